@@ -1,0 +1,29 @@
+"""Importing packages that the core can do without."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from neurogym_core.errors import MissingDependencyError
+
+
+def optional(module: str, *, needed_for: str, extra: str) -> ModuleType:
+    """Import `module`, or say what to install.
+
+    Args:
+        module: dotted name, e.g. ``"scipy.optimize"``.
+        needed_for: what was asked for, the subject of the message's first sentence, e.g. ``"Fitting a curve"``.
+        extra: the extra of this distribution that brings the package, e.g. ``"study"``.
+
+    Raises:
+        MissingDependencyError: the package is not installed, or cannot be imported.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingDependencyError(
+            f"{needed_for} needs {package}, which cannot be imported here ({error}). The extra [{extra}] brings it. "
+            f"Install it from this checkout: pip install '.[{extra}]'."
+        ) from error

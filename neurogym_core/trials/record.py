@@ -1,0 +1,420 @@
+"""The record of played trials: one row per finished trial, one array per column.
+
+Columns that the players write (``n`` rows; the order is theirs):
+
+==========================  ========================================================================================
+column                      what
+==========================  ========================================================================================
+``trial``                   int, number of the trial in its env, from 0
+``env``, ``session``        int, which env and which session of it
+*a condition's name*        its value, a number or a string; shape (n,), or (n, k) for k values
+``choice``                  int, index of the choice, -1 where there was none; float for continuous answers
+``outcome``                 str, one of `OUTCOME_NAMES`: the trial's overall outcome
+``reaction_time``           float, ms from the onset of the response window; NaN where nothing was answered
+``performance``             float, 0 to 1
+``reward``                  float, sum over the trial
+``aborts``, ``steps``       int, how often the subject broke its hold; steps played
+``duration.<period>``       float, ms as played
+==========================  ========================================================================================
+
+A task that asks several things prefixes the answer's three columns by the slot, ``rule.choice``, ``rule.outcome``,
+``rule.reaction_time``. Only reaction times are ever NaN.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import operator
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import IntEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from neurogym_core._files import replacing
+from neurogym_core._optional import optional
+from neurogym_core.errors import InvalidValueError, listed, unknown
+
+
+class Outcome(IntEnum):
+    """How an answer, or a trial, came out. The names are `OUTCOME_NAMES`, in this order."""
+
+    NONE = 0  # not asked
+    CORRECT = 1
+    ERROR = 2
+    ABORT = 3  # acted while it had to rest
+    MISS = 4  # asked, and not answered in time
+    OTHER = 5  # answered, neither right nor wrong: a sure bet, a bandit's arm
+
+
+OUTCOME_NAMES = np.array([outcome.name.lower() for outcome in Outcome])
+"""str, shape (6,): ``OUTCOME_NAMES[codes]`` turns an array of `Outcome` codes into names."""
+OUTCOME_NAMES.setflags(write=False)
+
+_SPREAD = re.compile(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)
+_CELL = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"\r\n]*))(?P<end>,|\r\n|\n|\r|\Z)')
+
+
+class TrialRecord:
+    """An immutable table, one row per finished trial; the columns are read-only arrays of shape (n,) or (n, k).
+
+    ``record["coherence"]`` is a column; ``record[record["outcome"] == "correct"]``, ``record[10:20]`` and
+    ``record[[3, 1]]`` are records of these rows; ``len(record)`` counts rows; ``"coherence" in record`` asks for a
+    column. ``==`` compares the tables (NaN equals NaN, the order of the columns and `meta` do not matter).
+
+    Args:
+        columns: name -> numbers, bools or strings, of shape (n,) or (n, k), the same n for all. Copied.
+        meta: anything about the whole record (the task's id, the seed); not part of the table, and not in the CSV.
+
+    Raises:
+        InvalidValueError: columns of several lengths, of another shape or type, or with a name that cannot be.
+    """
+
+    __slots__ = ("_columns", "_length", "_meta")
+    __hash__ = None  # type: ignore[assignment]
+    # Rows or names? `rows()` and `columns` say which.
+    __iter__ = None
+
+    def __init__(self, columns: Mapping[str, Any], *, meta: Mapping[str, Any] = MappingProxyType({})) -> None:
+        table = {_checked_name(name): _frozen_column(name, values) for name, values in columns.items()}
+        lengths = {name: len(column) for name, column in table.items()}
+        if len(set(lengths.values())) > 1:
+            raise InvalidValueError(
+                f"The columns of a trial record have different lengths: {lengths}. One row per trial was expected. "
+                "Give every column one entry per finished trial."
+            )
+        self._assign(table, next(iter(lengths.values()), 0), dict(meta))
+
+    def _assign(self, columns: dict[str, np.ndarray], length: int, meta: dict[str, Any]) -> None:
+        object.__setattr__(self, "_columns", columns)
+        object.__setattr__(self, "_length", length)
+        object.__setattr__(self, "_meta", meta)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Cannot set {name!r}: a TrialRecord is immutable. Build a new one from its columns.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Cannot delete {name!r}: a TrialRecord is immutable. Build a new one from its columns.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (dict(self._columns), self._meta)
+
+    # ---- reading ------------------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._columns)
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """What was said about the whole record; read-only."""
+        return MappingProxyType(self._meta)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __getitem__(self, key: Any) -> Any:
+        """The column of that name (read-only array), or the record of these rows (slice, mask, or row numbers).
+
+        Raises:
+            UnknownNameError: there is no such column.
+            InvalidValueError: neither a name nor rows of this record.
+        """
+        if isinstance(key, str):
+            if key not in self._columns:
+                raise unknown("column", key, self._columns, of="the trial record")
+            return self._columns[key]
+        rows = key if isinstance(key, slice) else _row_selection(key, len(self))
+        return TrialRecord({name: column[rows] for name, column in self._columns.items()}, meta=self._meta)
+
+    def row(self, index: int) -> dict[str, Any]:
+        """Row `index` (negative: from the end) as Python values; lists for columns of shape (n, k)."""
+        position = operator.index(index)
+        if not -len(self) <= position < len(self):
+            raise InvalidValueError(
+                f"Row {index} was asked of a record of {len(self)} trials. "
+                f"Rows {-len(self)} to {len(self) - 1} exist. Ask for one of them, or check len(record) first."
+            )
+        return {name: column[position].tolist() for name, column in self._columns.items()}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """All rows in turn, as `row` gives them."""
+        lists = [column.tolist() for column in self._columns.values()]
+        return (dict(zip(self._columns, values, strict=True)) for values in zip(*lists, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TrialRecord):
+            return NotImplemented
+        if len(self) != len(other) or set(self._columns) != set(other._columns):
+            return False
+        return all(_same_column(column, other._columns[name]) for name, column in self._columns.items())
+
+    def __repr__(self) -> str:
+        names = [name if column.ndim == 1 else f"{name}[{column.shape[1]}]" for name, column in self._columns.items()]
+        return f"<TrialRecord: {len(self)} trials x {len(names)} columns: {', '.join(names) or 'none'}>"
+
+    # ---- putting together ---------------------------------------------------------------------------------------
+
+    @classmethod
+    def concatenate(cls, records: Iterable[TrialRecord]) -> TrialRecord:
+        """The rows of all `records`, one record after the other; `meta` keeps what all of them say alike.
+
+        Raises:
+            InvalidValueError: no record, or records whose columns differ in name, width or kind.
+        """
+        parts = list(records)
+        if not parts:
+            raise InvalidValueError(
+                "No record was given to concatenate. At least one was expected, since the columns come from it. "
+                "Start from TrialRecord({...}) with empty columns where there may be none."
+            )
+        for part in parts[1:]:
+            if set(part.columns) != set(parts[0].columns):
+                raise _different_columns(parts[0].columns, part.columns)
+        # A record without rows says nothing about types: its columns may come from an empty file.
+        filled = [part for part in parts if len(part)] or parts[:1]
+        columns = {name: _joined(name, [part[name] for part in filled]) for name in parts[0].columns}
+        return cls(columns, meta=_common_meta(parts))
+
+    # ---- files --------------------------------------------------------------------------------------------------
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a CSV file (UTF-8), in one piece: a reader sees the old file or the new one.
+
+        Strings are quoted and numbers are not, so that `from_csv` knows them apart. A column of shape (n, k) becomes
+        ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``.
+        """
+        spread = dict(self._spread())
+        text = io.StringIO()
+        writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow(spread)
+        writer.writerows(zip(*(column.tolist() for column in spread.values()), strict=True))
+        with replacing(path) as temporary:
+            # Not through text mode, which would turn line ends inside a string into the platform's.
+            temporary.write_bytes(text.getvalue().encode("utf-8"))
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str], *, meta: Mapping[str, Any] = MappingProxyType({})) -> TrialRecord:
+        """Read what `to_csv` wrote, or another CSV file with one header line.
+
+        Quoted cells are strings. An unquoted column is bool if all say True or False, else int, else float (an empty
+        cell is NaN), else str. A column without rows is float.
+
+        Raises:
+            InvalidValueError: not a CSV table: a row of another length, text after a quote, a name given twice.
+            OSError: the file cannot be read.
+        """
+        lines = list(_csv_lines(Path(path).read_bytes().decode("utf-8-sig"), str(path)))
+        if not lines or lines == [[_Cell("", quoted=False)]]:
+            return cls({}, meta=meta)
+        names = [cell.text for cell in lines[0]]
+        _check_header(names, str(path))
+        cells = zip(*lines[1:], strict=True) if len(lines) > 1 else [()] * len(names)
+        columns = {name: _typed(values) for name, values in zip(names, cells, strict=True)}
+        return cls(_gathered(columns), meta=meta)
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a column per name; columns of shape (n, k) are spread as in the CSV.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        pandas = optional("pandas", needed_for="TrialRecord.to_pandas", extra="study")
+        return pandas.DataFrame({name: column.copy() for name, column in self._spread()}, index=range(len(self)))
+
+    def _spread(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Name and column of shape (n,), those of shape (n, k) one by one."""
+        for name, column in self._columns.items():
+            if column.ndim == 1:
+                yield name, column
+            else:
+                yield from ((f"{name}[{k}]", column[:, k]) for k in range(column.shape[1]))
+
+
+def _rebuild(columns: dict[str, np.ndarray], meta: dict[str, Any]) -> TrialRecord:
+    return TrialRecord(columns, meta=meta)
+
+
+def _checked_name(name: object) -> str:
+    if isinstance(name, str) and name and not _SPREAD.fullmatch(name):
+        return name
+    raise InvalidValueError(
+        f"{name!r} cannot name a column. Expected a non-empty string that does not end in [number], which is how "
+        "columns with several values are spread in files. Rename the column, or give it the shape (n, k)."
+    )
+
+
+def _frozen_column(name: str, values: Any) -> np.ndarray:
+    """A read-only copy of shape (n,) or (n, k), of bools, numbers or strings."""
+    try:
+        column = np.array(values)
+    except ValueError as error:
+        raise _bad_column(name, "rows of several lengths") from error
+    if column.dtype.kind in "OT" and all(isinstance(value, str) for value in column.flat):
+        column = column.astype(str)
+    if column.dtype.kind not in "biufU" or column.ndim not in (1, 2) or (column.ndim == 2 and not column.shape[1]):
+        raise _bad_column(name, f"the shape {column.shape} and the type {column.dtype}")
+    column.setflags(write=False)
+    return column
+
+
+def _bad_column(name: str, found: str) -> InvalidValueError:
+    return InvalidValueError(
+        f"Column {name!r} has {found}. Expected bools, numbers or strings of shape (n,) or (n, k). "
+        "Give one value, or k values, per trial."
+    )
+
+
+def _row_selection(key: Any, length: int) -> np.ndarray:
+    rows = np.asarray(key)
+    if rows.ndim == 1 and rows.size == 0:
+        rows = rows.astype(bool if length == 0 else np.intp)
+    fits = rows.ndim == 1 and (
+        (rows.dtype.kind == "b" and len(rows) == length)
+        or (rows.dtype.kind in "iu" and bool(np.all((rows >= -length) & (rows < length))))
+    )
+    if fits:
+        return rows
+    raise InvalidValueError(
+        f"Rows were chosen by {key!r:.80} in a record of {length} trials. Expected a column's name, a slice, a mask of "
+        f"{length} bools, or row numbers below {length}. Use record.row(i) for a single row."
+    )
+
+
+def _kind(column: np.ndarray) -> str:
+    """What may be joined and compared: ``"strings"``, ``"bools"`` or ``"numbers"``."""
+    return {"U": "strings", "b": "bools"}.get(column.dtype.kind, "numbers")
+
+
+def _same_column(one: np.ndarray, other: np.ndarray) -> bool:
+    if one.shape != other.shape:
+        return False
+    if not one.size:
+        return True
+    return _kind(one) == _kind(other) and bool(np.array_equal(one, other, equal_nan=_kind(one) == "numbers"))
+
+
+def _joined(name: str, columns: list[np.ndarray]) -> np.ndarray:
+    looks = {(_kind(column), *column.shape[1:]) for column in columns}
+    if len(looks) == 1:
+        return np.concatenate(columns)
+    given = sorted({f"{column.dtype} of shape {('n', *column.shape[1:])}" for column in columns})
+    raise InvalidValueError(
+        f"Column {name!r} is {' and '.join(given)} in the records to concatenate. Expected the same kind and width in "
+        "all. Concatenate records of the same task."
+    )
+
+
+def _different_columns(first: tuple[str, ...], other: tuple[str, ...]) -> InvalidValueError:
+    missing = [name for name in first if name not in other]
+    added = [name for name in other if name not in first]
+    return InvalidValueError(
+        f"A record to concatenate lacks the columns {listed(missing)} and has {listed(added)} beyond those of the "
+        "first. Expected the same columns in all. Concatenate records of the same task, or keep common columns only."
+    )
+
+
+def _common_meta(parts: list[TrialRecord]) -> dict[str, Any]:
+    first, *others = parts
+    return {
+        key: value
+        for key, value in first.meta.items()
+        if all(key in part.meta and _alike(part.meta[key], value) for part in others)
+    }
+
+
+def _alike(one: Any, other: Any) -> bool:
+    # Arrays in meta answer == with an array; what cannot be compared is not common.
+    try:
+        return one is other or bool(np.all(one == other))
+    except (TypeError, ValueError):
+        return False
+
+
+# ---- CSV ------------------------------------------------------------------------------------------------------------
+
+
+class _Cell(NamedTuple):
+    text: str
+    quoted: bool
+
+
+def _csv_lines(text: str, source: str) -> Iterator[list[_Cell]]:
+    """The cells of every line. `csv.reader` would forget which cells were quoted, hence which are strings."""
+    position, line, width, number = 0, [], None, 1
+    while position < len(text) or line:
+        match = _CELL.match(text, position)
+        if match is None:
+            raise _bad_csv(source, number, "a cell with text beside its quotes, or a quote that is never closed")
+        quoted = match["quoted"]
+        line.append(_Cell(match["plain"], False) if quoted is None else _Cell(quoted.replace('""', '"'), True))
+        position = match.end()
+        if match["end"] == ",":
+            continue
+        width = len(line) if width is None else width
+        if len(line) != width:
+            raise _bad_csv(source, number, f"{len(line)} cells under a header of {width}")
+        yield line
+        line, number = [], number + 1
+
+
+def _bad_csv(source: str, row: int, found: str) -> InvalidValueError:
+    return InvalidValueError(
+        f"{source}, row {row}: {found}. Expected a header line and rows of as many cells, separated by commas, strings "
+        "in double quotes. Write the file with TrialRecord.to_csv, or mend that row."
+    )
+
+
+def _check_header(names: list[str], source: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice or "" in names:
+        found = f"the name {listed(twice)} more than once" if twice else "a column without a name"
+        raise _bad_csv(source, 1, found)
+
+
+def _typed(cells: tuple[_Cell, ...]) -> np.ndarray:
+    texts = [cell.text for cell in cells]
+    if any(cell.quoted for cell in cells):
+        return np.array(texts, dtype=str)
+    if texts and set(texts) <= {"True", "False"}:
+        return np.array([text == "True" for text in texts])
+    for convert, dtype in ((int, np.int64), (int, np.uint64), (_number, np.float64)):
+        try:
+            return np.array([convert(text) for text in texts], dtype=dtype if texts else np.float64)
+        except (ValueError, OverflowError):
+            continue
+    return np.array(texts, dtype=str)
+
+
+def _number(text: str) -> float:
+    return float(text) if text.strip() else float("nan")
+
+
+def _gathered(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Columns ``name[0]`` … ``name[k-1]`` as one of shape (n, k), the others as they are."""
+    groups: dict[str, dict[int, np.ndarray]] = {}
+    for full_name, column in columns.items():
+        match = _SPREAD.fullmatch(full_name)
+        name, index = (match["name"], int(match["index"])) if match else (full_name, -1)
+        groups.setdefault(name, {})[index] = column
+    return {name: _stacked(name, parts) for name, parts in groups.items()}
+
+
+def _stacked(name: str, parts: dict[int, np.ndarray]) -> np.ndarray:
+    if set(parts) == {-1}:
+        return parts[-1]
+    if set(parts) != set(range(len(parts))):
+        raise InvalidValueError(
+            f"The file has the columns {listed(name if k < 0 else f'{name}[{k}]' for k in sorted(parts))}. Expected "
+            f"{name}[0] to {name}[{len(parts) - 1}], or {name} alone. Rename or complete them in the file."
+        )
+    return np.stack([parts[k] for k in range(len(parts))], axis=1)
