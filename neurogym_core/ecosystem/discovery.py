@@ -1,0 +1,220 @@
+"""Which tasks and wrappers are installed, and the classes behind their names.
+
+The first question scans the installed packages once (a few milliseconds, nothing of them is imported); `refresh`
+forgets the answer. Only `load_task` and `load_wrapper` import what they return.
+
+An id is ``namespace/Name-vN``. The namespace is the package's name without ``neurogym-task-``, so nobody can claim
+another's; the bare ``Name-vN`` will do while one package only has it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from ..errors import (
+    AmbiguousTaskError,
+    BrokenTaskError,
+    DiscoveryError,
+    IncompatibleTaskError,
+    UnknownTaskError,
+    did_you_mean,
+    listed,
+)
+from .files import is_file_reference, load_from_file
+from .names import clean, said_by, snake_case
+from .records import Installed, Offer, TaskInfo, WrapperInfo, removal
+from .switches import blocked
+
+_InfoT = TypeVar("_InfoT", TaskInfo, WrapperInfo)
+
+
+def installed() -> Installed:
+    """All packages with something for this project; scanned once per process (and per value of `NGYM_BLOCK`)."""
+    return _scanned(blocked())
+
+
+def refresh() -> None:
+    """Forget what was found, after something was installed or removed in this process."""
+    importlib.invalidate_caches()
+    _scanned.cache_clear()
+
+
+def find_task(name: str) -> TaskInfo:
+    """The installed task of this id, or of this bare name while only one package has it. Imports nothing.
+
+    Raises:
+        UnknownTaskError: nothing is offered under it; says what it is called now, or what is nearest.
+        AmbiguousTaskError: several are; lists them.
+    """
+    return _find("task", name, installed().tasks)
+
+
+def find_wrapper(name: str) -> WrapperInfo:
+    """The installed wrapper of this id or bare name, as ``ReactionTime`` or ``reaction_time``. Imports nothing.
+
+    A bare name of one of the core's wrappers always means the core's: no package can take it away.
+
+    Raises:
+        UnknownTaskError: nothing is offered under it; says what is nearest.
+        AmbiguousTaskError: several are; lists them.
+    """
+    return _find("wrapper", name, installed().wrappers)
+
+
+def load_task(name: str) -> type:
+    """The class of a task: of an id, a bare name, or ``file.py:Class``. Imports its module.
+
+    Raises:
+        UnknownTaskError, AmbiguousTaskError: see `find_task`.
+        IncompatibleTaskError: its package needs another version of the core; nothing was imported.
+        BrokenTaskError: importing it failed; names the package and the command that removes it.
+    """
+    if isinstance(name, str) and is_file_reference(name):
+        return load_from_file(name)
+    return load(find_task(name))
+
+
+def load_wrapper(name: str) -> type:
+    """The class of a wrapper, by id or bare name. Imports its module.
+
+    Raises:
+        UnknownTaskError, AmbiguousTaskError: see `find_wrapper`.
+        IncompatibleTaskError, BrokenTaskError: see `load_task`.
+    """
+    return load(find_wrapper(name))
+
+
+def load(offer: Offer) -> Any:
+    """The object behind any entry point of ours.
+
+    Raises:
+        IncompatibleTaskError: its package needs another version of the core; nothing was imported.
+        BrokenTaskError: it may not be used as declared, or importing it failed. Says in which phase.
+    """
+    _refuse_unusable(offer)
+    module, _, attribute = offer.value.partition(":")
+    found = _attempt(offer, f"import {module}", lambda: importlib.import_module(module))
+    if attribute:
+        found = _attempt(offer, f"look up {attribute}", lambda: functools.reduce(getattr, attribute.split("."), found))
+    if isinstance(offer, TaskInfo | WrapperInfo) and not isinstance(found, type):
+        raise _broken(offer, "check", f"{offer.value} is of type {type(found).__name__}, expected a class")
+    return found
+
+
+@functools.cache
+def _scanned(block_list: frozenset[str]) -> Installed:
+    from .scan import scan  # not needed by who only loads a file
+
+    return scan(block_list)
+
+
+def _refuse_unusable(offer: Offer) -> None:
+    whose = f"{clean(offer.id)!r} of {offer.distribution} {offer.version}"
+    for problem in offer.problems:
+        if problem.code == "incompatible":
+            raise IncompatibleTaskError(f"{whose} cannot be loaded: {problem.message}")
+        if problem.level == "fatal" or problem.code == "blocked":
+            raise BrokenTaskError(f"{whose} cannot be loaded: {problem.message}")
+
+
+def _attempt(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
+    """What `action` returns; any failure of foreign code, `SystemExit` included, is an error that names the package."""
+    try:
+        return action()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise _broken(offer, phase, clean(said_by(error))) from error
+
+
+def _broken(offer: Offer, phase: str, reason: str) -> BrokenTaskError:
+    return BrokenTaskError(
+        f"{offer.id!r} of {offer.distribution} {offer.version} is broken (phase: {phase}): {reason.rstrip('.')}. "
+        f"Tell its authors, or remove the package: `{removal(offer.distribution)}`."
+    )
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
+    if not isinstance(name, str):
+        raise UnknownTaskError(f"{name!r} is no {kind}'s name; expected a text such as 'namespace/Name'.")
+    matches = [offer for offer in offers if _answers(kind, offer, name)]
+    if kind == "wrapper":
+        matches = [match for match in matches if match.namespace == "core"] or matches
+    free = [match for match in matches if not match.has("blocked")]
+    if len(free) == 1:
+        return free[0]
+    if free:
+        raise _ambiguous(name, free)
+    if matches:
+        raise UnknownTaskError(f"{name!r} cannot be used: {matches[0].problems[0].message}")
+    raise UnknownTaskError(_unknown(kind, name, [offer for offer in offers if offer.usable]))
+
+
+def _answers(kind: str, offer: Offer, name: str) -> bool:
+    """Whether an offer is what a name means; one with an impossible name answers to its whole id only."""
+    if name == offer.id:
+        return True
+    if offer.has("name"):
+        return False
+    if kind == "task":
+        return name == offer.name
+    namespace, slash, bare = name.rpartition("/")
+    return snake_case(bare) == snake_case(offer.name) and (not slash or namespace == offer.namespace)
+
+
+def _ambiguous(name: str, matches: Sequence[Offer]) -> DiscoveryError:
+    if len({match.id for match in matches}) == 1:
+        return AmbiguousTaskError(matches[0].problems[-1].message)
+    owners = ", ".join(f"{match.id!r} ({match.distribution} {match.version})" for match in matches)
+    return AmbiguousTaskError(f"{name!r} is offered by {len(matches)} packages: {owners}. Write the whole id.")
+
+
+def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
+    """What to say about a name that nobody offers, the most helpful thing first."""
+    show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` shows what is installed."
+    if renamed := [offer.id for offer in offers if _was_called(offer, name)]:
+        return f"{name!r} is now {listed(renamed)}. Use that name."
+    if not offers:
+        return f"Unknown {kind} {name!r}: no installed package offers any {kind}."
+    if kind == "task" and (versions := _other_versions(name, offers)):
+        known = " or ".join(map(repr, versions))
+        return f"Unknown task {name!r}: an id ends with the task's version. Did you mean {known}? {show}"
+    namespace, slash, _ = name.partition("/")
+    spaces = list(dict.fromkeys(offer.namespace for offer in offers))
+    hint = _nearest(name, offers)
+    if slash and namespace not in spaces and not hint:
+        return (
+            f"Unknown {kind} {name!r}: no installed package has the namespace {namespace!r}."
+            f"{did_you_mean(namespace, spaces)} Known: {listed(spaces)}. {show}"
+        )
+    return f"Unknown {kind} {name!r}: no installed package offers it.{hint} {show}"
+
+
+def _was_called(offer: _InfoT, name: str) -> bool:
+    namespace, _, bare = name.rpartition("/")
+    return bare in offer.aliases and namespace in ("", offer.namespace)
+
+
+def _other_versions(name: str, offers: Iterable[Offer]) -> list[str]:
+    """The ids of the same task in the versions that exist, the newest first."""
+    namespace, _, bare = name.rpartition("/")
+    base = _base(bare)
+    same = [one for one in offers if _base(one.name) == base and namespace in ("", one.namespace)]
+    return [one.id for one in sorted(same, key=lambda one: int(one.name.rpartition("-v")[2]), reverse=True)]
+
+
+def _base(name: str) -> str:
+    """A task's name without its version."""
+    base, dash, version = name.rpartition("-v")
+    return base if dash and version.isdecimal() else name
+
+
+def _nearest(name: str, offers: Iterable[Offer]) -> str:
+    known = [offer.id if "/" in name else offer.name for offer in offers]
+    return did_you_mean(name, [*known, *(snake_case(one) for one in known if name.islower())])

@@ -1,0 +1,92 @@
+"""A task in a file of one's own: ``my_task.py:MyTask``, with no package around it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import re
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from ..errors import BrokenTaskError, UnknownTaskError, did_you_mean, listed
+from .names import clean, said_by
+
+_FILE = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w*))?", re.DOTALL)
+
+
+def is_file_reference(text: str) -> bool:
+    """Whether this means a file: ``my_task.py`` or ``folder/my_task.py:MyTask``."""
+    return _FILE.fullmatch(text) is not None
+
+
+def load_from_file(reference: str) -> type:
+    """The class that ``file.py:Class`` names; the class may be left out when the file defines only one.
+
+    Loading the same unchanged file again gives the same class. The file's folder is on the import path while it runs,
+    so that it can import its neighbours.
+
+    Raises:
+        UnknownTaskError: there is no such file, or no such class in it.
+        BrokenTaskError: the file fails when it runs.
+    """
+    match = _FILE.fullmatch(reference)
+    if match is None:
+        raise UnknownTaskError(f"{reference!r} is no file reference; expected `my_task.py:MyTask`.")
+    path = Path(match["path"]).expanduser()
+    if not path.is_file():
+        raise UnknownTaskError(f"There is no file {str(path)!r}; expected `my_task.py:MyTask`. Check the path.")
+    return _class_in(_module(path.resolve()), path, match["name"])
+
+
+def _module(path: Path) -> ModuleType:
+    status = path.stat()
+    # The name holds the file's identity and age: an edited file is another module, an unchanged one is not run twice.
+    mark = hashlib.sha256(f"{path}|{status.st_mtime_ns}|{status.st_size}".encode()).hexdigest()[:12]
+    name = f"neurogym_file_{path.stem}_{mark}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # every name that ends in .py has a loader
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        del sys.modules[name]
+        raise
+    except BaseException as error:
+        del sys.modules[name]
+        said = clean(said_by(error)).rstrip(".")
+        raise BrokenTaskError(
+            f"{path.name} fails when it is run{_line(error, path)}: {said}. Correct it there."
+        ) from error
+    finally:
+        with contextlib.suppress(ValueError):  # the file took it off itself
+            sys.path.remove(str(path.parent))
+    return module
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """`` (line 3)``: the last line of the file itself that was running."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    number = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else (lines or [None])[-1]
+    return f" (line {number})" if number else ""
+
+
+def _class_in(module: ModuleType, path: Path, name: str | None) -> type:
+    own = {key: value for key, value in vars(module).items() if isinstance(value, type) and not key.startswith("_")}
+    if name:
+        found = getattr(module, name, None)
+        if isinstance(found, type):
+            return found
+        raise UnknownTaskError(f"{path.name} has no class {name!r}.{did_you_mean(name, own)} It has: {listed(own)}.")
+    defined = {key: value for key, value in own.items() if value.__module__ == module.__name__}
+    if len(defined) == 1:
+        return next(iter(defined.values()))
+    example = f"{path.name}:{next(iter(defined), 'MyTask')}"
+    raise UnknownTaskError(f"{path.name} defines {listed(defined)}; expected one class, or its name: `{example}`.")

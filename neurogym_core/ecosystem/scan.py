@@ -1,0 +1,284 @@
+"""One look at everything installed: declarations and manifests put together, and what is wrong with them.
+
+Nothing of the packages is imported. Whatever is wrong with one package becomes a problem in its own record.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import did_you_mean, listed
+from . import names
+from .distributions import Declaration, declarations
+from .manifest import Manifest, Row, read_manifest
+from .records import Installed, Level, Offer, PackageInfo, Problem, TaskInfo, WrapperInfo, removal
+from .versions import core_specifier, satisfies
+
+GROUPS = ("neurogym.tasks", "neurogym.wrappers", "neurogym.commands", "neurogym.trainers", "neurogym.plugins")
+MANIFEST_GROUP = "neurogym.manifest"
+
+_MANIFEST_VALUE = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
+_FORMS = {
+    "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
+    "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
+    "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
+}
+_OfferT = TypeVar("_OfferT", bound=Offer)
+
+
+def scan(blocked: frozenset[str] = frozenset()) -> Installed:
+    """Everything installed, by package.
+
+    Args:
+        blocked: names of distributions, or namespaces, whose offers are not to be used.
+    """
+    found = declarations()
+    core = next((one.version for one in found if names.canonical(one.name) == names.CORE), "unknown")
+    packages = [_guarded(one, core, blocked) for one in found]
+    for group in ("commands", "trainers"):
+        packages = _mark_claimed_twice(packages, group)
+    return Installed(core_version=core, packages=tuple(packages))
+
+
+def is_blocked(distribution: str, blocked: frozenset[str]) -> bool:
+    """Whether a block list names this distribution or its namespace; the core cannot be blocked."""
+    own = {names.canonical(distribution), names.namespace_of(distribution)}
+    return names.canonical(distribution) != names.CORE and bool(own & blocked)
+
+
+def _guarded(declared: Declaration, core: str, blocked: frozenset[str]) -> PackageInfo:
+    """The package, or a record that says why it could not be read: one package never spoils the others."""
+    try:
+        return _package(declared, core, blocked)
+    except Exception as error:
+        message = f"What it declares cannot be read: {names.clean(names.said_by(error))}."
+        return PackageInfo(
+            distribution=declared.name,
+            version=declared.version,
+            namespace=names.namespace_of(declared.name),
+            location=declared.location,
+            problems=(*declared.problems, Problem(level="fatal", code="metadata", message=message)),
+        )
+
+
+def _package(declared: Declaration, core: str, blocked: frozenset[str]) -> PackageInfo:
+    shared = _shared_problems(declared, core, blocked)
+    manifest, manifest_problems = _manifest(declared)
+    groups = {group: _offers(declared, group, shared) for group in GROUPS}
+    tasks = [_described(TaskInfo, offer, manifest, "task") for offer in groups["neurogym.tasks"]]
+    wrappers = [_described(WrapperInfo, offer, manifest, "wrapper") for offer in groups["neurogym.wrappers"]]
+    specifier = core_specifier(declared.requires, names.CORE)
+    return PackageInfo(
+        distribution=declared.name,
+        version=declared.version,
+        namespace=names.namespace_of(declared.name),
+        requires_core=specifier,
+        compatible=specifier is None or satisfies(core, specifier) is not False,
+        blocked=is_blocked(declared.name, blocked),
+        location=declared.location,
+        editable=declared.editable,
+        tasks=tuple(_mark_twice(tasks)),
+        wrappers=tuple(_mark_twice(wrappers)),
+        commands=tuple(groups["neurogym.commands"]),
+        trainers=tuple(groups["neurogym.trainers"]),
+        plugins=tuple(groups["neurogym.plugins"]),
+        problems=(
+            *declared.problems,
+            *shared,
+            *_core_warnings(declared, core, specifier),
+            *_unknown_groups(declared),
+            *manifest_problems,
+            *_rows_without_entry(manifest, groups),
+        ),
+    )
+
+
+def _shared_problems(declared: Declaration, core: str, blocked: frozenset[str]) -> list[Problem]:
+    """What keeps all that the package offers from being used."""
+    found = []
+    specifier = core_specifier(declared.requires, names.CORE)
+    if specifier is not None and satisfies(core, specifier) is False:
+        message = (
+            f"{declared.name} {declared.version} needs neurogym-core{specifier}, but {core} is installed. "
+            f"Use a core of that version, or remove the package: `{removal(declared.name)}`."
+        )
+        found.append(Problem(level="fatal", code="incompatible", message=message))
+    if is_blocked(declared.name, blocked):
+        message = f"{declared.name} is blocked by NGYM_BLOCK; take it out of that list to use it."
+        found.append(Problem(level="note", code="blocked", message=message))
+    return found
+
+
+def _core_warnings(declared: Declaration, core: str, specifier: str | None) -> list[Problem]:
+    if names.canonical(declared.name) == names.CORE:
+        return []
+    if specifier is None:
+        said = "does not say which neurogym-core it needs; it is taken to fit"
+    elif satisfies(core, specifier) is None:
+        said = f"asks for neurogym-core{names.clean(specifier)}, which is not understood; it is taken to fit"
+    else:
+        return []
+    message = f'{declared.name} {said}. Its author should write `dependencies = ["neurogym-core>=1.0,<2"]`.'
+    return [Problem(level="warning", code="metadata", message=message)]
+
+
+def _unknown_groups(declared: Declaration) -> list[Problem]:
+    known = (*GROUPS, MANIFEST_GROUP)
+    groups = dict.fromkeys(names.clean(point[0]) for point in declared.entry_points)
+    messages = [
+        f"unknown entry-point group {group!r}.{did_you_mean(group, known)} Known: {listed(known)}."
+        for group in groups
+        if group not in known
+    ]
+    return [Problem(level="warning", code="metadata", message=message) for message in messages]
+
+
+def _offers(declared: Declaration, group: str, shared: Iterable[Problem]) -> list[Offer]:
+    return [
+        Offer(
+            group=group,
+            name=name,
+            value=value,
+            distribution=declared.name,
+            version=declared.version,
+            namespace=names.namespace_of(declared.name),
+            problems=(*shared, *_form_problems(group, name, value)),
+        )
+        for point_group, name, value in declared.entry_points
+        if point_group == group
+    ]
+
+
+def _form_problems(group: str, name: str, value: str) -> list[Problem]:
+    found = []
+    if group in _FORMS and _FORMS[group][0].fullmatch(name) is None:
+        claim = " A namespace is the package's own and cannot be written." if "/" in name else ""
+        message = f"{names.clean(name)!r} is no name for {group}; expected {_FORMS[group][1]}.{claim}"
+        found.append(Problem(level="fatal", code="name", message=message))
+    form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
+    if form.fullmatch(value) is None:
+        message = f"{names.clean(value)!r} says where nothing can be; expected `module:attribute`."
+        found.append(Problem(level="fatal", code="value", message=message))
+    return found
+
+
+def _described(kind: Callable[..., _OfferT], offer: Offer, manifest: Manifest | None, row_kind: str) -> _OfferT:
+    """The offer with its manifest row; a missing row in an otherwise good manifest is a warning."""
+    row = manifest.row(row_kind, offer.name) if manifest is not None else None
+    fields: dict[str, Any] = dict(offer.__dict__)
+    if row is not None:
+        fields |= {key: getattr(row, key) for key in ("title", "summary", "tags", "species", "references", "aliases")}
+        fields["problems"] = (*offer.problems, *row.problems)
+        if row_kind == "task":
+            fields["expected"] = row.expected
+    elif manifest is not None and not manifest.problems:
+        message = f"has no row for it; expected [[{row_kind}]] with name = {names.clean(offer.name)!r}."
+        problem = Problem(level="warning", code="manifest", message=message, file=manifest.file)
+        fields["problems"] = (*offer.problems, problem)
+    return kind(**fields)
+
+
+def _rows_without_entry(manifest: Manifest | None, groups: dict[str, list[Offer]]) -> list[Problem]:
+    if manifest is None:
+        return []
+    return [
+        _row_problem(manifest, row)
+        for row in manifest.rows
+        if all(row.name != offer.name for offer in groups[f"neurogym.{row.kind}s"])
+    ]
+
+
+def _row_problem(manifest: Manifest, row: Row) -> Problem:
+    message = f"the package has no such entry point in neurogym.{row.kind}s; nothing is offered under that name."
+    where = f"[[{row.kind}]] {names.clean(row.name)!r}"
+    return Problem(level="error", code="manifest", message=message, file=manifest.file, row=where)
+
+
+def _mark_twice(offers: list[_OfferT]) -> list[_OfferT]:
+    """The offers of one package; a name that is declared twice is an error of both, and neither is used."""
+    seen = defaultdict(list)
+    for offer in offers:
+        seen[offer.name].append(offer.value)
+    return [_with_duplicate(offer, seen[offer.name]) if len(seen[offer.name]) > 1 else offer for offer in offers]
+
+
+def _with_duplicate(offer: _OfferT, values: list[str]) -> _OfferT:
+    message = f"{offer.id} is declared {len(values)} times, as {listed(values)}; neither is used."
+    problem = Problem(level="fatal", code="duplicate", message=names.clean(message))
+    return replace(offer, problems=(*offer.problems, problem))
+
+
+def _mark_claimed_twice(packages: list[PackageInfo], kind: str) -> list[PackageInfo]:
+    """The packages; a command or trainer that several of them claim is an error of each, and none is used."""
+    owners = defaultdict(list)
+    for package in packages:
+        for offer in getattr(package, kind):
+            if not package.blocked:
+                owners[offer.name].append(offer.distribution)
+    marked = []
+    for package in packages:
+        changed: dict[str, Any] = {
+            kind: tuple(_with_claim(offer, kind, owners[offer.name]) for offer in getattr(package, kind))
+        }
+        marked.append(replace(package, **changed))
+    return marked
+
+
+def _with_claim(offer: Offer, kind: str, owners: list[str]) -> Offer:
+    if len(owners) < 2 or offer.has("blocked"):
+        return offer
+    ways = ", ".join(f"`{removal(owner)}`" for owner in dict.fromkeys(owners))
+    message = (
+        f"The {kind.removesuffix('s')} {names.clean(offer.name)!r} is claimed by {listed(owners)}; none is used. "
+        f"Remove all but one: {ways}."
+    )
+    return replace(offer, problems=(*offer.problems, Problem(level="fatal", code="duplicate", message=message)))
+
+
+def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
+    """The package's manifest, and the problems that are the whole file's."""
+    values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
+    problems = []
+    if not values:
+        if any(point[0] in ("neurogym.tasks", "neurogym.wrappers") for point in declared.entry_points):
+            message = "the package has none, so a catalogue cannot say what is in it."
+            problems.append(_manifest_problem(message, "warning"))
+        return None, problems
+    if len(values) > 1:
+        problems.append(_manifest_problem(f"{len(values)} are declared, expected one; only the first is read."))
+    path = _locate(values[0])
+    if isinstance(path, Problem):
+        return None, [*problems, path]
+    manifest = read_manifest(path)
+    return manifest, [*problems, *manifest.problems]
+
+
+def _manifest_problem(message: str, level: Level = "error") -> Problem:
+    return Problem(level=level, code="manifest", message=message, file="manifest")
+
+
+def _locate(value: str) -> Path | Problem:
+    """Where a manifest is. `find_spec` of a top-level name imports nothing and knows editable installs."""
+    match = _MANIFEST_VALUE.fullmatch(value)
+    if match is None:
+        return _manifest_problem(f"{names.clean(value)!r} says where nothing can be; expected `package:ngym.toml`.")
+    top, *inner = match.group(1).split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):
+        spec = None
+    if spec is None:
+        message = f"the package {top!r} is not there, though its metadata is. Install it again, or remove it."
+        return Problem(level="error", code="stale", message=message, file=match.group(2))
+    for folder in spec.submodule_search_locations or ():
+        path = Path(folder, *inner, match.group(2))
+        if path.is_file():
+            return path
+    message = f"is not in the package {match.group(1)!r}. Its author should include it in the wheel."
+    return Problem(level="error", code="manifest", message=message, file=match.group(2))

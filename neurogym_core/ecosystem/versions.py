@@ -1,0 +1,65 @@
+"""Is this version of the core what a package asks for? The little of version specifiers that this needs.
+
+Only the release number counts (``1.2.0rc1`` is compared as ``1.2.0``), so that packages can be tried with a core that
+is about to be released.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*)?[a-z0-9.+!_-]*", re.IGNORECASE)
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;]*)(;.*)?", re.DOTALL)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """The release number: ``1.2.0rc1`` is ``(1, 2, 0)``; ``()`` when there is none."""
+    found = re.match(r"\s*v?(?:\d+!)?(\d+(?:\.\d+)*)", version)
+    return tuple(int(part) for part in found.group(1).split(".")) if found else ()
+
+
+def satisfies(version: str, specifier: str) -> bool | None:
+    """Whether a version meets a specifier such as ``>=1.0,<2``; None when the specifier is not understood."""
+    clauses = [clause.strip() for clause in specifier.split(",") if clause.strip()]
+    parsed = [_CLAUSE.fullmatch(clause) for clause in clauses]
+    if not release(version) or not all(parsed):
+        return None
+    return all(_meets(release(version), *match.groups()) for match in parsed if match is not None)
+
+
+def core_specifier(requirements: Iterable[str], name: str) -> str | None:
+    """The specifier that the requirements hold for the distribution `name`; None when none is about it.
+
+    A requirement that only an extra asks for is not the package's own. Several for the same name are joined.
+    """
+    found = []
+    for requirement in requirements:
+        match = _REQUIREMENT.fullmatch(requirement)
+        if match is None or re.sub(r"[-_.]+", "-", match.group(1)).lower() != name:
+            continue
+        if "extra" not in (match.group(3) or ""):
+            found.append(match.group(2).strip().strip("()").replace(" ", ""))
+    return ",".join(part for part in found if part) if found else None
+
+
+def _meets(have: tuple[int, ...], operator: str, number: str, star: str | None) -> bool:
+    want = tuple(int(part) for part in number.split("."))
+    if operator == "~=":  # ~=1.4.2 is >=1.4.2, ==1.4.*
+        return _compare(have, want) >= 0 and _starts_with(have, want[:-1])
+    if operator in ("==", "===", "!="):
+        same = _starts_with(have, want) if star else _compare(have, want) == 0
+        return same != (operator == "!=")
+    order = _compare(have, want)
+    return {"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[operator]
+
+
+def _compare(left: tuple[int, ...], right: tuple[int, ...]) -> int:
+    """-1, 0 or 1; a missing part counts as 0."""
+    size = max(len(left), len(right))
+    padded_left, padded_right = left + (0,) * (size - len(left)), right + (0,) * (size - len(right))
+    return (padded_left > padded_right) - (padded_left < padded_right)
+
+
+def _starts_with(have: tuple[int, ...], want: tuple[int, ...]) -> bool:
+    return (have + (0,) * len(want))[: len(want)] == want
