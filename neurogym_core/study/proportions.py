@@ -1,0 +1,157 @@
+"""How often the subject was right, or chose one side, with intervals. NumPy only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.study._columns import answered, check_confidence, slot_column, values_by
+from neurogym_core.trials.record import TrialRecord
+
+
+@dataclass(frozen=True)
+class ProportionRow:
+    """A proportion at one value of a condition.
+
+    Attributes:
+        value: the condition's value.
+        k: how many of the answered trials were correct (`accuracy`), or went to the side (`choice_proportions`).
+        n: how many trials were answered rightly or wrongly.
+        fraction: ``k / n``; NaN where nothing was answered.
+        low, high: Wilson's interval of the fraction.
+        unanswered: trials left out because they were missed, aborted, or never asked.
+        other: trials left out because the answer was neither right nor wrong (a sure bet).
+    """
+
+    value: Any
+    k: int
+    n: int
+    fraction: float
+    low: float
+    high: float
+    unanswered: int
+    other: int
+
+
+def wilson_interval(k: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Any, Any]:
+    """The score interval of a binomial proportion: floats for numbers, arrays for arrays.
+
+    Never leaves [0, 1] and is sensible for ``k = 0`` and ``k = n``; for ``n = 0`` it is (0, 1): nothing is known.
+    Source: Wilson (1927), J. Am. Stat. Assoc. 22:209; without continuity correction.
+
+    Args:
+        k: successes, broadcast with `n`.
+        n: trials.
+        confidence: coverage, 0 to 1.
+
+    Raises:
+        InvalidValueError: not ``0 <= k <= n``, or a confidence outside (0, 1).
+    """
+    check_confidence(confidence)
+    k, n = np.broadcast_arrays(np.asarray(k, float), np.asarray(n, float))
+    if not np.all((k >= 0) & (k <= n) & np.isfinite(n)):
+        raise InvalidValueError(
+            f"k={k.tolist()!r:.60} of n={n.tolist()!r:.60} was given. Expected 0 <= k <= n. "
+            "Give the number of successes and the number of trials, in this order."
+        )
+    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
+    trials = np.where(n > 0, n, 1.0)
+    middle = (k + z2 / 2) / (trials + z2)
+    half = np.sqrt(z2 * (k * (trials - k) / trials + z2 / 4)) / (trials + z2)
+    # At the ends the formula is exactly 0 and 1; rounding would leave 1e-17 outside.
+    low = np.where(k > 0, np.clip(middle - half, 0, 1), 0.0)
+    high = np.where(k < n, np.clip(middle + half, 0, 1), 1.0)
+    high = np.where(n > 0, high, 1.0)
+    return (float(low), float(high)) if low.ndim == 0 else (low, high)
+
+
+def accuracy(
+    record: TrialRecord,
+    by: str | ArrayLike | None = "coherence",
+    *,
+    slot: str | None = None,
+    confidence: float = 0.95,
+) -> list[ProportionRow]:
+    """The share of correct answers among the answered trials, for each value of `by`, values ascending.
+
+    Args:
+        record: n trials.
+        by: a condition's name, values (n,), or None for all trials together.
+        slot: which answer, where a trial asks several; None is the trial's overall outcome.
+        confidence: of Wilson's interval.
+
+    Raises:
+        UnknownNameError: no such column.
+        InvalidValueError: `by` is not one value per trial, or NaN somewhere.
+    """
+    return _proportions(record, by, slot_column(record, "outcome", slot) == "correct", slot, confidence)
+
+
+def choice_proportions(
+    record: TrialRecord,
+    by: str | ArrayLike | None,
+    *,
+    choice: int = 1,
+    slot: str | None = None,
+    confidence: float = 0.95,
+) -> list[ProportionRow]:
+    """The share of the answered trials in which the subject chose `choice`; otherwise as `accuracy`.
+
+    With ``by=signed_strength(record)`` these are the points of a psychometric function from 0 to 1.
+    """
+    return _proportions(record, by, slot_column(record, "choice", slot) == choice, slot, confidence)
+
+
+def signed_strength(
+    record: TrialRecord, strength: str = "coherence", side: str = "direction", *, right: Any = 1
+) -> np.ndarray:
+    """`strength` where column `side` is `right`, and ``-strength`` elsewhere; float, shape (n,).
+
+    Raises:
+        UnknownNameError: no such column.
+        InvalidValueError: the columns are not one number and one value per trial, or `side` takes over two values.
+    """
+    _, values = values_by(record, strength)
+    _, sides = values_by(record, side)
+    found = np.unique(sides).tolist()
+    if values.dtype.kind not in "iuf" or len(found) > 2 or (len(found) == 2 and right not in found):
+        raise InvalidValueError(
+            f"Signed strength was asked of {strength!r} ({values.dtype}) with {side!r} being one of {found!r:.60} and "
+            f"right={right!r}. Expected numbers, and two sides of which one is right. "
+            "Pass the names of the two columns, and the value of the second that counts as right."
+        )
+    return np.where(sides == right, values, -1.0 * values) + 0.0  # no negative zeros
+
+
+def _proportions(
+    record: TrialRecord, by: str | ArrayLike | None, hit: np.ndarray, slot: str | None, confidence: float
+) -> list[ProportionRow]:
+    check_confidence(confidence)
+    _, values = values_by(record, by)
+    was_answered, other = answered(record, slot), slot_column(record, "outcome", slot) == "other"
+    levels, group = np.unique(values, return_inverse=True)
+    k, n, n_other, n_all = (
+        np.bincount(group[chosen], minlength=len(levels))
+        for chosen in (hit & was_answered, was_answered, other, np.ones(len(record), bool))
+    )
+    low, high = wilson_interval(k, n, confidence)
+    columns = (levels, k, n, low, high, n_other, n_all)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [
+        ProportionRow(
+            value=None if by is None else value,
+            k=hits,
+            n=trials,
+            fraction=hits / trials if trials else float("nan"),
+            low=lower,
+            high=upper,
+            unanswered=total - trials - others,
+            other=others,
+        )
+        for value, hits, trials, lower, upper, others, total in rows
+    ]

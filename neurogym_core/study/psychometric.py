@@ -1,0 +1,524 @@
+"""Psychometric functions, fitted by maximum likelihood, with bootstrap intervals.
+
+The probability of a response at stimulus strength x is ::
+
+    P(x) = guess + (1 - guess - lapse) F(x)
+
+    logistic   F(x) = 1 / (1 + exp(-slope (x - threshold)))     x of any sign; F(threshold) = 1/2
+    weibull    F(x) = 1 - exp(-(x / threshold) ** slope)        x >= 0;        F(threshold) = 1 - 1/e = 0.632
+
+Source: Wichmann & Hill (2001a), Perception & Psychophysics 63:1293 (the fit; why the lapse rate must be free); (2001b),
+63:1314 (the parametric bootstrap). SciPy is imported when a curve is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from neurogym_core._optional import optional
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.study._columns import answered, check_confidence, slot_column, values_by
+from neurogym_core.trials.record import TrialRecord
+
+Shape = Literal["logistic", "weibull"]
+
+_TINY = 1e-12  # keeps log(P) finite; far below what any number of trials can tell from 0
+_PROFILE_COST = 1.92  # half of the 95 % quantile of chi-squared with 1 degree of freedom: Wilks (1938)
+
+
+@dataclass(frozen=True)
+class PsychometricFit:
+    """A fitted psychometric function; the module's docstring has the formula.
+
+    Attributes:
+        shape: ``"logistic"`` or ``"weibull"``.
+        threshold: in units of x, where F is 1/2 (logistic) or 0.632 (Weibull). `threshold_at` gives others.
+        slope: logistic: per unit of x; Weibull: the exponent, without unit.
+        guess: the lower asymptote.
+        lapse: one minus the upper asymptote.
+        log_likelihood: of the responses, natural logarithm, without the binomial coefficients.
+        deviance: twice what the log-likelihood lacks to that of a curve through every point; small is good.
+        n_trials: trials fitted.
+        n_excluded: trials left out because they were not answered rightly or wrongly.
+        undetermined: names of parameters that the data do not pin down: their 95 % profile-likelihood interval runs
+            into a limit of the search (for asymptotes: `max_lapse`). Read such a value as "cannot be told".
+        intervals: parameter -> (low, high), percentiles of the bootstrap; empty without one. Fixed parameters have
+            none. Where the data do not pin threshold or slope down on a side, that end is 0, -inf or inf. A subject
+            that never errs gives a bootstrap without spread: such intervals are too narrow.
+        confidence: of the intervals.
+    """
+
+    shape: Shape
+    threshold: float
+    slope: float
+    guess: float
+    lapse: float
+    log_likelihood: float
+    deviance: float
+    n_trials: int
+    n_excluded: int = 0
+    undetermined: tuple[str, ...] = ()
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    confidence: float = 0.95
+
+    @property
+    def bias(self) -> float | None:
+        """The strength at which both sides are equally likely, in units of x: the logistic's threshold.
+
+        None for a Weibull function, which knows no sides.
+        """
+        return self.threshold if self.shape == "logistic" else None
+
+    def predict(self, x: ArrayLike) -> np.ndarray:
+        """P(x), float, of the shape of `x`.
+
+        Raises:
+            InvalidValueError: a negative strength for a Weibull function.
+        """
+        values = np.asarray(x, float)
+        if self.shape == "weibull" and np.any(values < 0):
+            raise _negative(values)
+        rising = _SHAPES[self.shape](values, self.threshold, self.slope).value
+        return self.guess + (1 - self.guess - self.lapse) * rising
+
+    def threshold_at(self, p: float) -> float:
+        """The strength x at which P(x) = p.
+
+        Raises:
+            InvalidValueError: the curve never takes the value p.
+        """
+        top = 1 - self.lapse
+        if not self.guess < p < top:
+            raise InvalidValueError(
+                f"The threshold at p={p!r} was asked of a curve from {self.guess:.4g} to {top:.4g}. Expected a "
+                "probability between these. Choose one that the curve reaches."
+            )
+        rising = (p - self.guess) / (top - self.guess)
+        if self.shape == "logistic":
+            return float(self.threshold + np.log(rising / (1 - rising)) / self.slope)
+        return float(self.threshold * (-np.log1p(-rising)) ** (1 / self.slope))
+
+
+def fit_psychometric(
+    record: TrialRecord,
+    x: str | ArrayLike = "coherence",
+    y: Literal["correct", "choice"] | ArrayLike = "correct",
+    *,
+    choice: int = 1,
+    n_choices: int = 2,
+    slot: str | None = None,
+    shape: Shape | None = None,
+    guess: float | Literal["free", "symmetric"] | None = None,
+    lapse: float | Literal["free"] = "free",
+    max_lapse: float = 0.2,
+    bootstrap: int = 200,
+    seed: int | np.random.Generator = 0,
+    confidence: float = 0.95,
+) -> PsychometricFit:
+    """Fit a record, in one of two ways; unanswered trials are left out and counted.
+
+    ``y="correct"``: strength -> P(correct), strength unsigned. Weibull, ``guess = 1 / n_choices`` unless told
+    otherwise. ``y="choice"``: signed strength (`signed_strength`) -> P(choosing `choice`). Logistic with a bias and
+    equal lapses on both sides unless told otherwise.
+
+    Args:
+        record: n trials.
+        x: a condition's name, or values (n,).
+        y: what counts as a response, or bools (n,).
+        choice: for ``y="choice"``: the choice whose probability rises with x.
+        n_choices: for ``y="correct"``: how many choices there were.
+        slot: which answer, where a trial asks several.
+        shape, guess, lapse, max_lapse, bootstrap, seed, confidence: see `fit_curve`.
+
+    Raises:
+        MissingDependencyError: SciPy is not installed.
+        UnknownNameError: no such column.
+        InvalidValueError: no trial was answered, or as `fit_curve`.
+    """
+    name, values = values_by(record, x)
+    if values.dtype.kind not in "biuf":
+        raise InvalidValueError(
+            f"A psychometric function of {name} was asked, which holds {values.dtype}. Expected numbers. "
+            "Choose a condition that measures the strength of the stimulus."
+        )
+    kept, hit, by_choice = answered(record, slot), _responses(record, y, choice, slot), _is(y, "choice")
+    if not kept.any():
+        raise InvalidValueError(
+            f"None of {len(record)} trials was answered rightly or wrongly. Expected answered trials. "
+            "Look at the record's outcomes: the subject may abort or miss every trial."
+        )
+    levels, group = np.unique(values[kept].astype(float), return_inverse=True)
+    fit = fit_curve(
+        levels,
+        np.bincount(group, weights=hit[kept], minlength=len(levels)),
+        np.bincount(group, minlength=len(levels)),
+        shape=shape or ("logistic" if by_choice else "weibull"),
+        guess=guess if guess is not None else "symmetric" if by_choice else _chance(n_choices),
+        lapse=lapse,
+        max_lapse=max_lapse,
+        bootstrap=bootstrap,
+        seed=seed,
+        confidence=confidence,
+    )
+    return replace(fit, n_excluded=int(len(record) - kept.sum()))
+
+
+def fit_curve(
+    x: ArrayLike,
+    k: ArrayLike,
+    n: ArrayLike,
+    *,
+    shape: Shape = "logistic",
+    guess: float | Literal["free", "symmetric"] = 0.0,
+    lapse: float | Literal["free"] = "free",
+    max_lapse: float = 0.2,
+    bootstrap: int = 200,
+    seed: int | np.random.Generator = 0,
+    confidence: float = 0.95,
+) -> PsychometricFit:
+    """Fit a psychometric function to counts by maximum likelihood, from several starting points.
+
+    Threshold and slope are searched on scales without unit (the slope's logarithmic), within limits that lie well
+    outside what the strengths can tell; a rising curve is assumed.
+
+    Args:
+        x: strengths, (m,); equal ones are joined.
+        k: responses at each, (m,).
+        n: trials at each, (m,); levels with none are ignored.
+        shape: ``"logistic"`` or ``"weibull"`` (x >= 0).
+        guess: the lower asymptote: a fixed number, ``"free"`` (0 to `max_lapse`), or ``"symmetric"``: the lapse rate.
+        lapse: one minus the upper asymptote: a fixed number, or ``"free"`` (0 to `max_lapse`).
+        max_lapse: the most that a free asymptote may be.
+        bootstrap: how many simulated data sets the intervals stand on; 0 for no intervals.
+        seed: of the bootstrap; an int, or a Generator that is used up.
+        confidence: of the intervals.
+
+    Raises:
+        MissingDependencyError: SciPy is not installed.
+        InvalidValueError: counts or strengths that cannot be, or fewer levels than free parameters.
+    """
+    check_confidence(confidence)
+    if bootstrap != int(bootstrap) or bootstrap < 0:
+        raise InvalidValueError(
+            f"bootstrap={bootstrap!r} was given. Expected how many data sets to simulate, 0 for no intervals. "
+            "Give 200 for a look, 2000 for a paper."
+        )
+    model = _model(shape, guess, lapse, max_lapse)
+    data = _data(x, k, n, shape)
+    _check_levels(data, model)
+    search = _Search(model, data.x)
+    best = search.best(data, search.starts(data))
+    loose = _loose_ends(search, data, best)
+    fit = replace(_fit(model, search, data, best, loose), confidence=confidence)
+    if not bootstrap:
+        return fit
+    intervals = _bootstrap(search, data, best, fit, bootstrap, np.random.default_rng(seed), confidence)
+    return replace(fit, intervals=_opened(intervals, loose, shape))
+
+
+# ---- the two shapes -------------------------------------------------------------------------------------------------
+
+
+class _Rising(NamedTuple):
+    """F and its derivatives by the search's coordinates: location, and log slope; each (m,)."""
+
+    value: np.ndarray
+    by_location: np.ndarray
+    by_log_slope: np.ndarray
+
+
+def _logistic(x: np.ndarray, threshold: float, slope: float) -> _Rising:
+    z = slope * (x - threshold)
+    value = 0.5 * (1 + np.tanh(z / 2))  # the logistic function, without overflow
+    steepness = value * (1 - value)
+    return _Rising(value, -slope * steepness, z * steepness)
+
+
+def _weibull(x: np.ndarray, threshold: float, slope: float) -> _Rising:
+    with np.errstate(divide="ignore"):
+        logs = np.log(x) - np.log(threshold)
+    power = np.exp(np.clip(slope * logs, -700, 700))
+    density = np.exp(-power) * power
+    # At x = 0 the power vanishes faster than the logarithm grows.
+    return _Rising(-np.expm1(-power), -slope * density, density * slope * np.where(x > 0, logs, 0.0))
+
+
+_SHAPES = {"logistic": _logistic, "weibull": _weibull}
+
+
+# ---- what was asked -------------------------------------------------------------------------------------------------
+
+
+class _Model(NamedTuple):
+    """Which parameters are free. `guess` and `lapse` are numbers where they are fixed, None where free."""
+
+    shape: Shape
+    guess: float | None
+    lapse: float | None
+    symmetric: bool
+    max_lapse: float
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Names of the free parameters, in the order of the search's vector."""
+        asymptotes = [name for name, fixed in (("guess", self.guess), ("lapse", self.lapse)) if fixed is None]
+        if self.symmetric and "guess" in asymptotes:
+            asymptotes.remove("guess")
+        return ("threshold", "slope", *asymptotes)
+
+
+class _Data(NamedTuple):
+    """Distinct strengths ascending, responses and trials; each (m,) float."""
+
+    x: np.ndarray
+    k: np.ndarray
+    n: np.ndarray
+
+
+def _model(shape: Any, guess: Any, lapse: Any, max_lapse: Any) -> _Model:
+    if shape not in _SHAPES:
+        raise InvalidValueError(f"shape={shape!r} was given. Expected 'logistic' or 'weibull'. Choose one of them.")
+    symmetric = _is(guess, "symmetric")
+    fixed_lapse = None if _is(lapse, "free") else _share("lapse", lapse, "'free'")
+    if symmetric:
+        fixed_guess = fixed_lapse
+    else:
+        fixed_guess = None if _is(guess, "free") else _share("guess", guess, "'free' or 'symmetric'")
+    top = _share("max_lapse", max_lapse, "at most 0.5 with a free or symmetric guess rate")
+    highest = [top if fixed is None else fixed for fixed in (fixed_guess, fixed_lapse)]
+    if sum(highest) >= 1 or (symmetric and highest[0] >= 0.5):
+        raise InvalidValueError(
+            f"guess={guess!r}, lapse={lapse!r} and max_lapse={max_lapse!r} leave no room between the asymptotes. "
+            "Expected them to sum to less than 1. Lower max_lapse, or the fixed rate."
+        )
+    return _Model(shape, fixed_guess, fixed_lapse, symmetric, top)
+
+
+def _share(name: str, value: Any, alternative: str) -> float:
+    if isinstance(value, int | float | np.number) and 0 <= value < 1:
+        return float(value)
+    raise InvalidValueError(
+        f"{name}={value!r} was given. Expected a number from 0 to below 1, or {alternative}. Give one of these."
+    )
+
+
+def _data(x: ArrayLike, k: ArrayLike, n: ArrayLike, shape: Shape) -> _Data:
+    values, hits, trials = np.asarray(x, float), np.asarray(k, float), np.asarray(n, float)
+    if values.ndim != 1 or hits.shape != values.shape or trials.shape != values.shape:
+        raise InvalidValueError(
+            f"x, k and n have the shapes {values.shape}, {hits.shape} and {trials.shape}. Expected (m,) for all. "
+            "Give one count of responses and one of trials per strength."
+        )
+    if not np.isfinite(values).all():
+        raise InvalidValueError(
+            f"{int((~np.isfinite(values)).sum())} of {len(values)} strengths are NaN or infinite. Expected finite "
+            "numbers. Leave these trials out before the fit."
+        )
+    if not np.all((hits >= 0) & (hits <= trials) & np.isfinite(trials) & (hits % 1 == 0) & (trials % 1 == 0)):
+        raise InvalidValueError(
+            f"k={hits.tolist()!r:.60} of n={trials.tolist()!r:.60} was given. Expected whole numbers, 0 <= k <= n. "
+            "Give the number of responses and the number of trials at each strength, not fractions."
+        )
+    if shape == "weibull" and np.any(values < 0):
+        raise _negative(values)
+    levels, group = np.unique(values[trials > 0], return_inverse=True)
+    joined = (np.bincount(group, weights=w[trials > 0], minlength=len(levels)) for w in (hits, trials))
+    return _Data(levels, *joined)
+
+
+def _check_levels(data: _Data, model: _Model) -> None:
+    # With the guess rate fixed, a Weibull curve is the same at 0 whatever the parameters: that level tells nothing.
+    telling = data.x > 0 if model.shape == "weibull" and model.guess is not None else np.ones(len(data.x), bool)
+    if int(telling.sum()) < len(model.free):
+        raise InvalidValueError(
+            f"{int(telling.sum())} strengths with answered trials tell about the curve ({data.x.tolist()!r:.60}), and "
+            f"{', '.join(model.free)} are free. Expected at least as many strengths as free parameters. "
+            "Fix the lapse or guess rate (lapse=0.02), or play trials of more strengths."
+        )
+
+
+def _responses(record: TrialRecord, y: Any, choice: int, slot: str | None) -> np.ndarray:
+    if _is(y, "correct"):
+        return slot_column(record, "outcome", slot) == "correct"
+    if _is(y, "choice"):
+        return slot_column(record, "choice", slot) == choice
+    hit = np.asarray(y)
+    if hit.shape != (len(record),) or hit.dtype != bool:
+        raise InvalidValueError(
+            f"y={y!r:.60} was given. Expected 'correct', 'choice', or {len(record)} bools, one per trial. "
+            "Name what counts as a response."
+        )
+    return hit
+
+
+def _chance(n_choices: int) -> float:
+    if n_choices < 1 or n_choices != int(n_choices):
+        raise InvalidValueError(
+            f"n_choices={n_choices!r} was given. Expected a whole number of at least 1. Give the number of choices."
+        )
+    # One choice: it is reported or not (detection), and nothing is guessed right.
+    return 1 / n_choices if n_choices > 1 else 0.0
+
+
+def _is(value: Any, name: str) -> bool:
+    return isinstance(value, str) and value == name
+
+
+def _negative(values: np.ndarray) -> InvalidValueError:
+    return InvalidValueError(
+        f"A Weibull function was asked of negative strengths, down to {values.min():.4g}. Expected x >= 0. "
+        "Take the strength without its sign (y='correct'), or shape='logistic' for signed strength."
+    )
+
+
+# ---- the search -----------------------------------------------------------------------------------------------------
+
+
+class _Search:
+    """Maximum likelihood in coordinates of order one: location, log slope, then the free asymptotes."""
+
+    def __init__(self, model: _Model, x: np.ndarray) -> None:
+        self.model = model
+        self.curve = _SHAPES[model.shape]
+        self.minimize = optional("scipy.optimize", needed_for="Fitting a psychometric function", extra="study").minimize
+        limits = _logistic_limits(x) if model.shape == "logistic" else _weibull_limits(x)
+        self.bounds = np.array([*limits, *[(0.0, model.max_lapse)] * (len(model.free) - 2)])
+        # The logistic's location is in units of the middle and half range of x; the Weibull's is log x.
+        self.middle, self.scale = float(x.min() + x.max()) / 2, float(x.max() - x.min()) / 2
+
+    def parameters(self, point: np.ndarray) -> dict[str, float]:
+        """Threshold, slope, guess and lapse at a point of the search."""
+        location, log_slope, *asymptotes = (float(value) for value in point)
+        free = dict(zip(self.model.free[2:], asymptotes, strict=True))
+        lapse = free.get("lapse", self.model.lapse)
+        guess = lapse if self.model.symmetric else free.get("guess", self.model.guess)
+        logistic = self.model.shape == "logistic"
+        threshold = self.middle + self.scale * location if logistic else float(np.exp(location))
+        slope = float(np.exp(log_slope)) / (self.scale if logistic else 1.0)
+        return {"threshold": threshold, "slope": slope, "guess": guess, "lapse": lapse}
+
+    def loss(self, point: np.ndarray, data: _Data) -> tuple[float, np.ndarray]:
+        """Negative log-likelihood and its gradient."""
+        parameters = self.parameters(point)
+        rising = self.curve(data.x, parameters["threshold"], parameters["slope"])
+        room = 1 - parameters["guess"] - parameters["lapse"]
+        p = np.clip(parameters["guess"] + room * rising.value, _TINY, 1 - _TINY)
+        by_p = -(data.k / p - (data.n - data.k) / (1 - p))
+        step = self.scale if self.model.shape == "logistic" else 1.0
+        slopes = [step * room * rising.by_location, room * rising.by_log_slope]
+        for name in self.model.free[2:]:
+            slopes.append(1 - rising.value if name == "guess" else -rising.value)
+            if self.model.symmetric:
+                slopes[-1] = 1 - 2 * rising.value
+        value = -float(data.k @ np.log(p) + (data.n - data.k) @ np.log1p(-p))
+        return value, np.array([by_p @ slope for slope in slopes])
+
+    def best(self, data: _Data, starts: np.ndarray, fixed: Mapping[int, float] | None = None) -> np.ndarray:
+        """The point of the lowest loss reached from `starts` (s, free); coordinates in `fixed` are held."""
+        bounds = self.bounds.copy()
+        for index, value in (fixed or {}).items():
+            bounds[index] = value
+        # Scaled to the loss per trial, so that the stopping rule means the same for 50 trials and for a million.
+        total = max(data.n.sum(), 1.0)
+
+        def scaled(point: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = self.loss(point, data)
+            return value / total, gradient / total
+
+        options = {"ftol": 1e-11, "gtol": 1e-7, "maxiter": 300}
+        ends = [
+            self.minimize(scaled, np.clip(s, *bounds.T), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+            for s in starts
+        ]
+        return np.asarray(min(ends, key=lambda end: end.fun).x)
+
+    def starts(self, data: _Data) -> np.ndarray:
+        """A grid of starting points, the best few of them: likelihoods with lapses have several maxima."""
+        low, high = self.bounds[:2].T
+        locations = np.linspace(low[0], high[0], 11)[1:-1]
+        log_slopes = np.linspace(low[1], high[1], 9)[1:-1]
+        asymptotes = [0.02 * self.model.max_lapse / 0.2] * (len(self.model.free) - 2)
+        grid = np.array([[location, slope, *asymptotes] for location in locations for slope in log_slopes])
+        losses = [self.loss(point, data)[0] for point in grid]
+        return grid[np.argsort(losses, kind="stable")[:4]]
+
+
+def _logistic_limits(x: np.ndarray) -> list[tuple[float, float]]:
+    """Location: one range of x beyond its ends. Slope: from nearly flat to a step between neighbouring levels."""
+    half = (x.max() - x.min()) / 2
+    return [(-3.0, 3.0), (np.log(0.1), np.log(20 * half / np.diff(x).min()))]
+
+
+def _weibull_limits(x: np.ndarray) -> list[tuple[float, float]]:
+    """Log threshold: a factor of 10 beyond the levels above 0. Exponent: 0.1 to 20; measured ones are 1 to 4."""
+    levels = x[x > 0]
+    return [(np.log(levels.min() / 10), np.log(levels.max() * 10)), (np.log(0.1), np.log(20.0))]
+
+
+def _fit(model: _Model, search: _Search, data: _Data, best: np.ndarray, loose: np.ndarray) -> PsychometricFit:
+    loss = search.loss(best, data)[0]
+    fractions = np.clip(data.k / data.n, _TINY, 1 - _TINY)
+    saturated = float(data.k @ np.log(fractions) + (data.n - data.k) @ np.log1p(-fractions))
+    return PsychometricFit(
+        shape=model.shape,
+        **search.parameters(best),
+        log_likelihood=-loss,
+        deviance=max(0.0, 2 * (saturated + loss)),
+        n_trials=int(data.n.sum()),
+        undetermined=tuple(name for name, unsure in zip(model.free, loose.any(axis=1), strict=True) if unsure),
+    )
+
+
+def _loose_ends(search: _Search, data: _Data, best: np.ndarray) -> np.ndarray:
+    """bool (free, 2): whether a parameter may go to its lower and upper limit at too small a cost in likelihood.
+
+    All else is refitted: this asks whether the 95 % profile-likelihood interval reaches the limit (Wilks 1938).
+    """
+    least = search.loss(best, data)[0]
+    loose = np.zeros((len(best), 2), bool)
+    for index, side in np.ndindex(loose.shape):
+        if index >= 2 and side == 0:
+            continue  # no lapses at all is a finding, not a failure
+        held = search.best(data, best[None], fixed={index: search.bounds[index, side]})
+        loose[index, side] = search.loss(held, data)[0] - least < _PROFILE_COST
+    return loose
+
+
+def _bootstrap(
+    search: _Search,
+    data: _Data,
+    best: np.ndarray,
+    fit: PsychometricFit,
+    resamples: int,
+    rng: np.random.Generator,
+    confidence: float,
+) -> dict[str, tuple[float, float]]:
+    """Percentile intervals from data simulated by the fitted curve (Wichmann & Hill 2001b)."""
+    p = np.clip(fit.predict(data.x), 0, 1)
+    counts = rng.binomial(data.n.astype(int), p, size=(resamples, len(p))).astype(float)
+    drawn = []
+    for again in (_Data(data.x, k, data.n) for k in counts):
+        # From the grid too: where the likelihood is flat at `best`, a search from there alone would stay.
+        starts = np.concatenate([best[None], search.starts(again)[:1]])
+        drawn.append(search.parameters(search.best(again, starts)))
+    names = [*search.model.free, *(["guess"] if search.model.symmetric and "lapse" in search.model.free else [])]
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    intervals = {name: np.quantile([parameters[name] for parameters in drawn], ends).tolist() for name in names}
+    return {name: (low, high) for name, (low, high) in intervals.items()}
+
+
+def _opened(
+    intervals: dict[str, tuple[float, float]], loose: np.ndarray, shape: Shape
+) -> dict[str, tuple[float, float]]:
+    """The intervals, without an end where threshold or slope are loose."""
+    lowest = {"threshold": -np.inf if shape == "logistic" else 0.0, "slope": 0.0}
+    opened = dict(intervals)
+    for (name, floor), (low_is_loose, high_is_loose) in zip(lowest.items(), loose[:2], strict=True):
+        low, high = intervals[name]
+        opened[name] = (floor if low_is_loose else low, float("inf") if high_is_loose else high)
+    return opened
