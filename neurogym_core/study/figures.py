@@ -27,7 +27,7 @@ _CYCLE = (_BLUE, _VERMILION, _GREEN, _PURPLE, _ORANGE, _SKY)
 _TARGET = "#F0C05A"
 _MARKERS = "osD^vP"
 # Pale enough to read lines on; neighbours differ also in lightness.
-_TINTS = ("#E8F1F8", "#FBF0DC", "#E3F3EC", "#F8E9F1", "#EFEFEF", "#E4F4FB")
+_TINTS = ("#E8F1F8", "#FBF0DC", "#E3F3EC", "#F8E9F1", "#EFEFEF", "#E4F4FB", "#F7F6DC", "#ECE8F6")
 _SMALL, _TEXT, _TITLE = 7.5, 8.5, 11.0  # points
 _LINES_UP_TO = 3  # units of a channel; more are an image
 
@@ -92,10 +92,9 @@ def trial_figure(trace: TrialTrace) -> Any:
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
-    panels = _panels(trace)
-    height = sum(panel.height for panel in panels) + _HEAD + _FOOT + _strip_height(trace, _TRIAL_WIDTH)
+    height = _trial_height(trace)
     figure = _figure(_TRIAL_WIDTH, height)
-    _draw_trial(_Box(figure, 0, 0, _TRIAL_WIDTH, height), trace, panels)
+    _draw_trial(_Box(figure, 0, 0, _TRIAL_WIDTH, height), trace)
     return figure
 
 
@@ -124,7 +123,7 @@ def psychometric_figure(
         UnknownNameError: a fit of a subject without rows.
     """
     subjects, fits = _subjects(rows, fit)
-    height = 3.5 + _legend_height(subjects)
+    height = 3.4 + _legend_height(subjects)
     figure = _figure(4.8, height)
     _draw_psychometric(_Box(figure, 0, 0, 4.8, height), subjects, fits, xlabel, ylabel, title)
     return figure
@@ -155,6 +154,7 @@ def chronometric_figure(
         chosen = [row for row in rows if row.outcome == outcome]
         if chosen:
             _reaction_line(axes, chosen, statistic, colour, face, line, outcome)
+    _reaction_axis(axes, rows, statistic)
     axes.set_ylabel(f"{statistic} reaction time (ms)", fontsize=_TEXT, color=_INK)
     _legend(axes, columns=2)
     _heading(figure, title, 0.75 / 4.8, 1 - 0.12 / 3.8)
@@ -176,12 +176,13 @@ def demo_figure(
         UnknownNameError: a fit of a subject without rows.
     """
     subjects, curves = _subjects(accuracy, fits)
-    panels, width = _panels(trace), 4.6
-    height = sum(panel.height for panel in panels) + _HEAD + _FOOT + _strip_height(trace, _TRIAL_WIDTH)
-    height = max(height, 4.0 + _legend_height(subjects))
+    wanted, width = 3.6 + _legend_height(subjects), 4.6
+    height = max(_trial_height(trace), wanted)
     figure = _figure(_TRIAL_WIDTH + width, height)
-    _draw_trial(_Box(figure, 0, 0, _TRIAL_WIDTH, height), trace, panels)
-    side = _Box(figure, _TRIAL_WIDTH, 0, width, height)
+    _draw_trial(_Box(figure, 0, 0, _TRIAL_WIDTH, height), trace)
+    # Beside a very tall trial the curve keeps a readable shape, at the top.
+    beside = min(height, wanted + 1.5)
+    side = _Box(figure, _TRIAL_WIDTH, height - beside, width, beside)
     _draw_psychometric(side, subjects, curves, xlabel, "", "Psychometric function")
     return figure
 
@@ -267,7 +268,7 @@ def _check_answers(trace: TrialTrace) -> None:
 
 # ---- layout ---------------------------------------------------------------------------------------------------------
 
-_TRIAL_WIDTH, _HEAD, _FOOT = 7.2, 0.62, 0.55  # inches
+_TRIAL_WIDTH, _FOOT = 7.2, 0.55  # inches
 _LEFT, _RIGHT, _GAP, _ROW = 1.25, 0.75, 0.09, 0.17
 
 
@@ -327,28 +328,46 @@ def _answers_height(trace: TrialTrace) -> float:
     return float(np.clip(0.35 + 0.16 * len(_shown_actions(trace)), 0.75, 1.7)) if trace.discrete else 1.0
 
 
-def _draw_trial(box: _Box, trace: TrialTrace, panels: list[_Panel]) -> None:
-    strip = _strip_height(trace, box.width)
-    width, top = box.width - _LEFT - _RIGHT, box.height - _HEAD
+def _head_height(trace: TrialTrace) -> float:
+    return 0.15 + 0.24 * bool(trace.title) + 0.22 * bool(trace.subtitle)
+
+
+def _trial_height(trace: TrialTrace) -> float:
+    panels = sum(panel.height for panel in _panels(trace))
+    return panels + _head_height(trace) + _FOOT + _strip_height(trace, _TRIAL_WIDTH)
+
+
+def _draw_trial(box: _Box, trace: TrialTrace) -> None:
+    """The trial in a box at least as high as `_trial_height`; the panels share what is left over."""
+    panels, strip = _panels(trace), _strip_height(trace, box.width)
+    width, top = box.width - _LEFT - _RIGHT, box.height - _head_height(trace)
+    stretch = (top - strip - _FOOT) / sum(panel.height for panel in panels)
     drawn = []
     _draw_strip(box.axes(_LEFT, top - strip, width, strip), trace, width)
     top -= strip
     for panel in panels:
-        axes = box.axes(_LEFT, top - panel.height + _GAP, width, panel.height - _GAP)
+        height = panel.height * stretch
+        axes = box.axes(_LEFT, top - height + _GAP, width, height - _GAP)
         _PAINTERS[panel.kind](axes, trace, panel.name)
         _name_panel(axes, panel.name)
         drawn.append(axes)
-        top -= panel.height
+        top -= height
     for axes, panel in zip(drawn, panels, strict=True):
         _shade_periods(axes, trace, tint=panel.kind != "image")
-        axes.set_xlim(0, trace.steps * trace.dt)
-        axes.tick_params(labelbottom=axes is drawn[-1], bottom=axes is drawn[-1])
-        axes.spines["bottom"].set_visible(axes is drawn[-1])
-    drawn[-1].set_xlabel("time in the trial (ms)", fontsize=_TEXT, color=_INK)
+        _time_axis(axes, trace, last=axes is drawn[-1])
     size = box.figure.get_size_inches()
     left, upper = (box.left + _LEFT) / size[0], (box.bottom + box.height - 0.12) / size[1]
     _heading(box.figure, trace.title, left, upper)
-    box.figure.text(left, upper - 0.21 / size[1], trace.subtitle, fontsize=_TEXT, color=_GREY, va="top")
+    lower = upper - (0.24 if trace.title else 0) / size[1]
+    box.figure.text(left, lower, trace.subtitle, fontsize=_TEXT, color=_GREY, va="top")
+
+
+def _time_axis(axes: Any, trace: TrialTrace, *, last: bool) -> None:
+    axes.set_xlim(0, trace.steps * trace.dt)
+    axes.tick_params(labelbottom=last, bottom=last)
+    axes.spines["bottom"].set_visible(last)
+    if last:
+        axes.set_xlabel("time in the trial (ms)", fontsize=_TEXT, color=_INK)
 
 
 def _heading(figure: Any, text: str, x: float, y: float) -> None:
@@ -372,12 +391,13 @@ def _name_panel(axes: Any, name: str) -> None:
 
 
 class _Label(NamedTuple):
-    """A period's name in the strip: its middle and where the name stands, in ms, and its row, 0 below."""
+    """A period's name in the strip: the period and the text's extent, in ms, and its row, 0 in the strip itself."""
 
     name: str
     start: float
     stop: float
-    at: float
+    left: float
+    right: float
     row: int
 
 
@@ -396,23 +416,21 @@ def _strip_height(trace: TrialTrace, box_width: float) -> float:
 
 
 def _labels(trace: TrialTrace, width: float) -> list[_Label]:
-    """Names in rows such that none overlap: in their period where they fit, else in the first free row above."""
+    """Where the names stand such that none overlap: in their period where they fit, else above, like flags.
+
+    A flag flies to the right of its pole, above all that would meet it: the poles of later periods end below it.
+    """
     per_inch = trace.steps * trace.dt / width
     labels: list[_Label] = []
-    for name, start, stop in _played(trace):
-        half = (_text_width(name) + 0.06) * per_inch / 2
-        end = trace.steps * trace.dt
-        at = float(np.clip((start + stop) / 2, half, max(half, end - half)))
-        row = 0 if 2 * half <= stop - start else 1
-        while any(other.row == row and _overlap(other, at, half, per_inch) for other in labels):
-            row += 1
-        labels.append(_Label(name, start, stop, at, row))
+    for name, start, stop in reversed(_played(trace)):
+        length, middle = (_text_width(name) + 0.08) * per_inch, (start + stop) / 2
+        if length <= stop - start:
+            labels.append(_Label(name, start, stop, middle - length / 2, middle + length / 2, 0))
+            continue
+        left = min(middle, (width + _RIGHT) * per_inch - length)
+        under = [label.row for label in labels if label.row and label.left < left + length]
+        labels.append(_Label(name, start, stop, left, left + length, 1 + max(under, default=0)))
     return labels
-
-
-def _overlap(other: _Label, at: float, half: float, per_inch: float) -> bool:
-    other_half = (_text_width(other.name) + 0.06) * per_inch / 2
-    return abs(other.at - at) < half + other_half
 
 
 def _text_width(text: str) -> float:
@@ -428,16 +446,15 @@ def _text_width(text: str) -> float:
 def _draw_strip(axes: Any, trace: TrialTrace, width: float) -> None:
     """The periods' names above the panels."""
     labels, tints = _labels(trace, width), _tints(trace)
-    rows = 1 + max((label.row for label in labels), default=0)
     axes.set_axis_off()
     axes.set_xlim(0, trace.steps * trace.dt)
-    axes.set_ylim(-0.05, rows)
+    axes.set_ylim(-0.05, 1 + max((label.row for label in labels), default=0))
     for label in labels:
         axes.fill_between([label.start, label.stop], -0.05, 0.9, color=_darker(tints[label.name]), lw=0)
         if label.row:
-            middle = (label.start + label.stop) / 2
-            axes.plot([label.at, middle, middle], [label.row + 0.1, label.row - 0.05, 0.9], color=_GREY, lw=0.6)
-        axes.text(label.at, label.row + 0.43, label.name, fontsize=_SMALL, color=_INK, ha="center", va="center")
+            axes.plot([(label.start + label.stop) / 2] * 2, [0.45, label.row + 0.8], color=_GREY, lw=0.6)
+        middle = (label.left + label.right) / 2
+        axes.text(middle, label.row + 0.43, label.name, fontsize=_SMALL, color=_INK, ha="center", va="center")
 
 
 def _darker(colour: str) -> str:
@@ -471,28 +488,43 @@ def _paint_lines(axes: Any, trace: TrialTrace, name: str) -> None:
     for unit, column in enumerate(values.T):
         _steps_line(axes, trace, column, color=_CYCLE[unit], lw=1.2, zorder=2)
     if values.shape[1] > 1:
-        _unit_names(axes, [str(unit) for unit in range(values.shape[1])])
+        _key(axes, [(str(unit), _CYCLE[unit], 1.5) for unit in range(values.shape[1])])
     low, high = min(0.0, float(values.min())), max(float(values.max()), 0.0)
-    _value_axis(axes, low, high if high > low else low + 1)
+    _value_axis(axes, low, high)
 
 
-def _unit_names(axes: Any, names: list[str]) -> None:
-    """Names in their lines' colours, stacked at the right, where no line can cross them."""
-    for row, name in enumerate(names):
-        y = 0.5 + ((len(names) - 1) / 2 - row) * min(0.4, 0.9 / len(names))
-        axes.text(
-            1.012, y, name, transform=axes.transAxes, fontsize=_SMALL, color=_CYCLE[row % len(_CYCLE)],
-            ha="left", va="center", fontweight="bold",
+def _key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
+    """Names with samples of their lines (colour, width in points), at the right, where no line can cross them."""
+    spacing = min(0.18 / _height(axes), 0.95 / len(entries))
+    for row, (name, colour, width) in enumerate(entries):
+        y = 0.5 + ((len(entries) - 1) / 2 - row) * spacing
+        axes.plot(
+            [1.012, 1.035], [y, y], transform=axes.transAxes, color=colour, lw=width, clip_on=False,
+            solid_capstyle="butt",
         )  # fmt: skip
+        axes.text(1.045, y, _shortened(name), transform=axes.transAxes, fontsize=_SMALL, color=_INK, va="center")
+
+
+def _height(axes: Any) -> float:
+    """Of the axes, in inches."""
+    return float(axes.get_position().height * axes.figure.get_size_inches()[1])
 
 
 def _value_axis(axes: Any, low: float, high: float) -> None:
-    """Room around the values, and ticks at 0 and at the larger ends only."""
+    """Room around the values, and ticks at 0 and towards the ends, as many as can be read."""
+    high = high if high > low else low + 1
     room = 0.12 * (high - low)
     axes.set_ylim(low - room, high + room)
-    span = high - low
-    ticks = [0.0] + [_rounded(end) for end in (low, high) if abs(end) > 0.3 * span]
-    axes.set_yticks(ticks, [f"{tick:.4g}" for tick in ticks])
+    least = 0.13 * (high - low + 2 * room) / _height(axes)
+    ticks = [0.0]
+    for end in sorted((low, high), key=abs, reverse=True):
+        if end and all(abs(_rounded(end) - tick) >= least for tick in ticks):
+            ticks.append(_rounded(end))
+    axes.set_yticks(ticks, [_number(tick) for tick in ticks])
+
+
+def _number(value: float, digits: int = 4) -> str:
+    return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _rounded(value: float) -> float:
@@ -516,7 +548,7 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
         image, cax=bar, ticks=[-_rounded(limit), 0, _rounded(limit)] if signed else [0, _rounded(limit)]
     )
     bar.tick_params(labelsize=_SMALL - 1, colors=_INK, length=2, pad=1.5)
-    bar.yaxis.set_major_formatter(lambda value, _: f"{value:.3g}")
+    bar.yaxis.set_major_formatter(lambda value, _: _number(value, 3))
     bar.spines["outline"].set_linewidth(0.4)
 
 
@@ -547,13 +579,12 @@ def _paint_choices(axes: Any, trace: TrialTrace) -> None:
     highest = max([*shown, len(trace.action_names) - 1, 1])
     axes.set_ylim(highest + 0.5 + 0.02 * highest, -0.5 - 0.02 * highest)
     _spaced_ticks(axes, shown, names, highest)
-    _answer_key(axes, trace)
+    _key(axes, _answer_key(trace, _TARGET, _INK))
 
 
 def _spaced_ticks(axes: Any, places: list[int], names: list[str], highest: int) -> None:
     """Ticks at `places`; of those too close to read, the first keeps its name."""
-    inches = axes.get_position().height * axes.figure.get_size_inches()[1]
-    least = 0.13 * (highest + 1) / inches
+    least = 0.13 * (highest + 1) / _height(axes)
     kept: list[int] = []
     for index, place in enumerate(places):
         if not kept or place - places[kept[-1]] >= least:
@@ -570,31 +601,33 @@ def _gaps(actions: np.ndarray) -> np.ndarray:
 
 
 def _paint_values(axes: Any, trace: TrialTrace) -> None:
+    """Continuous answers: per axis the target as a pale band, and the subject's values as a line on it."""
     targets = trace.targets.reshape(trace.steps, -1).astype(float)
     actions = None if trace.actions is None else trace.actions.reshape(trace.steps, -1).astype(float)
+    several = targets.shape[1] > 1
     for axis in range(targets.shape[1]):
-        colour = _CYCLE[axis % len(_CYCLE)] if targets.shape[1] > 1 else _INK
-        band = colour if targets.shape[1] > 1 else _TARGET
-        alpha = 0.35 if targets.shape[1] > 1 else 1.0
-        _steps_line(axes, trace, targets[:, axis], color=band, lw=5, alpha=alpha, solid_capstyle="butt", zorder=2)
+        band, line = (_pale(_colour(axis)), _colour(axis)) if several else (_TARGET, _INK)
+        _steps_line(axes, trace, targets[:, axis], color=band, lw=5, solid_capstyle="butt", zorder=2)
         if actions is not None:
-            _steps_line(axes, trace, actions[:, axis], color=colour, lw=1.3, zorder=3)
+            _steps_line(axes, trace, actions[:, axis], color=line, lw=1.3, zorder=3)
     finite = np.concatenate([v[np.isfinite(v)] for v in (targets, actions) if v is not None])
-    low, high = min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0)))
-    _value_axis(axes, low, high if high > low else low + 1)
-    if targets.shape[1] > 1:
-        _unit_names(axes, list(trace.action_names) or [str(axis) for axis in range(targets.shape[1])])
-    else:
-        _answer_key(axes, trace)
+    _value_axis(axes, min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0))))
+    names = list(trace.action_names) or [str(axis) for axis in range(targets.shape[1])]
+    axis_key = [(name, _colour(axis), 1.5) for axis, name in enumerate(names)] if several else []
+    _key(axes, axis_key + (_answer_key(trace, "#BBBBBB", _INK) if several else _answer_key(trace, _TARGET, _INK)))
 
 
-def _answer_key(axes: Any, trace: TrialTrace) -> None:
-    entries = [("target", _TARGET, 6.0)] + ([("subject", _INK, 1.5)] if trace.actions is not None else [])
-    for row, (name, colour, width) in enumerate(entries):
-        y = 0.5 + ((len(entries) - 1) / 2 - row) * 0.3
-        axes.plot([1.012, 1.035], [y, y], transform=axes.transAxes, color=colour, lw=width, clip_on=False,
-                  solid_capstyle="butt")  # fmt: skip
-        axes.text(1.045, y, name, transform=axes.transAxes, fontsize=_SMALL, color=_INK, va="center")
+def _colour(index: int) -> str:
+    return _CYCLE[index % len(_CYCLE)]
+
+
+def _pale(colour: str) -> str:
+    red, green, blue = (int(255 - 0.4 * (255 - int(colour[i : i + 2], 16))) for i in (1, 3, 5))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _answer_key(trace: TrialTrace, band: str, line: str) -> list[tuple[str, str, float]]:
+    return [("target", band, 6.0)] + ([("subject", line, 1.5)] if trace.actions is not None else [])
 
 
 def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
@@ -608,9 +641,9 @@ def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
     axes.bar(left[paid], rewards[paid], width, align="edge", color=colours[paid], zorder=3)
     axes.axhline(0, color=_GREY, lw=0.6, zorder=2)
     low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
-    _value_axis(axes, low, high if high > low else low + 1)
+    _value_axis(axes, low, high)
     axes.text(
-        1.012, 0.5, f"sum {rewards.sum():.4g}", transform=axes.transAxes, fontsize=_SMALL, color=_INK, va="center"
+        1.012, 0.5, f"sum {_number(rewards.sum())}", transform=axes.transAxes, fontsize=_SMALL, color=_INK, va="center"
     )
 
 
@@ -654,28 +687,29 @@ def _draw_psychometric(
     title: str,
 ) -> None:
     values = np.array([row.value for rows in subjects.values() for row in rows], float)
-    room = 0.55 + _legend_height(subjects)
+    room = (0.42 if title else 0.15) + _legend_height(subjects)
     axes = box.axes(0.75, _FOOT, box.width - 1.0, box.height - _FOOT - room)
     scale = _strength_axis(axes, values, xlabel)
     lows = []
     for index, (name, rows) in enumerate(subjects.items()):
-        colour, marker, fit = _CYCLE[index % len(_CYCLE)], _MARKERS[index % len(_MARKERS)], fits.get(name)
-        if fit is not None:
+        colour, marker, fit = _colour(index), _MARKERS[index % len(_MARKERS)], fits.get(name)
+        # Where the threshold cannot be told, the curve would show what the data do not say.
+        if fit is not None and "threshold" not in fit.undetermined:
             _draw_curve(axes, fit, scale, colour)
         _draw_points(axes, [row for row in rows if row.n], colour, marker, _legend_text(name, fit))
         lows += [row.low for row in rows if row.n]
     signed = bool((values < 0).any())
     axes.set_ylabel(ylabel or ("fraction chosen" if signed else "fraction correct"), fontsize=_TEXT, color=_INK)
-    _fraction_axis(axes, signed or min(lows, default=0.0) < 0.38)
+    _fraction_axis(axes, 0.0 if signed else min(lows, default=0.0))
     _legend(axes, columns=1)
     size = box.figure.get_size_inches()
     _heading(box.figure, title, (box.left + 0.75) / size[0], (box.bottom + box.height - 0.12) / size[1])
 
 
-def _fraction_axis(axes: Any, whole: bool) -> None:
-    low = 0.0 if whole else 0.4
+def _fraction_axis(axes: Any, lowest: float) -> None:
+    low = min(0.4, np.floor(10 * lowest) / 10) if lowest >= 0.3 else 0.0
     axes.set_ylim(low - 0.02, 1.02)
-    axes.set_yticks(np.arange(low, 1.01, 0.25 if whole else 0.1))
+    axes.set_yticks(np.arange(low, 1.01, 0.1 if low else 0.25))
     axes.axhline(0.5, color=_GREY, lw=0.7, ls=(0, (4, 3)), zorder=0)
 
 
@@ -698,7 +732,7 @@ class _Scale(NamedTuple):
 
 def _draw_curve(axes: Any, fit: PsychometricFit, scale: _Scale, colour: str) -> None:
     axes.plot(scale.grid, fit.predict(scale.grid), color=colour, lw=1.5, zorder=2)
-    if "threshold" not in fit.undetermined and scale.low <= fit.threshold <= scale.high:
+    if scale.low <= fit.threshold <= scale.high:
         height = float(fit.predict(fit.threshold))
         axes.plot([fit.threshold] * 2, [-1, height], color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
 
@@ -707,13 +741,13 @@ def _legend_text(name: str, fit: PsychometricFit | None) -> str:
     if fit is None:
         return name
     if "threshold" in fit.undetermined:
-        return ": ".join(filter(None, [name, "threshold not determined by these trials"]))
+        return ": ".join(filter(None, [name, "no threshold can be told"]))
     word = "bias" if fit.shape == "logistic" else "threshold"
-    threshold = f"{word} {fit.threshold:.3g}"
+    threshold = f"{word} {_number(fit.threshold, 3)}"
     if "threshold" in fit.intervals:
         low, high = fit.intervals["threshold"]
-        threshold += f" [{low:.3g}, {high:.3g}]"
-    lapse = "" if "lapse" in fit.undetermined else f", lapse {fit.lapse:.2g}"
+        threshold += f" [{_number(low, 3)}, {_number(high, 3)}]"
+    lapse = "" if "lapse" in fit.undetermined else f", lapse {fit.lapse:.2f}"
     return ": ".join(filter(None, [name, threshold + lapse]))
 
 
@@ -732,7 +766,7 @@ def _strength_axis(axes: Any, values: np.ndarray, xlabel: str) -> _Scale:
         grid, room = np.linspace(low, high, 300), 0.04 * (high - low) or 1.0
         axes.set_xlim(low - room, high + room)
     if logarithmic or len(levels) <= 7:
-        axes.set_xticks(levels, [f"{level:.4g}" for level in levels])
+        axes.set_xticks(levels, [_number(level) for level in levels])
         axes.set_xticks([], minor=True)
     axes.set_xlabel(xlabel, fontsize=_TEXT, color=_INK)
     return _Scale(low, high, np.unique(grid))
@@ -746,6 +780,15 @@ def _reaction_line(
         axes.vlines(x, [row.low for row in rows], [row.high for row in rows], color=colour, lw=1.2, zorder=2)
     y = [getattr(row, statistic) for row in rows]
     axes.plot(x, y, ls=line, lw=1.3, marker="o", ms=5, color=colour, mfc=face, label=label, zorder=3)
+
+
+def _reaction_axis(axes: Any, rows: Sequence[ReactionTimeRow], statistic: str) -> None:
+    """Limits from the values and their standard errors: the interval of two trials may leave the axes."""
+    values = np.array([getattr(row, statistic) for row in rows])
+    spread = 2 * np.nan_to_num([row.sem for row in rows])
+    low, high = float((values - spread).min()), float((values + spread).max())
+    room = 0.08 * (high - low) or 10.0
+    axes.set_ylim(max(0.0, low - room), high + room)
 
 
 def _legend(axes: Any, columns: int) -> None:

@@ -390,6 +390,7 @@ class _Search:
         self.bounds = np.array([*limits, *[(0.0, model.max_lapse)] * (len(model.free) - 2)])
         # The logistic's location is in units of the middle and half range of x; the Weibull's is log x.
         self.middle, self.scale = float(x.min() + x.max()) / 2, float(x.max() - x.min()) / 2
+        self._lay_grid(x)
 
     def parameters(self, point: np.ndarray) -> dict[str, float]:
         """Threshold, slope, guess and lapse at a point of the search."""
@@ -402,12 +403,17 @@ class _Search:
         slope = float(np.exp(log_slope)) / (self.scale if logistic else 1.0)
         return {"threshold": threshold, "slope": slope, "guess": guess, "lapse": lapse}
 
+    def probabilities(self, parameters: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, _Rising]:
+        """P(x), kept off 0 and 1, and F(x)."""
+        rising = self.curve(x, parameters["threshold"], parameters["slope"])
+        room = 1 - parameters["guess"] - parameters["lapse"]
+        return np.clip(parameters["guess"] + room * rising.value, _TINY, 1 - _TINY), rising
+
     def loss(self, point: np.ndarray, data: _Data) -> tuple[float, np.ndarray]:
         """Negative log-likelihood and its gradient."""
         parameters = self.parameters(point)
-        rising = self.curve(data.x, parameters["threshold"], parameters["slope"])
+        p, rising = self.probabilities(parameters, data.x)
         room = 1 - parameters["guess"] - parameters["lapse"]
-        p = np.clip(parameters["guess"] + room * rising.value, _TINY, 1 - _TINY)
         by_p = -(data.k / p - (data.n - data.k) / (1 - p))
         step = self.scale if self.model.shape == "logistic" else 1.0
         slopes = [step * room * rising.by_location, room * rising.by_log_slope]
@@ -437,15 +443,19 @@ class _Search:
         ]
         return np.asarray(min(ends, key=lambda end: end.fun).x)
 
-    def starts(self, data: _Data) -> np.ndarray:
-        """A grid of starting points, the best few of them: likelihoods with lapses have several maxima."""
+    def starts(self, data: _Data, best: int = 4) -> np.ndarray:
+        """The best few points of a grid, (best, free): likelihoods with lapses have several maxima."""
+        losses = -(self.grid_log_p @ data.k + self.grid_log_q @ (data.n - data.k))
+        return self.grid[np.argsort(losses, kind="stable")[:best]]
+
+    def _lay_grid(self, x: np.ndarray) -> None:
+        """Starting points, and log P and log (1 - P) at each: the bootstrap asks for them many times."""
         low, high = self.bounds[:2].T
-        locations = np.linspace(low[0], high[0], 11)[1:-1]
-        log_slopes = np.linspace(low[1], high[1], 9)[1:-1]
-        asymptotes = [0.02 * self.model.max_lapse / 0.2] * (len(self.model.free) - 2)
-        grid = np.array([[location, slope, *asymptotes] for location in locations for slope in log_slopes])
-        losses = [self.loss(point, data)[0] for point in grid]
-        return grid[np.argsort(losses, kind="stable")[:4]]
+        locations, log_slopes = np.linspace(low[0], high[0], 11)[1:-1], np.linspace(low[1], high[1], 9)[1:-1]
+        asymptotes = [0.1 * self.model.max_lapse] * (len(self.model.free) - 2)
+        self.grid = np.array([[location, slope, *asymptotes] for location in locations for slope in log_slopes])
+        p = np.array([self.probabilities(self.parameters(point), x)[0] for point in self.grid])
+        self.grid_log_p, self.grid_log_q = np.log(p), np.log1p(-p)
 
 
 def _logistic_limits(x: np.ndarray) -> list[tuple[float, float]]:
@@ -504,7 +514,7 @@ def _bootstrap(
     drawn = []
     for again in (_Data(data.x, k, data.n) for k in counts):
         # From the grid too: where the likelihood is flat at `best`, a search from there alone would stay.
-        starts = np.concatenate([best[None], search.starts(again)[:1]])
+        starts = np.concatenate([best[None], search.starts(again, best=1)])
         drawn.append(search.parameters(search.best(again, starts)))
     names = [*search.model.free, *(["guess"] if search.model.symmetric and "lapse" in search.model.free else [])]
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]

@@ -1,0 +1,316 @@
+"""Figures are drawn from what they are given, without pyplot, and refuse what cannot be drawn."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from neurogym_core.errors import InvalidValueError, MissingDependencyError, UnknownNameError
+from neurogym_core.study import (
+    TrialTrace,
+    accuracy,
+    chronometric_figure,
+    demo_figure,
+    fit_psychometric,
+    psychometric_figure,
+    reaction_times,
+    save_figure,
+    trial_figure,
+)
+from neurogym_core.study.figures import _labels, _played
+from neurogym_core.trials.record import TrialRecord
+
+pytest.importorskip("matplotlib")
+
+
+def make_trace(units=2, steps=40, **changes):
+    rng = np.random.default_rng(0)
+    targets = np.r_[np.zeros(steps - 10, int), np.ones(10, int)]
+    parts = {
+        "observations": rng.normal(size=(steps, 1 + units)),
+        "channels": {"fixation": slice(0, 1), "stimulus": slice(1, 1 + units)},
+        "periods": [("fixation", 0, 10), ("stimulus", 10, steps - 10), ("decision", steps - 10, steps)],
+        "targets": targets,
+        "actions": np.roll(targets, 3),
+        "rewards": np.eye(1, steps, steps - 1)[0],
+        "action_names": ["fixate", "left", "right"],
+        "dt": 20.0,
+        "title": "A task",
+        "subtitle": "coherence 6.4",
+    }
+    return TrialTrace(**{**parts, **changes})
+
+
+def make_record(n=400):
+    rng = np.random.default_rng(1)
+    coherence = rng.choice([0, 6.4, 12.8, 25.6, 51.2], n)
+    correct = rng.random(n) < 0.98 - 0.48 * np.exp(-coherence / 10)
+    return TrialRecord(
+        {
+            "coherence": coherence,
+            "outcome": np.where(correct, "correct", "error"),
+            "reaction_time": 300 + 400 * np.exp(-coherence / 20) + rng.gamma(2, 40, n),
+        }
+    )
+
+
+def texts(figure):
+    """All that is written in a figure."""
+    from matplotlib.text import Text
+
+    figure.canvas.draw()
+    return {text.get_text() for text in figure.findobj(Text) if text.get_visible()}
+
+
+class TestTrialFigure:
+    def test_it_names_channels_periods_actions_and_units_of_time(self):
+        written = texts(trial_figure(make_trace()))
+        assert written >= {"A task", "coherence 6.4", "fixation", "stimulus", "decision", "time in the trial (ms)"}
+        assert written >= {"fixate", "left", "right", "target", "subject", "reward", "sum 1"}
+
+    def test_time_is_in_ms_to_the_end_of_the_last_step(self):
+        assert {axes.get_xlim() for axes in trial_figure(make_trace()).axes} == {(0.0, 800.0)}
+
+    def test_channels_of_many_units_are_images(self):
+        few, many = trial_figure(make_trace(units=3)), trial_figure(make_trace(units=4))
+        assert sum(len(axes.images) for axes in few.axes) == 0
+        images = [image for axes in many.axes for image in axes.images]
+        assert [image.get_array().shape for image in images] == [(4, 40)]
+
+    def test_the_image_shows_unit_0_at_the_top(self):
+        trace = make_trace(units=8)
+        (axes,) = (axes for axes in trial_figure(trace).axes if axes.images)
+        assert axes.get_ylim()[0] > axes.get_ylim()[1]
+        np.testing.assert_array_equal(axes.images[0].get_array(), trace.observations[:, 1:].T)
+
+    @pytest.mark.parametrize("units", [1, 2, 32, 84])
+    def test_nothing_is_cut_off(self, units):
+        figure = trial_figure(make_trace(units=units))
+        figure.canvas.draw()
+        box = figure.get_tightbbox()
+        width, height = figure.get_size_inches()
+        assert 0 <= box.x0 < box.x1 <= width
+        assert 0 <= box.y0 < box.y1 <= height
+
+    def test_thirty_channels_fit_on_a_page(self):
+        channels = {f"unit_{i}": slice(i, i + 1) for i in range(33)}
+        figure = trial_figure(make_trace(units=32, channels=channels))
+        assert figure.get_size_inches()[1] < 16
+        assert "unit 32" in texts(figure)
+
+    @pytest.mark.parametrize("lengths", [[1] * 12 + [28], [28] + [1] * 12, [3, 1, 0, 2, 14, 1, 19], [40]])
+    def test_names_of_short_periods_do_not_overlap(self, lengths):
+        edges = np.cumsum([0, *lengths]).tolist()
+        periods = [(f"period {i}", *edges[i : i + 2]) for i in range(len(lengths))]
+        trace = make_trace(periods=periods, subtitle="")
+        labels = _labels(trace, 5.2)
+        assert len(labels) == len(_played(trace)) == sum(length > 0 for length in lengths)
+        for i, one in enumerate(labels):
+            for other in labels[:i]:
+                assert one.row != other.row or one.right <= other.left or other.right <= one.left
+        figure = trial_figure(trace)
+        assert texts(figure) >= {name for name, start, stop in periods if stop > start}
+        _assert_apart(figure, {name for name, *_ in periods})
+
+    def test_continuous_actions_are_lines_by_axis(self):
+        wave = np.stack([np.sin(np.arange(40) / 9), np.cos(np.arange(40) / 9)], 1)
+        figure = trial_figure(make_trace(targets=wave, actions=wave + 0.1, action_names=["x", "y"]))
+        assert texts(figure) >= {"x", "y", "target", "subject"}
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"actions": None, "rewards": None, "action_names": [], "title": "", "subtitle": ""},
+            {"targets": np.full(40, -1), "actions": None},
+            {"rewards": np.zeros(40), "observations": np.zeros((40, 3))},
+            {"periods": []},
+            {"targets": np.zeros(40), "actions": np.linspace(-1, 1, 40)},
+            {"targets": np.arange(40) % 33, "actions": None, "action_names": [f"choose {i}" for i in range(33)]},
+            {"observations": np.zeros((40, 3), bool)},
+        ],
+        ids=["bare", "no target", "all zero", "no periods", "continuous", "33 actions", "bools"],
+    )
+    def test_odd_trials_are_drawn(self, changes, tmp_path):
+        path = save_figure(trial_figure(make_trace(**changes)), tmp_path / "trial.png", dpi=40)
+        assert path.stat().st_size > 1000
+
+    @pytest.mark.parametrize("steps", [11, 3000])
+    def test_long_and_short_trials_are_drawn(self, steps, tmp_path):
+        trace = make_trace(steps=steps, periods=[("all", 0, steps)], targets=np.zeros(steps, int), actions=None)
+        save_figure(trial_figure(trace), tmp_path / "trial.png", dpi=40)
+
+
+def _assert_apart(figure, names):
+    """The drawn texts in `names` do not overlap by more than a pixel."""
+    from matplotlib.text import Text
+
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.findobj(Text) if text.get_text() in names]
+    for i, one in enumerate(boxes):
+        for other in boxes[:i]:
+            wide = min(one.x1, other.x1) - max(one.x0, other.x0)
+            high = min(one.y1, other.y1) - max(one.y0, other.y0)
+            assert wide <= 1 or high <= 1
+
+
+class TestBadTraces:
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"observations": np.zeros(40)}, r"observations have the shape \(40,\)"),
+            ({"observations": np.zeros((0, 3))}, "neither of them 0"),
+            ({"observations": np.full((40, 3), np.nan)}, "NaN or infinite"),
+            ({"dt": 0}, "ms per step"),
+            ({"channels": {"stimulus": slice(1, 9)}}, "Channel 'stimulus'"),
+            ({"channels": {"stimulus": slice(2, 2)}}, "at least one"),
+            ({"channels": {"stimulus": 1}}, "Expected a slice"),
+            ({"periods": [("delay", 10, 50)]}, "Period 'delay' lasts from step 10 to 50 of a trial of 40"),
+            ({"periods": [("delay", 10, 5)]}, "0 <= start <= stop"),
+            ({"targets": np.zeros(39, int)}, r"targets have the shape \(39,\)"),
+            ({"targets": np.full(40, "left")}, "targets have"),
+            ({"actions": np.zeros((40, 2))}, r"actions have the shape \(40, 2\)"),
+            ({"rewards": np.zeros(3)}, r"rewards have the shape \(3,\)"),
+            ({"action_names": ["fixate"]}, "Action 1 occurs, and 1 action_names"),
+        ],
+    )
+    def test_each_says_what_is_wrong(self, changes, message):
+        with pytest.raises(InvalidValueError, match=message):
+            make_trace(**changes)
+
+
+class TestPsychometricFigure:
+    def test_points_curve_and_their_numbers(self):
+        record = make_record()
+        fit = fit_psychometric(record, bootstrap=20)
+        figure = psychometric_figure(accuracy(record), fit, title="A subject")
+        written = texts(figure)
+        assert written >= {"A subject", "coherence (%)", "fraction correct", "0", "6.4", "51.2"}
+        assert any(text.startswith(f"threshold {fit.threshold:.3g} [") for text in written)
+
+    def test_several_subjects_are_named(self):
+        record = make_record()
+        figure = psychometric_figure({"oracle": accuracy(record), "random": accuracy(record)}, {"oracle": None})
+        assert texts(figure) >= {"oracle", "random"}
+
+    def test_no_curve_where_no_threshold_can_be_told(self):
+        coherence = np.repeat([0, 6.4, 12.8, 25.6], 100)
+        record = TrialRecord({"coherence": coherence, "outcome": np.tile(["correct", "error"], 200)})
+        fit = fit_psychometric(record, bootstrap=0)
+        figure = psychometric_figure({"random": accuracy(record)}, {"random": fit})
+        assert "random: no threshold can be told" in texts(figure)
+        assert not [line for line in figure.axes[0].lines if len(line.get_xdata()) > 10]
+
+    def test_signed_strength_has_the_whole_range(self):
+        record = make_record()
+        figure = psychometric_figure(accuracy(record, record["coherence"] * np.tile([-1, 1], 200)))
+        assert figure.axes[0].get_ylim()[0] < 0.01
+        assert "fraction chosen" in texts(figure)
+
+    def test_a_single_strength_and_an_unanswered_one(self):
+        record = TrialRecord({"coherence": [5.0, 5.0, 7.0], "outcome": ["correct", "error", "miss"]})
+        texts(psychometric_figure(accuracy(record)))
+        texts(psychometric_figure(accuracy(record[:2])))
+
+    def test_bad_input(self):
+        rows = accuracy(make_record())
+        with pytest.raises(InvalidValueError, match="at least one row"):
+            psychometric_figure([])
+        with pytest.raises(InvalidValueError, match="numbers"):
+            psychometric_figure(accuracy(make_record(), by="outcome"))
+        with pytest.raises(UnknownNameError, match="Did you mean 'oracle'"):
+            psychometric_figure({"oracle": rows}, {"oracl": None})
+
+
+class TestChronometricFigure:
+    @pytest.mark.parametrize("statistic", ["mean", "median"])
+    def test_correct_and_error(self, statistic):
+        figure = chronometric_figure(reaction_times(make_record()), statistic=statistic, title="Times")
+        assert texts(figure) >= {"Times", "correct", "error", f"{statistic} reaction time (ms)"}
+
+    def test_bad_input(self):
+        with pytest.raises(InvalidValueError, match="at least one row"):
+            chronometric_figure([])
+        with pytest.raises(InvalidValueError, match="statistic='mode'"):
+            chronometric_figure(reaction_times(make_record()), statistic="mode")
+
+
+class TestDemoFigure:
+    def test_a_trial_beside_the_curves(self):
+        rows, fit = accuracy(make_record()), fit_psychometric(make_record(), bootstrap=0)
+        figure = demo_figure(make_trace(), {"oracle": rows, "random": rows}, {"oracle": fit})
+        assert texts(figure) >= {"A task", "Psychometric function", "random", "decision"}
+        box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+        assert 0 <= box.x0 < box.x1 <= width
+        assert 0 <= box.y0 < box.y1 <= height
+
+
+class TestSaving:
+    @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+    def test_formats(self, tmp_path, suffix, start):
+        path = save_figure(trial_figure(make_trace()), str(tmp_path / f"trial.{suffix}"))
+        assert path.read_bytes().startswith(start)
+        assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+    def test_another_suffix(self, tmp_path):
+        with pytest.raises(InvalidValueError, match=r"ends in \.png, \.svg or \.pdf"):
+            save_figure(trial_figure(make_trace()), tmp_path / "trial.doc")
+
+    def test_a_failure_leaves_the_old_file(self, tmp_path):
+        path = tmp_path / "trial.png"
+        path.write_text("before")
+
+        class Broken:
+            def savefig(self, target, **_):
+                target.write_text("half")
+                raise OSError("disk full")
+
+        with pytest.raises(OSError, match="disk full"):
+            save_figure(Broken(), path)
+        assert path.read_text() == "before"
+        assert [file.name for file in tmp_path.iterdir()] == ["trial.png"]
+
+    def test_the_same_figure_is_the_same_file(self, tmp_path):
+        paths = [save_figure(trial_figure(make_trace()), tmp_path / f"{i}.png", dpi=50) for i in range(2)]
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_figures_touch_no_pyplot():
+    code = (
+        "import sys, numpy as np\n"
+        "from neurogym_core.study import TrialTrace, trial_figure\n"
+        "from neurogym_core.study import figures\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "zeros = np.zeros(5, int)\n"
+        "trial_figure(TrialTrace(np.zeros((5, 1)), {'a': slice(0, 1)}, [('p', 0, 5)], zeros)).canvas.draw()\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_figures_can_be_drawn_in_threads(tmp_path):
+    failures = []
+
+    def draw(index):
+        try:
+            save_figure(trial_figure(make_trace(units=5)), tmp_path / f"{index}.png", dpi=50)
+        except Exception as error:  # what a thread raises would be lost
+            failures.append(error)
+
+    threads = [threading.Thread(target=draw, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch):
+    def refuse(name):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr("importlib.import_module", refuse)
+    with pytest.raises(MissingDependencyError, match=r"needs matplotlib.*from this checkout: pip install '\.\[plot\]'"):
+        trial_figure(make_trace())

@@ -1,0 +1,364 @@
+"""Fits recover the curve that made the data, say what cannot be told, and refuse what makes no sense."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neurogym_core.errors import InvalidValueError, MissingDependencyError
+from neurogym_core.study import fit_curve, fit_psychometric, signed_strength
+from neurogym_core.study.psychometric import _Data, _model, _Search
+from neurogym_core.trials.record import TrialRecord
+
+COHERENCES = np.array([0, 3.2, 6.4, 12.8, 25.6, 51.2])
+SIGNED = np.concatenate([-COHERENCES[:0:-1], COHERENCES])
+
+
+def weibull(x, threshold, slope, lapse, guess=0.5):
+    return guess + (1 - guess - lapse) * (1 - np.exp(-((x / threshold) ** slope)))
+
+
+def logistic(x, bias, slope, low, high):
+    return low + (1 - low - high) / (1 + np.exp(-slope * (x - bias)))
+
+
+def expected_counts(p, n):
+    """Counts without chance: the most likely curve is then the true one, up to rounding."""
+    return np.round(p * n).astype(int), np.full(len(p), n)
+
+
+class TestRecovery:
+    @settings(max_examples=40, deadline=None)
+    @given(st.floats(4, 25), st.floats(0.8, 3.0), st.floats(0, 0.08), st.sampled_from([0.5, 0.25]))
+    def test_weibull_of_noiseless_counts(self, threshold, slope, lapse, guess):
+        k, n = expected_counts(weibull(COHERENCES, threshold, slope, lapse, guess), 10_000_000)
+        fit = fit_curve(COHERENCES, k, n, shape="weibull", guess=guess, bootstrap=0)
+        assert fit.threshold == pytest.approx(threshold, rel=0.01)
+        assert fit.slope == pytest.approx(slope, rel=0.02)
+        assert fit.lapse == pytest.approx(lapse, abs=0.004)
+        assert fit.guess == guess
+        assert fit.bias is None
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.floats(-10, 10), st.floats(0.06, 0.6), st.floats(0, 0.08), st.floats(0, 0.08))
+    def test_logistic_of_noiseless_counts(self, bias, slope, low, high):
+        k, n = expected_counts(logistic(SIGNED, bias, slope, low, high), 10_000_000)
+        fit = fit_curve(SIGNED, k, n, guess="free", bootstrap=0)
+        assert fit.bias == fit.threshold == pytest.approx(bias, abs=0.1)
+        assert fit.slope == pytest.approx(slope, rel=0.02)
+        assert (fit.guess, fit.lapse) == pytest.approx((low, high), abs=0.002)
+
+    def test_symmetric_lapses_are_equal(self):
+        k, n = expected_counts(logistic(SIGNED, 3, 0.15, 0.05, 0.05), 1_000_000)
+        fit = fit_curve(SIGNED, k, n, guess="symmetric", bootstrap=50)
+        assert fit.guess == fit.lapse == pytest.approx(0.05, abs=1e-3)
+        assert fit.intervals["guess"] == fit.intervals["lapse"]
+
+    def test_weibull_of_simulated_trials(self):
+        """200 trials at each of 6 levels, 50 data sets: the mean estimate of the threshold (10.0) lies within 4 SDs.
+
+        One estimate has an SD near 1.3 (checked below), so the mean of 50 has 0.19; maximum likelihood is biased by
+        less than 0.3 here. A false alarm of the bound of 1.06 is rarer than 1 in 10,000.
+        """
+        rng = np.random.default_rng(11)
+        counts = rng.binomial(200, weibull(COHERENCES, 10, 1.5, 0.02), (50, 6))
+        thresholds = [
+            fit_curve(COHERENCES, k, [200] * 6, shape="weibull", guess=0.5, bootstrap=0).threshold for k in counts
+        ]
+        assert np.std(thresholds) < 2.5
+        assert np.mean(thresholds) == pytest.approx(10, abs=1.06)
+
+    def test_units_of_strength_do_not_matter(self):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
+        fits = [fit_curve(COHERENCES * c, k, n, shape="weibull", guess=0.5, bootstrap=0) for c in (1e-3, 1, 1e3)]
+        assert [fit.threshold / c for fit, c in zip(fits, (1e-3, 1, 1e3), strict=True)] == pytest.approx(
+            [10] * 3, rel=0.05
+        )
+        assert np.ptp([fit.log_likelihood for fit in fits]) < 1e-3
+
+    def test_equal_strengths_are_joined_and_empty_ones_ignored(self):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
+        whole = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0)
+        parts = fit_curve(
+            [*COHERENCES, *COHERENCES, 99.0],
+            [*(k // 2), *(k - k // 2), 0],
+            [*(n // 2), *(n - n // 2), 0],
+            shape="weibull",
+            guess=0.5,
+            bootstrap=0,
+        )
+        assert parts == whole
+
+    @pytest.mark.parametrize("shape", ["logistic", "weibull"])
+    @pytest.mark.parametrize("guess", [0.1, "free", "symmetric"])
+    def test_the_gradient_is_the_slope_of_the_loss(self, shape, guess):
+        data = _Data(COHERENCES, np.array([3.0, 5, 6, 8, 9, 10]), np.full(6, 10.0))
+        search = _Search(_model(shape, guess, "free", 0.2), COHERENCES)
+        point = np.array([0.3 if shape == "logistic" else 2.0, 0.4, *[0.05, 0.03][: len(search.model.free) - 2]])
+        step = 1e-6 * np.eye(len(point))
+        slopes = [(search.loss(point + d, data)[0] - search.loss(point - d, data)[0]) / 2e-6 for d in step]
+        assert search.loss(point, data)[1] == pytest.approx(slopes, rel=1e-5, abs=1e-5)
+
+    def test_no_nearby_curve_is_more_likely(self):
+        rng = np.random.default_rng(2)
+        k = rng.binomial(60, weibull(COHERENCES, 10, 1.5, 0.03))
+        fit = fit_curve(COHERENCES, k, [60] * 6, shape="weibull", guess=0.5, bootstrap=0)
+
+        def log_likelihood(threshold, slope, lapse):
+            p = weibull(COHERENCES, threshold, slope, lapse)
+            return k @ np.log(p) + (60 - k) @ np.log(1 - p)
+
+        best = (fit.threshold, fit.slope, fit.lapse)
+        assert fit.log_likelihood == pytest.approx(log_likelihood(*best), abs=1e-6)
+        for _ in range(300):
+            other = np.array(best) * rng.uniform(0.7, 1.4, 3) + [0, 0, 1e-3]
+            assert log_likelihood(*other) <= fit.log_likelihood + 1e-5
+
+
+class TestBootstrap:
+    @pytest.mark.slow
+    def test_the_interval_covers_the_threshold(self):
+        """100 data sets, lapse known. The coverage of 0.95 has an SD of 0.022; the bound of 0.87 is 3.7 of them below.
+
+        False alarms are rarer than 1 in 1,000 if percentile intervals cover as they should.
+        """
+        rng = np.random.default_rng(3)
+        counts = rng.binomial(120, weibull(COHERENCES, 10, 1.5, 0.02), (100, 6))
+        options = {"shape": "weibull", "guess": 0.5, "lapse": 0.02, "bootstrap": 100}
+        fits = [fit_curve(COHERENCES, k, [120] * 6, seed=i, **options) for i, k in enumerate(counts)]
+        intervals = np.array([fit.intervals["threshold"] for fit in fits])
+        assert np.mean((intervals[:, 0] <= 10) & (intervals[:, 1] >= 10)) >= 0.87
+        assert np.ptp(intervals, axis=1).mean() < 8  # an interval of everything would cover too
+
+    def test_it_holds_the_estimate_and_shrinks_with_trials(self):
+        widths = []
+        for trials in (100, 1600):
+            k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), trials)
+            fit = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=100)
+            for name in ("threshold", "slope", "lapse"):
+                low, high = fit.intervals[name]
+                assert low <= getattr(fit, name) <= high
+            widths.append(np.ptp(fit.intervals["threshold"]))
+        # A quarter, since errors go with the root of the trials.
+        assert 0.15 < widths[1] / widths[0] < 0.4
+
+    def test_the_seed_decides(self):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
+        fits = [fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20, seed=seed) for seed in (1, 1, 2)]
+        assert fits[0] == fits[1] != fits[2]
+        generator = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20, seed=np.random.default_rng(1))
+        assert generator == fits[0]
+
+    def test_none_was_asked_for(self):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
+        assert fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).intervals == {}
+
+    def test_fixed_parameters_have_no_interval(self):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
+        fit = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, lapse=0.02, bootstrap=20)
+        assert set(fit.intervals) == {"threshold", "slope"}
+
+
+class TestUndetermined:
+    def test_a_random_subject_has_no_threshold(self):
+        """Twenty subjects who guess: at most two get a threshold.
+
+        Wilks' bound is one-sided here, so each is told one with a chance below 0.05; more than two of twenty happen
+        in fewer than 8 of 100 seeds, and not with this one.
+        """
+        rng = np.random.default_rng(4)
+        fits = [
+            fit_curve(COHERENCES, rng.binomial(300, 0.5, 6), [300] * 6, shape="weibull", guess=0.5, bootstrap=0)
+            for _ in range(20)
+        ]
+        assert sum("threshold" not in fit.undetermined for fit in fits) <= 2
+
+    def test_an_interval_has_no_end_where_none_can_be_told(self):
+        fit = fit_curve(COHERENCES, [150] * 6, [300] * 6, shape="weibull", guess=0.5, bootstrap=20)
+        assert fit.intervals["threshold"][1] == fit.intervals["slope"][1] == np.inf
+
+    def test_a_subject_that_never_errs_has_no_threshold(self):
+        fit = fit_curve(COHERENCES, [300] * 6, [300] * 6, shape="weibull", guess=0.5, bootstrap=20)
+        assert "threshold" in fit.undetermined
+        assert fit.intervals["threshold"][0] == 0.0
+        assert fit.deviance > 100
+
+    def test_a_step_between_two_levels_has_no_slope(self):
+        fit = fit_curve(SIGNED, 300 * (SIGNED > 0), [300] * 11, guess="free", bootstrap=0)
+        assert "slope" in fit.undetermined
+        assert 0 <= fit.bias <= 3.2
+
+    def test_good_data_determine_everything(self):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 500)
+        assert fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).undetermined == ()
+
+
+class TestTheFit:
+    @pytest.fixture
+    def fit(self):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
+        return fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20)
+
+    def test_prediction_follows_the_formula(self, fit):
+        expected = weibull(COHERENCES, fit.threshold, fit.slope, fit.lapse)
+        assert fit.predict(COHERENCES) == pytest.approx(expected)
+        assert fit.predict(0.0) == 0.5
+        assert fit.predict([[1e9]]).shape == (1, 1)
+
+    @given(st.floats(0.51, 0.97))
+    def test_a_threshold_inverts_the_prediction(self, p):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
+        rising = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0)
+        assert rising.predict(rising.threshold_at(p)) == pytest.approx(p)
+
+    def test_a_logistic_threshold_inverts_the_prediction(self):
+        k, n = expected_counts(logistic(SIGNED, 3, 0.15, 0.05, 0.05), 1000)
+        fit = fit_curve(SIGNED, k, n, guess="symmetric", bootstrap=0)
+        assert fit.threshold_at(0.5) == pytest.approx(fit.bias)
+        assert fit.predict(fit.threshold_at(0.8)) == pytest.approx(0.8)
+
+    @pytest.mark.parametrize("p", [0.5, 0.99, 1.2])
+    def test_a_probability_the_curve_never_takes(self, fit, p):
+        with pytest.raises(InvalidValueError, match=r"asked of a curve from 0\.5 to 0\.98"):
+            fit.threshold_at(p)
+
+    def test_it_is_a_value(self, fit):
+        assert fit == pickle.loads(pickle.dumps(fit)) == copy.deepcopy(fit)
+        assert hash(fit) == hash(copy.deepcopy(fit))
+        with pytest.raises(AttributeError):
+            fit.threshold = 3
+
+    def test_a_perfect_description_has_no_deviance(self):
+        k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 10_000_000)
+        assert fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).deviance < 0.05
+
+
+def make_record(seed=0, n=1500):
+    rng = np.random.default_rng(seed)
+    coherence, direction = rng.choice(COHERENCES, n), rng.integers(0, 2, n)
+    signed = np.where(direction == 1, coherence, -coherence)
+    choice = (rng.random(n) < logistic(signed, 4, 0.2, 0.02, 0.02)).astype(int)
+    outcome = np.where(choice == direction, "correct", "error")
+    missed = rng.random(n) < 0.1
+    return TrialRecord(
+        {
+            "coherence": coherence,
+            "direction": direction,
+            "choice": np.where(missed, -1, choice),
+            "outcome": np.where(missed, "miss", outcome),
+        }
+    )
+
+
+class TestRecords:
+    def test_unsigned_strength_and_correct_answers(self):
+        record = make_record()
+        fit = fit_psychometric(record, bootstrap=0)
+        assert (fit.shape, fit.guess) == ("weibull", 0.5)
+        assert fit.n_excluded == (record["outcome"] == "miss").sum() > 0
+        assert fit.n_trials + fit.n_excluded == len(record)
+
+    def test_signed_strength_and_choices_show_the_bias(self):
+        """The bias of 4 is estimated with an SD near 0.45: within 5 of them, false alarms below 1 in a million."""
+        record = make_record()
+        fit = fit_psychometric(record, signed_strength(record), "choice", bootstrap=50)
+        assert fit.shape == "logistic"
+        assert fit.guess == fit.lapse
+        assert fit.bias == pytest.approx(4, abs=2.25)
+        assert np.ptp(fit.intervals["threshold"]) < 4
+
+    def test_bools_may_say_what_a_response_is(self):
+        record = make_record()
+        by_name = fit_psychometric(record, bootstrap=0)
+        assert fit_psychometric(record, y=record["outcome"] == "correct", bootstrap=0) == by_name
+
+    def test_slots_have_their_own_columns(self):
+        record = make_record()
+        prefixed = TrialRecord(
+            {"coherence": record["coherence"], **{f"rule.{n}": record[n] for n in ("choice", "outcome")}}
+        )
+        assert fit_psychometric(prefixed, slot="rule", bootstrap=0) == fit_psychometric(record, bootstrap=0)
+
+    def test_choices_set_the_guess_rate(self):
+        assert fit_psychometric(make_record(), n_choices=4, bootstrap=0).guess == 0.25
+        assert fit_psychometric(make_record(), guess=0.3, bootstrap=0).guess == 0.3
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"outcome": np.full(50, "miss")}, "None of 50 trials was answered"),
+            ({"coherence": np.full(50, 6.4)}, "1 strengths with answered trials"),
+            ({"coherence": np.full(50, "weak")}, "Expected numbers"),
+            ({"coherence": np.full((50, 2), 1.0)}, r"of shape \(50, 2\)"),
+            ({"coherence": np.full(50, np.nan)}, "NaN in 50 of 50 trials"),
+            ({"coherence": np.linspace(-1, 1, 50)}, "negative strengths, down to -1"),
+        ],
+    )
+    def test_records_that_tell_nothing(self, changes, message):
+        record = make_record(n=50)
+        columns = {name: record[name] for name in record.columns} | changes
+        with pytest.raises(InvalidValueError, match=message):
+            fit_psychometric(TrialRecord(columns))
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"y": "rightward"}, "Expected 'correct', 'choice', or 50 bools"),
+            ({"y": np.ones(50)}, "50 bools"),
+            ({"n_choices": 0}, "n_choices=0"),
+        ],
+    )
+    def test_options_that_cannot_be(self, options, message):
+        with pytest.raises(InvalidValueError, match=message):
+            fit_psychometric(make_record(n=50), **options)
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (([0, 1, 2], [0, 1], [2, 2]), "have the shapes"),
+            (([0, 1, np.nan], [0, 1, 2], [2, 2, 2]), "1 of 3 strengths are NaN"),
+            (([0, 1, 2], [0, 3, 2], [2, 2, 2]), "0 <= k <= n"),
+            (([0, 1, 2], [0.5, 1, 2], [2, 2, 2]), "whole numbers"),
+            (([0, 1], [0, 2], [2, 2]), "threshold, slope, lapse are free"),
+            (([], [], []), "0 strengths"),
+            (([0, 1, 2], [0, 0, 0], [0, 0, 0]), "0 strengths"),
+        ],
+    )
+    def test_counts(self, arguments, message):
+        with pytest.raises(InvalidValueError, match=message):
+            fit_curve(*arguments)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"shape": "probit"}, "'logistic' or 'weibull'"),
+            ({"guess": "fixed"}, "guess='fixed'"),
+            ({"lapse": 1.5}, r"lapse=1\.5"),
+            ({"lapse": "symmetric"}, "lapse='symmetric'"),
+            ({"guess": 0.9, "lapse": 0.2}, "no room between the asymptotes"),
+            ({"guess": "symmetric", "max_lapse": 0.6}, "no room between the asymptotes"),
+            ({"bootstrap": -1}, "bootstrap=-1"),
+            ({"confidence": 95}, "confidence=95"),
+        ],
+    )
+    def test_options(self, options, message):
+        with pytest.raises(InvalidValueError, match=message):
+            fit_curve(SIGNED, np.arange(11), [10] * 11, **options)
+
+    def test_two_strengths_are_enough_when_the_asymptotes_are_known(self):
+        fit = fit_curve([1.0, 4.0], [60, 90], [100, 100], guess=0.5, lapse=0.0, shape="weibull", bootstrap=0)
+        assert fit.predict([1.0, 4.0]) == pytest.approx([0.6, 0.9], abs=1e-4)
+
+
+def test_without_scipy_it_says_what_to_install(monkeypatch):
+    def refuse(name):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr("importlib.import_module", refuse)
+    with pytest.raises(MissingDependencyError, match=r"needs scipy.*from this checkout: pip install '\.\[study\]'"):
+        fit_curve(SIGNED, np.arange(11), [10] * 11)
