@@ -25,7 +25,7 @@ from ..errors import (
 )
 from .files import is_file_reference, load_from_file
 from .names import clean, said_by, snake_case
-from .records import Installed, Offer, TaskInfo, WrapperInfo, removal
+from .records import Installed, Offer, TaskInfo, WrapperInfo, advice
 from .switches import blocked
 
 _InfoT = TypeVar("_InfoT", TaskInfo, WrapperInfo)
@@ -133,7 +133,7 @@ def _attempt(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
 def _broken(offer: Offer, phase: str, reason: str) -> BrokenTaskError:
     return BrokenTaskError(
         f"{offer.id!r} of {offer.distribution} {offer.version} is broken (phase: {phase}): {reason.rstrip('.')}. "
-        f"Tell its authors, or remove the package: `{removal(offer.distribution)}`."
+        f"{advice(offer.distribution)}"
     )
 
 

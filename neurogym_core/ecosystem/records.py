@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .names import CORE, canonical
+
 Level = Literal["fatal", "error", "warning", "note"]
 
 
@@ -89,8 +91,8 @@ class Offer:
 
     @property
     def status(self) -> str:
-        """``ok``, or the code of its worst problem."""
-        for level in ("fatal", "note", "error", "warning"):
+        """``ok``, or the code of its worst problem; a warning is still ``ok``."""
+        for level in ("fatal", "note", "error"):
             for problem in self.problems:
                 if problem.level == level:
                     return problem.code
@@ -196,3 +198,10 @@ class Installed:
 def removal(distribution: str) -> str:
     """The command that removes a distribution, for error messages."""
     return f"python -m pip uninstall {distribution}"
+
+
+def advice(distribution: str) -> str:
+    """What to do about a package whose code fails."""
+    if canonical(distribution) == CORE:
+        return "Install the core again from its checkout: `make install`."
+    return f"Tell its authors, or remove the package: `{removal(distribution)}`."

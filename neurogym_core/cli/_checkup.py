@@ -1,0 +1,158 @@
+"""What `doctor` looks at beyond the scan: imports in child processes, stale editable installs, the core's own needs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import tomllib
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..ecosystem.distributions import UNKNOWN
+from ..ecosystem.names import clean
+from ..ecosystem.records import Installed, Offer, PackageInfo, Problem, advice
+from ..errors import listed
+from ._child import Child, run_child
+from ._probe import usable_offers
+
+NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
+OPTIONAL = ("matplotlib", "scipy", "pandas", "cookiecutter")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A problem, and whose it is."""
+
+    package: PackageInfo
+    problem: Problem
+    subject: str = ""
+
+    def __str__(self) -> str:
+        """``foo/Bar-v0: …``."""
+        text = clean(str(self.problem))
+        return f"{clean(self.subject)}: {text}" if self.subject and self.subject not in text else text
+
+
+def versions() -> dict[str, str | None]:
+    """The versions of Python and of what the core needs or can use; None for what is not installed."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in (*NEEDED, *OPTIONAL)}}
+
+
+def findings(found: Installed, *, imports: bool, seconds: float) -> list[Finding]:
+    """All that is wrong, package by package.
+
+    Args:
+        found: the scan.
+        imports: also import everything, each package in a child process of its own.
+        seconds: how long each thing may take to be imported.
+    """
+    static = {package.distribution: [*_declared(package), *_stale(package)] for package in found.packages}
+    wanted = [package for package in found.packages if imports and not package.blocked]
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        probed = list(pool.map(lambda package: list(_probed(package, seconds)), wanted))
+    for package, more in zip(wanted, probed, strict=True):
+        static[package.distribution] += more
+    return [finding for package in found.packages for finding in static[package.distribution]]
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+# -- what the scan knows ----------------------------------------------------------------------------------------------
+
+
+def _declared(package: PackageInfo) -> Iterator[Finding]:
+    """Each problem once: those of the package, then those that are an offer's own."""
+    seen = set(package.problems)
+    for problem in package.problems:
+        yield Finding(package=package, problem=problem)
+    for offer in package.offers:
+        for problem in offer.problems:
+            if problem not in seen:
+                seen.add(problem)
+                yield Finding(package=package, problem=problem, subject=offer.id)
+
+
+def _stale(package: PackageInfo) -> Iterator[Finding]:
+    """An editable install whose pyproject.toml says something else than the metadata made from it."""
+    project = _project(package)
+    if project is None:
+        return
+    declared = {
+        (f"neurogym.{kind}", offer.name, offer.value)
+        for kind in ("tasks", "wrappers", "commands", "trainers", "plugins")
+        for offer in getattr(package, kind)
+    }
+    written = set(_entry_points(project))
+    changed = sorted({name for _, name, _ in declared ^ written})
+    version = project.get("version", package.version)
+    if version != package.version and package.version != UNKNOWN:
+        changed.insert(0, f"version {version}")
+    if changed:
+        message = (
+            f"pyproject.toml of the editable install has changed since ({listed(map(clean, changed))}). "
+            f"Install it again: `python -m pip install -e {package.editable}`."
+        )
+        yield Finding(package=package, problem=Problem(level="error", code="stale", message=message))
+
+
+def _project(package: PackageInfo) -> dict[str, Any] | None:
+    """The ``[project]`` table of an editable install's sources; None when there is none to compare."""
+    if package.editable is None or package.editable == package.location:
+        return None
+    try:
+        project = tomllib.loads((Path(package.editable) / "pyproject.toml").read_text("utf-8"))["project"]
+    except (OSError, ValueError, KeyError):
+        return None
+    dynamic = project.get("dynamic", []) if isinstance(project, dict) else ["entry-points"]
+    return None if "entry-points" in dynamic else project
+
+
+def _entry_points(project: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for group, rows in project.get("entry-points", {}).items():
+        if group.startswith("neurogym.") and group != "neurogym.manifest":
+            yield from ((group, name, value) for name, value in rows.items())
+
+
+# -- what importing tells ---------------------------------------------------------------------------------------------
+
+
+def _probed(package: PackageInfo, seconds: float) -> Iterator[Finding]:
+    """What importing its offers shows; a child that dies or hangs at one of them is followed by one for the rest."""
+    offers = usable_offers(package.distribution)
+    first = 0
+    while first < len(offers):
+        child = run_child(f"{__package__}._probe", [package.distribution, str(first)], seconds)
+        values = [value for value in child.values if isinstance(value, dict)]
+        for value in values:
+            if value.get("done") in range(len(offers)):
+                yield from _outcome(package, offers[value["done"]], value)
+        started = max((value["start"] for value in values if isinstance(value.get("start"), int)), default=first)
+        finished = {value.get("done") for value in values}
+        if started not in finished and started < len(offers):
+            yield _died(package, offers[started], child)
+        first = max(started, first) + 1
+
+
+def _outcome(package: PackageInfo, offer: Offer, value: Mapping[str, Any]) -> Iterator[Finding]:
+    if value.get("message"):
+        problem = Problem(level="error", code="import", message=clean(str(value["message"])))
+        yield Finding(package=package, problem=problem, subject=offer.id)
+    if value.get("printed"):
+        message = f"prints {value['printed']} bytes when it is imported; expected none. Tell its authors."
+        yield Finding(
+            package=package, problem=Problem(level="warning", code="output", message=message), subject=offer.id
+        )
+
+
+def _died(package: PackageInfo, offer: Offer, child: Child) -> Finding:
+    message = f"importing {clean(offer.value)} {child.ending}. {advice(package.distribution)}"
+    return Finding(package=package, problem=Problem(level="error", code="import", message=message), subject=offer.id)

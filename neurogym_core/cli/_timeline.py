@@ -1,0 +1,88 @@
+"""A trial's periods as a drawing in characters, for `info`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+Period = tuple[str, Any]
+
+
+def written(duration: Any) -> str:
+    """A duration as people write it: ``300 ms``, ``uniform(500, 1500) ms``, or the text that stands for it."""
+    if isinstance(duration, bool) or duration is None:
+        return ""
+    if isinstance(duration, int | float):
+        return f"{duration:g} ms"
+    if isinstance(duration, dict) and len(duration) == 1:
+        ((name, arguments),) = duration.items()
+        inside = arguments if isinstance(arguments, list) else [arguments]
+        return f"{name}({', '.join(map(_number, inside))}) ms"
+    return str(duration)
+
+
+def typical(duration: Any) -> float | None:
+    """The length to draw, in ms: of a distribution about its middle; None when it is only known in a trial."""
+    if isinstance(duration, bool):
+        return None
+    if isinstance(duration, int | float):
+        return max(0.0, float(duration))
+    if not isinstance(duration, dict) or len(duration) != 1:
+        return None
+    ((name, arguments),) = duration.items()
+    numbers = _numbers(arguments)
+    if not numbers:
+        return None
+    return max(0.0, numbers[0] if name in ("truncated_exponential", "constant") else fmean(numbers))
+
+
+def timeline(periods: Sequence[Period], width: int) -> list[str]:
+    """One line a period, its bar beginning where the one before ends.
+
+    Args:
+        periods: name and duration of each, in the order they are played.
+        width: columns there are; the bars get what names and durations leave, at least 8.
+    """
+    lengths = [typical(duration) for _, duration in periods]
+    known = [length for length in lengths if length]
+    filled = [length if length is not None else fmean(known or [1.0]) for length in lengths]
+    names = max((len(name) for name, _ in periods), default=0)
+    texts = [written(duration) for _, duration in periods]
+    labels = [f"{name:<{names}}  {text}" for (name, _), text in zip(periods, texts, strict=True)]
+    left = max(map(len, labels), default=0)
+    room = width - left - 2
+    if room < 8:  # the bars go below their labels
+        return _below(labels, _bars(lengths, filled, max(width - 2, 8)))
+    return [f"{label:<{left}}  {bar}" for label, bar in zip(labels, _bars(lengths, filled, min(room, 60)), strict=True)]
+
+
+def _below(labels: list[str], bars: list[str]) -> list[str]:
+    return [line for label, bar in zip(labels, bars, strict=True) for line in (label, f"  {bar}")]
+
+
+def _bars(lengths: Sequence[float | None], filled: Sequence[float], room: int) -> list[str]:
+    """A bar of ``█`` for each length; ``~`` where the length is not known before a trial, ``|`` where it is 0."""
+    scale = room / (sum(filled) or 1.0)
+    bars, start = [], 0.0
+    for length, drawn in zip(lengths, filled, strict=True):
+        first, last = round(start * scale), round((start + drawn) * scale)
+        sign = "~" if length is None else "█"
+        bars.append(" " * min(first, room - 1) + (sign * (last - first) or "|"))
+        start += drawn
+    return bars
+
+
+def _numbers(arguments: Any) -> list[float]:
+    inside = arguments if isinstance(arguments, list) else [arguments]
+    if inside and isinstance(inside[0], list):  # choice([values], [probabilities])
+        inside = inside[0]
+    return [float(one) for one in inside if isinstance(one, int | float) and not isinstance(one, bool)]
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_number, value)) + "]"
+    return str(value)

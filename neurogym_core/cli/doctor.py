@@ -1,0 +1,125 @@
+"""``ngym doctor``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..ecosystem.discovery import installed
+from ..ecosystem.names import CORE, canonical
+from ..ecosystem.records import Installed, PackageInfo
+from ..ecosystem.switches import BLOCK, DISABLE, STRICT, is_on
+
+if TYPE_CHECKING:
+    from ._checkup import Finding
+
+SECONDS = 20.0
+
+
+@click.command(short_help="Look for problems with what is installed.")
+@click.option("--no-import", is_flag=True, help="Only look at metadata and manifests; run nothing of the packages.")
+@click.option("--seconds", default=SECONDS, show_default=True, type=click.FloatRange(min=0.1),
+              help="How long importing one thing may take.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One object, for programs.")
+def command(no_import: bool, seconds: float, as_json: bool) -> None:
+    """Look for problems with what is installed, and say how to end them.
+
+    Imports each package in a process of its own. Exit code 1 when something is wrong; warnings count when NGYM_STRICT
+    is set.
+    """
+    from ._checkup import findings, versions
+
+    found = installed()
+    results = findings(found, imports=not no_import, seconds=seconds)
+    needed = {"neurogym-core": found.core_version, **versions()}
+    if as_json:
+        from ._output import print_json
+
+        print_json(_row(found, needed, results))
+    else:
+        _show(found, needed, results)
+    if any(map(_counts, results)):
+        raise click.exceptions.Exit(1)
+
+
+def _counts(finding: Finding) -> bool:
+    """Whether a finding makes the exit code 1."""
+    return finding.problem.level in ("fatal", "error") or (finding.problem.level == "warning" and is_on(STRICT))
+
+
+def _row(found: Installed, needed: dict[str, str | None], results: list[Finding]) -> dict[str, Any]:
+    return {
+        "ok": not any(map(_counts, results)),
+        "versions": needed,
+        "switches": _switches(),
+        "packages": [
+            {
+                "package": package.distribution,
+                "version": package.version,
+                "origin": package.editable or package.location,
+                "editable": package.editable is not None,
+                "removal": package.removal,
+            }
+            for package in found.packages
+        ],
+        "problems": [
+            {
+                "package": finding.package.distribution,
+                "version": finding.package.version,
+                "level": finding.problem.level,
+                "code": finding.problem.code,
+                "id": finding.subject,
+                "message": str(finding.problem),
+                "removal": finding.package.removal,
+            }
+            for finding in results
+        ],
+    }
+
+
+def _switches() -> dict[str, str]:
+    return {name: os.environ[name] for name in (BLOCK, DISABLE, STRICT) if os.environ.get(name)}
+
+
+def _show(found: Installed, needed: dict[str, str | None], results: list[Finding]) -> None:
+    from ._output import Page
+
+    page = Page()
+    page.heading("versions")
+    page.table(("", ""), [(name, version or "not installed") for name, version in needed.items()])
+    if _switches():
+        page.heading("switches")
+        page.table(("", ""), list(_switches().items()))
+    page.heading("packages")
+    page.table(("name", "version", "offers", "from"), [_package_cells(package) for package in found.packages])
+    for package in found.packages:
+        _show_problems(page, package, [finding for finding in results if finding.package is package])
+    page.heading(_verdict(results))
+    page.show()
+
+
+def _package_cells(package: PackageInfo) -> tuple[str, str, str, str]:
+    origin = f"{package.editable} (editable)" if package.editable else package.location
+    kinds = ("tasks", "wrappers", "commands", "trainers", "plugins")
+    counts = [f"{len(getattr(package, kind))} {kind}" for kind in kinds if getattr(package, kind)]
+    return package.distribution, package.version, ", ".join(counts), origin
+
+
+def _show_problems(page: Any, package: PackageInfo, results: list[Finding]) -> None:
+    if not results:
+        return
+    serious = any(map(_counts, results))
+    page.heading(f"{package.distribution} {package.version}", mark="!" if serious else "")
+    for finding in results:
+        page.text(f"{finding.problem.level}: {finding}", indent=2)
+    if serious and canonical(package.distribution) != CORE:
+        page.text(f"to remove it: {package.removal}", indent=2, style="bold")
+
+
+def _verdict(results: list[Finding]) -> str:
+    wrong = sum(map(_counts, results))
+    rest = len(results) - wrong
+    others = f", {rest} to note" if rest else ""
+    return f"{wrong} problem{'s' if wrong != 1 else ''}{others}." if wrong else f"Nothing is wrong{others}."

@@ -1,0 +1,307 @@
+"""``ngym info``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from ..ecosystem.discovery import find_task, find_wrapper, installed
+from ..ecosystem.files import is_file_reference
+from ..ecosystem.names import canonical, clean
+from ..ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, advice
+from ..errors import UnknownTaskError, did_you_mean
+from ._complete import complete_anything
+
+if TYPE_CHECKING:
+    from ._output import Page
+
+Entry: TypeAlias = TaskInfo | WrapperInfo
+
+
+@click.command(short_help="Show what a task, wrapper or package is.")
+@click.argument("name", metavar="TASK|WRAPPER|PACKAGE", shell_complete=complete_anything)
+@click.option("--json", "as_json", is_flag=True, help="One object, for programs.")
+@click.option("--bibtex", "as_bibtex", is_flag=True, help="Its references as BibTeX.")
+def command(name: str, as_json: bool, as_bibtex: bool) -> None:
+    """Show what a task, wrapper or package is.
+
+    For a task: its paper, parameters, channels, actions, a trial's timeline, conditions and rewards. What the manifest
+    says always shows; the rest comes from importing the class in a process of its own, at most 20 s long. Of a package,
+    nothing is imported.
+    """
+    target = _find(name)
+    if as_bibtex:
+        _print_bibtex(name, target)
+    elif isinstance(target, PackageInfo):
+        _print_package(target, as_json)
+    else:
+        _print_class(name, target, as_json)
+
+
+def _find(name: str) -> PackageInfo | Entry | None:
+    """The package, wrapper or task of this name; None for a file, which has no manifest."""
+    if is_file_reference(name):
+        return None
+    for package in installed().packages:
+        if name == package.namespace or canonical(name) == canonical(package.distribution):
+            return package
+    try:
+        return find_wrapper(name)
+    except UnknownTaskError:
+        pass
+    try:
+        return find_task(name)
+    except UnknownTaskError as error:
+        raise UnknownTaskError(f"{error}{_other_guess(name)}") from error
+
+
+def _other_guess(name: str) -> str:
+    """A hint for who meant a package or a wrapper."""
+    others = [package.distribution for package in installed().packages]
+    hint = did_you_mean(name, [*others, *(wrapper.name for wrapper in installed().wrappers)])
+    return f" Or a package or wrapper?{hint}" if hint else ""
+
+
+# -- a package --------------------------------------------------------------------------------------------------------
+
+
+def _print_package(package: PackageInfo, as_json: bool) -> None:
+    if as_json:
+        _print_json(_package_row(package))
+        return
+    from ._output import Page
+
+    page = Page()
+    page.heading(f"{package.distribution} {package.version}")
+    page.facts(
+        (
+            ("namespace", package.namespace),
+            ("needs core", package.requires_core),
+            ("installed in", package.location),
+            ("sources in", package.editable),
+            ("to remove it", package.removal),
+        )
+    )
+    for title, offers in (("tasks", package.tasks), ("wrappers", package.wrappers)):
+        if offers:
+            page.heading(title)
+            page.table(("name", "title", "problem"), [(one.name, one.title, _status(one.status)) for one in offers])
+    others = (*package.commands, *package.trainers, *package.plugins)
+    if others:
+        page.heading("also")
+        page.table(
+            ("", "name", "where"), [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others]
+        )
+    problems = _all_problems(package)
+    if problems:
+        page.heading("problems")
+        page.table(("", ""), problems)
+    page.show()
+
+
+def _status(status: str) -> str:
+    return "" if status == "ok" else f"! {status}"
+
+
+def _all_problems(package: PackageInfo) -> list[tuple[str, str]]:
+    every = (*package.problems, *(problem for offer in package.offers for problem in offer.problems))
+    return [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
+
+
+def _package_row(package: PackageInfo) -> dict[str, Any]:
+    return {
+        "package": package.distribution,
+        "version": package.version,
+        "namespace": package.namespace,
+        "requires_core": package.requires_core,
+        "compatible": package.compatible,
+        "blocked": package.blocked,
+        "location": package.location,
+        "editable": package.editable,
+        "offers": {
+            kind: [offer.name for offer in getattr(package, kind)]
+            for kind in ("tasks", "wrappers", "commands", "trainers", "plugins")
+        },
+        "problems": [{"level": level, "message": message} for level, message in _all_problems(package)],
+    }
+
+
+# -- a task or wrapper ------------------------------------------------------------------------------------------------
+
+
+def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
+    """The manifest part, and the class part or why there is none; exit code 1 in that case."""
+    description, failure = _describe(name, entry)
+    if as_json:
+        row: dict[str, Any] = {} if entry is None else _entry_row(entry)
+        _print_json({"id": name, **row, "description": description, "failure": failure})
+    else:
+        _show_class(name, entry, description, failure)
+    if failure is not None:
+        raise click.exceptions.Exit(1)
+
+
+def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, str | None]:
+    """What the class says, and None; or None, and what went wrong. Foreign code runs in a child process only."""
+    if entry is not None and not entry.usable:
+        return None, next(str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked")
+    from ._child import run_child
+
+    kind = "wrapper" if isinstance(entry, WrapperInfo) else "task"
+    child = run_child(f"{__package__}._describe", [kind, name if entry is None else entry.id])
+    value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else {}
+    if isinstance(value.get("description"), dict):
+        return value["description"], None
+    if isinstance(value.get("failure"), dict):
+        return None, clean(str(value["failure"].get("message")))
+    hint = " Correct the file." if entry is None else f" {advice(entry.distribution)}"
+    return None, f"Importing it {child.ending}.{hint}"
+
+
+def _entry_row(entry: Entry) -> dict[str, Any]:
+    row = {key: value for key, value in asdict(entry).items() if key not in ("distribution", "group", "value")}
+    return {
+        "id": entry.id,
+        "kind": "task" if isinstance(entry, TaskInfo) else "wrapper",
+        **row,
+        "package": entry.distribution,
+        "status": entry.status,
+        "problems": [str(problem) for problem in entry.problems],
+    }
+
+
+def _show_class(name: str, entry: Entry | None, description: dict[str, Any] | None, failure: str | None) -> None:
+    from ._output import Page
+
+    page = Page()
+    if entry is None:
+        page.heading(name)
+    else:
+        _show_manifest(page, entry)
+    if failure is not None:
+        page.heading("cannot be imported", mark="!")
+        page.text(failure, indent=2)
+    _show_description(page, description or {})
+    page.show()
+
+
+def _show_manifest(page: Page, entry: Entry) -> None:
+    page.heading(entry.id, mark=_status(entry.status))
+    for text in (entry.title, entry.summary):
+        if text:
+            page.text(text, indent=2)
+    page.facts(
+        (
+            ("package", f"{entry.distribution} {entry.version}"),
+            ("tags", ", ".join(entry.tags)),
+            ("species", ", ".join(entry.species)),
+            ("formerly", ", ".join(entry.aliases)),
+            *(("expected", f"{key} = {value}") for key, value in getattr(entry, "expected", {}).items()),
+            *((one.kind, _citation(one)) for one in entry.references),
+        )
+    )
+    if entry.problems:
+        page.heading("problems")
+        page.table(("", ""), [(problem.level, str(problem)) for problem in entry.problems])
+
+
+def _citation(reference: Any) -> str:
+    year = f"({reference.year})" if reference.year else ""
+    parts = (reference.authors, year, reference.title, reference.journal, f"https://doi.org/{reference.doi}")
+    return " ".join(part for part in parts if part)
+
+
+def _print_bibtex(name: str, target: PackageInfo | Entry | None) -> None:
+    from ._bibtex import bibtex
+
+    if target is None:
+        raise click.UsageError(f"{name} is a file, and references are in a package's manifest.")
+    entries = (*target.tasks, *target.wrappers) if isinstance(target, PackageInfo) else (target,)
+    references = tuple(dict.fromkeys(reference for entry in entries for reference in entry.references))
+    if not references:
+        raise click.ClickException(f"The manifest gives no reference for {name}.")
+    from ._output import print_text
+
+    print_text(bibtex(references))
+
+
+def _print_json(value: Any) -> None:
+    from ._output import print_json
+
+    print_json(value)
+
+
+# -- the class part ---------------------------------------------------------------------------------------------------
+
+
+_TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    ("parameters", (("name", ""), ("type", "type"), ("default", "default"), ("doc", "doc"))),
+    ("channels", (("name", ""), ("start", "from"), ("stop", "to"), ("encoder", "encoder"))),
+    ("actions", (("name", ""), ("size", "size"), ("kind", "kind"))),
+    ("conditions", (("name", ""), ("distribution", "drawn from"))),
+)
+
+
+def _show_description(page: Page, description: Mapping[str, Any]) -> None:
+    """Whatever of the known keys is there; a key of another form is left out rather than trusted."""
+    docstring = description.get("docstring")
+    if isinstance(docstring, str) and docstring.strip():
+        page.heading("description")
+        page.text(docstring, indent=2, keep_lines=True)
+    for key, columns in _TABLES:
+        if key == "conditions":
+            _show_periods(page, description.get("periods"))
+        rows = _rows(description.get(key), [name for name, _ in columns])
+        if rows:
+            page.heading(key)
+            page.table([head for _, head in columns], rows)
+    rewards = description.get("rewards")
+    if isinstance(rewards, dict) and rewards:
+        page.heading("rewards")
+        page.facts([(clean(str(name)), _value(amount)) for name, amount in rewards.items()])
+    _show_session(page, description)
+
+
+def _show_session(page: Page, description: Mapping[str, Any]) -> None:
+    facts = [
+        ("step", f"{description['dt']} ms" if "dt" in description else None),
+        ("supervised", {True: "yes", False: "no"}.get(description.get("supervised"))),  # type: ignore[arg-type]
+        ("trials per session", description.get("trials_per_session")),
+    ]
+    if any(value is not None for _, value in facts):
+        page.heading("session")
+        page.facts(facts)
+
+
+def _show_periods(page: Page, periods: Any) -> None:
+    from ._timeline import timeline
+
+    rows = [one for one in periods if isinstance(one, dict)] if isinstance(periods, list) else []
+    if rows:
+        page.heading("periods of a trial")
+        pairs = [(clean(str(row.get("name", "?"))), row.get("duration")) for row in rows]
+        for line in timeline(pairs, min(page.width, 100) - 2):
+            page.text(line, indent=2, keep_lines=True)
+
+
+def _rows(value: Any, keys: list[str]) -> list[list[str]]:
+    if not isinstance(value, list):
+        return []
+    return [[_value(row.get(key)) for key in keys] for row in value if isinstance(row, dict)]
+
+
+def _value(value: Any) -> str:
+    """A JSON value as people read it: texts as they are, distributions as ``uniform(500, 1500)``."""
+    from ._timeline import written
+
+    if value is None:
+        return ""
+    if isinstance(value, dict) and len(value) == 1:
+        return written(value).removesuffix(" ms")
+    if isinstance(value, dict | list | bool):
+        return json.dumps(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
