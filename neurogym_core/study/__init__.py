@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neurogym_core.study.chronometric import ReactionTimeRow, reaction_times
     from neurogym_core.study.figures import (
         TrialTrace,
         chronometric_figure,
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
         save_figure,
         trial_figure,
     )
-
-    from neurogym_core.study.chronometric import ReactionTimeRow, reaction_times
     from neurogym_core.study.proportions import (
         ProportionRow,
         accuracy,

@@ -392,7 +392,7 @@ class _Search:
         self.middle, self.scale = float(x.min() + x.max()) / 2, float(x.max() - x.min()) / 2
         self._lay_grid(x)
 
-    def parameters(self, point: np.ndarray) -> dict[str, float]:
+    def parameters(self, point: np.ndarray) -> dict[str, Any]:
         """Threshold, slope, guess and lapse at a point of the search."""
         location, log_slope, *asymptotes = (float(value) for value in point)
         free = dict(zip(self.model.free[2:], asymptotes, strict=True))
@@ -480,7 +480,7 @@ def _fit(model: _Model, search: _Search, data: _Data, best: np.ndarray, loose: n
         log_likelihood=-loss,
         deviance=max(0.0, 2 * (saturated + loss)),
         n_trials=int(data.n.sum()),
-        undetermined=tuple(name for name, unsure in zip(model.free, loose.any(axis=1), strict=True) if unsure),
+        undetermined=tuple(name for name, unsure in zip(model.free, np.any(loose, axis=1), strict=True) if unsure),
     )
 
 
@@ -494,7 +494,7 @@ def _loose_ends(search: _Search, data: _Data, best: np.ndarray) -> np.ndarray:
     for index, side in np.ndindex(loose.shape):
         if index >= 2 and side == 0:
             continue  # no lapses at all is a finding, not a failure
-        held = search.best(data, best[None], fixed={index: search.bounds[index, side]})
+        held = search.best(data, best[None], fixed={index: float(search.bounds[index, side])})
         loose[index, side] = search.loss(held, data)[0] - least < _PROFILE_COST
     return loose
 

@@ -76,6 +76,9 @@ class TrialRecord:
     """
 
     __slots__ = ("_columns", "_length", "_meta")
+    _columns: dict[str, np.ndarray]
+    _length: int
+    _meta: dict[str, Any]
     __hash__ = None  # type: ignore[assignment]
     # Rows or names? `rows()` and `columns` say which.
     __iter__ = None
@@ -350,7 +353,8 @@ class _Cell(NamedTuple):
 
 def _csv_lines(text: str, source: str) -> Iterator[list[_Cell]]:
     """The cells of every line. `csv.reader` would forget which cells were quoted, hence which are strings."""
-    position, line, width, number = 0, [], None, 1
+    line: list[_Cell] = []
+    position, number, width = 0, 1, None
     while position < len(text) or line:
         match = _CELL.match(text, position)
         if match is None:

@@ -94,6 +94,13 @@ class TestTrialFigure:
         assert 0 <= box.x0 < box.x1 <= width
         assert 0 <= box.y0 < box.y1 <= height
 
+    def test_a_long_name_of_a_short_last_period_stays_in_the_figure(self):
+        periods = [("stimulus", 0, 38), ("inter_trial_interval", 38, 39), ("reward_delivery_time", 39, 40)]
+        figure = trial_figure(make_trace(periods=periods))
+        assert texts(figure) >= {name for name, *_ in periods}
+        assert figure.get_tightbbox().x1 <= figure.get_size_inches()[0]
+        _assert_apart(figure, {name for name, *_ in periods})
+
     def test_thirty_channels_fit_on_a_page(self):
         channels = {f"unit_{i}": slice(i, i + 1) for i in range(33)}
         figure = trial_figure(make_trace(units=32, channels=channels))

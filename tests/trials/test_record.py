@@ -299,7 +299,5 @@ class TestPandas:
             return real(name, *args, **kwargs)
 
         monkeypatch.setattr("importlib.import_module", refuse)
-        with pytest.raises(
-            MissingDependencyError, match=r"needs pandas.*this checkout: pip install '\.\[study\]'"
-        ):
+        with pytest.raises(MissingDependencyError, match=r"needs pandas.*this checkout: pip install '\.\[study\]'"):
             record.to_pandas()
