@@ -1,0 +1,60 @@
+"""A small core that defines what a neuroscience task is, and finds the tasks that are installed.
+
+Names are imported when first used, so that listing tasks stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "1.0.0"
+
+_HOMES = {
+    "make": "neurogym_core.play.make",
+    "make_vec": "neurogym_core.play.make",
+    "make_task": "neurogym_core.play.make",
+    "Dataset": "neurogym_core.play.dataset",
+    "TaskEnv": "neurogym_core.play.env",
+    "TaskVectorEnv": "neurogym_core.play.vector_env",
+    "run": "neurogym_core.play.run",
+    "Task": "neurogym_core.tasks.task",
+    "TaskWrapper": "neurogym_core.tasks.wrapper",
+    "Session": "neurogym_core.tasks.session",
+    "Trial": "neurogym_core.trials.trial",
+    "TrialBatch": "neurogym_core.trials.batch",
+    "TrialRecord": "neurogym_core.trials.record",
+    "Outcome": "neurogym_core.trials.record",
+    "STAY": "neurogym_core.trials.trial",
+    "END": "neurogym_core.trials.trial",
+    "Distribution": "neurogym_core.trials.distributions",
+    "Constant": "neurogym_core.trials.distributions",
+    "Uniform": "neurogym_core.trials.distributions",
+    "Choice": "neurogym_core.trials.distributions",
+    "TruncatedExponential": "neurogym_core.trials.distributions",
+    "parse": "neurogym_core.trials.distributions",
+    "Encoder": "neurogym_core.trials.encoders",
+    "Scalar": "neurogym_core.trials.encoders",
+    "OneHot": "neurogym_core.trials.encoders",
+    "Ring": "neurogym_core.trials.encoders",
+    "circular_distance": "neurogym_core.trials.encoders",
+    "PowerLaw": "neurogym_core.trials.payments",
+    "InverseSquare": "neurogym_core.trials.payments",
+    "Axis": "neurogym_core.trials.interface",
+    "hookimpl": "neurogym_core.ecosystem.hooks",
+    "NeurogymError": "neurogym_core.errors",
+}
+
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'neurogym_core' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

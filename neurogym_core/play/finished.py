@@ -1,0 +1,221 @@
+"""`FinishedTrials`: what became of trials that ended on one step; columns are worked out when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.play.table import BY_ACTION, PlayTable
+from neurogym_core.tasks.task import DURATION
+from neurogym_core.trials.payoffs import RESTING
+from neurogym_core.trials.record import OUTCOME_NAMES, Outcome, TrialRecord
+
+
+class SlotState:
+    """Answers given so far: (n, K) arrays of outcome, choice, reaction time (ms; NaN: none) and score.
+
+    `values` (n, K, D) holds the answers of continuous actions, in task units.
+    """
+
+    ARRAYS = ("outcome", "choice", "reaction_time", "score", "values")
+
+    def __init__(self, n: int, slots: int, dimensions: int) -> None:
+        self.outcome = np.zeros((n, slots), np.int8)
+        self.choice = np.full((n, slots), RESTING, np.int64)
+        self.reaction_time = np.full((n, slots), np.nan)
+        self.score = np.zeros((n, slots))
+        self.values = np.zeros((n, slots, dimensions))
+
+    def take(self, rows: np.ndarray) -> SlotState:
+        part = SlotState.__new__(SlotState)
+        for name in self.ARRAYS:
+            setattr(part, name, getattr(self, name)[rows])
+        return part
+
+    def clear(self, rows: np.ndarray) -> None:
+        self.outcome[rows] = 0
+        self.choice[rows] = RESTING
+        self.reaction_time[rows] = np.nan
+        self.score[rows] = 0
+        self.values[rows] = 0
+
+
+class FinishedTrials(Mapping):
+    """Trials that ended together: column name -> (m,) array, as in the trial record.
+
+    Args:
+        table: where they were played.
+        envs: (m,) which envs they were played in.
+        rows: (m,) which trials of the table they are.
+        number, session: (m,) number of the trial in its env, and of its session.
+        steps, reward, aborts: (m,) counted while playing.
+        aborted: (m,) bool: acting while holding ended the trial.
+        slots: what was answered; None for simple tables, where the last key says it.
+        keys, places: (m,) cell * A + action, and the place, of the last step.
+    """
+
+    def __init__(
+        self, table: PlayTable, envs: np.ndarray, rows: np.ndarray, number: np.ndarray, session: np.ndarray,
+        steps: np.ndarray, reward: np.ndarray, aborts: np.ndarray, aborted: np.ndarray | None = None,
+        slots: SlotState | None = None, keys: np.ndarray | None = None, places: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        self.table, self.envs, self.rows = table, envs, rows
+        self.number, self.session, self.steps = number, session, steps
+        self.reward, self.aborts, self._aborted = reward, aborts, aborted
+        self._slots, self._keys, self._places = slots, keys, places
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.columns[name]
+
+    @cached_property
+    def slots(self) -> SlotState:
+        """What was answered, per slot."""
+        return self._slots if self._slots is not None else self._simple_slots()
+
+    def _simple_slots(self) -> SlotState:
+        pay, table, keys = self.table.payoffs, self.table, self._keys
+        state = SlotState(len(self.rows), len(pay.slot_names), 0)
+        if not pay.slot_names:
+            return state
+        answered = table.by_action("slot", keys) >= 0
+        choice = keys % table.n_actions - pay.units[0].start
+        missed = np.where(self._by_hand & ~answered, 0, np.where(pay.asked[self.rows, 0], pay.miss_outcome[self.rows, 0], 0))
+        state.outcome[:, 0] = np.where(answered, table.by_action("outcome", keys), missed)
+        state.choice[:, 0] = np.where(answered, choice, RESTING)
+        steps = self._places - table.since[keys // table.n_actions >> 1, 0] + 1
+        state.reaction_time[:, 0] = np.where(answered, steps * table.dt, np.nan)
+        state.score[:, 0] = np.where(answered, table.by_action("score", keys), state.outcome[:, 0] == Outcome.CORRECT)
+        return state
+
+    @cached_property
+    def _by_hand(self) -> np.ndarray:
+        """Whether an action ended the trial (simple tables)."""
+        return self.table.code[self._keys] == BY_ACTION
+
+    @cached_property
+    def aborted(self) -> np.ndarray:
+        """Whether acting while holding ended the trial, (m,)."""
+        if self._aborted is not None:
+            return self._aborted
+        return self._by_hand & (self.table.by_action("slot", self._keys) < 0)
+
+    @cached_property
+    def outcome(self) -> np.ndarray:
+        """The trial's outcome, (m,) codes: abort, else the worst of its slots."""
+        asked = self.table.payoffs.asked[self.rows]
+        slots = np.where(asked, self.slots.outcome, 0)
+        result = np.zeros(len(self.rows), np.int8)
+        for code in (Outcome.CORRECT, Outcome.OTHER, Outcome.MISS, Outcome.ERROR):
+            result[(slots == code).any(axis=1)] = code
+        result[(result == 0) & asked.any(axis=1)] = Outcome.MISS
+        result[self.aborted] = Outcome.ABORT
+        return result
+
+    @cached_property
+    def performance(self) -> np.ndarray:
+        """1 if every slot is correct, else the fraction; where nothing is right, pay / best pay. (m,), in [0, 1]."""
+        asked = self.table.payoffs.asked[self.rows]
+        count = asked.sum(axis=1)
+        best = self.table.payoffs.best[self.rows]
+        fraction = np.divide((self.slots.score * asked).sum(axis=1), count, out=np.zeros(len(self.rows)), where=count > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            paid = np.where(best > 0, self.reward / best, 0.0)
+        return np.clip(np.where(np.isnan(best), fraction, paid), 0.0, 1.0)
+
+    @cached_property
+    def columns(self) -> dict[str, np.ndarray]:
+        """All columns of the trial record."""
+        batch, rows = self.table.batch, self.rows
+        columns = {"trial": self.number, "env": self.envs, "session": self.session}
+        columns.update({name: values[rows] for name, values in batch.conditions.items()})
+        columns.update({name: values[rows] for name, values in batch.notes.items()})
+        columns.update(self._slot_columns())
+        columns.update(outcome=OUTCOME_NAMES[self.outcome], performance=self.performance, reward=self.reward)
+        columns.update(aborts=self.aborts, steps=self.steps)
+        dt = batch.task.dt
+        columns.update({DURATION + name: steps[rows] * dt for name, steps in batch.period_steps.items()})
+        return columns
+
+    def _slot_columns(self) -> dict[str, np.ndarray]:
+        pay, state = self.table.payoffs, self.slots
+        several = len(pay.slot_names) > 1
+        columns = {}
+        for k, name in enumerate(pay.slot_names):
+            prefix = f"{name}." if several else ""
+            columns[f"{prefix}choice"] = self._choices(k)
+            columns[f"{prefix}outcome"] = OUTCOME_NAMES[state.outcome[:, k]]
+            columns[f"{prefix}reaction_time"] = state.reaction_time[:, k]
+        return columns
+
+    def _choices(self, k: int) -> np.ndarray:
+        if not self.table.batch.task.actions.continuous:
+            return self.slots.choice[:, k]
+        values = self.slots.values[:, k, self.table.payoffs.units[k]]
+        values = np.where(self.slots.choice[:, k, None] >= 0, values, 0.0)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def record(self) -> TrialRecord:
+        """These trials as a record."""
+        return TrialRecord(self.columns)
+
+    def row(self, i: int) -> dict[str, Any]:
+        """One of the trials, as Python values; an absent reaction time is an absent key."""
+        row = {name: _python(values[i]) for name, values in self.columns.items()}
+        return {name: value for name, value in row.items() if not (name.endswith("reaction_time") and value != value)}
+
+    def as_previous(self) -> dict[str, np.ndarray]:
+        """What `session.previous` keeps."""
+        previous = {name: values[self.rows] for name, values in self.table.batch.conditions.items()}
+        first = self.slots
+        choice = first.choice[:, 0] if first.choice.shape[1] else np.full(len(self.rows), RESTING)
+        return {**previous, "choice": choice, "outcome": self.outcome, "reward": self.reward, "performance": self.performance}
+
+
+class TrialInfo(Mapping):
+    """``info["trial"]`` of a vector env: column -> (N,) array, filled in where `_trial` is True.
+
+    Reaction times have a mask of their own, ``_reaction_time``. Columns are worked out when looked at.
+    """
+
+    def __init__(self, finished: FinishedTrials, n: int) -> None:
+        self.finished, self._n = finished, n
+
+    @cached_property
+    def _wide(self) -> dict[str, np.ndarray]:
+        wide = {}
+        for name, values in self.finished.columns.items():
+            if name.endswith("reaction_time"):
+                wide[f"{name[: -len('reaction_time')]}_reaction_time"] = self._spread(~np.isnan(values))
+                values = np.nan_to_num(values, nan=0.0)
+            wide[name] = self._spread(values)
+        return wide
+
+    def _spread(self, values: np.ndarray) -> np.ndarray:
+        out = np.zeros((self._n, *values.shape[1:]), values.dtype)
+        out[self.finished.envs] = values
+        return out
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._wide[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._wide)
+
+    def __len__(self) -> int:
+        return len(self._wide)
+
+    def __repr__(self) -> str:
+        return f"<TrialInfo: {len(self.finished.rows)} of {self._n} envs ended a trial>"
+
+
+def _python(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -1,0 +1,23 @@
+"""The env wrapper that tells plug-ins about finished trials (hook ``ngym_trial_end``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gymnasium
+
+
+class Listening(gymnasium.Wrapper):
+    """Calls every listener with the env and the record of each trial that ended."""
+
+    def __init__(self, env: gymnasium.Env, listeners: Sequence[Callable]) -> None:
+        super().__init__(env)
+        self._listeners = tuple(listeners)
+
+    def step(self, action: Any) -> tuple:
+        result = self.env.step(action)
+        if "trial" in result[4]:
+            for listener in self._listeners:
+                listener(env=self, trial=result[4]["trial"])
+        return result

@@ -1,0 +1,628 @@
+"""`Player`: N envs played in one set of arrays. The vector env, hook tasks and stepped datasets are thin coats of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.play.finished import FinishedTrials, SlotState
+from neurogym_core.play.stream import TrialStream
+from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.record import Outcome
+from neurogym_core.trials.trial import END, STAY
+
+NO_ROWS = np.zeros(0, np.int64)
+
+
+@dataclass(slots=True)
+class Step:
+    """What one step of all envs brought.
+
+    Attributes:
+        observations: (N, obs) float32, of the coming step.
+        reward: (N,) float64.
+        target: (N,) int or (N, k) float32, of the step scored.
+        period: (N,) int, of the step scored.
+        ended: indices of the envs whose trial ended.
+        finished: these trials, or None.
+        over: indices of the envs whose session ended with it.
+    """
+
+    observations: np.ndarray
+    reward: np.ndarray
+    target: np.ndarray
+    period: np.ndarray
+    ended: np.ndarray
+    finished: FinishedTrials | None
+    over: np.ndarray
+
+
+class Now:
+    """What hooks see: the step in hand of N envs.
+
+    Attributes:
+        n: number of envs; dt: ms per step; rng: generator for what happens only when somebody acts.
+        memory: name -> (N, …), per-trial arrays; only `step_action` changes them.
+        session: the `Session` of all envs, or None for tasks without session state.
+    """
+
+    def __init__(self, player: Player) -> None:
+        self._player = player
+        self.n = player.n
+        self.dt = player.task.dt
+        self.rng = player.stream.play
+        self.memory = player.memory
+        self.session = player.stream.session
+        self.conditions = _Conditions(player)
+
+    @property
+    def period(self) -> np.ndarray:
+        """(N,) index of the period."""
+        return self._player.table.period[self._player.place]
+
+    def in_period(self, name: str) -> np.ndarray:
+        """(N,) bool."""
+        return self.period == self._player.task.period_names.index(name)
+
+    @property
+    def elapsed(self) -> np.ndarray:
+        """(N,) ms since the onset of the period; 0 on its first step."""
+        place = self._player.place
+        return (place - self._player.table.period_onset[place]) * self.dt
+
+    @property
+    def target(self) -> np.ndarray:
+        """(N,) or (N, k): the target that the table holds."""
+        return self._player.table.targets[self._player.place]
+
+    @property
+    def rows(self) -> np.ndarray:
+        """(N,) rows of `batch` that are being played."""
+        return self._player.row
+
+    @property
+    def batch(self) -> TrialBatch:
+        """The trials laid out at the moment."""
+        return self._player.table.batch
+
+
+class _Conditions(Mapping):
+    """Conditions of the trials being played, name -> (N, …)."""
+
+    def __init__(self, player: Player) -> None:
+        self._player = player
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        batch = self._player.table.batch
+        source = batch.conditions if name in batch.conditions else batch.notes
+        return source[name][self._player.row]
+
+    def __iter__(self):  # noqa: ANN204
+        return iter(self._player.table.batch.conditions)
+
+    def __len__(self) -> int:
+        return len(self._player.table.batch.conditions)
+
+
+class Player:
+    """N envs of one task, each playing trial after trial.
+
+    Args:
+        task: the task.
+        n: number of envs.
+        seed: seed of the `TrialStream`.
+    """
+
+    def __init__(self, task: Task, n: int, seed: int | np.random.SeedSequence | None = None) -> None:
+        self.task, self.n = task, n
+        self.stream = TrialStream(task, seed, n)
+        self._ones = np.ones(n, np.int64)
+        self._key = np.zeros(n, np.int64)
+        self.place = np.zeros(n, np.int64)
+        self.row = np.zeros(n, np.int64)
+        self.table: PlayTable | None = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ beginning
+
+    def reset(self, seed: int | np.random.SeedSequence | None = None, conditions: Mapping[str, Any] | None = None, *, reseed: bool = False) -> np.ndarray:
+        """New sessions on all envs; the first observations, (N, obs)."""
+        if reseed or seed is not None:
+            self.stream.seed(seed)
+            self.stream.impose({})
+        fresh = reseed or seed is not None or conditions is not None or self.table is None
+        if conditions is not None:
+            self.stream.impose(conditions)
+        if fresh:
+            self._begin()
+        else:
+            self._continue()
+        return self.observations()
+
+    def _begin(self) -> None:
+        n = self.n
+        self.trial_number = np.zeros(n, np.int64)
+        self.session_number = np.zeros(n, np.int64)
+        self._left = np.full(n, self.task.trials_per_session or 0, np.int64)
+        self._clock = 0
+        self._born = np.zeros(n, np.int64)
+        self._total, self._aborts = np.zeros(n), np.zeros(n)
+        self._aborted = np.zeros(n, bool)
+        self.memory = {name: self._initial_memory(name) for name in self.task.memory}
+        self._start_streams()
+        self.slots = SlotState(n, len(self.table.payoffs.slot_names), self.task.actions.size if self.task.actions.continuous else 0)
+
+    def _start_streams(self) -> None:
+        everyone = np.arange(self.n)
+        self._queue = _queue_for(self.task, self.n)
+        self.stream.new_sessions()
+        self.table = self._queue.first(self.stream)
+        self._take_trials(everyone)
+
+    def _continue(self) -> None:
+        """A reset without a seed: trials under way are given up, and new sessions begin with the coming ones."""
+        played = np.flatnonzero(self._born != self._clock)
+        fresh = np.flatnonzero((self._born == self._clock) & (self._left != (self.task.trials_per_session or 0)))
+        if not len(played) and not len(fresh):
+            return
+        if self.task.stateful:
+            self._begin_sessions_anew()
+            return
+        self._new_session_counts(np.concatenate([played, fresh]))
+        self._abandon(played)
+
+    def _begin_sessions_anew(self) -> None:
+        numbers, sessions = self.trial_number + (self._born != self._clock), self.session_number
+        begun = self._left != (self.task.trials_per_session or 0)
+        self._begin()
+        self.trial_number, self.session_number = numbers, sessions + begun
+
+    def _abandon(self, envs: np.ndarray) -> None:
+        if not len(envs):
+            return
+        self.trial_number[envs] += 1
+        self._forget(envs)
+        self._take_trials(envs)
+
+    def _new_session_counts(self, envs: np.ndarray) -> None:
+        self._left[envs] = self.task.trials_per_session or 0
+        self.session_number[envs] += 1
+
+    def _initial_memory(self, name: str) -> np.ndarray:
+        initial = np.asarray(self.task.memory[name])
+        return np.broadcast_to(initial, (self.n, *initial.shape)).copy()
+
+    # ------------------------------------------------------------------ the step in hand
+
+    def observations(self) -> np.ndarray:
+        """Observations in hand, (N, obs) float32; a copy."""
+        obs = self.table.tape.take(self.place, axis=0)
+        if self.task.step_observation is not None:
+            obs = np.asarray(self.task.step_observation(Now(self), obs), dtype=np.float32)
+        return obs
+
+    def targets(self) -> np.ndarray:
+        """Targets in hand: action ids (N,), or for continuous actions (N, k) in [-1, 1]."""
+        if self.task.step_target is not None:
+            target = np.asarray(self.task.step_target(Now(self)))
+        else:
+            target = self.table.targets.take(self.place, axis=0)
+        return self.task.actions.from_task_units(target) if self.task.actions.continuous else target
+
+    def can_wait(self) -> np.ndarray:
+        """(N,) whether a question is open that may also be answered later: what a subject who answers last looks at."""
+        segment = self.table.cell[self.place] >> 1
+        is_open = self.table.payoffs.window.reshape(-1, len(self.table.payoffs.slot_names))[segment] & (self.slots.outcome == 0)
+        closing = self.table.closes.reshape(is_open.shape[1] and (-1, is_open.shape[1]) or (-1, 0))[segment]
+        last = (self.table.cell[self.place] & 1).astype(bool)
+        timed = np.isfinite(self.table.payoffs.due[self.row])
+        return (is_open & ~timed & ~(closing & last[:, None])).any(axis=1)
+
+    def period_names(self) -> np.ndarray:
+        """Names of the periods in hand, (N,)."""
+        return np.asarray(self.task.period_names)[self.table.period[self.place]]
+
+    # ------------------------------------------------------------------ one step
+
+    def step(self, actions: np.ndarray, idle: np.ndarray = NO_ROWS) -> Step:
+        """Play one step of every env.
+
+        Args:
+            actions: (N,) action ids, checked by the caller; or (N, k) in [-1, 1].
+            idle: indices of envs that sit this step out: nothing of theirs changes, and they are paid nothing.
+        """
+        table = self.table
+        self._clock += 1
+        column, values = self._columns(actions)
+        cell = table.cell.take(self.place)
+        key = np.multiply(cell, table.n_actions, out=self._key)
+        key += column
+        target = self.targets() if self.task.hooked or values is not None else table.targets.take(self.place)
+        period = table.period.take(self.place)
+        reward = table.reward.take(key)
+        aborts = table.aborts.take(key)
+        code = table.code.take(key)
+        if len(idle):
+            code[idle], aborts[idle], reward[idle] = 0, 0.0, 0.0
+            self._born[idle] += 1
+        self._aborts += aborts
+        if values is not None or self.task.step_action is not None:
+            hot, goto = self._hooks(actions, values, code, reward, idle)
+        else:
+            hot, goto = code.nonzero()[0], None
+        np.add(self.place, self._ones, out=self.place)
+        if len(idle):
+            self.place[idle] -= 1
+        if table.simple:
+            self._total += reward
+            ended = hot
+            finished = self._finish_simple(ended, key) if len(ended) else None
+        else:
+            ended = self._events(hot, goto, key, cell, column, values, reward, idle)
+            self._total += reward
+            finished = self._finish(ended) if len(ended) else None
+        over = self._next_trials(ended, finished) if finished is not None else NO_ROWS
+        return Step(self.observations(), reward, target, period, ended, finished, over)
+
+    def _columns(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """The column of the payoff tables that each action is; continuous actions also in task units."""
+        declared = self.task.actions
+        if not declared.continuous:
+            return actions, None
+        values = declared.to_task_units(actions)
+        if declared.trigger is None:
+            return np.zeros(self.n, np.int64), values
+        index, threshold = declared.trigger
+        return (values[:, index] > threshold).astype(np.int64), values
+
+    def _hooks(
+        self, actions: np.ndarray, values: np.ndarray | None, code: np.ndarray, reward: np.ndarray, idle: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Run `step_action` (or the default payoff of continuous actions); returns envs where something happens, gotos."""
+        goto = None
+        if self.task.step_action is not None:
+            goto = self._step_action(actions if values is None else values, reward, idle)
+        elif self.task.actions.trigger is None:
+            reward += self._squared_error(values)
+        reward[idle] = 0.0
+        busy = code != 0
+        if goto is not None:
+            busy |= goto != STAY
+        return busy.nonzero()[0], goto
+
+    def _step_action(self, action: np.ndarray, reward: np.ndarray, idle: np.ndarray) -> np.ndarray | None:
+        """The task's own payoff; returns where it leads, (N,), or None."""
+        kept = {name: values[idle].copy() for name, values in self.memory.items()}
+        result = tuple(self.task.step_action(Now(self), action))
+        paid, goto, outcome = (*result, None, None)[:3]
+        for name, values in kept.items():
+            self.memory[name][idle] = values
+        if paid is not None:
+            reward[:] = paid
+        if outcome is not None:
+            outcome = np.broadcast_to(np.asarray(outcome), (self.n,)).copy()
+            outcome[idle] = 0
+            self._judge(outcome)
+        if goto is None:
+            return None
+        goto = np.broadcast_to(np.asarray(goto), (self.n,)).copy()
+        goto[idle] = STAY
+        return goto
+
+    def _squared_error(self, values: np.ndarray) -> np.ndarray:
+        """Default payoff of continuous actions: minus the mean squared error, per 100 ms, where the weight is not 0."""
+        segment = self.table.cell[self.place] >> 1
+        weight = self.table.batch.weight.reshape(-1)[segment]
+        error = ((values - self.table.targets[self.place]) ** 2).mean(axis=1)
+        return -error * (weight > 0) * self.task.dt / 100
+
+    def _judge(self, outcome: np.ndarray) -> None:
+        """An outcome that a hook decided, for the first slot."""
+        envs = np.flatnonzero((outcome != 0) & (self.slots.outcome[:, 0] == 0))
+        self.slots.outcome[envs, 0] = outcome[envs]
+        self.slots.score[envs, 0] = outcome[envs] == Outcome.CORRECT
+
+    # ------------------------------------------------------------------ events of general tables
+
+    def _events(
+        self, hot: np.ndarray, hook_goto: np.ndarray | None, key: np.ndarray, cell: np.ndarray, column: np.ndarray,
+        values: np.ndarray | None, reward: np.ndarray, idle: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Answers, jumps and expiries of the envs `hot`; `place` is already one further. Returns the envs that ended."""
+        if self.table.can_exceed:
+            exceeding = self._exceeds()
+            exceeding[idle] = False
+            hot = np.union1d(hot, exceeding.nonzero()[0])
+        if not len(hot):
+            return NO_ROWS
+        code = self.table.code[key[hot]]
+        goto = np.full(len(hot), STAY, np.int64)
+        answering = np.flatnonzero(code & ANSWER)
+        if len(answering):
+            goto[answering] = self._answers(hot[answering], key, cell, column, values, reward)
+        leaving = np.flatnonzero((code & LEAVE != 0) & (code & ANSWER == 0))
+        if len(leaving):
+            goto[leaving] = self._leave(hot[leaving], key)
+        if hook_goto is not None:
+            asked = hook_goto[hot]
+            goto = np.where(asked != STAY, self.table.destination(self.row[hot], asked), goto)
+        expiring = np.flatnonzero((code & EXPIRE != 0) & (goto == STAY))
+        if len(expiring):
+            goto[expiring] = self._expire(hot[expiring], cell, values, reward)
+        if self.table.can_exceed:
+            goto[exceeding[hot]] = END
+        jumping = np.flatnonzero(goto >= 0)
+        if len(jumping):
+            self._jump(hot[jumping], goto[jumping])
+        return hot[goto == END]
+
+    def _answers(self, envs: np.ndarray, key: np.ndarray, cell: np.ndarray, column: np.ndarray, values: np.ndarray | None, reward: np.ndarray) -> np.ndarray:
+        """Answers of these envs; returns where each leads."""
+        pay, table, keys = self.table.payoffs, self.table, key[envs]
+        slot = table.by_action("slot", keys)
+        goto = np.full(len(envs), STAY, np.int64)
+        first = self.slots.outcome[envs, slot] == 0
+        reward[envs[~first]] = 0.0
+        envs, slot, keys = envs[first], slot[first], keys[first]
+        row = self.row[envs]
+        outcome = table.by_action("outcome", keys)
+        score = table.by_action("score", keys).astype(np.float64)
+        leads = table.by_action("goto", keys).astype(np.int64)
+        elapsed = (self.place[envs] - table.since[cell[envs] >> 1, slot]) * self.task.dt
+        wrong = np.zeros(len(envs), bool)
+        self._judge_graded(envs, row, slot, elapsed, values, reward, score, wrong)
+        needs = np.asarray(pay.needs)[slot]
+        wrong |= (needs >= 0) & (self.slots.outcome[envs, needs] != Outcome.CORRECT) & (outcome == Outcome.CORRECT)
+        reward[envs[wrong]] = pay.error_reward[row[wrong], slot[wrong]]
+        outcome = np.where(wrong, Outcome.ERROR, outcome)
+        score[wrong] = 0.0
+        leads = np.where(wrong, pay.error_goto[row, slot], leads)
+        self.slots.outcome[envs, slot] = outcome
+        self.slots.reaction_time[envs, slot] = elapsed
+        self.slots.score[envs, slot] = score
+        self.slots.choice[envs, slot] = 0 if values is not None else column[envs] - self._first_unit[slot]
+        goto[first] = table.destination(row, leads)
+        return goto
+
+    def _judge_graded(
+        self, envs: np.ndarray, row: np.ndarray, slot: np.ndarray, elapsed: np.ndarray, values: np.ndarray | None,
+        reward: np.ndarray, score: np.ndarray, wrong: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Timed and continuous answers: mark those out of tolerance as wrong, and pay the others by their error."""
+        pay = self.table.payoffs
+        tolerance = pay.tolerance[row, slot]
+        if values is None:
+            due = pay.due[row, slot]
+            timed = np.isfinite(due)
+            distance = np.abs(elapsed - np.where(timed, due, elapsed))
+        else:
+            timed = np.ones(len(envs), bool)
+            distance = self._distance(envs, row, slot, values)
+            self.slots.values[envs, slot] = values[envs]
+        wrong |= timed & (distance > tolerance + 1e-9)
+        for k, pays in enumerate(pay.pays):
+            graded = timed & (slot == k) & (~wrong if values is None else True)
+            if pays is not None and graded.any():
+                amount = pays(distance[graded], tolerance[graded])
+                reward[envs[graded]] = amount
+                if values is not None:
+                    score[graded] = amount
+
+    def _distance(self, envs: np.ndarray, row: np.ndarray, slot: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Euclidean distance of continuous answers from what was asked."""
+        result = np.zeros(len(envs))
+        for k, units in enumerate(self.table.payoffs.units):
+            mine = slot == k
+            difference = values[envs[mine]][:, units] - self.table.payoffs.aim[row[mine], k][:, units]
+            result[mine] = np.sqrt((difference**2).sum(axis=1))
+        return result
+
+    def _leave(self, envs: np.ndarray, key: np.ndarray) -> np.ndarray:
+        """Acting while holding, where that leads somewhere."""
+        goto = self.table.destination(self.row[envs], self.table.by_action("goto", key[envs]).astype(np.int64))
+        self._aborted[envs[goto == END]] = True
+        return goto
+
+    def _expire(self, envs: np.ndarray, cell: np.ndarray, values: np.ndarray | None, reward: np.ndarray) -> np.ndarray:
+        """Windows that close and periods that run out."""
+        table, pay = self.table, self.table.payoffs
+        closing = table.closes.reshape(-1, table.closes.shape[2])[cell[envs] >> 1]
+        for k in range(closing.shape[1]):
+            missed = envs[closing[:, k] & (self.slots.outcome[envs, k] == 0)]
+            row = self.row[missed]
+            outcome = pay.miss_outcome[row, k]
+            if values is not None and self.task.actions.trigger is None:
+                near = self._distance(missed, row, np.full(len(missed), k), values) <= pay.tolerance[row, k] + 1e-9
+                outcome = np.where(near, Outcome.CORRECT, Outcome.ERROR)
+                self.slots.values[missed, k] = values[missed]
+                self.slots.choice[missed, k] = 0
+            else:
+                reward[missed] += pay.miss_reward[row, k]
+            self.slots.outcome[missed, k] = outcome
+            self.slots.score[missed, k] = outcome == Outcome.CORRECT
+        return table.expiry(cell[envs])
+
+    def _jump(self, envs: np.ndarray, places: np.ndarray) -> None:
+        """Go to other places of the tape; where steps are played again their noise is drawn anew."""
+        back = places < self.place[envs]
+        self.place[envs] = places
+        if self.table.batch.noisy is not None:
+            for env, begin in zip(envs[back], places[back], strict=True):
+                self.table.refresh_noise(int(self.row[env]), int(begin), self.stream.play)
+
+    def _exceeds(self) -> np.ndarray:
+        """(N,) whether the trial in hand has lasted as long as it may."""
+        return self._clock - self._born >= self.table.limit[self.row]
+
+    @property
+    def _first_unit(self) -> np.ndarray:
+        return np.array([units.start for units in self.table.payoffs.units])
+
+    # ------------------------------------------------------------------ the end of trials
+
+    def _finish_simple(self, ended: np.ndarray, key: np.ndarray) -> FinishedTrials:
+        return FinishedTrials(
+            self.table, ended, self.row[ended], self.trial_number[ended], self.session_number[ended],
+            self._clock - self._born[ended], self._total[ended], self._aborts[ended].astype(np.int64),
+            keys=key[ended], places=self.place[ended] - 1,
+        )  # fmt: skip
+
+    def _finish(self, ended: np.ndarray) -> FinishedTrials:
+        return FinishedTrials(
+            self.table, ended, self.row[ended], self.trial_number[ended], self.session_number[ended],
+            self._clock - self._born[ended], self._total[ended], self._aborts[ended].astype(np.int64),
+            aborted=self._aborted[ended], slots=self.slots.take(ended),
+        )  # fmt: skip
+
+    def _next_trials(self, ended: np.ndarray, finished: FinishedTrials) -> np.ndarray:
+        """Start the coming trials; returns the envs whose session is over."""
+        self.trial_number[ended] += 1
+        over = NO_ROWS
+        if self.task.trials_per_session is not None:
+            self._left[ended] -= 1
+            over = ended[self._left[ended] == 0]
+            if len(over):
+                self._new_session_counts(over)
+        if self.task.reads_outcomes:
+            self.stream.session.remember(ended, finished.as_previous())  # type: ignore[union-attr]
+            self.stream.renew_sessions(over)
+        self._forget(ended)
+        self._take_trials(ended)
+        return over
+
+    def _forget(self, envs: np.ndarray) -> None:
+        self._total[envs] = 0.0
+        self._aborts[envs] = 0.0
+        self._born[envs] = self._clock
+        if not self.table.simple:
+            self._aborted[envs] = False
+            self.slots.clear(envs)
+            for name, values in self.memory.items():
+                values[envs] = np.asarray(self.task.memory[name])
+
+    def _take_trials(self, envs: np.ndarray) -> None:
+        rows = self._queue.take(self, envs)
+        self.row[envs] = rows
+        self.place[envs] = self.table.start[rows]
+
+
+def _queue_for(task: Task, n: int) -> _Queue:
+    if task.reads_outcomes:
+        return _OneByOne()
+    return _SessionQueue(n) if task.stateful else _SharedQueue()
+
+
+class _Queue:
+    """Which trial comes next; `take` may lay out more, and then renumbers the rows of the trials under way."""
+
+    def first(self, stream: TrialStream) -> PlayTable:
+        return PlayTable.render(stream.block(), stream.noise)
+
+    def take(self, player: Player, envs: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    @staticmethod
+    def extend(player: Player, keep: np.ndarray, batch: TrialBatch) -> None:
+        """Lay the trials `keep` and a new batch on a new table, and move the envs that play them there."""
+        old = player.table
+        place = np.full(len(old.batch), -1)
+        place[keep] = np.arange(len(keep))
+        player.table = new = old.extend(keep, batch, player.stream.noise)
+        rows = place[player.row]
+        under_way = rows >= 0
+        offset = player.place - old.row_start[player.row]
+        player.row = np.where(under_way, rows, 0)
+        player.place = np.where(under_way, new.row_start[player.row] + offset, 0)
+
+
+class _SharedQueue(_Queue):
+    """Independent trials: whoever ends a trial takes the next one."""
+
+    def __init__(self) -> None:
+        self._next = 0
+
+    def take(self, player: Player, envs: np.ndarray) -> np.ndarray:
+        while self._next + len(envs) > len(player.table.batch):
+            self._refill(player, envs)
+        rows = self._next + np.arange(len(envs))
+        self._next += len(envs)
+        return rows
+
+    def _refill(self, player: Player, envs: np.ndarray) -> None:
+        under_way = np.ones(player.n, bool)
+        under_way[envs] = False
+        started = self._next > 0
+        current = player.row[under_way] if started else NO_ROWS
+        waiting = np.arange(self._next, len(player.table.batch))
+        self.extend(player, np.concatenate([current, waiting]), player.stream.block())
+        self._next = len(current)
+
+
+class _SessionQueue(_Queue):
+    """Trials that belong to a session: row = trial * n + env when drawn; each env takes its own in order."""
+
+    def __init__(self, n: int) -> None:
+        self._waiting: list[list[int]] = [[] for _ in range(n)]
+        self._filled = False
+
+    def take(self, player: Player, envs: np.ndarray) -> np.ndarray:
+        if not self._filled:
+            self._add(0, len(player.table.batch), player.n)
+            self._filled = True
+        while not all(self._waiting[env] for env in envs.tolist()):
+            self._refill(player, envs)
+        return np.array([self._waiting[env].pop() for env in envs.tolist()], np.int64)
+
+    def _add(self, first: int, rows: int, n: int) -> None:
+        """Queues are kept last trial first, so that the coming one is popped."""
+        for env in range(n):
+            self._waiting[env] = list(range(first + env, first + rows, n))[::-1] + self._waiting[env]
+
+    def _refill(self, player: Player, envs: np.ndarray) -> None:
+        under_way = np.ones(player.n, bool)
+        under_way[envs] = False
+        keep = np.concatenate([player.row[under_way], *(np.array(waiting, np.int64) for waiting in self._waiting)]).astype(np.int64)
+        place = {int(row): i for i, row in enumerate(keep)}
+        self._waiting = [[place[row] for row in waiting] for waiting in self._waiting]
+        batch = player.stream.block()
+        self.extend(player, keep, batch)
+        self._add(len(keep), len(batch), player.n)
+
+
+class _OneByOne(_Queue):
+    """Trials that depend on the last outcome: laid out when they are needed."""
+
+    def first(self, stream: TrialStream) -> PlayTable:
+        return PlayTable.render(stream.draw_for(np.arange(stream.n)), stream.noise)
+
+    def __init__(self) -> None:
+        self._begun = False
+
+    def take(self, player: Player, envs: np.ndarray) -> np.ndarray:
+        if not self._begun:
+            self._begun = True
+            return np.arange(player.n)
+        under_way = np.ones(player.n, bool)
+        under_way[envs] = False
+        keep = player.row[under_way]
+        self.extend(player, keep, player.stream.draw_for(envs))
+        return len(keep) + np.arange(len(envs))
+
+
+def check_actions(actions: Any, n: int, size: int, task: str) -> np.ndarray:
+    """Action ids as (n,) int64.
+
+    Raises:
+        InvalidValueError: not whole numbers, not one per env, or out of range.
+    """
+    array = np.asarray(actions)
+    if array.dtype.kind not in "iu" or array.shape != (n,):
+        raise InvalidValueError(f"{task} was given actions of type {array.dtype} and shape {array.shape}; give whole numbers, one per env: shape ({n},).")
+    if array.min() < 0 or array.max() >= size:
+        raise InvalidValueError(f"{task} was given actions from {array.min()} to {array.max()}; they must be from 0 to {size - 1}.")
+    return array

@@ -1,0 +1,157 @@
+"""`TrialStream`: the one source of trials and noise that all players draw from.
+
+A seed gives four independent generators: of conditions and durations, of noise, of session state, and of what happens
+only when somebody acts (fresh noise after a restart, hooks). How much is drawn ahead depends on the task and the number
+of streams alone, never on the player, so that equal seeds give equal trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.task import DURATION, Task
+from neurogym_core.trials.batch import TrialBatch
+
+BLOCK_TRIALS = 128
+"""Trials drawn ahead for one stream."""
+BLOCK_UNITS = 1 << 20
+"""Rendered numbers that a block may hold, about."""
+
+
+class TrialStream:
+    """Trials for `n` sessions played side by side.
+
+    Attributes:
+        noise: generator of the noise of trials drawn ahead.
+        play: generator of what happens only when somebody acts.
+    """
+
+    def __init__(self, task: Task, seed: int | np.random.SeedSequence | None = None, n: int = 1) -> None:
+        self.task = task
+        self.n = n
+        self.imposed: dict[str, np.ndarray] = {}
+        self._block_rows: int | None = None
+        self.seed(seed)
+
+    def seed(self, seed: int | np.random.SeedSequence | None) -> None:
+        """Begin again: everything that follows is fixed by the seed; None: by the operating system's entropy."""
+        sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+        # Fresh children of the same sequence whenever it is used: spawn() would count on from the last time.
+        children = [np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k)) for k in range(4)]
+        self.conditions, self.noise, self.session_rng, self.play = (
+            np.random.Generator(np.random.SFC64(child)) for child in children
+        )
+        self._imposed_at = 0
+        self._durations: dict[str, np.ndarray] = {}
+        self.subject: Session | None = None
+        self.session: Session | None = None
+
+    def impose(self, conditions: Mapping[str, Any]) -> None:
+        """Impose conditions (and durations, as ``duration.<period>``) on all coming trials.
+
+        A value holds for every trial; an array (m,) gives the values of the coming trials in turn, over and over.
+        """
+        imposed = {}
+        for name, value in conditions.items():
+            period = name.removeprefix(DURATION)
+            if name not in self.task.conditions and not (name.startswith(DURATION) and period in self.task.period_names):
+                known = [*self.task.conditions, *(DURATION + known for known in self.task.period_names)]
+                raise unknown("condition", name, known, of=self.task.name)
+            imposed[name] = np.asarray(value)
+            if imposed[name].dtype.kind == "f" and np.isnan(imposed[name]).any():
+                raise InvalidValueError(f"The condition {name!r} of {self.task.name} was imposed as NaN; give a number.")
+        self.imposed = imposed
+        self._imposed_at = 0
+
+    # ------------------------------------------------------------------ sessions
+
+    def new_sessions(self) -> None:
+        """Start a new session on every stream."""
+        if self.task.stateful:
+            self.session = self.task.fresh_session(self.session_rng, self.n, self.subject)
+            self.subject = self.session.subject
+
+    def renew_sessions(self, rows: np.ndarray) -> None:
+        """Start a new session on some of the streams."""
+        if self.session is None or not len(rows):
+            return
+        fresh = self.task.fresh_session(self.session_rng, len(rows), self.subject.take(rows) if self.subject is not None else None)
+        self.session.put(rows, fresh)
+        self.session.remember(rows, fresh.previous)
+
+    # ------------------------------------------------------------------ drawing ahead
+
+    @property
+    def block_rows(self) -> int:
+        """Trials that are laid out together."""
+        if self._block_rows is None:
+            units = max(self.task.max_steps * (self.task.channels.size + 4), 1)
+            rows = min(max(BLOCK_TRIALS, 8 * self.n), max(BLOCK_UNITS // units, 16))
+            self._block_rows = max(rows, self.n)
+        return self._block_rows
+
+    def block(self) -> TrialBatch:
+        """Trials drawn ahead: any for stateless tasks; else trial by trial, each for all streams: row = trial * n + stream."""
+        if not self.task.stateful:
+            return self._lay_out(self.task.draw_conditions(self.conditions, self.block_rows, self._next_imposed(self.block_rows)), self.block_rows)
+        trials = max(self.block_rows // self.n, 1)
+        drawn = self._draw_sessions(trials)
+        rows = trials * self.n
+        conditions = {name: values.reshape(rows, *values.shape[2:]) for name, values in drawn.items()}
+        return self._lay_out(self._with_imposed(conditions, rows), rows)
+
+    def _draw_sessions(self, trials: int) -> dict[str, np.ndarray]:
+        """Conditions of `trials` trials of every stream, starting new sessions where one ends."""
+        limit, parts, left = self.task.trials_per_session, [], trials
+        while left:
+            if self.session is None or (limit is not None and self.session.trial[0] >= limit):
+                self.new_sessions()
+            now = left if limit is None else min(left, limit - int(self.session.trial[0]))  # type: ignore[union-attr]
+            parts.append(self._draw_ahead(now))
+            left -= now
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _draw_ahead(self, trials: int) -> dict[str, np.ndarray]:
+        before = self.session.trial.copy()  # type: ignore[union-attr]
+        drawn = self.task.draw_ahead(self.session, self.session_rng, trials)
+        self.session.trial = before + trials  # type: ignore[union-attr]
+        return drawn
+
+    def draw_for(self, rows: np.ndarray) -> TrialBatch:
+        """The coming trial of some streams, for tasks that read outcomes."""
+        part = self.session.take(rows)  # type: ignore[union-attr]
+        drawn = self.task.draw(part, self.session_rng)
+        part.trial += 1
+        self.session.put(rows, part)  # type: ignore[union-attr]
+        return self._lay_out(self._with_imposed(drawn, len(rows)), len(rows))
+
+    # ------------------------------------------------------------------ imposing
+
+    def _next_imposed(self, n: int) -> dict[str, np.ndarray]:
+        values = {name: self._slice(name, value, n) for name, value in self.imposed.items() if not name.startswith(DURATION)}
+        self._durations = {
+            name.removeprefix(DURATION): self._slice(name, value, n) for name, value in self.imposed.items() if name.startswith(DURATION)
+        }
+        self._imposed_at += n
+        return values
+
+    def _slice(self, name: str, value: np.ndarray, n: int) -> np.ndarray:
+        """The imposed values of the coming `n` trials."""
+        declared = self.task.conditions.get(name)
+        support = declared.support() if hasattr(declared, "support") else None
+        width = 0 if support is None else support.ndim - 1
+        if value.ndim <= width:
+            return value
+        return value[(self._imposed_at + np.arange(n)) % len(value)]
+
+    def _with_imposed(self, drawn: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
+        imposed = self._next_imposed(n)
+        return {**drawn, **{name: np.broadcast_to(value, (n, *np.shape(drawn[name])[1:])) for name, value in imposed.items()}}
+
+    def _lay_out(self, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
+        return self.task.lay_out(conditions, self.conditions, n, self._durations)

@@ -1,0 +1,228 @@
+"""`PlayTable`: a batch of trials flattened for playing, so that a step is a few gathers.
+
+Every step of every trial has a place on one long *tape*, all periods in order; a trial moves along it and, where it
+jumps, to another place. Steps point to *cells*: two per segment, one for its last step and one for the others, because
+things happen when time runs out. What an action does is looked up at ``cell * A + action``.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from neurogym_core.errors import TrialLayoutError
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.payoffs import Payoffs
+from neurogym_core.trials.trial import END, STAY
+
+ANSWER, LEAVE, EXPIRE = 1, 2, 4
+"""Bits of `code`: the action answers a slot; it leads elsewhere; the time of something runs out on this step."""
+RAN_OUT, BY_ACTION = 1, 2
+"""`code` of simple tables: the trial is over on this step, because time ran out or because of the action."""
+
+
+class PlayTable:
+    """The trials of a batch, flattened.
+
+    Attributes:
+        batch, payoffs: what it was made from.
+        tape: (steps, obs) float32; `targets`, `period` (steps, …) say what is right and which period it is.
+        start: (n,) place of every trial's first step; `row_start`, `row_stop` (n,) the part of the tape it owns.
+        cell: (steps,) the cell of every step.
+        reward, aborts, code: (cells * A,).
+        simple: whether all that can happen is that the trial ends, by one answer or when time runs out.
+    """
+
+    def __init__(self, batch: TrialBatch, tape: np.ndarray) -> None:
+        self.batch = batch
+        self.payoffs = batch.payoffs
+        self.tape = tape
+        n, self.n_segments = batch.duration.shape
+        self.n_actions = self.payoffs.reward.shape[2]
+        self.dt = batch.task.dt
+        flat = batch.duration.ravel()
+        self.segment_start = (np.cumsum(flat) - flat).reshape(batch.duration.shape)
+        self.row_start = self.segment_start[:, 0]
+        self.row_stop = self.row_start + batch.duration.sum(axis=1)
+        if (self.row_start == self.row_stop).any():
+            raise TrialLayoutError(f"A trial of {batch.task.name} lasts 0 steps; let at least one period last dt={self.dt:g} ms or more.")
+        self.cell = np.repeat(np.arange(n * self.n_segments) * 2, flat)
+        ends = np.cumsum(flat)[flat > 0] - 1
+        self.cell[ends] += 1
+        self.period = batch.period[(self.cell >> 1) % self.n_segments]
+        self.targets = batch.render_targets(batch.duration)
+        landing = self._landing()
+        self.start = self._place(landing[:, 0])
+        self._period_place = self._place(landing[:, self._first_segments()])
+        self._expire = self._expiry(landing)
+        self.closes = self._closings()
+        self.limit = batch.task.max_steps_of(self.row_stop - self.row_start)
+        long = bool((self.row_stop - self.row_start > self.limit).any())
+        self.can_exceed = long or self._can_go_back() or batch.task.step_action is not None
+        self.simple = not self.can_exceed and self._is_simple()
+        self._flatten()
+
+    def _can_go_back(self) -> bool:
+        """Whether steps may be played again."""
+        back = (self.payoffs.goto >= 0) & (self.payoffs.goto <= self.batch.period[None, :, None])
+        later = np.arange(len(self.payoffs.period_then))
+        return bool(back.any() or ((self.payoffs.period_then >= 0) & (self.payoffs.period_then <= later)).any())
+
+    # ------------------------------------------------------------------ where time leads
+
+    def _first_segments(self) -> np.ndarray:
+        return np.searchsorted(self.batch.period, np.arange(len(self.batch.period_names)))
+
+    def _landing(self) -> np.ndarray:
+        """(n, S + 1): the segment played when a trial comes to one, skipping those of no duration; END: none."""
+        n, n_segments = self.batch.duration.shape
+        landing = np.full((n, n_segments + 1), END, np.int64)
+        first = self._first_segments()
+        for _ in range(2 if (self.payoffs.period_then >= 0).any() else 1):  # the second pass resolves jumps back
+            for s in range(n_segments - 1, -1, -1):
+                skipped = self._following(landing, s, first)
+                landing[:, s] = np.where(self.batch.duration[:, s] > 0, s, skipped)
+        return landing
+
+    def _following(self, landing: np.ndarray, s: int, first: np.ndarray) -> np.ndarray:
+        """Where a trial lands when the time of segment `s` runs out, (n,)."""
+        p = self.batch.period[s]
+        is_last = s + 1 == self.n_segments or self.batch.period[s + 1] != p
+        then = self.payoffs.period_then[p] if is_last else STAY
+        if then == STAY:
+            return landing[:, s + 1]
+        return np.full(len(landing), END) if then == END else landing[:, first[then]]
+
+    def _place(self, segment: np.ndarray) -> np.ndarray:
+        """Tape places of segments given per row, (n,) or (n, m); END stays END."""
+        columns = np.maximum(segment, 0)
+        places = np.take_along_axis(self.segment_start, columns.reshape(len(segment), -1), axis=1).reshape(segment.shape)
+        return np.where(segment == END, END, places)
+
+    def _expiry(self, landing: np.ndarray) -> np.ndarray:
+        """(n, S): what happens after a segment's last step: STAY = on to the next place of the tape, END, or a place."""
+        n, n_segments = self.batch.duration.shape
+        first = self._first_segments()
+        expire = np.full((n, n_segments), STAY, np.int64)
+        following = np.full(n, END, np.int64)  # the next segment on the tape
+        for s in range(n_segments - 1, -1, -1):
+            target = self._following(landing, s, first)
+            expire[:, s] = np.where(target == following, np.where(target == END, END, STAY), self._place(target))
+            following = np.where(self.batch.duration[:, s] > 0, s, following)
+        return expire
+
+    def _closings(self) -> np.ndarray:
+        """(n, S, K): a response window is over when the time of the segment runs out."""
+        window = self.payoffs.window & (self.batch.duration > 0)[:, :, None]
+        n, n_segments, n_slots = window.shape
+        closes = np.zeros_like(window)
+        padded = np.concatenate([window, np.zeros((n, 1, n_slots), bool)], axis=1)
+        landing = self._landing()
+        first = self._first_segments()
+        rows = np.arange(n)
+        for s in range(n_segments):
+            target = self._following(landing, s, first)
+            goes_on = padded[rows, np.where(target == END, n_segments, target)]
+            closes[:, s] = window[:, s] & ~goes_on
+        return closes
+
+    @cached_property
+    def since(self) -> np.ndarray:
+        """(n * S, K): place of the tape where the response window that a segment lies in was opened."""
+        window = self.payoffs.window
+        n, n_segments, n_slots = window.shape
+        since = np.zeros(window.shape, np.int64)
+        begun = np.zeros((n, n_slots), np.int64)
+        is_open = np.zeros((n, n_slots), bool)
+        for s in range(n_segments):
+            played = self.batch.duration[:, s] > 0
+            opens = window[:, s] & ~is_open
+            begun = np.where(opens, self.segment_start[:, s, None], begun)
+            since[:, s] = begun
+            leaves = (self._expire[:, s] != STAY)[:, None]
+            is_open = np.where(played[:, None], window[:, s] & ~leaves, is_open)
+        return since.reshape(-1, n_slots)
+
+    # ------------------------------------------------------------------ what actions do
+
+    def _is_simple(self) -> bool:
+        pay = self.payoffs
+        leads_on = ((pay.goto != END) & (pay.slot >= 0)).any() or (pay.goto >= 0).any()
+        special = np.isfinite(pay.due).any() or max(pay.needs, default=-1) >= 0 or self.batch.task.hooked
+        continuous = self.batch.task.actions.continuous
+        return len(pay.slot_names) <= 1 and not (leads_on or special or continuous) and not (self._expire >= 0).any()
+
+    def _flatten(self) -> None:
+        pay = self.payoffs
+        n, n_segments, n_actions = pay.reward.shape
+        shape = (n * n_segments, 2, n_actions)
+
+        def doubled(values: np.ndarray) -> np.ndarray:
+            return np.repeat(values.reshape(-1, 1, n_actions), 2, axis=1)
+
+        reward, code = doubled(pay.reward), np.zeros(shape, np.uint8)
+        expires = (self._expire != STAY).reshape(-1)
+        if self.simple:
+            code[:, :, :] = np.where(doubled(pay.goto) == END, BY_ACTION, 0)
+            code[:, 1] = np.where((code[:, 1] == 0) & expires[:, None], RAN_OUT, code[:, 1])
+            self._fold_misses(reward)
+        else:
+            code |= np.where(doubled(pay.slot) >= 0, ANSWER, 0).astype(np.uint8)
+            code |= np.where(doubled(pay.goto) != STAY, LEAVE, 0).astype(np.uint8)
+            code[:, 1] |= np.where(expires | self.closes.any(axis=2).reshape(-1), EXPIRE, 0).astype(np.uint8)[:, None]
+        self.reward = reward.ravel()
+        self.code = code.ravel()
+        self.aborts = doubled(pay.aborts).ravel().astype(np.float64)
+
+    def _fold_misses(self, reward: np.ndarray) -> None:
+        """In simple tables a window that closes finds its question unanswered; pay for that in the table."""
+        if not self.payoffs.slot_names:
+            return
+        miss = np.where(self.closes[:, :, 0], self.payoffs.miss_reward[:, :1], 0).reshape(-1, 1)
+        answers = (self.payoffs.slot >= 0).reshape(-1, self.n_actions)
+        reward[:, 1] += np.where(answers, 0, miss)
+
+    def by_action(self, name: str, key: np.ndarray) -> np.ndarray:
+        """An (n, S, A) table of the payoffs at keys = cell * A + action."""
+        cell, action = np.divmod(key, self.n_actions)
+        return getattr(self.payoffs, name).reshape(-1, self.n_actions)[cell >> 1, action]
+
+    def destination(self, row: np.ndarray, goto: np.ndarray) -> np.ndarray:
+        """Tape places of period indices; STAY and END stay."""
+        places = self._period_place[row, np.maximum(goto, 0)]
+        return np.where(goto < 0, goto, places)
+
+    def expiry(self, cell: np.ndarray) -> np.ndarray:
+        """What happens when the time of these cells runs out: STAY, END or a place."""
+        return self._expire.reshape(-1)[cell >> 1]
+
+    @cached_property
+    def period_onset(self) -> np.ndarray:
+        """(steps,) place where the period of each step begins."""
+        onset = self.segment_start[:, self._first_segments()]
+        row = np.repeat(np.arange(len(self.batch)), self.row_stop - self.row_start)
+        return onset[row, self.period]
+
+    # ------------------------------------------------------------------ renewing
+
+    @classmethod
+    def render(cls, batch: TrialBatch, rng: np.random.Generator) -> PlayTable:
+        """The table of a new batch, with noise."""
+        return cls(batch, batch.render(rng, batch.duration))
+
+    def extend(self, keep: np.ndarray, batch: TrialBatch, rng: np.random.Generator) -> PlayTable:
+        """Some of the trials of this table as they are, then a new batch."""
+        if not len(keep):
+            return PlayTable.render(batch, rng)
+        lengths = (self.row_stop - self.row_start)[keep]
+        offsets = np.repeat(self.row_start[keep] - (np.cumsum(lengths) - lengths), lengths)
+        old = self.tape[offsets + np.arange(lengths.sum())]
+        new = batch.render(rng, batch.duration)
+        return PlayTable(TrialBatch.concatenate([self.batch.take(keep), batch]), np.concatenate([old, new]))
+
+    def refresh_noise(self, row: int, begin: int, rng: np.random.Generator) -> None:
+        """Draw the noise of a trial anew from a place of the tape on."""
+        start, stop = self.row_start[row], self.row_stop[row]
+        single = self.batch.take(np.array([row]))
+        self.tape[begin:stop] = single.render(rng, single.duration)[begin - start :]

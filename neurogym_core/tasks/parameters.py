@@ -1,0 +1,116 @@
+"""Typed parameters: annotated class attributes with defaults that make a task's signature, equality and repr."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, TaskDefinitionError, unknown
+
+PLAYER_NAMES = frozenset(
+    "task wrap seed num_envs render_mode autoreset_mode batch_size seq_len split targets plugins options "
+    "conditions timing rewards id name".split()
+)
+"""Names that `make`, `Dataset` and the players use; no parameter may have one of them."""
+
+
+def own_annotations(cls: type) -> dict[str, Any]:
+    """The annotated attributes of one class that are parameters, name -> annotation."""
+    annotations = inspect.get_annotations(cls)
+    return {
+        name: kind
+        for name, kind in annotations.items()
+        if not name.startswith("_") and not str(kind).startswith(("ClassVar", "typing.ClassVar"))
+    }
+
+
+def parameter_types(cls: type) -> dict[str, Any]:
+    """Parameters of a class and its bases, bases first, name -> annotation."""
+    merged: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if base is not object:
+            merged.update(own_annotations(base))
+    return merged
+
+
+def check_declared(cls: type, reserved: Iterable[str]) -> None:
+    """Refuse parameter names that something else needs, and parameters without a default.
+
+    Raises:
+        TaskDefinitionError: for either.
+    """
+    for name in own_annotations(cls):
+        if name in PLAYER_NAMES or name in reserved:
+            raise TaskDefinitionError(f"{cls.__name__} declares the parameter {name!r}, a name that is taken by the core; choose another.")
+        if not hasattr(cls, name):
+            raise TaskDefinitionError(f"{cls.__name__} declares the parameter {name!r} without a default; give it one: {name}: {own_annotations(cls)[name]} = …")
+
+
+def signature_of(cls: type) -> inspect.Signature:
+    """What calling the class accepts: every parameter by keyword, then the overrides."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(name, keyword, default=getattr(cls, name), annotation=kind)
+        for name, kind in parameter_types(cls).items()
+    ]
+    parameters += [inspect.Parameter(name, keyword, default=None) for name in ("timing", "rewards", "conditions")]
+    return inspect.Signature(parameters)
+
+
+def checked(cls: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters of a class: defaults, then what was given, in their declared types.
+
+    Raises:
+        UnknownNameError: a name that is no parameter.
+        InvalidValueError: a value of the wrong kind.
+    """
+    known = parameter_types(cls)
+    for name in given:
+        if name not in known:
+            raise unknown("parameter", name, [*known, "timing", "rewards", "conditions"], of=cls.__name__)
+    values = {name: getattr(cls, name) for name in known}
+    for name, value in given.items():
+        values[name] = _conform(cls, name, value, values[name], str(known[name]))
+    return values
+
+
+def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) -> Any:
+    value = _python_value(value)
+    if isinstance(default, tuple) and isinstance(value, list | tuple | int | float) and not isinstance(value, bool):
+        value = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if value is None and ("None" in annotation or default is None):
+        return None
+    if isinstance(value, float) and value != value:  # NaN
+        raise InvalidValueError(f"{cls.__name__} was given {name}=nan; it needs a number. The default is {default!r}.")
+    if not _same_kind(value, default):
+        raise InvalidValueError(f"{cls.__name__} was given {name}={value!r}; it needs {annotation}, like the default {default!r}.")
+    if isinstance(default, int) and not isinstance(default, bool) and isinstance(value, float) and "float" not in annotation:
+        if not value.is_integer():
+            raise InvalidValueError(f"{cls.__name__} was given {name}={value!r}; it needs a whole number, like the default {default!r}.")
+        return int(value)
+    return value
+
+
+def _python_value(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return tuple(_python_value(item) for item in value)
+    return value
+
+
+def _same_kind(value: Any, default: Any) -> bool:
+    if default is None:
+        return True
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(value, bool) and isinstance(default, bool)
+    if isinstance(default, int | float):
+        return isinstance(value, int | float)
+    if isinstance(default, str):
+        return isinstance(value, str)
+    if isinstance(default, tuple):
+        return isinstance(value, tuple)
+    return True

@@ -1,0 +1,76 @@
+"""`Session`: what outlives a trial, for any number of subjects at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Session:
+    """State of `n` sessions played side by side; every array attribute has its first axis over them.
+
+    Authors put what they need on it in `new_session` (``session.p = rng.random((len(session), 2))``) and change it in
+    `draw`. `trial` (n,) counts the trials drawn in this session. `previous` holds the last finished trial of each:
+    `choice` (-1: none), `outcome`, `reward` and `performance`, and the conditions by name. `subject` is of the same kind
+    and outlives sessions, until a reset with a seed.
+    """
+
+    def __init__(self, n: int, subject: Session | None = None) -> None:
+        self.trial = np.zeros(n, np.int64)
+        self.previous: dict[str, np.ndarray] = {}
+        self._n = n
+        if subject is not None:
+            self.subject = subject
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __repr__(self) -> str:
+        return f"<Session of {self._n}: {', '.join(sorted(self._arrays()))}>"
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+
+    def take(self, rows: np.ndarray) -> Session:
+        """Some of the sessions, as a copy; `put` writes them back."""
+        part = Session.__new__(Session)
+        part.__dict__.update(vars(self))
+        part.__dict__.update({name: value[rows] for name, value in self._arrays().items()})
+        part.previous = {name: value[rows] for name, value in self.previous.items()}
+        part._n = len(rows)
+        if "subject" in vars(self):
+            part.subject = self.subject.take(rows)
+        return part
+
+    def put(self, rows: np.ndarray, part: Session) -> None:
+        """Write back what `take` gave and somebody changed."""
+        for name, value in vars(part).items():
+            if isinstance(value, np.ndarray):
+                self._put_array(name, rows, value)
+            elif name == "subject":
+                self.subject.put(rows, value)
+            elif name not in ("previous", "_n"):
+                setattr(self, name, value)
+
+    def _put_array(self, name: str, rows: np.ndarray, value: np.ndarray) -> None:
+        mine = vars(self).get(name)
+        if mine is None or mine.shape[1:] != value.shape[1:]:
+            mine = np.zeros((self._n, *value.shape[1:]), value.dtype)
+        elif mine.dtype != value.dtype:
+            mine = mine.astype(np.result_type(mine, value))
+        else:
+            mine = mine.copy()
+        mine[rows] = value
+        setattr(self, name, mine)
+
+    def remember(self, rows: np.ndarray, finished: dict[str, Any]) -> None:
+        """Keep the finished trials of some sessions as their `previous`."""
+        for name, value in finished.items():
+            value = np.asarray(value)
+            if name not in self.previous or self.previous[name].dtype != value.dtype:
+                fill = -1 if name == "choice" else 0
+                old = self.previous.get(name)
+                self.previous[name] = np.full((self._n, *value.shape[1:]), fill, value.dtype) if old is None else old.astype(np.result_type(old, value))
+            self.previous[name] = self.previous[name].copy()
+            self.previous[name][rows] = value

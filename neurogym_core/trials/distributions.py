@@ -1,0 +1,392 @@
+"""Distributions that durations and conditions are declared with, and their one written form.
+
+A distribution is a value: immutable, comparable, without random numbers of its own. It is sampled with somebody else's
+generator, and written the same way everywhere::
+
+    Uniform(500, 1500)      {"uniform": [500, 1500]}      "uniform(500,1500)"      ("uniform", (500, 1500))
+
+`parse` reads every one of these (also plain numbers, and lists of numbers as equally likely choices); `to_plain` writes
+the second, which TOML, JSON and Gymnasium's specs can hold.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, did_you_mean, listed
+
+Plain = Any
+"""What TOML and JSON can hold: numbers, strings, lists, and dicts of these."""
+
+
+class Distribution(ABC):
+    """Something that can be drawn: ``sample(rng, n)`` gives `n` values."""
+
+    name: str
+    """How the distribution is called in its written form."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """`n` independent draws, shape (n,) or (n, k)."""
+
+    @abstractmethod
+    def arguments(self) -> list:
+        """The numbers of the written form."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> Any:
+        """Expected value."""
+
+    @property
+    @abstractmethod
+    def bounds(self) -> tuple[float, float]:
+        """Smallest and largest possible value."""
+
+    def support(self) -> np.ndarray | None:
+        """The possible values, shape (m,) or (m, k), or None when they cannot be enumerated."""
+        return None
+
+    def cdf(self, x: np.ndarray) -> np.ndarray | None:
+        """P(value <= x), or None where values have no order."""
+        return None
+
+    def to_plain(self) -> Plain:
+        """The written form: a number, a list, or ``{name: [arguments]}``."""
+        return {self.name: self.arguments()}
+
+
+@dataclass(frozen=True)
+class Constant(Distribution):
+    """Always the same value."""
+
+    value: Any
+    name = "constant"
+
+    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        value = np.asarray(self.value)
+        return np.full((n, *value.shape), value)
+
+    def arguments(self) -> list:
+        return [self.to_plain()]
+
+    @property
+    def mean(self) -> Any:
+        return self.value
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return float(np.min(self.value)), float(np.max(self.value))
+
+    def support(self) -> np.ndarray:
+        return np.asarray(self.value)[None]
+
+    def cdf(self, x: np.ndarray) -> np.ndarray:
+        return (np.asarray(x) >= self.value).astype(float)
+
+    def to_plain(self) -> Plain:
+        return _plain(self.value)
+
+
+@dataclass(frozen=True)
+class Uniform(Distribution):
+    """Uniform on [low, high)."""
+
+    low: float
+    high: float
+    name = "uniform"
+
+    def __post_init__(self) -> None:
+        _check_finite(self, low=self.low, high=self.high)
+        _check_order(self, self.low, self.high)
+
+    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        return self.low + (self.high - self.low) * rng.random(n)
+
+    def arguments(self) -> list:
+        return [_plain(self.low), _plain(self.high)]
+
+    @property
+    def mean(self) -> float:
+        return 0.5 * (self.low + self.high)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return float(self.low), float(self.high)
+
+    def cdf(self, x: np.ndarray) -> np.ndarray:
+        width = self.high - self.low
+        if width == 0:
+            return (np.asarray(x) >= self.low).astype(float)
+        return np.clip((np.asarray(x) - self.low) / width, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Choice(Distribution):
+    """One of some values, equally likely or with probabilities `p`.
+
+    Args:
+        values: the values: numbers, strings, or equally long tuples of numbers; a single int `k` means 0 … k - 1.
+        p: probability of each value; they are divided by their sum.
+    """
+
+    values: Any
+    p: Any = None
+    name = "choice"
+    _table: np.ndarray = field(init=False, repr=False, compare=False)
+    _cumulative: np.ndarray | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        values = range(self.values) if isinstance(self.values, int | np.integer) else self.values
+        values = tuple(_frozen(value) for value in values)
+        object.__setattr__(self, "values", values)
+        if not values:
+            raise InvalidValueError("Choice() was given no values; it needs at least one. Pass a list, or an int k for 0 … k - 1.")
+        object.__setattr__(self, "_table", np.asarray(values))
+        object.__setattr__(self, "_cumulative", None)
+        if self.p is not None:
+            self._set_probabilities()
+
+    def _set_probabilities(self) -> None:
+        p = np.asarray(self.p, dtype=float)
+        if p.shape != (len(self.values),) or not np.isfinite(p).all() or (p < 0).any() or p.sum() <= 0:
+            raise InvalidValueError(
+                f"Choice() was given p={self.p!r} for {len(self.values)} values; it needs one finite, non-negative "
+                "probability per value, not all 0."
+            )
+        p = p / p.sum()
+        object.__setattr__(self, "p", tuple(p.tolist()))
+        object.__setattr__(self, "_cumulative", np.cumsum(p)[:-1])
+
+    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        return self._table[self.sample_index(rng, n)]
+
+    def sample_index(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Indices into `values`, shape (n,)."""
+        if self._cumulative is None:
+            return rng.integers(0, len(self.values), n)
+        return np.searchsorted(self._cumulative, rng.random(n), side="right")
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """Probability of each value, shape (len(values),)."""
+        return np.full(len(self.values), 1 / len(self.values)) if self.p is None else np.asarray(self.p)
+
+    def arguments(self) -> list:
+        values = [_plain(value) for value in self.values]
+        return [values] if self.p is None else [values, list(self.p)]
+
+    @property
+    def mean(self) -> Any:
+        if self._table.dtype.kind not in "biuf":
+            raise InvalidValueError(f"{self!r} has no mean: its values are not numbers.")
+        return np.tensordot(self.probabilities, self._table, axes=1)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return float(self._table.min()), float(self._table.max())
+
+    def support(self) -> np.ndarray:
+        return self._table
+
+    def cdf(self, x: np.ndarray) -> np.ndarray | None:
+        if self._table.dtype.kind not in "biuf" or self._table.ndim > 1:
+            return None
+        return (self.probabilities * (self._table <= np.asarray(x)[..., None])).sum(axis=-1)
+
+
+@dataclass(frozen=True)
+class TruncatedExponential(Distribution):
+    """Exponential with the given `scale`, conditional on low <= x <= high; drawn by inverting its CDF.
+
+    `scale` is the mean of the exponential before truncation; `mean` is that of what is drawn.
+    """
+
+    scale: float
+    low: float
+    high: float
+    name = "truncated_exponential"
+
+    def __post_init__(self) -> None:
+        _check_finite(self, scale=self.scale, low=self.low, high=self.high)
+        _check_order(self, self.low, self.high)
+        if self.scale <= 0:
+            raise InvalidValueError(f"TruncatedExponential() was given scale={self.scale!r}; it needs a positive number.")
+
+    @property
+    def _mass(self) -> float:
+        return -math.expm1(-(self.high - self.low) / self.scale)
+
+    def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        return np.minimum(self.low - self.scale * np.log1p(-rng.random(n) * self._mass), self.high)
+
+    def arguments(self) -> list:
+        return [_plain(self.scale), _plain(self.low), _plain(self.high)]
+
+    @property
+    def mean(self) -> float:
+        width = self.high - self.low
+        if width == 0:
+            return float(self.low)
+        return self.low + self.scale - width * (1 - self._mass) / self._mass
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return float(self.low), float(self.high)
+
+    def cdf(self, x: np.ndarray) -> np.ndarray:
+        inside = np.clip(np.asarray(x, dtype=float), self.low, self.high) - self.low
+        if self.high == self.low:
+            return (np.asarray(x) >= self.low).astype(float)
+        return np.where(np.asarray(x) < self.low, 0.0, -np.expm1(-inside / self.scale) / self._mass)
+
+
+KINDS: dict[str, Callable[..., Distribution]] = {
+    kind.name: kind for kind in (Constant, Uniform, Choice, TruncatedExponential)
+}
+"""The distributions by their written names."""
+
+_CALL = re.compile(r"^\s*([a-z_]+)\s*\((.*)\)\s*$", re.DOTALL)
+
+
+def parse(spec: Any) -> Distribution:
+    """Read a distribution in any of its written forms (see the head of this module).
+
+    Raises:
+        InvalidValueError: `spec` is none of these forms, names an unknown distribution, or has impossible numbers.
+    """
+    if isinstance(spec, Distribution):
+        return spec
+    if isinstance(spec, bool) or spec is None:
+        raise _unreadable(spec)
+    if isinstance(spec, int | float | np.number):
+        return _constant(spec)
+    if isinstance(spec, str):
+        return _parse_text(spec)
+    if isinstance(spec, dict):
+        return _parse_dict(spec)
+    if isinstance(spec, list | tuple | np.ndarray):
+        return _parse_sequence(list(spec))
+    raise _unreadable(spec)
+
+
+def _constant(value: float) -> Constant:
+    if math.isnan(value):
+        raise InvalidValueError("A distribution was given NaN (not a number); give a number.")
+    return Constant(value)
+
+
+def _parse_text(text: str) -> Distribution:
+    match = _CALL.match(text)
+    if match:
+        return _build(match.group(1), _read_arguments(text, match.group(2)))
+    try:
+        return _constant(_number(text))
+    except ValueError:
+        pass
+    if "," in text:
+        return Choice(_read_arguments(text, text))
+    raise _unreadable(text)
+
+
+def _read_arguments(whole: str, inside: str) -> list:
+    import json
+
+    try:
+        return json.loads(f"[{inside.replace('(', '[').replace(')', ']')}]")
+    except json.JSONDecodeError:
+        raise _unreadable(whole) from None
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return int(value) if value.is_integer() and "." not in text and "e" not in text.lower() else value
+
+
+def _parse_dict(spec: dict) -> Distribution:
+    if len(spec) != 1:
+        raise _unreadable(spec)
+    ((name, arguments),) = spec.items()
+    return _build(name, arguments if isinstance(arguments, list | tuple) else [arguments])
+
+
+def _parse_sequence(items: list) -> Distribution:
+    if items and isinstance(items[0], str) and items[0] in KINDS and len(items) == 2:
+        arguments = items[1]
+        return _build(items[0], arguments if isinstance(arguments, list | tuple | np.ndarray) else [arguments])
+    return Choice(items)
+
+
+def _build(name: str, arguments: Any) -> Distribution:
+    if name not in KINDS:
+        raise InvalidValueError(
+            f"Unknown distribution {name!r}.{did_you_mean(name, KINDS)} Known: {listed(KINDS)}. "
+            "Write it as {uniform = [500, 1500]} or uniform(500,1500)."
+        )
+    arguments = list(arguments)
+    if name == "choice" and not _is_choice_arguments(arguments):
+        arguments = [arguments]
+    try:
+        return KINDS[name](*arguments)
+    except TypeError:
+        raise InvalidValueError(
+            f"The distribution {name!r} was given {arguments!r}; it needs {_signature(name)}."
+        ) from None
+
+
+def _is_choice_arguments(arguments: list) -> bool:
+    """Whether these are (values,) or (values, p), rather than the values themselves."""
+    if len(arguments) == 1:
+        return isinstance(arguments[0], list | tuple | int)
+    if len(arguments) != 2 or not all(isinstance(item, list | tuple) for item in arguments):
+        return False
+    values, p = arguments
+    return len(values) == len(p) and all(isinstance(item, int | float) for item in p) and math.isclose(sum(p), 1.0)
+
+
+def _signature(name: str) -> str:
+    return {
+        "constant": "one value",
+        "uniform": "low and high",
+        "choice": "a list of values, and optionally their probabilities",
+        "truncated_exponential": "scale, low and high",
+    }[name]
+
+
+def _unreadable(spec: object) -> InvalidValueError:
+    return InvalidValueError(
+        f"Cannot read {spec!r} as a distribution. Give a number, a list of equally likely values, or one of "
+        f"{listed(KINDS)}, e.g. {{uniform = [500, 1500]}} or uniform(500,1500)."
+    )
+
+
+def _check_finite(owner: Distribution, **values: float) -> None:
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise InvalidValueError(f"{type(owner).__name__}() was given {name}={value!r}; it needs a finite number.")
+
+
+def _check_order(owner: Distribution, low: float, high: float) -> None:
+    if high < low:
+        raise InvalidValueError(
+            f"{type(owner).__name__}() was given low={low!r} above high={high!r}; swap them."
+        )
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return tuple(value) if isinstance(value, list) else value.item() if isinstance(value, np.generic) else value
+
+
+def _plain(value: Any) -> Plain:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value

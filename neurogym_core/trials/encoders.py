@@ -1,0 +1,108 @@
+"""Encoders: how a value (an angle, an index, a magnitude) is written into the units of a channel.
+
+Every encoder works on whole batches: values of shape (n,) become activities of shape (n, size).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError
+
+
+def circular_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Distance on the circle in radians, in [0, pi]."""
+    return np.abs((np.asarray(a) - b + np.pi) % (2 * np.pi) - np.pi)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Base of the encoders; on its own: `size` units without a code, shown as they are given."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, bool) or not isinstance(self.size, int | np.integer) or self.size < 1:
+            raise InvalidValueError(
+                f"{type(self).__name__}() was given size={self.size!r}; it needs a whole number of units, at least 1."
+            )
+
+    def to_plain(self) -> dict[str, Any]:
+        """Name and settings, as JSON can hold them."""
+        return {"encoder": type(self).__name__, **{name: getattr(self, name) for name in self.__dataclass_fields__}}
+
+
+@dataclass(frozen=True)
+class Scalar(Encoder):
+    """One unit that shows a number."""
+
+    size: int = 1
+
+    def encode(self, value: np.ndarray) -> np.ndarray:
+        """(n,) -> (n, 1)."""
+        return np.asarray(value, dtype=np.float32)[..., None]
+
+
+@dataclass(frozen=True)
+class OneHot(Encoder):
+    """Unit k is 1 when the value is k, all others 0; nothing is shown for -1."""
+
+    def encode(self, index: np.ndarray, strength: Any = 1.0) -> np.ndarray:
+        """(n,) int -> (n, size)."""
+        hot = np.asarray(index)[..., None] == np.arange(self.size)
+        return (hot * np.asarray(strength)[..., None]).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Ring(Encoder):
+    """Units with preferred angles 2 pi k / size on a circle.
+
+    Wherever a direction is asked for, an integer is the index of a unit and a float is an angle in radians.
+    """
+
+    @property
+    def angles(self) -> np.ndarray:
+        """Preferred angles in radians, shape (size,)."""
+        return 2 * np.pi * np.arange(self.size) / self.size
+
+    def angle(self, direction: Any) -> np.ndarray:
+        """Radians of a direction given as a unit's index (integers) or as radians (floats)."""
+        direction = np.asarray(direction)
+        return direction * (2 * np.pi / self.size) if direction.dtype.kind in "iub" else direction
+
+    def cosine(self, direction: Any, strength: Any = 0.5, baseline: Any = 0.5) -> np.ndarray:
+        """baseline + strength * cos(preferred - direction), shape (n, size)."""
+        cosines = np.cos(self.angles - self.angle(direction)[..., None])
+        return (np.asarray(baseline)[..., None] + np.asarray(strength)[..., None] * cosines).astype(np.float32)
+
+    def bump(self, direction: Any, strength: Any = 1.0, width: float = np.pi / 8, height: float = 0.8) -> np.ndarray:
+        """Gaussian bump: height * strength * exp(-(distance / width)^2 / 2), shape (n, size); `width` in radians.
+
+        With the defaults that of Yang et al. (2019), doi:10.1038/s41593-018-0310-2.
+        """
+        distance = circular_distance(self.angles, self.angle(direction)[..., None])
+        return (height * np.asarray(strength)[..., None] * np.exp(-0.5 * (distance / width) ** 2)).astype(np.float32)
+
+    def von_mises(self, direction: Any, strength: Any = 1.0, kappa: float = 2.0) -> np.ndarray:
+        """strength * exp(kappa (cos(preferred - direction) - 1)), shape (n, size)."""
+        cosines = np.cos(self.angles - self.angle(direction)[..., None])
+        return (np.asarray(strength)[..., None] * np.exp(kappa * (cosines - 1))).astype(np.float32)
+
+    def nearest(self, direction: Any) -> np.ndarray:
+        """Index of the unit whose preferred angle is nearest, shape (n,)."""
+        return np.rint(self.angle(direction) * self.size / (2 * np.pi)).astype(int) % self.size
+
+    def within(self, direction: Any, tolerance: float) -> np.ndarray:
+        """Which units lie within `tolerance` radians, bool, shape (n, size)."""
+        return circular_distance(self.angles, self.angle(direction)[..., None]) <= tolerance + 1e-9
+
+    def encode(self, direction: Any) -> np.ndarray:
+        """The default bump, shape (n, size)."""
+        return self.bump(direction)
+
+    def population_vector(self, activity: np.ndarray) -> np.ndarray:
+        """Angle in radians that an activity of shape (..., size) points to."""
+        return np.angle(np.asarray(activity) @ np.exp(1j * self.angles)) % (2 * np.pi)

@@ -1,0 +1,180 @@
+"""What a subject sees and may do: named channels of the observation vector, named actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, TaskDefinitionError, unknown
+from neurogym_core.trials.encoders import Encoder, Scalar
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One named dimension of a continuous action.
+
+    The subject's action is in [-1, 1]; `low` and `high` are what -1 and 1 mean in the task's units.
+
+    Args:
+        low: task units at -1.
+        high: task units at 1.
+        rest: the value, in task units, of not acting.
+        trigger: in task units; exceeding it is acting (answering, or breaking fixation). None: the axis never triggers.
+        size: number of dimensions that share this declaration.
+    """
+
+    low: float = -1.0
+    high: float = 1.0
+    rest: float = 0.0
+    trigger: float | None = None
+    size: int = 1
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
+            raise InvalidValueError(f"Axis() was given low={self.low!r}, high={self.high!r}; low must be below high, both finite.")
+        if not self.low <= self.rest <= self.high:
+            raise InvalidValueError(f"Axis() was given rest={self.rest!r}; it must lie between {self.low!r} and {self.high!r}.")
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"axis": [self.low, self.high], "rest": self.rest, "trigger": self.trigger, "size": self.size}
+
+
+class _Named(Mapping):
+    """Names in order, each with the slice of a vector that it occupies."""
+
+    kind: str
+
+    def __init__(self, parts: Mapping[str, Any], owner: str) -> None:
+        self._owner = owner
+        self.parts = dict(parts)
+        self._slices: dict[str, slice] = {}
+        start = 0
+        for name, part in self.parts.items():
+            self._slices[name] = slice(start, start + part.size)
+            start += part.size
+        self.size = start
+
+    def __getitem__(self, name: str) -> slice:
+        try:
+            return self._slices[name]
+        except KeyError:
+            raise unknown(self.kind, name, self._slices, of=self._owner) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._slices
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._slices.get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._slices)
+
+    def __len__(self) -> int:
+        return len(self._slices)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={part!r}' for name, part in self.parts.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and list(self.parts.items()) == list(other.parts.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def labels(self) -> list[str]:
+        """One label per unit: the name, numbered where it has several units."""
+        return [
+            name if part.size == 1 else f"{name} {index}"
+            for name, part in self.parts.items()
+            for index in range(part.size)
+        ]
+
+
+class Channels(_Named):
+    """The observation vector: ``channels["stimulus"]`` is a slice, ``channels.size`` its length."""
+
+    kind = "channel"
+
+    @classmethod
+    def declare(cls, declared: Mapping[str, Any], owner: str) -> Channels:
+        return cls({name: _encoder(name, part, owner) for name, part in declared.items()}, owner)
+
+    def encoder(self, name: str) -> Encoder:
+        """The encoder a channel was declared with."""
+        self[name]
+        return self.parts[name]
+
+
+class Actions(_Named):
+    """The actions: ``actions["choose"]`` is a slice of the action ids (or of the continuous action vector).
+
+    Attributes:
+        size: number of discrete actions, or of continuous dimensions.
+        continuous: whether actions are vectors in [-1, 1].
+        rest: id of the action of not answering, or None; for continuous actions 0 where a trigger exists.
+    """
+
+    kind = "action"
+
+    def __init__(self, parts: Mapping[str, Any], owner: str) -> None:
+        super().__init__(parts, owner)
+        axes = [isinstance(part, Axis) for part in self.parts.values()]
+        if any(axes) and not all(axes):
+            raise TaskDefinitionError(f"{owner} mixes Axis and discrete actions in act(); use one kind for all of them.")
+        self.continuous = bool(axes) and axes[0]
+        first = next(iter(self.parts.values()))
+        if self.continuous:
+            self.rest: int | None = 0
+            self.low = self._per_dimension("low")
+            self.high = self._per_dimension("high")
+            self.rest_value = self._per_dimension("rest")
+            self.trigger = self._trigger()
+        else:
+            self.rest = 0 if first.size == 1 else None
+        self.rest_name = next(iter(self.parts)) if self.rest is not None and not self.continuous else None
+
+    @classmethod
+    def declare(cls, declared: Mapping[str, Any], owner: str) -> Actions:
+        parts = {
+            name: part if isinstance(part, Axis) else _encoder(name, part, owner) for name, part in declared.items()
+        }
+        return cls(parts, owner)
+
+    def _per_dimension(self, field: str) -> np.ndarray:
+        return np.concatenate([np.full(axis.size, getattr(axis, field), np.float64) for axis in self.parts.values()])
+
+    def _trigger(self) -> tuple[int, float] | None:
+        """Index and threshold of the dimension that triggers, or None."""
+        triggers = [(self[name].start, axis.trigger) for name, axis in self.parts.items() if axis.trigger is not None]
+        if len(triggers) > 1:
+            raise TaskDefinitionError(f"{self._owner} declares {len(triggers)} axes with a trigger in act(); one may have it.")
+        return triggers[0] if triggers else None
+
+    @property
+    def n_table(self) -> int:
+        """Number of columns that the payoff tables have: the action ids, or resting and acting."""
+        if not self.continuous:
+            return self.size
+        return 1 if self.trigger is None else 2
+
+    def to_task_units(self, action: np.ndarray) -> np.ndarray:
+        """[-1, 1] -> the units declared by each Axis."""
+        return self.low + (np.asarray(action, dtype=np.float64) + 1) * (0.5 * (self.high - self.low))
+
+    def from_task_units(self, value: np.ndarray) -> np.ndarray:
+        """The inverse of `to_task_units`, clipped to [-1, 1], float32."""
+        scaled = 2 * (np.asarray(value, dtype=np.float64) - self.low) / (self.high - self.low) - 1
+        return np.clip(scaled, -1, 1).astype(np.float32)
+
+
+def _encoder(name: str, part: Any, owner: str) -> Encoder:
+    if isinstance(part, Encoder):
+        return part
+    if isinstance(part, int | np.integer) and not isinstance(part, bool) and part >= 1:
+        return Scalar() if part == 1 else Encoder(int(part))
+    raise TaskDefinitionError(
+        f"{owner} declares {name}={part!r}; give the number of units (at least 1), an encoder such as Ring(2), "
+        "or for continuous actions an Axis(low, high)."
+    )

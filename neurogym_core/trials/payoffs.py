@@ -1,0 +1,340 @@
+"""`Payoffs`: what every action pays, means and does in every segment of a batch of trials.
+
+With the durations this makes a trial a small state machine: each period is a state with a timer, outputs, and a
+transition for every action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.trials.batch import Geometry, TrialBatch, spread, spread_index
+from neurogym_core.trials.record import Outcome
+from neurogym_core.trials.trial import END, STAY, Slot, Trial
+
+RESTING = -1
+"""`choice` where nothing was chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Payoffs:
+    """Tables over `n` trials, S segments, A actions, K answer slots, P periods.
+
+    For continuous actions A is 2 (resting, acting), or 1 where no axis triggers.
+
+    Attributes:
+        slot_names: (K,) names; `needs`, `pays`, `first_action` have one entry per slot as well.
+        period: (S,) int, the period of each segment.
+        reward: (n, S, A) float64.
+        aborts: (n, S, A) bool: acting here is acting while holding.
+        goto: (n, S, A) int16: STAY, END, or the index of a period.
+        slot: (n, S, A) int8: the slot that the action answers, or -1.
+        outcome: (n, S, A) int8: an `Outcome`.
+        score: (n, S, A) float32: 1 for a correct answer, 0 for an error, worth / best for priced choices.
+        window: (n, S, K) bool: the slot is open.
+        asked: (n, K) bool: the slot exists in this trial.
+        miss_reward, miss_outcome, error_reward: (n, K), when the window closes unanswered; when `needs` was not met.
+        due: (n, K) ms after the window's opening at which the answer is due; NaN for untimed slots.
+        tolerance: (n, K) ms around `due`, or the largest error of a continuous answer.
+        aim: (n, K, k) wanted values of continuous answers, in task units.
+        best: (n,) the most the trial can pay; NaN: not known.
+        target_goto, error_goto: (n, K), where the target's choice and an error lead.
+        period_then: (P,) what follows each period: STAY = the next one, END, or the index of a period.
+    """
+
+    slot_names: tuple[str, ...]
+    needs: tuple[int, ...]
+    pays: tuple[Callable | None, ...]
+    units: tuple[slice, ...]
+    period: np.ndarray
+    period_then: np.ndarray
+    reward: np.ndarray
+    aborts: np.ndarray
+    goto: np.ndarray
+    slot: np.ndarray
+    outcome: np.ndarray
+    score: np.ndarray
+    window: np.ndarray
+    asked: np.ndarray
+    miss_reward: np.ndarray
+    miss_outcome: np.ndarray
+    error_reward: np.ndarray
+    due: np.ndarray
+    tolerance: np.ndarray
+    aim: np.ndarray
+    best: np.ndarray
+    target_goto: np.ndarray
+    error_goto: np.ndarray
+
+    BY_SEGMENT = ("reward", "aborts", "goto", "slot", "outcome", "score", "window")
+    BY_TRIAL = ("asked", "miss_reward", "miss_outcome", "error_reward", "due", "tolerance", "aim", "best", "target_goto", "error_goto")
+
+    def __len__(self) -> int:
+        return len(self.reward)
+
+    def take(self, rows: np.ndarray) -> Payoffs:
+        """The payoffs of some of the trials."""
+        if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
+            return self
+        return replace(self, **{name: getattr(self, name)[rows] for name in (*self.BY_SEGMENT, *self.BY_TRIAL)})
+
+    @staticmethod
+    def concatenate(parts: Sequence[Payoffs], period: np.ndarray) -> Payoffs:
+        """The payoffs of several batches of one task, over the segments of `period` (S,)."""
+        parts = align_slots([part._spread(period) for part in parts])
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*Payoffs.BY_SEGMENT, *Payoffs.BY_TRIAL)}
+        return replace(parts[0], **joined)
+
+    def _spread(self, period: np.ndarray) -> Payoffs:
+        if np.array_equal(self.period, period):
+            return self
+        at = spread_index(self.period, period)
+        wide = {name: spread(getattr(self, name), at, len(period)) for name in self.BY_SEGMENT}
+        return replace(self, period=period, **wide)
+
+    def oracle_path(self, batch: TrialBatch) -> np.ndarray:
+        """(n, S) steps that the oracle plays: it answers at the end of every window, and periods run to their end."""
+        n, n_periods = len(batch), len(batch.period_names)
+        exits = self._oracle_exits(batch)
+        visited = np.zeros((n, n_periods), bool)
+        at, alive = np.zeros(n, np.int64), np.ones(n, bool)
+        rows = np.arange(n)
+        for _ in range(n_periods):
+            alive &= ~visited[rows, at]
+            visited[rows[alive], at[alive]] = True
+            following = exits[rows, at]
+            at = np.where(following == STAY, at + 1, following)
+            alive &= (at >= 0) & (at < n_periods)
+            at = np.where(alive, at, 0)
+        path = np.where(visited[:, batch.period], batch.duration, 0)
+        return self._shorten_untimed(batch, path)
+
+    def _oracle_exits(self, batch: TrialBatch) -> np.ndarray:
+        """(n, P) what follows each period for the oracle."""
+        exits = np.broadcast_to(self.period_then, (len(batch), len(self.period_then))).copy()
+        played = batch.duration > 0
+        for k in range(len(self.slot_names)):
+            window = self.window[:, :, k] & played
+            for p in np.unique(batch.period):
+                segments = batch.period == p
+                closes = window[:, segments].any(axis=1) & ~self._open_after(window, batch.period, p)
+                leaves = closes & (self.target_goto[:, k] != STAY)
+                exits[leaves, p] = self.target_goto[leaves, k]
+        return exits
+
+    def _open_after(self, window: np.ndarray, period: np.ndarray, p: int) -> np.ndarray:
+        """Whether the window goes on in the period that follows `p` when time runs out."""
+        then = self.period_then[p]
+        following = p + 1 if then == STAY else then
+        if following < 0:
+            return np.zeros(len(window), bool)
+        return window[:, period == following].any(axis=1)
+
+    def _shorten_untimed(self, batch: TrialBatch, path: np.ndarray) -> np.ndarray:
+        """In a period without a timer the oracle acts on the first step of its last segment."""
+        for name in batch.untimed:
+            last = np.flatnonzero(batch.period == batch.period_names.index(name))[-1]
+            path[:, last] = np.minimum(path[:, last], 1)
+        return path
+
+
+def build_payoffs(trial: Trial, geometry: Geometry) -> Payoffs:
+    """The payoffs of what `new_trial` said: hold everywhere, then the exceptions, then the response windows."""
+    builder = _Builder(trial, geometry)
+    builder.hold_everywhere()
+    for hold in trial.holds:
+        builder.hold(hold)
+    for k, slot in enumerate(builder.slots):
+        builder.open_window(k, slot)
+    return builder.finish()
+
+
+class _Builder:
+    def __init__(self, trial: Trial, geometry: Geometry) -> None:
+        self.trial, self.geometry, self.task = trial, geometry, trial._task
+        self.actions = self.task.actions
+        n, n_segments = geometry.duration.shape
+        self.n = n
+        shape = (n, n_segments, self.actions.n_table)
+        names = list(dict.fromkeys(slot.name for slot in trial.slots))
+        self.slots, self.names = trial.slots, names
+        self.reward = np.zeros(shape)
+        self.aborts = np.zeros(shape, bool)
+        self.goto = np.full(shape, STAY, np.int16)
+        self.slot = np.full(shape, -1, np.int8)
+        self.outcome = np.zeros(shape, np.int8)
+        self.score = np.zeros(shape, np.float32)
+        self.window = np.zeros((n, n_segments, len(names)), bool)
+        self.asked = np.zeros((n, len(names)), bool)
+        self.per_slot = {name: np.zeros((n, len(names))) for name in ("miss_reward", "error_reward", "tolerance")}
+        self.per_slot["due"] = np.full((n, len(names)), np.nan)
+        self.miss_outcome = np.full((n, len(names)), Outcome.MISS, np.int8)
+        self.aim = np.zeros((n, len(names), self.actions.size if self.actions.continuous else 0))
+        self.target_goto = np.full((n, len(names)), STAY, np.int16)
+        self.error_goto = np.full((n, len(names)), STAY, np.int16)
+        self.worth_best = np.zeros((n, len(names)))
+        self.priced = np.zeros(len(names), bool)
+
+    def _acting(self) -> slice:
+        """The columns of actions that are not resting; none where there is no rest."""
+        if self.actions.rest is None:
+            return slice(0, 0)
+        return slice(1, None)
+
+    def hold_everywhere(self) -> None:
+        acting = self._acting()
+        self.reward[:, :, acting] = self.task.rewards["abort"] * self.task.dt / 100
+        self.aborts[:, :, acting] = True
+        if self.task.abort_ends_trial:
+            self.goto[:, :, acting] = END
+
+    def hold(self, hold: Any) -> None:
+        acting = self._acting()
+        cost = self.task.rewards["abort"] if hold.cost is None else hold.cost
+        amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.task.dt / 100
+        for segment, covered in self.geometry.segments(hold.span):
+            rows = slice(None) if covered is True else covered
+            self.reward[rows, segment, acting] = amount[rows, None]
+            if hold.then is not None:
+                self.goto[rows, segment, acting] = self._goto(hold.then, segment)
+
+    def _goto(self, target: str, segment: int) -> int:
+        if target in ("stay", "wait"):
+            return STAY
+        if target == "end":
+            return END
+        if target == "restart":
+            return int(self.geometry.period[segment])
+        return self.geometry.names.index(target)
+
+    def open_window(self, index: int, slot: Slot) -> None:
+        k = self.names.index(slot.name)
+        units = slice(1, 2) if self.actions.continuous else self.actions[slot.group]
+        terms = self._terms(slot)
+        for segment, covered in self.geometry.segments(slot.span):
+            rows = slice(None) if covered is True else covered
+            self.window[rows, segment, k] = True
+            if self.actions.n_table == 1:
+                continue
+            self.reward[rows, segment, units] = terms["reward"][rows]
+            self.aborts[rows, segment, units] = False
+            self.slot[rows, segment, units] = k
+            self.outcome[rows, segment, units] = terms["outcome"][rows]
+            self.score[rows, segment, units] = terms["score"][rows]
+            self.goto[rows, segment, units] = terms["goto"][rows]
+        self._set_slot_terms(k, slot, terms)
+
+    def _terms(self, slot: Slot) -> dict[str, np.ndarray]:
+        """Reward, outcome, score and goto of every choice of a slot, (n, choices)."""
+        if slot.amounts is not None:
+            other = np.full(slot.amounts.shape, Outcome.OTHER, np.int8)
+            goto = np.full(slot.amounts.shape, self._goto(slot.then["other"], 0), np.int16)
+            return {"reward": slot.amounts, "outcome": other, "score": slot.worth, "goto": goto}
+        right = np.ones((self.n, 1), bool) if slot.right is None else slot.right
+        gotos = [self._goto(slot.then[outcome], 0) for outcome in ("correct", "error")]
+        return {
+            "reward": np.where(right, slot.correct[:, None], slot.error[:, None]),
+            "outcome": np.where(right, Outcome.CORRECT, Outcome.ERROR).astype(np.int8),
+            "score": right.astype(np.float32),
+            "goto": np.where(right, gotos[0], gotos[1]).astype(np.int16),
+        }
+
+    def _set_slot_terms(self, k: int, slot: Slot, terms: dict[str, np.ndarray]) -> None:
+        rows = slice(None) if slot.span.where is None else slot.span.where
+        joins = self.asked[:, k].any()
+        self.asked[rows, k] = True
+        best = slot.correct if slot.amounts is None else slot.worth.max(axis=1)
+        self.worth_best[rows, k] = np.maximum(self.worth_best[rows, k], best[rows])
+        if slot.amounts is not None:
+            self.priced[k] = True
+        if joins and slot.amounts is not None:
+            return  # priced choices that join a slot of answers leave its terms alone
+        self.per_slot["error_reward"][rows, k] = slot.error[rows]
+        self._set_miss_terms(k, slot, rows)
+        if slot.due is not None:
+            self.per_slot["due"][rows, k] = slot.due[rows]
+        if slot.tolerance is not None:
+            self.per_slot["tolerance"][rows, k] = np.broadcast_to(slot.tolerance, (self.n,))[rows]
+        if self.actions.continuous:
+            self.aim[rows, k, self.actions[slot.group]] = slot.aim[rows]
+        self._set_target_goto(k, slot, rows)
+
+    def _set_miss_terms(self, k: int, slot: Slot, rows: Any) -> None:
+        resting_is_right = np.zeros(self.n, bool)
+        if slot.right is not None and slot.amounts is None and not self.actions.continuous:
+            resting_is_right = ~slot.right.any(axis=1)
+        self.per_slot["miss_reward"][rows, k] = np.where(resting_is_right, slot.correct, slot.miss)[rows]
+        self.miss_outcome[rows, k] = np.where(resting_is_right, Outcome.CORRECT, Outcome.MISS)[rows]
+
+    def _set_target_goto(self, k: int, slot: Slot, rows: Any) -> None:
+        if self.actions.n_table == 1:
+            return
+        outcome = "other" if slot.amounts is not None else "correct"
+        answers = np.ones(self.n, bool) if self.actions.continuous else np.asarray(slot.aim) >= 0
+        goto = np.where(answers, self._goto(slot.then[outcome], 0), STAY)
+        self.target_goto[rows, k] = goto[rows]
+        self.error_goto[rows, k] = self._goto(slot.then["error"], 0)
+
+    def finish(self) -> Payoffs:
+        self._normalise_scores()
+        names, first = self.names, {slot.name: slot for slot in reversed(self.slots)}
+        needs = tuple(-1 if first[name].needs is None else names.index(first[name].needs) for name in names)
+        units = tuple(
+            slice(self.actions[first[name].group].start, self._last_unit(name)) if len(self.actions) else slice(0, 0) for name in names
+        )
+        then = np.full(len(self.geometry.names), STAY, np.int16)
+        for name, target in self.trial.timeline.then.items():
+            then[self.geometry.names.index(name)] = self._goto(target, 0)
+        best = np.full(self.n, np.nan) if self.trial.best_pay is None else self.trial.best_pay
+        return Payoffs(
+            slot_names=tuple(names), needs=needs, pays=tuple(first[name].pays for name in names), units=units,
+            period=self.geometry.period, period_then=then, reward=self.reward, aborts=self.aborts, goto=self.goto,
+            slot=self.slot, outcome=self.outcome, score=self.score, window=self.window, asked=self.asked,
+            miss_outcome=self.miss_outcome, aim=self.aim, best=best, target_goto=self.target_goto,
+            error_goto=self.error_goto, **self.per_slot,
+        )  # fmt: skip
+
+    def _last_unit(self, name: str) -> int:
+        return max(self.actions[slot.group].stop for slot in self.slots if slot.name == name)
+
+    def _normalise_scores(self) -> None:
+        """Priced choices score worth / best; where the best is worth nothing every choice is as good."""
+        for k in np.flatnonzero(self.priced):
+            mine = (self.slot == k) & (self.outcome == Outcome.OTHER)
+            best = self.worth_best[:, k][:, None, None]
+            score = np.divide(self.score, best, out=np.ones_like(self.score), where=best > 0)
+            self.score = np.where(mine, np.clip(score, 0, 1), self.score)
+
+
+def align_slots(parts: Sequence[Payoffs]) -> list[Payoffs]:
+    """The same slots in the same order for all parts; a slot that a part lacks is never asked in it."""
+    names = tuple(dict.fromkeys(name for part in parts for name in part.slot_names))
+    if all(part.slot_names == names for part in parts):
+        return list(parts)
+    return [_with_slots(part, names, parts) for part in parts]
+
+
+def _with_slots(part: Payoffs, names: tuple[str, ...], parts: Sequence[Payoffs]) -> Payoffs:
+    place = np.array([names.index(name) for name in part.slot_names], int)
+    wide: dict[str, Any] = {}
+    for field in fields(part):
+        values = getattr(part, field.name)
+        if field.name == "window":
+            wide["window"] = np.zeros((*values.shape[:2], len(names)), bool)
+            wide["window"][:, :, place] = values
+        elif field.name in Payoffs.BY_TRIAL and field.name != "best":
+            fill = Outcome.MISS if field.name == "miss_outcome" else np.nan if field.name == "due" else STAY if field.name in ("target_goto", "error_goto") else 0
+            wide[field.name] = np.full((len(part), len(names), *values.shape[2:]), fill, values.dtype)
+            wide[field.name][:, place] = values
+    known = {name: (other, other.slot_names.index(name)) for other in reversed(parts) for name in other.slot_names}
+    renumber = np.append(place, -1).astype(np.int8)
+    return replace(
+        part, slot_names=names, slot=renumber[part.slot],
+        needs=tuple(-1 if o.needs[i] < 0 else names.index(o.slot_names[o.needs[i]]) for o, i in (known[n] for n in names)),
+        pays=tuple(o.pays[i] for o, i in (known[n] for n in names)),
+        units=tuple(o.units[i] for o, i in (known[n] for n in names)), **wide,
+    )  # fmt: skip

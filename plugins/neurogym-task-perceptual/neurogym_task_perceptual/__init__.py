@@ -1,0 +1,1 @@
+"""Perceptual decision tasks."""
