@@ -66,7 +66,8 @@ class _Filters:
         self.tags, self.species, self.kinds, self.blocked, self.broken = tags, species, kinds, blocked, broken
 
     def entries(self, package: PackageInfo) -> list[Entry]:
-        return [entry for entry in (*package.tasks, *package.wrappers) if self.passes(entry)]
+        entries: tuple[Entry, ...] = (*package.tasks, *package.wrappers)
+        return [entry for entry in entries if self.passes(entry)]
 
     def passes(self, entry: Entry) -> bool:
         if not isinstance(entry, self.kinds) or (entry.has("blocked") and not self.blocked):

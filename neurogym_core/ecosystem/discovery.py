@@ -179,7 +179,7 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     """What to say about a name that nobody offers, the most helpful thing first."""
     show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` shows what is installed."
     if renamed := [offer.id for offer in offers if _was_called(offer, name)]:
-        return f"{name!r} is now {listed(renamed)}. Use that name."
+        return f"{name!r} is now {' or '.join(map(repr, renamed))}. Use that name."
     if not offers:
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}."
     if kind == "task" and (versions := _other_versions(name, offers)):

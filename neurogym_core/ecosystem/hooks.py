@@ -30,7 +30,7 @@ import pluggy
 from ..errors import PluginError, did_you_mean, listed
 from .discovery import installed
 from .names import clean, said_by
-from .records import Offer, removal
+from .records import Installed, Offer, removal
 from .switches import DISABLE, STRICT, is_on
 
 PROJECT = "neurogym"
@@ -133,8 +133,7 @@ def plugins() -> Plugins:
     Raises:
         PluginError: one failed, and `NGYM_STRICT` is set.
     """
-    wanted = () if is_on(DISABLE) else tuple(one for one in installed().plugins if not one.has("blocked"))
-    found = _loaded(wanted)
+    found = _loaded(installed(), not is_on(DISABLE))
     if found.failures and is_on(STRICT):
         raise PluginError("NGYM_STRICT is set and plug-ins failed:\n" + "\n".join(map(str, found.failures)))
     return found
@@ -205,8 +204,10 @@ def new_manager() -> pluggy.PluginManager:
 
 
 @functools.lru_cache(maxsize=4)
-def _loaded(offers: tuple[Offer, ...]) -> Plugins:
+def _loaded(scan: Installed, wanted: bool) -> Plugins:
+    """Loaded once for each scan, so that `refresh` forgets plug-ins and failures too."""
     found = Plugins(new_manager())
+    offers = [offer for offer in scan.plugins if wanted and not offer.has("blocked")]
     # pluggy calls the last registered first: registering backwards makes the order of the calls alphabetical.
     for offer in reversed(offers):
         try:

@@ -162,9 +162,9 @@ class PackageInfo:
         return removal(self.distribution)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Installed:
-    """All that one scan found, in the order of the packages' names."""
+    """All that one scan found, in the order of the packages' names. Two scans are never equal."""
 
     core_version: str
     packages: tuple[PackageInfo, ...] = ()

@@ -1,0 +1,135 @@
+"""``ngym list``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def tasks(site) -> None:
+    """Two packages, one with a task that cannot be used."""
+    rows = site.row("Dots-v0", title='"Random dots"', tags='["perceptual", "working-memory"]', species='["monkey"]')
+    rows += site.row("Odours-v0", title='"Odours"', tags='["working-memory"]', species='["mouse"]')
+    site.add("neurogym-task-foo", tasks={"Dots-v0": "", "Odours-v0": ""}, manifest=rows)
+    site.add(
+        "foolab",
+        tasks={"Dots-v0": ""},
+        manifest=site.row("Dots-v0", tags='["perceptual"]'),
+        requires=["neurogym-core>=2"],
+    )
+
+
+def ids(result) -> list[str]:
+    assert result.exit_code == 0, result.output
+    return [row["id"] for row in json.loads(result.stdout)]
+
+
+def test_tasks_are_grouped_by_package(ngym) -> None:
+    lines = ngym("list").stdout.splitlines()
+    assert "neurogym-task-foo 1.0 (foo)" in lines
+    assert any(line.split() == ["Odours-v0", "Odours", "working-memory"] for line in lines)
+
+
+def test_a_name_that_is_not_unique_is_listed_as_the_id_that_works(ngym) -> None:
+    text = ngym("list").stdout
+    assert "foo/Dots-v0" in text
+    assert not any(line.split()[:1] == ["Dots-v0"] for line in text.splitlines())
+
+
+def test_json_rows_hold_what_a_program_needs(ngym) -> None:
+    (row,) = [row for row in json.loads(ngym("list", "--json").stdout) if row["id"] == "foo/Dots-v0"]
+    assert row["title"] == "Random dots"
+    assert (row["summary"], row["package"], row["version"]) == ("A task of the tests.", "neurogym-task-foo", "1.0")
+    assert (row["tags"], row["species"], row["status"]) == (["perceptual", "working-memory"], ["monkey"], "ok")
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ([], ["x-foolab/Dots-v0", "foo/Dots-v0", "foo/Odours-v0"]),
+        (["--tag", "working memory"], ["foo/Dots-v0", "foo/Odours-v0"]),
+        (["--tag", "memory", "--tag", "perception"], ["foo/Dots-v0"]),
+        (["--species", "mice"], ["foo/Odours-v0"]),
+        (["--species", "mouse", "--species", "macaque"], ["foo/Dots-v0", "foo/Odours-v0"]),
+        (["--tag", "bandit"], []),
+        (["--broken"], ["x-foolab/Dots-v0"]),
+    ],
+)
+def test_filters(ngym, options: list[str], found: list[str]) -> None:
+    assert ids(ngym("list", "--json", *options)) == found
+
+
+def test_wrappers_and_all(ngym) -> None:
+    assert "core/ReactionTime" in ids(ngym("list", "--wrappers", "--json"))
+    assert "foo/Dots-v0" not in ids(ngym("list", "--wrappers", "--json"))
+    assert {"core/ReactionTime", "foo/Dots-v0"} <= set(ids(ngym("list", "--all", "--json")))
+
+
+def test_blocked_packages_show_only_with_all(ngym) -> None:
+    assert "foo/Dots-v0" not in ids(ngym("list", "--json", NGYM_BLOCK="foo"))
+    rows = json.loads(ngym("list", "--json", "--all", NGYM_BLOCK="foo").stdout)
+    assert {row["status"] for row in rows if row["package"] == "neurogym-task-foo"} == {"blocked"}
+
+
+def test_an_unknown_tag_is_a_usage_error_with_the_nearest(ngym) -> None:
+    result = ngym("list", "--tag", "perceptul")
+    assert result.exit_code == 2
+    assert "Did you mean 'perceptual'?" in " ".join(result.stderr.split())
+    assert result.stdout == ""
+
+
+def test_a_tag_of_an_installed_package_counts_though_it_is_not_in_the_vocabulary(ngym, site) -> None:
+    site.add("bar", tasks={"New-v0": ""}, manifest=site.row("New-v0", tags='["brand new"]'))
+    assert ids(ngym("list", "--json", "--tag", "Brand New")) == ["x-bar/New-v0"]
+
+
+def test_what_cannot_be_used_is_marked(ngym) -> None:
+    text = ngym("list").stdout
+    assert "foolab 1.0 (x-foolab)  ! incompatible" in text
+    assert "`ngym doctor` says which" in text
+
+
+def test_nothing_found_is_said(ngym) -> None:
+    assert "No installed task matches" in ngym("list", "--tag", "bandit").stdout
+
+
+def test_at_40_columns_nothing_is_cut(ngym) -> None:
+    result = ngym("list", COLUMNS="40")
+    assert max(map(len, result.stdout.splitlines())) <= 40
+    assert "Random dots" in result.stdout
+    assert "tags: perceptual, working-memory" in " ".join(result.stdout.split())
+
+
+def test_in_a_pipe_a_task_is_one_line(ngym, site) -> None:
+    site.add("bar", tasks={"Long-v0": ""}, manifest=site.row("Long-v0", title=f'"{"very " * 19}long"'))
+    assert any("Long-v0" in line and line.count("very") == 19 for line in ngym("list").stdout.splitlines())
+
+
+@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}])
+def test_no_escape_sequences_in_a_pipe_or_with_no_color(ngym, environment: dict[str, str]) -> None:
+    assert "\x1b" not in ngym("list", **environment).stdout
+
+
+def test_colour_can_be_forced(ngym) -> None:
+    assert "\x1b[1m" in ngym("list", FORCE_COLOR="1", TERM="xterm").stdout
+
+
+def test_an_ascii_terminal_gets_ascii(ngym, site) -> None:
+    site.add(
+        "bar", tasks={"Café-v0": "bar.tasks:C", "New-v0": ""}, manifest=site.row("New-v0", title='"σ – naïve → 好"')
+    )
+    result = ngym("list", charset="ascii")
+    assert result.exit_code == 0
+    assert "sigma - na?ve -> ?" in result.stdout
+
+
+def test_foreign_markup_and_escapes_are_text(ngym, site) -> None:
+    title = '"[bold]x[/bold] [link=y]z :smile: \\u001b]0;gone\\u0007"'
+    site.add("bar", tasks={"New-v0": "", "a\x1b[2J": "bar.tasks:A"}, manifest=site.row("New-v0", title=title))
+    text = ngym("list").stdout
+    assert "[bold]x[/bold] [link=y]z :smile: ]0;gone" in text
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "\x1b" not in ngym("list", "--json").stdout

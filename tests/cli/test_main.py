@@ -1,0 +1,90 @@
+"""The group: help, unknown commands, and commands of other packages."""
+
+from __future__ import annotations
+
+import pytest
+
+TRAIN = """
+import click
+@click.command()
+def train():
+    "Train a network."
+    click.echo("trained")
+"""
+
+
+def test_help_lists_the_commands_with_a_sentence_each(ngym, site) -> None:
+    result = ngym("--help")
+    assert result.exit_code == 0
+    for name in ("list", "info", "doctor", "completion"):
+        assert any(line.strip().startswith(name + " ") for line in result.stdout.splitlines()), name
+
+
+def test_every_command_answers_help_in_ascii(ngym, site) -> None:
+    from neurogym_core.cli._main import built_in
+
+    for name in built_in():
+        result = ngym(name, "--help")
+        assert result.exit_code == 0
+        assert result.stdout.isascii()
+
+
+def test_an_unknown_command_is_a_usage_error_with_the_nearest(ngym, site) -> None:
+    result = ngym("lits")
+    assert result.exit_code == 2
+    assert "Did you mean 'list'?" in result.stderr
+
+
+def test_a_package_s_command_is_shown_with_its_owner_and_imported_only_when_called(ngym, site) -> None:
+    files = {"cli.py": TRAIN, "__init__.py": "import builtins; builtins.ngym_canary = True"}
+    site.add("neurogym-task-foo", files=files, groups={"neurogym.commands": {"train": "neurogym_task_foo.cli:train"}})
+    import builtins
+
+    assert "from neurogym-task-foo" in ngym("--help").stdout
+    assert not hasattr(builtins, "ngym_canary")
+    try:
+        assert ngym("train").stdout == "trained\n"
+        assert builtins.ngym_canary
+    finally:
+        del builtins.ngym_canary
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [("raise ValueError('no')", "ValueError: no"), ("train = 3", "expected a click command"), ("", "AttributeError")],
+)
+def test_a_broken_command_names_its_package(ngym, site, source: str, said: str) -> None:
+    site.add("foo", files={"cli.py": source}, groups={"neurogym.commands": {"train": "foo.cli:train"}})
+    result = ngym("train")
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert "pip uninstall foo" in " ".join(result.stderr.split())
+    assert "Traceback" not in result.output
+
+
+def test_a_built_in_command_always_wins(ngym, site) -> None:
+    site.add("evil", files={"cli.py": "raise SystemExit"}, groups={"neurogym.commands": {"list": "evil.cli:train"}})
+    assert ngym("list", "--wrappers").exit_code == 0
+    assert "from evil" not in ngym("--help").stdout
+
+
+def test_a_command_that_two_packages_claim_is_an_error_naming_both(ngym, site) -> None:
+    for name in ("one", "two"):
+        site.add(name, files={"cli.py": TRAIN}, groups={"neurogym.commands": {"train": f"{name}.cli:train"}})
+    assert "from one and from two" in ngym("--help").stdout
+    result = ngym("train")
+    assert result.exit_code == 1
+    assert "claimed by 'one', 'two'" in " ".join(result.stderr.split())
+
+
+def test_errors_of_ours_end_without_a_traceback_and_without_control_characters(ngym, site) -> None:
+    result = ngym("info", "Foo\x1b[31m-v0")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "\x1b" not in result.stderr
+
+
+def test_version(ngym, site) -> None:
+    from neurogym_core.ecosystem import installed
+
+    assert ngym("--version").stdout == f"ngym {installed().core_version}\n"

@@ -1,0 +1,189 @@
+"""The three hooks: each plug-in on its own, failures named, nothing loaded before it is needed."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import pytest
+
+from neurogym_core.ecosystem import hooks
+from neurogym_core.errors import PluginError
+
+HEAD = "from neurogym_core.ecosystem import hookimpl\n"
+WRAP = HEAD + "@hookimpl\ndef ngym_wrap_env(env, spec):\n    return env.wrapped('{name}', spec)\n"
+
+
+class Env:
+    """An environment that remembers who wrapped it."""
+
+    def __init__(self, layers: tuple[str, ...] = ()):
+        self.layers = layers
+
+    def wrapped(self, name: str, spec: object) -> Env:
+        return Env((*self.layers, f"{name}:{spec}"))
+
+    def step(self, action: object) -> None: ...
+
+    def reset(self) -> None: ...
+
+
+@pytest.fixture
+def add(site):
+    """Installs a plug-in with this source."""
+
+    def install(name: str, source: str, **fields: object) -> None:
+        value = f"{name.replace('-', '_')}.plugin"
+        site.add(name, files={"plugin.py": source}, groups={"neurogym.plugins": {"hooks": value}}, **fields)
+
+    return install
+
+
+def failures() -> list[hooks.PluginFailure]:
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        return hooks.plugins().failures
+
+
+def test_environments_are_wrapped_by_every_plugin_in_turn(add) -> None:
+    add("aaa", WRAP.format(name="a"))
+    add("bbb", HEAD + "@hookimpl\ndef ngym_wrap_env(env):\n    return None\n")
+    add("ccc", WRAP.format(name="c"))
+    assert hooks.wrap_env(Env(), "spec").layers == ("a:spec", "c:spec")
+
+
+def test_pluggy_s_own_order_is_kept(add) -> None:
+    add("aaa", WRAP.format(name="a"))
+    add("bbb", WRAP.format(name="b").replace("@hookimpl", "@hookimpl(tryfirst=True)"))
+    assert hooks.wrap_env(Env(), 1).layers == ("b:1", "a:1")
+
+
+def test_without_plugins_nothing_changes_and_nobody_listens(site) -> None:
+    env = Env()
+    assert hooks.wrap_env(env, None) is env
+    assert hooks.trial_end_listeners() == ()
+    assert hooks.check_task(None) == []
+
+
+def test_plugins_are_not_imported_before_a_hook_is_asked_for(add) -> None:
+    add("aaa", WRAP.format(name="a"))
+    assert "aaa.plugin" not in sys.modules
+    hooks.trial_end_listeners()
+    assert "aaa.plugin" in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("source", "phase", "said"),
+    [
+        ("import nothing_of_this_name", "import", "ModuleNotFoundError"),
+        ("import sys; sys.exit(1)", "import", "SystemExit: 1"),
+        (HEAD + "@hookimpl\ndef ngym_wrap_envs(env): pass", "hooks", "Did you mean 'ngym_wrap_env'?"),
+        (HEAD + "@hookimpl\ndef ngym_wrap_env(env, speck): pass", "register", "speck"),
+        ("x = 1", "hooks", "implements no hook"),
+    ],
+)
+def test_a_plugin_that_fails_is_kept_as_a_failure_and_the_others_work(add, source: str, phase: str, said: str) -> None:
+    add("aaa", WRAP.format(name="a"))
+    add("bad", source)
+    add("zzz", WRAP.format(name="z"))
+    with pytest.warns(RuntimeWarning, match=r"of bad 1\.0 failed .*NGYM_BLOCK=bad.*python -m pip uninstall bad"):
+        assert hooks.wrap_env(Env(), 0).layers == ("a:0", "z:0")
+    (failure,) = failures()
+    assert (failure.distribution, failure.version, failure.group) == ("bad", "1.0", "neurogym.plugins")
+    assert failure.phase == phase
+    assert said in failure.message
+
+
+def test_a_failure_keeps_its_traceback(add) -> None:
+    add("bad", "def f():\n    raise ValueError('deep')\nf()")
+    assert 'raise ValueError("deep")' in failures()[0].traceback.replace("'", '"')
+
+
+def test_a_plugin_with_one_unknown_hook_is_taken_out_altogether(add) -> None:
+    add("bad", WRAP.format(name="bad") + "@hookimpl\ndef ngym_step(env): pass\n")
+    assert failures()
+    assert hooks.wrap_env(Env(), 0).layers == ()
+
+
+def test_an_optional_hook_of_a_later_core_is_allowed(add) -> None:
+    add("aaa", WRAP.format(name="a") + "@hookimpl(optionalhook=True)\ndef ngym_of_the_future(x): pass\n")
+    assert hooks.wrap_env(Env(), 0).layers == ("a:0",)
+
+
+def test_an_incompatible_plugin_is_not_imported(add) -> None:
+    add("new", "raise SystemExit", requires=["neurogym-core>=2"])
+    assert [failure.phase for failure in failures()] == ["compatibility"]
+    assert "new.plugin" not in sys.modules
+
+
+def test_a_wrapping_hook_that_fails_stops_and_is_named(add) -> None:
+    add("bad", HEAD + "@hookimpl\ndef ngym_wrap_env(env): raise ValueError('no')")
+    with pytest.raises(PluginError, match=r"of bad 1\.0 failed \(phase: ngym_wrap_env\): ValueError: no") as caught:
+        hooks.wrap_env(Env(), None)
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_wrapping_hook_that_returns_no_environment_is_named(add) -> None:
+    add("bad", HEAD + "@hookimpl\ndef ngym_wrap_env(env): return 3")
+    with pytest.raises(PluginError, match="returned int, expected an environment or None"):
+        hooks.wrap_env(Env(), None)
+
+
+LISTEN = (
+    HEAD
+    + "seen = []\n@hookimpl\ndef ngym_trial_end(env, trial):\n"
+    + "    seen.append(trial)\n    if trial == 2: raise ValueError\n"
+)
+
+
+def test_listeners_hear_every_trial_and_a_failing_one_is_warned_about_once(add, recwarn) -> None:
+    add("aaa", LISTEN)
+    (listener,) = hooks.trial_end_listeners()
+    for trial in (1, 2, 2, 3):
+        listener(Env(), trial)
+    assert sys.modules["aaa.plugin"].seen == [1, 2, 2, 3]
+    assert [str(one.message).count("ngym_trial_end") for one in recwarn] == [1]
+    assert [failure.phase for failure in hooks.plugins().failures] == ["ngym_trial_end"]
+
+
+def test_when_strict_a_failing_listener_raises(add, monkeypatch) -> None:
+    add("aaa", LISTEN)
+    monkeypatch.setenv("NGYM_STRICT", "1")
+    (listener,) = hooks.trial_end_listeners()
+    with pytest.raises(PluginError, match="aaa"):
+        listener(Env(), 2)
+
+
+def test_when_strict_a_plugin_that_cannot_be_loaded_is_an_error(add, monkeypatch) -> None:
+    add("bad", "raise ValueError")
+    monkeypatch.setenv("NGYM_STRICT", "1")
+    with pytest.warns(RuntimeWarning), pytest.raises(PluginError, match=r"NGYM_STRICT is set[^$]*bad 1\.0"):
+        hooks.wrap_env(Env(), None)
+
+
+@pytest.mark.parametrize(("variable", "value"), [("NGYM_DISABLE_PLUGIN_AUTOLOAD", "1"), ("NGYM_BLOCK", "aaa")])
+def test_plugins_can_be_switched_off(add, monkeypatch, variable: str, value: str) -> None:
+    add("aaa", "raise SystemExit")
+    monkeypatch.setenv(variable, value)
+    assert hooks.trial_end_listeners() == ()
+    assert hooks.plugins().failures == []
+    assert "aaa.plugin" not in sys.modules
+
+
+def test_a_switch_set_to_zero_is_off(add, monkeypatch) -> None:
+    add("aaa", WRAP.format(name="a"))
+    monkeypatch.setenv("NGYM_DISABLE_PLUGIN_AUTOLOAD", "0")
+    assert hooks.wrap_env(Env(), 0).layers == ("a:0",)
+
+
+def test_checks_of_plugins_report_apart(add) -> None:
+    add("aaa", HEAD + "@hookimpl\ndef ngym_check_task(spec): return f'fine {spec}'")
+    add("bad", HEAD + "@hookimpl\ndef ngym_check_task(spec): raise SystemExit")
+    results = dict(hooks.check_task("s"))
+    assert results["aaa"] == "fine s"
+    assert results["bad"].phase == "ngym_check_task"
+
+
+def test_there_are_three_hooks_each_described() -> None:
+    assert set(hooks.HOOKS) == {"ngym_wrap_env", "ngym_trial_end", "ngym_check_task"}
+    assert all(getattr(hooks.Hooks, name).__doc__ for name in hooks.HOOKS)

@@ -1,0 +1,196 @@
+"""Manifests: what is right is kept, what is wrong is named by file, row and field, and spoils nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neurogym_core.errors
+from neurogym_core.ecosystem.manifest import Manifest, parse_manifest, read_manifest, vocabulary
+from neurogym_core.errors import ManifestError
+
+GOOD = """
+schema = 1
+[[task]]
+name = "ContextDM-v0"
+title = "Context-dependent decision making"
+summary = "Two modalities; a cue says which one to integrate."
+tags = ["decision-making", "context"]
+species = ["monkey"]
+aliases = ["ContextDecisionMaking-v0"]
+[[task.reference]]
+doi = "10.1038/nature12742"
+kind = "original"
+authors = "Mante, V. and Sussillo, D."
+year = 2013
+[task.expected]
+chance = 0.5
+oracle_min = 1
+[[wrapper]]
+name = "Delay"
+title = "Delay"
+summary = "Waits."
+"""
+
+
+def task(**fields: str) -> Manifest:
+    """The manifest of one otherwise right task with these fields."""
+    rows = {"name": '"Foo-v0"', "title": '"Foo"', "summary": '"Foo."', **fields}
+    return parse_manifest("[[task]]\n" + "\n".join(f"{key} = {value}" for key, value in rows.items()))
+
+
+def test_a_good_manifest_is_read_without_a_word() -> None:
+    manifest = parse_manifest(GOOD)
+    assert manifest.all_problems == ()
+    row = manifest.row("task", "ContextDM-v0")
+    assert (row.tags, row.species, row.aliases) == (
+        ("decision-making", "context"),
+        ("monkey",),
+        ("ContextDecisionMaking-v0",),
+    )
+    assert row.references[0].doi == "10.1038/nature12742"
+    assert row.references[0].year == 2013
+    assert row.expected == {"chance": 0.5, "oracle_min": 1}
+    assert manifest.row("wrapper", "Delay").title == "Delay"
+    assert manifest.row("wrapper", "ContextDM-v0") is None
+    manifest.require_valid()
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "said"),
+    [
+        ({"title": "3"}, "title", "is a number; expected one line"),
+        ({"summary": '"' + "x" * 201 + '"'}, "summary", "201 characters; at most 200"),
+        ({"summary": '"""a\nb"""'}, "summary", "several lines"),
+        ({"title": '"a\\u001b[31mb"'}, "title", "control or invisible"),
+        ({"title": '"a\\u202Eb"'}, "title", "control or invisible"),
+        ({"tags": '"context"'}, "tags", "is a text, expected a list"),
+        ({"tags": "[1]"}, "tags", "expected a list of texts"),
+        ({"name": '"foo"'}, "name", "CapitalizedWords-v0"),
+        ({"reference": "[{doi = 'https://doi.org/10.1038/nature12742'}]"}, "reference 1 doi", "bare DOI"),
+        ({"reference": "[{kind = 'original'}]"}, "reference 1 doi", "is None"),
+        ({"reference": "[{doi = '10.1038/x', year = '2013'}]"}, "reference 1 year", "whole number"),
+        ({"reference": "[{doi = '10.1038/x', title = 3}]"}, "reference 1 title", "is a number"),
+        ({"reference": "3"}, "reference", "expected rows"),
+        ({"reference": "['10.1038/x']"}, "reference 1", "expected a table"),
+        ({"expected": "{chance = 1.5}"}, "expected chance", "between 0 and 1"),
+        ({"expected": "{chance = nan}"}, "expected chance", "between 0 and 1"),
+        ({"expected": "{chance = true}"}, "expected chance", "between 0 and 1"),
+        ({"expected": "0.5"}, "expected", "expected a table"),
+    ],
+)
+def test_a_broken_rule_is_named_with_its_row_and_field(fields: dict[str, str], field: str, said: str) -> None:
+    manifest = task(**fields)
+    (problem,) = [one for one in manifest.all_problems if one.level == "error"]
+    assert problem.file == "ngym.toml"
+    assert problem.row.startswith("[[task]] '")
+    assert problem.field == field
+    assert said in problem.message
+    assert len(manifest.rows) == 1
+    with pytest.raises(ManifestError, match=r"ngym\.toml breaks 1 rule"):
+        manifest.require_valid()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"tags": '["decision-makin"]'}, "not in the vocabulary. Did you mean 'decision-making'?"),
+        ({"tags": '["Working memory"]'}, "is written 'working-memory'"),
+        ({"species": '["macaque"]'}, "is written 'monkey'"),
+        ({"tag": '["context"]'}, "unknown field. Did you mean 'tags'?"),
+        ({"expected": "{orcle_min = 1}"}, "Did you mean 'oracle_min'?"),
+        ({"reference": "[{doi = '10.1038/x', kind = 'orginal'}]"}, "Did you mean 'original'?"),
+    ],
+)
+def test_what_is_only_unknown_is_a_warning(fields: dict[str, str], said: str) -> None:
+    manifest = task(**fields)
+    (problem,) = manifest.all_problems
+    assert problem.level == "warning"
+    assert said in str(problem)
+    manifest.require_valid()
+
+
+def test_missing_title_and_summary_are_warnings() -> None:
+    problems = parse_manifest('[[task]]\nname = "Foo-v0"').all_problems
+    assert [(one.level, one.field) for one in problems] == [("warning", "title"), ("warning", "summary")]
+
+
+def test_other_spellings_become_the_controlled_word() -> None:
+    row = task(tags='["memory", "wm", "Go no go"]').rows[0]
+    assert row.tags == ("working-memory", "go-nogo")
+
+
+def test_control_characters_do_not_survive() -> None:
+    assert task(title='"a\\u001b[31mb\\u0007"').rows[0].title == "a[31mb"
+
+
+def test_a_row_without_a_name_does_not_spoil_the_next() -> None:
+    manifest = parse_manifest('[[task]]\ntitle = "x"\n[[task]]\nname = "Foo-v0"\ntitle = "Foo"\nsummary = "Foo."')
+    assert [row.name for row in manifest.rows] == ["Foo-v0"]
+    assert [(one.row, one.field) for one in manifest.all_problems] == [("[[task]] number 1", "name")]
+
+
+def test_the_second_row_of_a_name_is_named() -> None:
+    manifest = parse_manifest('[[wrapper]]\nname = "A"\ntitle = "a"\nsummary = "a"\n[[wrapper]]\nname = "A"')
+    assert len(manifest.rows) == 1
+    assert "has a row already" in str(manifest.problems[0])
+
+
+@pytest.mark.parametrize("text", ["[[task]", "schema = 2", "schema = 'x'", "task = 3", "\x00"])
+def test_a_file_that_is_no_manifest_is_one_problem(text: str) -> None:
+    manifest = parse_manifest(text)
+    assert manifest.rows == ()
+    assert len(manifest.problems) == 1
+
+
+def test_unreadable_files_are_a_problem_not_an_error(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b'title = "\xe9"')
+    (tmp_path / "huge.toml").write_bytes(b"#" * 1_000_001)
+    for name in ("latin.toml", "huge.toml", "absent.toml"):
+        manifest = read_manifest(tmp_path / name)
+        assert [problem.file for problem in manifest.problems] == [name]
+
+
+VALUES = st.recursive(
+    st.one_of(st.text(), st.integers(), st.booleans(), st.floats()),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)),
+    max_leaves=6,
+)
+FIELDS = st.sampled_from(["name", "title", "summary", "tags", "species", "aliases", "reference", "expected"])
+
+
+@given(st.dictionaries(FIELDS, VALUES), st.sampled_from(["task", "wrapper"]))
+def test_no_value_of_any_field_raises(fields: dict, kind: str) -> None:
+    import tomlkit
+
+    text = tomlkit.dumps({kind: [{"name": "Foo-v0", **fields}]})
+    for row in parse_manifest(text).rows:
+        assert all(isinstance(tag, str) for tag in row.tags)
+        assert "\x1b" not in row.title + row.summary
+
+
+def test_the_core_describes_its_own_wrappers_without_a_problem() -> None:
+    manifest = read_manifest(Path(neurogym_core.errors.__file__).with_name("ngym.toml"))
+    assert manifest.all_problems == ()
+    assert {row.name for row in manifest.rows} == {"ReactionTime", "TrialHistory", "PassAction", "PassReward"}
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [("working memory", "working-memory"), ("WM", "working-memory"), ("gonogo", "go-nogo")]
+)
+def test_the_vocabulary_knows_other_spellings(text: str, word: str) -> None:
+    assert vocabulary().resolve("tags", text) == word
+    assert vocabulary().resolve("species", "mice") == "mouse"
+
+
+def test_no_spelling_of_the_vocabulary_means_two_words() -> None:
+    import tomllib
+
+    path = Path(neurogym_core.errors.__file__).parent / "ecosystem" / "vocabulary.toml"
+    tables = tomllib.loads(path.read_text("utf-8"))
+    for kind in ("tags", "species", "reference", "expected"):
+        spellings = [one for word, row in tables[kind].items() for one in (word, *row.get("also", ()))]
+        assert len(spellings) == len(set(spellings)), kind

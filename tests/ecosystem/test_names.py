@@ -1,0 +1,78 @@
+"""Names: namespaces that cannot be claimed, wrappers in two spellings, text that cannot move a cursor."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogym_core.ecosystem.names import TASK_NAME, canonical, clean, namespace_of, said_by, snake_case, tag_key
+
+NAMES = st.from_regex(r"[a-z0-9]([a-z0-9._-]{0,12}[a-z0-9])?", fullmatch=True)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "namespace"),
+    [
+        ("neurogym-task-perceptual", "perceptual"),
+        ("Neurogym_Task.Perceptual", "perceptual"),
+        ("neurogym-core", "core"),
+        ("foolab", "x-foolab"),
+        ("neurogym", "x-neurogym"),
+        ("neurogym-task-core", "x-neurogym-task-core"),
+        ("neurogym-task-x-foolab", "x-neurogym-task-x-foolab"),
+    ],
+)
+def test_namespace_is_made_from_the_distribution(distribution: str, namespace: str) -> None:
+    assert namespace_of(distribution) == namespace
+
+
+@given(
+    NAMES,
+    NAMES,
+    st.sampled_from(["", "neurogym-task-", "neurogym-task-x-", "x-"]),
+    st.sampled_from(["", "neurogym-task-"]),
+)
+def test_two_distributions_never_share_a_namespace(left: str, right: str, prefix: str, other: str) -> None:
+    left, right = prefix + left, other + right
+    assert (namespace_of(left) == namespace_of(right)) == (canonical(left) == canonical(right))
+
+
+@pytest.mark.parametrize("name", ["ReactionTime", "reaction_time"])
+def test_wrapper_names_have_two_spellings(name: str) -> None:
+    assert snake_case(name) == "reaction_time"
+
+
+def test_acronyms_keep_their_word_ends() -> None:
+    assert snake_case("RTTask") == "rt_task"
+
+
+@pytest.mark.parametrize("name", ["Foo", "foo-v0", "Foo-v01", "Foo-v", "a/Foo-v0", "Foo-v0 ", "Foo_Bar-v0", "Foo-v0\n"])
+def test_a_task_name_is_capitalized_and_versioned(name: str) -> None:
+    assert TASK_NAME.fullmatch(name) is None
+
+
+def test_tags_are_compared_without_their_spelling() -> None:
+    assert {tag_key(text) for text in ("Working memory", "working_memory", " working-memory ")} == {"working-memory"}
+
+
+@given(st.text())
+def test_clean_text_is_one_line_of_printable_characters(text: str) -> None:
+    assert all(unicodedata.category(char)[0] != "C" for char in clean(text))
+    assert "\n" not in clean(text)
+    assert clean(clean(text)) == clean(text)
+
+
+def test_clean_keeps_the_lines_of_a_docstring_when_asked() -> None:
+    assert clean("a\n    b\x1b[31m\u202e", keep_lines=True) == "a\n    b[31m"
+
+
+def test_an_exception_that_cannot_be_printed_is_still_named() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no")
+
+    assert said_by(MuteError()).startswith("MuteError: ")
+    assert said_by(SystemExit()) == "SystemExit"
