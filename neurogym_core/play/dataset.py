@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,24 @@ SPLITS = ("train", "validation")
 TARGETS = ("action", "units", "best")
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Trials and where they lie: which row (m,), first step there and last + 1 (m,)."""
+
+    row: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    conditions: dict[str, np.ndarray]
+    trials: TrialBatch | None = None
+
+    def window(self, begin: int, steps: int) -> Placed:
+        """The trials that lie at least partly within `steps` steps from `begin` on, counted from there."""
+        inside = np.flatnonzero((self.stop > begin) & (self.start < begin + steps))
+        trials = None if self.trials is None else self.trials.take(inside)
+        conditions = {name: values[inside] for name, values in self.conditions.items()}
+        return Placed(self.row[inside], self.start[inside] - begin, self.stop[inside] - begin, conditions, trials)
+
+
 class Batch:
     """One supervised batch; B rows (streams or trials), T steps. The arrays are the caller's to keep.
 
@@ -37,17 +55,28 @@ class Batch:
         trials: the trials as a table; None where they were stepped through.
     """
 
-    inputs: np.ndarray
-    targets: np.ndarray
-    weights: np.ndarray
-    new_trial: np.ndarray
-    row: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    conditions: dict[str, np.ndarray]
-    trials: TrialBatch | None = None
-    task: Task | None = None
-    kind: str = field(default="action", repr=False)
+    def __init__(
+        self, inputs: np.ndarray, targets: np.ndarray, weights: np.ndarray, new_trial: np.ndarray, placed: Callable[[], Placed], dataset: Dataset
+    ) -> None:
+        self.inputs, self.targets, self.weights, self.new_trial = inputs, targets, weights, new_trial
+        self._place = placed
+        self.task, self.kind = dataset.task, dataset.targets
+
+    @cached_property
+    def _placed(self) -> Placed:
+        placed = self._place()
+        del self._place
+        return placed
+
+    row = property(lambda self: self._placed.row)
+    start = property(lambda self: self._placed.start)
+    stop = property(lambda self: self._placed.stop)
+    conditions = property(lambda self: self._placed.conditions)
+    trials = property(lambda self: self._placed.trials)
+
+    def __getstate__(self) -> dict[str, Any]:
+        placed = self._placed  # noqa: F841 -- worked out now: what it is worked out from does not pickle
+        return self.__dict__
 
     def __repr__(self) -> str:
         return f"<Batch: inputs {self.inputs.shape}, targets {self.targets.shape}, {len(self.row)} trials>"
@@ -226,9 +255,7 @@ class _Trials(_Pool):
         inputs, targets, weights = (pad(flat, steps) for flat in arrays)
         new_trial = np.zeros(inputs.shape[:2], bool)
         new_trial[:, 0] = True
-        return Batch(
-            inputs, targets, weights, new_trial, rows, np.zeros_like(rows), steps, trials.conditions, trials, self.dataset.task, self.dataset.targets
-        )
+        return Batch(inputs, targets, weights, new_trial, partial(Placed, rows, np.zeros_like(rows), steps, trials.conditions, trials), self.dataset)
 
 
 def pad(flat: np.ndarray, steps: np.ndarray) -> np.ndarray:
@@ -241,23 +268,41 @@ def pad(flat: np.ndarray, steps: np.ndarray) -> np.ndarray:
     return out
 
 
+CHUNK_STEPS = 1 << 15
+"""Small batches are rendered several at a time, about so many steps together."""
+
+
 class _Streams(_Pool):
-    """Continuous streams: trials back to back, cut every `seq_len` steps; what is cut off is rendered later."""
+    """Continuous streams: trials back to back, cut every so many steps; what is cut off is rendered later."""
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         super().__init__(dataset, sequence)
         n = dataset.batch_size
-        self.steps = dataset.seq_len
+        self.batches = max(CHUNK_STEPS // (n * dataset.seq_len), 1)
+        self.steps = dataset.seq_len * self.batches
+        self._served = self.batches
         self.queues = _SessionDeal(n) if dataset.task.stateful else _Deal(n)
         self.unfinished = np.full(n, -1)  # the trial that each stream is in the middle of
         self.done = np.zeros(n, np.int64)  # and how much of it was rendered
 
     def next_batch(self) -> Batch:
+        if self._served == self.batches:
+            self._chunk, self._placed = self._render()
+            self._served = 0
+        begin = self._served * self.dataset.seq_len
+        self._served += 1
+        if self.batches == 1:
+            return Batch(*self._chunk, self._placed, self.dataset)
+        window = slice(begin, begin + self.dataset.seq_len)
+        arrays = (array[:, window].copy() for array in self._chunk)
+        return Batch(*arrays, partial(_windowed, self._placed, begin, self.dataset.seq_len), self.dataset)
+
+    def _render(self) -> tuple[tuple[np.ndarray, ...], Callable[[], Placed]]:
+        """Inputs, targets, weights and trial onsets of the coming `steps` steps, and where the trials lie."""
         if self.trials is None:
             self.refill(NO_ROWS)
             self.queues.add(self.trials, 0)
-        dealt = self._deal()
-        rows, stream, skip, played = self._pieces(*dealt)
+        rows, stream, skip, played = self._pieces(*self._deal())
         trials = self.trials.take(rows)
         duration = _cut(trials.path, skip, played)
         shape = (self.dataset.batch_size, self.steps)
@@ -265,15 +310,11 @@ class _Streams(_Pool):
         targets = self.dataset.encode(trials.render_targets(duration, skip))
         weights = np.repeat(trials.weight.ravel(), duration.ravel()).reshape(shape)
         end = np.cumsum(played)
-        start = end - played - stream * self.steps
         new_trial = np.zeros(shape, bool)
-        begins = skip == 0
-        new_trial[stream[begins], start[begins]] = True
-        start = start - skip
-        return Batch(
-            inputs, targets.reshape(*shape, *targets.shape[1:]), weights, new_trial, stream, start, start + trials.steps,
-            trials.conditions, trials, self.dataset.task, self.dataset.targets,
-        )  # fmt: skip
+        new_trial.reshape(-1)[(end - played)[skip == 0]] = True
+        start = end - played - stream * self.steps - skip
+        placed = partial(_placed_trials, stream, start, trials)
+        return (inputs, targets.reshape(*shape, *targets.shape[1:]), weights, new_trial), placed
 
     def _deal(self) -> tuple[np.ndarray, np.ndarray]:
         """New trials for every stream, until it has steps enough: (rows, how many of them each stream gets)."""
@@ -314,6 +355,14 @@ class _Streams(_Pool):
         self.unfinished = np.where(goes_on, rows[last], -1)
         self.done = np.where(goes_on, skip[last] + played[last], 0)
         return rows, stream, skip, played
+
+
+def _placed_trials(stream: np.ndarray, start: np.ndarray, trials: TrialBatch) -> Placed:
+    return Placed(stream, start, start + trials.steps, trials.conditions, trials)
+
+
+def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
+    return placed().window(begin, steps)
 
 
 def _cut(path: np.ndarray, skip: np.ndarray, played: np.ndarray) -> np.ndarray:
@@ -432,10 +481,9 @@ class _Stepped:
         self._add_unfinished(step)
         row, start, stop, conditions = (list(part) for part in zip(*self._trials, strict=True))
         joined = {name: np.stack([c[name] for c in conditions]) for name in conditions[0]}
-        return Batch(
-            arrays["inputs"], arrays["targets"], arrays["weights"].astype(np.float32), arrays["new_trial"],
-            np.array(row), np.array(start), np.array(stop), joined, None, self.dataset.task, self.dataset.targets,
-        )  # fmt: skip
+        placed = partial(Placed, np.array(row), np.array(start), np.array(stop), joined)
+        weights = arrays["weights"].astype(np.float32)
+        return Batch(arrays["inputs"], arrays["targets"], weights, arrays["new_trial"], placed, self.dataset)
 
     def _step(self, columns: dict[str, list], idle: np.ndarray, step: int) -> np.ndarray:
         player = self.player

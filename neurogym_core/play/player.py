@@ -214,11 +214,20 @@ class Player:
             target = self.table.targets.take(self.place, axis=0)
         return self.task.actions.from_task_units(target) if self.task.actions.continuous else target
 
+    def _open(self) -> tuple[np.ndarray, np.ndarray]:
+        """(N, K) which questions are open and unanswered, and the segments in hand (N,)."""
+        segment = self.table.cell[self.place] >> 1
+        windows = self.table.payoffs.window
+        return windows.reshape(-1, windows.shape[2])[segment] & (self.slots.outcome == 0), segment
+
+    def is_asked(self) -> np.ndarray:
+        """(N,) whether a question is open."""
+        return self._open()[0].any(axis=1)
+
     def can_wait(self) -> np.ndarray:
         """(N,) whether a question is open that may also be answered later: what a subject who answers last looks at."""
-        segment = self.table.cell[self.place] >> 1
-        is_open = self.table.payoffs.window.reshape(-1, len(self.table.payoffs.slot_names))[segment] & (self.slots.outcome == 0)
-        closing = self.table.closes.reshape(is_open.shape[1] and (-1, is_open.shape[1]) or (-1, 0))[segment]
+        is_open, segment = self._open()
+        closing = self.table.closes.reshape(-1, self.table.closes.shape[2])[segment]
         last = (self.table.cell[self.place] & 1).astype(bool)
         timed = np.isfinite(self.table.payoffs.due[self.row])
         return (is_open & ~timed & ~(closing & last[:, None])).any(axis=1)

@@ -91,7 +91,8 @@ class TrialStream:
         """Trials that are laid out together."""
         if self._block_rows is None:
             units = max(self.task.max_steps * (self.task.channels.size + 4), 1)
-            rows = min(max(BLOCK_TRIALS, 8 * self.n), max(BLOCK_UNITS // units, 16))
+            wanted = BLOCK_TRIALS if self.n == 1 else max(8 * BLOCK_TRIALS, 32 * self.n)
+            rows = min(wanted, max(BLOCK_UNITS // units, 16))
             self._block_rows = max(rows, self.n)
         return self._block_rows
 

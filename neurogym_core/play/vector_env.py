@@ -136,6 +136,16 @@ class TaskVectorEnv(VectorEnv):
         return {name: values[self.player.row] for name, values in self.player.table.batch.conditions.items()}
 
     @property
+    def trial_number(self) -> np.ndarray:
+        """(num_envs,) how many trials each env has finished."""
+        return self.player.trial_number
+
+    @property
+    def is_asked(self) -> np.ndarray:
+        """(num_envs,) whether a question is open on the observation in hand."""
+        return self.player.is_asked()
+
+    @property
     def can_wait(self) -> np.ndarray:
         """(num_envs,) whether the question in hand may also be answered on a later step."""
         return self.player.can_wait()

@@ -354,8 +354,8 @@ class Task:
                 drawn[name][wrong] = values
         raise InvalidValueError(f"{self.name} was asked for the answer {np.unique(wanted)!r}, which 1,000 draws of its conditions never gave; known answers: {self.answers!r}.")
 
-    def draw_duration(self, period: str, rng: np.random.Generator, n: int, computed: Mapping[str, Any]) -> np.ndarray:
-        """Durations of a period in ms: () where constant, else (n,)."""
+    def draw_duration(self, period: str, rng: np.random.Generator, n: int, computed: Mapping[str, Any]) -> float | np.ndarray:
+        """Durations of a period in ms: a number where constant, else (n,)."""
         if period not in self.timing:
             raise TrialLayoutError(
                 f"Period {period!r} of {self.name} has no duration: add it to timing = {{…}}, or compute it in "
@@ -363,7 +363,7 @@ class Task:
             )
         distribution = self.timing[period]
         if isinstance(distribution, Constant):
-            return np.asarray(distribution.value)
+            return float(distribution.value)
         return distribution.sample(rng, n)
 
     @property
@@ -531,7 +531,7 @@ class Task:
         """The smallest run of units that holds every noisy one."""
         if not self.batched:
             return slice(0, self.channels.size)
-        trial = batch.sources[0][0]._trial  # type: ignore[attr-defined]
+        trial = batch.sources[0]._trial  # type: ignore[attr-defined]
         noisy = [self.channels[show.channel] for show in trial.shows if np.ndim(show.noise) or show.noise]
         return slice(min(part.start for part in noisy), max(part.stop for part in noisy)) if noisy else None
 

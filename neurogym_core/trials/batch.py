@@ -161,6 +161,8 @@ class TrialBatch:
         conditions: name -> (n, …), drawn or imposed.
         notes: name -> (n, …), covariates.
         untimed: names of the periods that have no timer.
+        sources, origin: where the payoffs come from: functions that build them, and (2, n) which of these, and which row.
+        jumps: whether a trial may leave the order of its periods.
     """
 
     task: Task
@@ -175,7 +177,8 @@ class TrialBatch:
     notes: dict[str, np.ndarray] = field(default_factory=dict)
     frames: tuple[Frame, ...] = ()
     untimed: frozenset[str] = frozenset()
-    sources: tuple[tuple[Callable[[], Payoffs], np.ndarray], ...] = ()
+    sources: tuple[Callable[[], Payoffs], ...] = ()
+    origin: np.ndarray | None = None
     jumps: bool = False
 
     def __len__(self) -> int:
@@ -189,8 +192,13 @@ class TrialBatch:
         """What every action pays, means and does, built when first asked for."""
         from neurogym_core.trials.payoffs import Payoffs
 
-        parts = [source().take(rows) for source, rows in self.sources]
-        return parts[0] if len(parts) == 1 else Payoffs.concatenate(parts, self.period)
+        which, row = self.origin
+        used = np.unique(which)
+        if len(used) == 1:
+            return self.sources[used[0]]().take(row).over(self.period)
+        parts = [self.sources[source]().take(row[which == source]) for source in used]
+        back = np.argsort(np.concatenate([np.flatnonzero(which == source) for source in used]), kind="stable")
+        return Payoffs.concatenate(parts, self.period).take(back)
 
     @cached_property
     def path(self) -> np.ndarray:
@@ -225,7 +233,7 @@ class TrialBatch:
             conditions={name: values[rows] for name, values in self.conditions.items()},
             notes={name: values[rows] for name, values in self.notes.items()},
             frames=tuple(frame.take(rows) for frame in self.frames), untimed=self.untimed,
-            sources=_take_sources(self.sources, rows), jumps=self.jumps,
+            sources=self.sources, origin=self.origin[:, rows], jumps=self.jumps,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ rendering
@@ -251,15 +259,16 @@ class TrialBatch:
 
     def _add_noise(self, rng: np.random.Generator, observations: np.ndarray, flat: np.ndarray) -> None:
         units = self.noisy
-        z = rng.standard_normal((len(observations), units.stop - units.start), dtype=np.float32)
         level = self.noise[:, :, units]
+        z = rng.standard_normal((len(observations), units.stop - units.start), dtype=np.float32)
         if level.min() == level.max():
             z *= level.flat[0]
         elif (level == level[..., :1]).all():
-            z *= np.repeat(np.broadcast_to(level[..., 0], self.duration.shape).ravel(), flat)[:, None]
+            sd = np.repeat(np.broadcast_to(level[..., 0], self.duration.shape).ravel(), flat)
+            _scale_rows(z, sd)
         else:
             z *= np.repeat(np.broadcast_to(level, (*self.duration.shape, z.shape[1])).reshape(-1, z.shape[1]), flat, axis=0)
-        observations[:, units] += z
+        _add_columns(observations, z, units)
 
     def render_targets(self, duration: np.ndarray | None = None, skip: np.ndarray | None = None) -> np.ndarray:
         """Correct actions of all steps, (total,) int64 or (total, k) float32 in task units."""
@@ -314,7 +323,7 @@ class TrialBatch:
             target=np.concatenate([part.target for part in parts]), weight=np.concatenate([part.weight for part in parts]),
             conditions=_join_columns([part.conditions for part in parts]), notes=_join_columns([part.notes for part in parts]),
             frames=_join_frames(parts), untimed=first.untimed,
-            sources=tuple(source for part in parts for source in part.sources), jumps=any(part.jumps for part in parts),
+            jumps=any(part.jumps for part in parts), **_join_sources(parts),
         )  # fmt: skip
 
     def _spread(self, period: np.ndarray) -> TrialBatch:
@@ -325,6 +334,28 @@ class TrialBatch:
         for name in ("duration", "weight", "shown", "target", "noise"):
             setattr(batch, name, spread(getattr(self, name), at, len(period)))
         return batch
+
+
+FEW = 6
+"""Up to so many columns NumPy is faster column by column: its loop over the last axis would be too short."""
+
+
+def _scale_rows(z: np.ndarray, factor: np.ndarray) -> None:
+    """z (steps, units) *= factor (steps,), in place."""
+    if z.shape[1] > FEW:
+        z *= factor[:, None]
+        return
+    for column in z.T:
+        column *= factor
+
+
+def _add_columns(out: np.ndarray, z: np.ndarray, units: slice) -> None:
+    """out[:, units] += z, in place."""
+    if z.shape[1] > FEW or z.shape == out.shape:
+        out[:, units] += z
+        return
+    for target, column in zip(out.T[units], z.T, strict=True):
+        target += column
 
 
 def spread_index(old: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -370,15 +401,17 @@ def _join_frames(parts: Sequence[TrialBatch]) -> tuple[Frame, ...]:
     return tuple(joined)
 
 
-def _take_sources(sources: tuple, rows: np.ndarray) -> tuple:
-    """Which rows of which sources make up the given rows, in order."""
-    if len(sources) == 1:
-        return ((sources[0][0], sources[0][1][rows]),)
-    sizes = np.cumsum([0, *(len(source_rows) for _, source_rows in sources)])
-    which = np.searchsorted(sizes, rows, side="right") - 1
-    breaks = np.flatnonzero(np.diff(which)) + 1
-    pieces = np.split(np.arange(len(rows)), breaks) if len(rows) else []
-    return tuple((sources[which[p[0]]][0], sources[which[p[0]]][1][rows[p] - sizes[which[p[0]]]]) for p in pieces)
+def _join_sources(parts: Sequence[TrialBatch]) -> dict[str, Any]:
+    """The sources that some trial still comes from, and the origins numbered accordingly."""
+    sources: list[Callable[[], Payoffs]] = []
+    origins = []
+    for part in parts:
+        number = np.zeros(len(part.sources), np.int64)
+        for k in np.unique(part.origin[0]):
+            number[k] = len(sources)
+            sources.append(part.sources[k])
+        origins.append(np.stack([number[part.origin[0]], part.origin[1]]))
+    return {"sources": tuple(sources), "origin": np.concatenate(origins, axis=1)}
 
 
 # ---------------------------------------------------------------------- from verbs to tables
@@ -401,7 +434,8 @@ def compile_trial(trial: Trial) -> TrialBatch:
         task=task, period_names=geometry.names, period=geometry.period, duration=_with_untimed(trial, geometry),
         shown=shown, noise=np.sqrt(noise, out=noise), target=target, weight=weight, conditions=trial.conditions,
         notes=notes, frames=tuple(_frame(frames, geometry, task) for frames in trial.frame_list),
-        untimed=frozenset(geometry.untimed), sources=((source, np.arange(n)),), jumps=_has_jumps(trial),
+        untimed=frozenset(geometry.untimed), sources=(source,),
+        origin=np.stack([np.zeros(n, np.int64), np.arange(n)]), jumps=_has_jumps(trial),
     )  # fmt: skip
 
 
@@ -424,7 +458,8 @@ def _has_jumps(trial: Trial) -> bool:
     """Whether the path of a trial may differ from all periods in order."""
     then = {target for slot in trial.slots for target in slot.then.values()} - {"end", "wait"}
     early = [slot for slot in trial.slots if "end" in slot.then.values() and slot.span.periods[-1] != trial.timeline.names[-1]]
-    return bool(then or trial.timeline.then or early or trial.timeline.untimed)
+    by_choice = any(slot.leads is not None for slot in trial.slots)
+    return bool(then or by_choice or trial.timeline.then or early or trial.timeline.untimed)
 
 
 def _with_untimed(trial: Trial, geometry: Geometry) -> np.ndarray:

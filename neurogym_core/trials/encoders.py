@@ -75,8 +75,15 @@ class Ring(Encoder):
 
     def cosine(self, direction: Any, strength: Any = 0.5, baseline: Any = 0.5) -> np.ndarray:
         """baseline + strength * cos(preferred - direction), shape (n, size)."""
-        cosines = np.cos(self.angles - self.angle(direction)[..., None])
+        cosines = self._cosines(direction)
         return (np.asarray(baseline)[..., None] + np.asarray(strength)[..., None] * cosines).astype(np.float32)
+
+    def _cosines(self, direction: Any) -> np.ndarray:
+        """cos(preferred - direction), (..., size); looked up for units, which is many times faster."""
+        direction = np.asarray(direction)
+        if direction.dtype.kind in "iu":
+            return np.cos(self.angles - self.angles[:, None]).take(direction, axis=0, mode="wrap")
+        return np.cos(self.angles - self.angle(direction)[..., None])
 
     def bump(self, direction: Any, strength: Any = 1.0, width: float = np.pi / 8, height: float = 0.8) -> np.ndarray:
         """Gaussian bump: height * strength * exp(-(distance / width)^2 / 2), shape (n, size); `width` in radians.
@@ -88,8 +95,7 @@ class Ring(Encoder):
 
     def von_mises(self, direction: Any, strength: Any = 1.0, kappa: float = 2.0) -> np.ndarray:
         """strength * exp(kappa (cos(preferred - direction) - 1)), shape (n, size)."""
-        cosines = np.cos(self.angles - self.angle(direction)[..., None])
-        return (np.asarray(strength)[..., None] * np.exp(kappa * (cosines - 1))).astype(np.float32)
+        return (np.asarray(strength)[..., None] * np.exp(kappa * (self._cosines(direction) - 1))).astype(np.float32)
 
     def nearest(self, direction: Any) -> np.ndarray:
         """Index of the unit whose preferred angle is nearest, shape (n,)."""

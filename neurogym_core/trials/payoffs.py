@@ -85,11 +85,12 @@ class Payoffs:
     @staticmethod
     def concatenate(parts: Sequence[Payoffs], period: np.ndarray) -> Payoffs:
         """The payoffs of several batches of one task, over the segments of `period` (S,)."""
-        parts = align_slots([part._spread(period) for part in parts])
+        parts = align_slots([part.over(period) for part in parts])
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*Payoffs.BY_SEGMENT, *Payoffs.BY_TRIAL)}
         return replace(parts[0], **joined)
 
-    def _spread(self, period: np.ndarray) -> Payoffs:
+    def over(self, period: np.ndarray) -> Payoffs:
+        """The same payoffs over the segments of `period` (S,), which may be more."""
         if np.array_equal(self.period, period):
             return self
         at = spread_index(self.period, period)
@@ -232,7 +233,7 @@ class _Builder:
         """Reward, outcome, score and goto of every choice of a slot, (n, choices)."""
         if slot.amounts is not None:
             other = np.full(slot.amounts.shape, Outcome.OTHER, np.int8)
-            goto = np.full(slot.amounts.shape, self._goto(slot.then["other"], 0), np.int16)
+            goto = np.full(slot.amounts.shape, self._goto(slot.then["other"], 0), np.int16) if slot.leads is None else slot.leads
             return {"reward": slot.amounts, "outcome": other, "score": slot.worth, "goto": goto}
         right = np.ones((self.n, 1), bool) if slot.right is None else slot.right
         gotos = [self._goto(slot.then[outcome], 0) for outcome in ("correct", "error")]
@@ -240,7 +241,7 @@ class _Builder:
             "reward": np.where(right, slot.correct[:, None], slot.error[:, None]),
             "outcome": np.where(right, Outcome.CORRECT, Outcome.ERROR).astype(np.int8),
             "score": right.astype(np.float32),
-            "goto": np.where(right, gotos[0], gotos[1]).astype(np.int16),
+            "goto": np.where(right, gotos[0], gotos[1]).astype(np.int16) if slot.leads is None else slot.leads,
         }
 
     def _set_slot_terms(self, k: int, slot: Slot, terms: dict[str, np.ndarray]) -> None:
@@ -275,7 +276,10 @@ class _Builder:
             return
         outcome = "other" if slot.amounts is not None else "correct"
         answers = np.ones(self.n, bool) if self.actions.continuous else np.asarray(slot.aim) >= 0
-        goto = np.where(answers, self._goto(slot.then[outcome], 0), STAY)
+        wanted = self._goto(slot.then[outcome], 0)
+        if slot.leads is not None:
+            wanted = slot.leads[np.arange(self.n), slot.aim]
+        goto = np.where(answers, wanted, STAY)
         self.target_goto[rows, k] = goto[rows]
         self.error_goto[rows, k] = self._goto(slot.then["error"], 0)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,9 @@ STAY = -1
 """`goto`: the trial goes on as it would."""
 END = -2
 """`goto`: the trial is over."""
+
+Destination = str | Mapping[str, str] | Sequence[str] | np.ndarray
+"""What `then=` takes: one place, places by outcome, or places by choice."""
 
 VERBS = ("periods", "show", "hold", "answer", "answer_at", "pay", "weigh", "frames", "note", "best")
 
@@ -100,6 +103,7 @@ class Slot:
         amounts: (n, k) what each choice pays; only where choices have prices.
         worth: (n, k) what each choice is worth on average; only where choices have prices.
         then: where each outcome ("correct", "error", "other") leads: "end", "wait" or the name of a period.
+        leads: (n, k) int, where each choice leads, whatever its outcome: STAY, END or the index of a period; None: `then` says it.
         needs: name of a slot that has to be correct for this one to be.
         due: ms from the window's onset at which the answer is to be given, (n,); only for `answer_at`.
         tolerance: ms (n,) around `due`, or the largest error of a continuous answer.
@@ -116,6 +120,7 @@ class Slot:
     error: Any
     miss: Any
     then: dict[str, str]
+    leads: np.ndarray | None = None
     amounts: np.ndarray | None = None
     worth: np.ndarray | None = None
     needs: str | None = None
@@ -223,6 +228,10 @@ class Trial:
             ms = self._task.draw_duration(name, self.rng, self.n, computed)
         else:
             ms = computed[name]
+            ms = float(ms) if isinstance(ms, int | float) else ms
+        if isinstance(ms, float) and 0 <= ms < math.inf:
+            self.timeline.steps[name] = np.full(self.n, self._constant_steps(name, ms))
+            return
         ms = np.asarray(ms, dtype=np.float64)
         self._check_ms(name, ms)
         if np.isposinf(ms).all():
@@ -230,9 +239,12 @@ class Trial:
             ms = np.zeros(ms.shape)
         steps = to_steps(ms, self.dt)
         steps = np.where((steps == 0) & (ms > 0), 1, steps)
-        if ms.ndim == 0:
-            self._warn_unrepresentable(name, float(ms), int(steps))
         self.timeline.steps[name] = np.broadcast_to(steps, (self.n,))
+
+    def _constant_steps(self, name: str, ms: float) -> int:
+        steps = max(int(ms / self.dt + 0.5 + 1e-9), int(ms > 0))
+        self._warn_unrepresentable(name, ms, steps)
+        return steps
 
     def _check_ms(self, name: str, ms: np.ndarray) -> None:
         if ms.ndim > 1 or (ms.ndim == 1 and ms.shape != (self.n,)):
@@ -343,7 +355,7 @@ class Trial:
         where: Any = None,
         tolerance: Any = None,
         slot: str | None = None,
-        then: str | Mapping[str, str] = "end",
+        then: Destination = "end",
         needs: str | None = None,
         correct: Any = None,
         error: Any = None,
@@ -359,7 +371,8 @@ class Trial:
             tolerance: radians around an angle; for continuous actions the largest distance that is still correct.
             slot: name for the record; default the group's.
             then: what an answer does: "end" the trial, "wait" (the clock runs on, further answers are ignored), or a period
-                to go to; or a dict of these by outcome ("correct", "error").
+                to go to; or a dict of these by outcome ("correct", "error"); or one of these per choice, (k,) or (n, k), where
+                the choice itself leads somewhere, right or wrong.
             needs: name of an earlier slot; without that one correct, this one cannot be.
             correct, error, miss: rewards, number or (n,); default the task's. Resting rightly pays `correct`.
             pays: continuous actions: (distance, tolerance) -> reward.
@@ -418,7 +431,7 @@ class Trial:
         stop: Any = None,
         where: Any = None,
         slot: str | None = None,
-        then: str | Mapping[str, str] = "end",
+        then: Destination = "end",
         needs: str | None = None,
         miss: Any = None,
     ) -> None:
@@ -427,6 +440,7 @@ class Trial:
         Args:
             amount: what each choice pays: number, (k,) or (n, k).
             worth: what each choice is worth on average, for `performance` and the best-paid action; default `amount`.
+            then: as in `answer`; (k,) or (n, k) names of periods let each choice lead to a period of its own.
             slot: a slot that an `answer` already opened makes the choices join it (a sure bet beside the answers).
         """
         part = self._task.actions[group]
@@ -452,7 +466,7 @@ class Trial:
 
     # ------------------------------------------------------------------ helpers
 
-    def _add_slot(self, name: str | None, group: str, span: Span, then: str | Mapping[str, str], **terms: Any) -> None:
+    def _add_slot(self, name: str | None, group: str, span: Span, then: Destination, **terms: Any) -> None:
         name = name or group
         if terms["needs"] is not None and terms["needs"] not in {slot.name for slot in self.slots}:
             raise unknown("slot", terms["needs"], [slot.name for slot in self.slots], of=self._task.name)
@@ -462,12 +476,37 @@ class Trial:
         for term in ("correct", "error", "miss"):
             value = rewards[term] if terms[term] is None else terms[term]
             terms[term] = self._per_trial(term, value)
+        if not isinstance(then, str | Mapping):
+            terms["leads"] = self._leads(group, then, terms)
+            then = "wait"
         outcomes = dict(then) if isinstance(then, Mapping) else dict.fromkeys(("correct", "error", "other"), then)
         for outcome, target in outcomes.items():
             if outcome not in ("correct", "error", "other"):
                 raise unknown("outcome", outcome, ("correct", "error", "other"), of="then")
             self._check_goto(target, ("end", "wait"))
         self.slots.append(Slot(name=name, group=group, span=span, then=outcomes, **terms))
+
+    def _leads(self, group: str, then: Any, terms: Mapping[str, Any]) -> np.ndarray:
+        """Where each choice leads, (n, k) of STAY, END or the index of a period, from names of that shape."""
+        part = self._task.actions[group]
+        k = part.stop - part.start
+        if self._task.actions.continuous or terms["needs"] is not None or terms.get("due") is not None:
+            raise TrialLayoutError(
+                f"then= of {self._task.name} leads by choice, which continuous, timed and dependent (needs=) answers cannot; "
+                "give one place, or a dict by outcome."
+            )
+        names = np.asarray(then)
+        if names.dtype.kind != "U" or names.ndim not in (1, 2) or names.shape[-1] != k or (names.ndim == 2 and len(names) != self.n):
+            raise TrialLayoutError(
+                f"then= of {self._task.name} was given {_brief(names)}; give one name, a dict by outcome, or the names of "
+                f"periods per choice, of shape ({k},) or ({self.n}, {k})."
+            )
+        known, which = np.unique(names, return_inverse=True)
+        for name in known.tolist():
+            self._check_goto(name, ("end", "wait"))
+        index = {"wait": STAY, "end": END, **{name: p for p, name in enumerate(self.timeline.names)}}
+        places = np.array([index[name] for name in known.tolist()], np.int16)
+        return np.broadcast_to(places[which.reshape(names.shape)], (self.n, k))
 
     def _right(self, group: str, which: Any, tolerance: Any) -> tuple[np.ndarray | None, Any]:
         """The mask of right choices (n, k) and the one the target shows (n,)."""

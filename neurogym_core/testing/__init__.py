@@ -1,0 +1,1 @@
+"""For testing tasks: reference subjects."""

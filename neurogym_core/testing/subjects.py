@@ -1,0 +1,158 @@
+"""Reference subjects: what random, resting, perfect, hasty and ideal subjects do on any task.
+
+A subject is called with a vector env and the observations in hand, and returns one action per env::
+
+    actions = subject(env, observations)
+
+`begin(env)` is called before the first step, `seen(step)` is not needed: everything is read from the env in hand.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from neurogym_core.errors import NotSupportedError, unknown
+from neurogym_core.play.vector_env import TaskVectorEnv
+
+
+class Subject(ABC):
+    """Base of the reference subjects.
+
+    Args:
+        seed: of the subject's own random numbers.
+    """
+
+    def __init__(self, seed: int | None = 0) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        """Called once before the first step; refuses tasks that the subject cannot play."""
+
+    @abstractmethod
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        """Actions (num_envs,) or (num_envs, k) for the observations in hand, (num_envs, obs)."""
+
+
+def _resting(env: TaskVectorEnv) -> np.ndarray:
+    actions = env.task.actions
+    if actions.continuous:
+        return np.broadcast_to(actions.from_task_units(actions.rest_value), (env.num_envs, actions.size))
+    return np.full(env.num_envs, actions.rest or 0)
+
+
+def _anything(env: TaskVectorEnv, rng: np.random.Generator) -> np.ndarray:
+    actions = env.task.actions
+    if actions.continuous:
+        return rng.uniform(-1, 1, (env.num_envs, actions.size)).astype(np.float32)
+    return rng.integers(0, actions.size, env.num_envs)
+
+
+class Random(Subject):
+    """Acts at random on every step, all actions equally likely."""
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        return _anything(env, self.rng)
+
+
+class Guesser(Subject):
+    """Rests while it should, and answers at random as soon as something is asked: what chance performance is."""
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        actions = env.task.actions
+        if actions.rest is None:
+            return _anything(env, self.rng)
+        acting = self.rng.integers(1, max(actions.size, 2), env.num_envs) if not actions.continuous else _anything(env, self.rng)
+        asked = env.is_asked
+        return np.where(asked.reshape(-1, *[1] * (acting.ndim - 1)), acting, _resting(env))
+
+
+class Rest(Subject):
+    """Never acts."""
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        return _resting(env)
+
+
+class Oracle(Subject):
+    """Does what is right on every step: plays the target."""
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        return env.target
+
+
+class Premature(Subject):
+    """Answers on every step, whether anything is asked or not: a random choice, never resting."""
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        actions = env.task.actions
+        if actions.continuous:
+            hasty = _anything(env, self.rng)
+            if actions.trigger is not None:
+                hasty[:, actions.trigger[0]] = 1.0
+            return hasty
+        first = 0 if actions.rest is None else 1
+        return self.rng.integers(first, actions.size, env.num_envs)
+
+
+class Integrator(Subject):
+    """Ideal observer of noisy evidence: sums a channel over the trial, rests until asked, and reports the largest sum.
+
+    Optimal where the evidence units carry independent Gaussian noise of equal SD and differ in their mean only
+    (Bogacz et al. 2006, doi:10.1037/0033-295X.113.4.700).
+
+    Args:
+        channel: the evidence channel.
+        group: the actions that report its units, in the same order; default the first that is not resting.
+        seed: of its random numbers (ties).
+    """
+
+    def __init__(self, channel: str = "stimulus", group: str | None = None, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.channel, self.group = channel, group
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task = env.task
+        part = task.channels[self.channel]
+        group = self.group or next(name for name in task.actions if name != task.actions.rest_name)
+        choices = task.actions[group]
+        if choices.stop - choices.start != part.stop - part.start:
+            raise NotSupportedError(
+                f"The integrator needs as many units in the channel {self.channel!r} as choices in {group!r}; {task.name} has "
+                f"{part.stop - part.start} and {choices.stop - choices.start}. Name another channel= or group=."
+            )
+        self._units, self._first = part, choices.start
+        self._sum = np.zeros((env.num_envs, part.stop - part.start))
+        self._trial = env.trial_number.copy()
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        fresh = env.trial_number != self._trial
+        self._sum[fresh] = 0
+        self._trial = env.trial_number.copy()
+        self._sum += observations[:, self._units]
+        ties = 1e-9 * self.rng.random(self._sum.shape)
+        choice = self._first + np.argmax(self._sum + ties, axis=1)
+        return np.where(env.is_asked, choice, env.task.actions.rest or 0)
+
+
+SUBJECTS: dict[str, type[Subject]] = {
+    "random": Random,
+    "guess": Guesser,
+    "rest": Rest,
+    "oracle": Oracle,
+    "premature": Premature,
+    "integrator": Integrator,
+}
+"""Reference subjects by name."""
+
+
+def subject_named(name: str, seed: int | None = 0) -> Subject:
+    """A reference subject.
+
+    Raises:
+        UnknownNameError: there is none of this name.
+    """
+    if name not in SUBJECTS:
+        raise unknown("subject", name, SUBJECTS)
+    return SUBJECTS[name](seed=seed)
