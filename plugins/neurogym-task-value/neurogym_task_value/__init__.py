@@ -1,0 +1,1 @@
+"""Tasks of learning and choosing by value."""

@@ -1,0 +1,66 @@
+"""Stationary bandit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Constant, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+
+class Bandit(Task):
+    """Choose between arms that pay with probabilities that do not change.
+
+    After the two-armed bandits of Wang, Kurth-Nelson, Kumaran, Tirumala, Soyer, Leibo, Hassabis & Botvinick (2018), Nat.
+    Neurosci. 21:860, doi:10.1038/s41593-018-0147-8.
+
+    On every trial all arms are on offer and the subject takes one of them at once; there is nothing to wait for, so a
+    trial is one step. The arm pays its magnitude or nothing. Which arms would have paid is drawn for all of them, so that
+    the record tells what was forgone. Nothing is right or wrong: performance is what the chosen arm pays on average,
+    relative to the best arm.
+
+    Deviations from the paper: the probabilities are the same in all sessions (there, drawn anew for every episode: use
+    ``conditions={"probability": …}`` of `reset` for that); no fixation before the choice. The default probabilities are
+    ours.
+
+    Args:
+        probabilities: probability that each arm pays; as many arms as numbers.
+        magnitudes: what each arm pays when it does, in units of reward; default 1 for all.
+    """
+
+    probabilities: tuple[float, ...] = (0.25, 0.75)
+    magnitudes: tuple[float, ...] | None = None
+
+    timing = {"choice": 100}  # ms; one step, since every action is a choice
+    supervised = False
+    go_cue = "offer"
+
+    def define(self) -> None:
+        self._check_probabilities()
+        self.arms = len(self.probabilities)
+        self.sizes = np.broadcast_to(1.0 if self.magnitudes is None else self.magnitudes, (self.arms,))
+        self.observe(offer=1)
+        self.act(arm=self.arms)
+        self.vary(probability=Constant(tuple(self.probabilities)), payout=self._payout)
+
+    def _check_probabilities(self) -> None:
+        p = np.asarray(self.probabilities, float)
+        if p.ndim != 1 or len(p) < 2 or not ((p >= 0) & (p <= 1)).all():
+            raise InvalidValueError(
+                f"Bandit was given probabilities={self.probabilities!r}; it needs two or more numbers from 0 to 1, one per arm."
+            )
+        if self.magnitudes is not None and len(self.magnitudes) != len(p):
+            raise InvalidValueError(
+                f"Bandit was given {len(self.magnitudes)} magnitudes for {len(p)} probabilities; give one per arm."
+            )
+
+    def _payout(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
+        """What every arm would pay, (n, arms)."""
+        return (rng.random(prior["probability"].shape) < prior["probability"]) * self.sizes
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("choice")
+        trial.show("offer", 1, during="choice")
+        trial.pay("arm", trial.payout, worth=trial.probability * self.sizes, during="choice")
