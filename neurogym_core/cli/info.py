@@ -267,12 +267,14 @@ def _show_description(page: Page, description: Mapping[str, Any]) -> None:
 
 
 def _show_session(page: Page, description: Mapping[str, Any]) -> None:
+    from ._timeline import written
+
     facts = [
-        ("step", f"{description['dt']} ms" if "dt" in description else None),
-        ("supervised", {True: "yes", False: "no"}.get(description.get("supervised"))),  # type: ignore[arg-type]
-        ("trials per session", description.get("trials_per_session")),
+        ("step", written(description.get("dt"))),
+        ("supervised", {"True": "yes", "False": "no"}.get(str(description.get("supervised")))),
+        ("trials per session", _value(description.get("trials_per_session"))),
     ]
-    if any(value is not None for _, value in facts):
+    if any(value for _, value in facts):
         page.heading("session")
         page.facts(facts)
 

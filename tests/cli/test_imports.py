@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -12,21 +13,20 @@ ALLOWED = {"neurogym_core", "click", "rich", "importlib_metadata", "zipp", "lazy
 CODE = """
 import io, json, os, sys
 before = set(sys.modules)
-sys.stdout, out = io.StringIO(), sys.stdout
+sys.stdout, out = io.TextIOWrapper(io.BytesIO(), "utf-8"), sys.stdout
 from neurogym_core.cli import main
 try:
     main(prog_name="ngym")
 except SystemExit:
     pass
-printed, sys.stdout = sys.stdout.getvalue(), out
+sys.stdout.flush()
+printed, sys.stdout = sys.stdout.buffer.getvalue().decode(), out
 print(json.dumps({"modules": sorted(set(sys.modules) - before), "printed": printed}))
 """
 
 
 def imported(*arguments: str, **environment: str) -> tuple[set[str], str]:
     """The top-level modules outside the standard library that a command imports, and what it printed."""
-    import os
-
     completed = subprocess.run(
         [sys.executable, "-c", CODE, *arguments],
         env=os.environ | environment,

@@ -1,0 +1,41 @@
+"""Completing in a shell."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_a_script_for_each_shell(ngym, site, name: str) -> None:
+    result = ngym("completion", name)
+    assert result.exit_code == 0
+    assert "_NGYM_COMPLETE" in result.stdout
+
+
+def test_another_shell_is_a_usage_error(ngym, site) -> None:
+    assert ngym("completion", "tcsh").exit_code == 2
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_can_read_its_script(ngym, site) -> None:
+    subprocess.run(["bash", "-n"], input=ngym("completion", "bash").stdout, text=True, check=True)
+
+
+def complete(ngym, line: str) -> list[str]:
+    words = line.split(" ")
+    environment = {"_NGYM_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    return [row.partition(",")[2] for row in ngym(**environment).stdout.splitlines()]
+
+
+def test_commands_tasks_and_tags_are_completed_without_importing_them(ngym, site) -> None:
+    source = {"__init__.py": "raise SystemExit"}
+    commands = {"neurogym.commands": {"train": "neurogym_task_foo.cli:train"}}
+    site.add("neurogym-task-foo", tasks={"Dots-v0": "", "bad": "x"}, files=source, groups=commands)
+    assert {"list", "info", "train"} <= set(complete(ngym, "ngym "))
+    assert complete(ngym, "ngym info Do") == ["Dots-v0"]
+    assert complete(ngym, "ngym info foo/") == ["foo/Dots-v0"]
+    assert complete(ngym, "ngym info neurogym-t") == ["neurogym-task-foo"]
+    assert complete(ngym, "ngym list --tag work") == ["working-memory"]

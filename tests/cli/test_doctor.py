@@ -1,0 +1,131 @@
+"""``ngym doctor``: what is wrong, whose it is, and what ends it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+CLICK = "import click\n@click.command()\ndef train(): pass\n"
+PLUGIN = "from neurogym_core.ecosystem import hookimpl\n@hookimpl\ndef ngym_trial_end(trial): pass\n"
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def problems(ngym, *options: str, package: str, **environment: str) -> list[tuple[str, str, str]]:
+    """(level, code, message) of a package's problems."""
+    result = json.loads(ngym("doctor", "--json", *options, **environment).stdout)
+    return [(row["level"], row["code"], row["message"]) for row in result["problems"] if row["package"] == package]
+
+
+def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> None:
+    groups = {
+        "neurogym.commands": {"train": "neurogym_task_foo.cli:train"},
+        "neurogym.plugins": {"log": "neurogym_task_foo.plugin"},
+        "neurogym.trainers": {"ppo": "neurogym_task_foo.cli:train"},
+    }
+    files = {"cli.py": CLICK, "plugin.py": PLUGIN}
+    site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"), groups=groups, files=files)
+    assert problems(ngym, package="neurogym-task-foo") == []
+
+
+def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
+    site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    text = words(ngym("doctor", "--no-import").stdout)
+    assert "numpy" in text
+    assert f"neurogym-task-foo 1.0 1 tasks {site.path}" in text
+    assert "Nothing is wrong" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "level", "code", "said"),
+    [
+        ({"files": {"tasks.py": "raise ValueError('no')"}}, "error", "import", "ValueError: no"),
+        ({"files": {"tasks.py": "import os; os._exit(5)"}}, "error", "import", "exit code 5"),
+        (
+            {"files": {"tasks.py": "print('hello'); class_ = 0\nclass Dots: pass"}},
+            "warning",
+            "output",
+            "prints 6 bytes",
+        ),
+        ({"requires": ["neurogym-core<1"]}, "fatal", "incompatible", "needs neurogym-core<1"),
+        ({"requires": []}, "warning", "metadata", "does not say which neurogym-core"),
+        (
+            {"groups": {"neurogym.plugins": {"p": "foo.plugin"}}, "files": {"plugin.py": "x = 1"}},
+            "error",
+            "import",
+            "no hook",
+        ),
+        ({"groups": {"neurogym.commands": {"go": "foo.tasks:Dots"}}}, "error", "import", "expected a click command"),
+        ({"groups": {"neurogym.manifest": {"m": "foo:absent.toml"}}}, "error", "manifest", "is not in the package"),
+    ],
+)
+def test_a_problem_has_level_code_and_message(ngym, site, fields: dict, level: str, code: str, said: str) -> None:
+    manifest = None if "neurogym.manifest" in fields.get("groups", {}) else site.row("Dots-v0")
+    site.add("foo", **{"tasks": {"Dots-v0": ""}, "manifest": manifest, **fields})
+    (problem,) = problems(ngym, package="foo")
+    assert problem[:2] == (level, code)
+    assert said in problem[2]
+
+
+def test_exit_codes(ngym, site) -> None:
+    """0 with warnings, 1 with errors; with NGYM_STRICT warnings count."""
+    site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0", tags='["no such tag"]'))
+    assert ngym("doctor", "--no-import").exit_code == 0
+    assert ngym("doctor", "--no-import", NGYM_STRICT="1").exit_code == 1
+    site.add("bar", tasks={"Dots": ""})
+    assert ngym("doctor", "--no-import").exit_code == 1
+    assert ngym("doctor", "--no-import", NGYM_BLOCK="bar").exit_code == 1
+    assert ngym("doctor", "--seconds", "0").exit_code == 2
+
+
+def test_without_imports_nothing_of_the_packages_runs(ngym, site, tmp_path) -> None:
+    source = f"open({str(tmp_path / 'canary')!r}, 'w')\nclass Dots: pass"
+    site.add("foo", tasks={"Dots-v0": ""}, files={"tasks.py": source})
+    ngym("doctor", "--no-import")
+    assert not (tmp_path / "canary").exists()
+    ngym("doctor")
+    assert (tmp_path / "canary").exists()
+
+
+def test_blocked_packages_are_not_imported(ngym, site, tmp_path) -> None:
+    source = f"open({str(tmp_path / 'canary')!r}, 'w')\nclass Dots: pass"
+    site.add("foo", tasks={"Dots-v0": ""}, files={"tasks.py": source})
+    assert ("note", "blocked") in [one[:2] for one in problems(ngym, package="foo", NGYM_BLOCK="foo")]
+    assert not (tmp_path / "canary").exists()
+
+
+def test_an_offer_that_ends_the_process_does_not_hide_the_others(ngym, site) -> None:
+    files = {"a.py": "import os; os._exit(3)", "b.py": "import os; os._exit(4)", "c.py": "class C: pass", "d.py": "x"}
+    tasks = {"A-v0": "foo.a:A", "B-v0": "foo.b:B", "C-v0": "foo.c:C", "D-v0": "foo.d:D"}
+    manifest = "".join(site.row(name) for name in tasks)
+    site.add("foo", tasks=tasks, files=files, manifest=manifest)
+    found = json.loads(ngym("doctor", "--json").stdout)["problems"]
+    mine = {row["id"]: row["message"] for row in found if row["package"] == "foo"}
+    assert set(mine) == {"x-foo/A-v0", "x-foo/B-v0", "x-foo/D-v0"}
+    assert "exit code 3" in mine["x-foo/A-v0"]
+    assert "exit code 4" in mine["x-foo/B-v0"]
+    assert "NameError" in mine["x-foo/D-v0"]
+
+
+def test_stale_metadata_of_an_editable_install(ngym, site, tmp_path) -> None:
+    """An author adds a task to pyproject.toml and forgets to install again."""
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    project = '[project]\nname = "foo"\nversion = "1.1"\n[project.entry-points."neurogym.tasks"]\n'
+    project += '"Dots-v0" = "foo.tasks:Dots"\n'
+    (sources / "pyproject.toml").write_text(project + '"New-v0" = "foo.tasks:New"\n')
+    site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    origin = {"url": sources.as_uri(), "dir_info": {"editable": True}}
+    (site.path / "foo-1.0.dist-info" / "direct_url.json").write_text(json.dumps(origin))
+    (problem,) = problems(ngym, "--no-import", package="foo")
+    assert problem[:2] == ("error", "stale")
+    assert "'version 1.1', 'New-v0'" in problem[2]
+    assert f"`python -m pip install -e {sources}`" in problem[2]
+
+
+def test_at_40_columns_nothing_but_paths_is_wider(ngym, site) -> None:
+    site.add("foo", tasks={"Dots": ""})
+    assert max(map(len, ngym("doctor", "--no-import", COLUMNS="40").stdout.splitlines())) <= 40

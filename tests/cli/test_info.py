@@ -1,0 +1,280 @@
+"""``ngym info``: the manifest part always shows, the class part comes from another process."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from neurogym_core.cli import _child, info
+
+ROW = {
+    "title": '"Random dots"',
+    "tags": '["perceptual"]',
+    "species": '["monkey"]',
+    "aliases": '["RDM-v0"]',
+    "expected": "{chance = 0.5}",
+    "reference": "[{doi = '10.1523/JNEUROSCI.12-12-04745.1992', authors = 'Britten, K. H. & Shadlen', year = 1992}]",
+}
+DESCRIPTION = {
+    "docstring": "Report the direction.\n\n    Indented [red]text[/red].",
+    "parameters": [{"name": "coherences", "type": "tuple", "default": [0, 6.4], "doc": "percent"}],
+    "channels": [{"name": "fixation", "start": 0, "stop": 1, "encoder": "Scalar"}],
+    "actions": [{"name": "choose", "size": 2, "kind": "ring"}],
+    "periods": [
+        {"name": "fixation", "duration": 300},
+        {"name": "stimulus", "duration": {"uniform": [500, 1500]}},
+        {"name": "delay", "duration": "computed"},
+    ],
+    "conditions": [{"name": "direction", "distribution": {"choice": [0, 1]}}],
+    "rewards": {"abort": -0.1, "correct": 1.0},
+    "dt": 100,
+    "supervised": True,
+    "trials_per_session": 100,
+    "unheard_of": object,
+}
+
+
+@pytest.fixture(autouse=True)
+def task(site) -> None:
+    site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0", **ROW))
+
+
+@pytest.fixture
+def described(monkeypatch):
+    """Makes this the description of whatever is asked for."""
+
+    def use(description: object) -> None:
+        monkeypatch.setattr(info, "_describe", lambda name, entry: (description, None))
+
+    use({key: value for key, value in DESCRIPTION.items() if key != "unheard_of"})
+    return use
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+class TestTask:
+    def test_manifest_and_class_are_shown_together(self, ngym) -> None:
+        result = ngym("info", "Dots-v0")
+        assert result.exit_code == 0, result.output
+        for part in (
+            "foo/Dots-v0",
+            "Random dots",
+            "neurogym-task-foo 1.0",
+            "perceptual",
+            "monkey",
+            "RDM-v0",
+            "chance = 0.5",
+        ):
+            assert part in result.stdout
+        assert "Britten, K. H. & Shadlen (1992) https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992" in words(
+            result.stdout
+        )
+        assert "A task that does nothing." in result.stdout
+        assert "delay int 500" in words(result.stdout)
+
+    def test_the_class_is_imported_in_another_process_only(self, ngym, site) -> None:
+        source = "import os, builtins\nbuiltins.ngym_canary = True\nclass Dots:\n    'Doc.'\n"
+        site.add("bar", tasks={"Canary-v0": "bar.bad:Dots"}, files={"bad.py": source})
+        import builtins
+
+        assert "Doc." in ngym("info", "Canary-v0").stdout
+        assert not hasattr(builtins, "ngym_canary")
+
+    @pytest.mark.parametrize(
+        ("source", "said"),
+        [
+            ("raise ValueError('no')", "ValueError: no"),
+            ("import os; os._exit(7)", "ended the process with exit code 7"),
+            ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", "was killed by signal 15"),
+            ("import sys; sys.exit()", "SystemExit"),
+        ],
+    )
+    def test_a_broken_class_leaves_the_manifest_part_and_exit_code_1(self, ngym, site, source: str, said: str) -> None:
+        site.add(
+            "bar",
+            tasks={"Bad-v0": "bar.bad:Bad"},
+            files={"bad.py": source},
+            manifest=site.row("Bad-v0", title='"Good title"'),
+        )
+        result = ngym("info", "Bad-v0")
+        assert result.exit_code == 1
+        assert "Good title" in result.stdout
+        assert said in words(result.stdout)
+        assert "`python -m pip uninstall bar`" in words(result.stdout)
+
+    def test_what_a_class_prints_does_not_spoil_the_json(self, ngym, site) -> None:
+        source = "import os\nprint('{}')\nos.write(1, b'raw')\nclass Loud: 'Doc.'"
+        site.add("bar", tasks={"Loud-v0": "bar.loud:Loud"}, files={"loud.py": source})
+        assert json.loads(ngym("info", "Loud-v0", "--json").stdout)["description"]["docstring"] == "Doc."
+
+    def test_json_holds_both_parts(self, ngym) -> None:
+        row = json.loads(ngym("info", "Dots-v0", "--json").stdout)
+        assert (row["id"], row["kind"], row["title"], row["package"]) == (
+            "foo/Dots-v0",
+            "task",
+            "Random dots",
+            "neurogym-task-foo",
+        )
+        assert row["references"][0]["year"] == 1992
+        assert row["description"]["parameters"] == [{"name": "delay", "type": "int", "doc": "", "default": 500}]
+        assert row["failure"] is None
+
+    def test_an_incompatible_task_is_not_imported(self, ngym, site, tmp_path: Path) -> None:
+        source = f"open({str(tmp_path / 'canary')!r}, 'w')"
+        site.add("new", tasks={"New-v0": ""}, requires=["neurogym-core>=2"], files={"__init__.py": source})
+        result = ngym("info", "New-v0")
+        assert result.exit_code == 1
+        assert "needs neurogym-core>=2" in words(result.stdout)
+        assert not (tmp_path / "canary").exists()
+
+    def test_an_old_or_wrong_name_is_answered_with_the_right_one(self, ngym) -> None:
+        assert "is now 'foo/Dots-v0'" in words(ngym("info", "RDM-v0").stderr)
+        assert "Did you mean 'Dots-v0'?" in words(ngym("info", "Dotz-v0").stderr)
+        assert "Did you mean 'neurogym-task-foo'?" in words(ngym("info", "neurogym-task-fo").stderr)
+
+    def test_a_task_in_a_file_needs_no_package(self, ngym, tmp_path: Path) -> None:
+        path = tmp_path / "my_task.py"
+        path.write_text("class MyTask:\n    'Mine.'\n    def __init__(self, n: int = 3): pass\n")
+        result = ngym("info", f"{path}:MyTask")
+        assert result.exit_code == 0, result.output
+        assert "Mine." in result.stdout
+        assert ngym("info", f"{path}:Other").exit_code == 1
+
+
+class TestDescription:
+    def test_every_key_has_its_place(self, ngym, described) -> None:
+        text = words(ngym("info", "Dots-v0").stdout)
+        for part in (
+            "coherences tuple [0, 6.4] percent",
+            "fixation 0 1 Scalar",
+            "choose 2 ring",
+            "direction choice(0, 1)",
+        ):
+            assert part in text
+        for part in (
+            "abort -0.1 correct 1",
+            "step 100 ms supervised yes trials per session 100",
+            "uniform(500, 1500) ms",
+        ):
+            assert part in text
+        assert "Indented [red]text[/red]." in text
+
+    def test_at_40_columns_nothing_is_cut(self, ngym, described) -> None:
+        text = ngym("info", "Dots-v0", COLUMNS="40").stdout
+        assert max(map(len, text.splitlines())) <= 40
+        assert "percent" in text
+        assert "10.1523/JNEUROSCI.12-12-04745.1992" in text.replace("\n", "").replace(" ", "")
+
+    def test_on_an_ascii_terminal_the_timeline_is_drawn_in_ascii(self, ngym, described) -> None:
+        result = ngym("info", "Dots-v0", charset="ascii")
+        assert result.exit_code == 0
+        assert "###" in result.stdout
+
+    @pytest.mark.parametrize(
+        "description",
+        [
+            {"periods": 3, "parameters": "x", "rewards": [], "docstring": None, "dt": {}, "supervised": []},
+            {"periods": [3, {}], "parameters": [{}, 3], "channels": [{"name": {"a": [None]}}], "conditions": {}},
+            {
+                "periods": [{"name": "a\x1b[2J", "duration": {"choice": [[1, 2], [0.5, 0.5]]}}],
+                "rewards": {"\x1b": None},
+            },
+        ],
+    )
+    def test_a_description_of_another_form_is_not_trusted(self, ngym, described, description: dict) -> None:
+        described(description)
+        result = ngym("info", "Dots-v0")
+        assert result.exit_code == 0, result.exception
+        assert "\x1b" not in result.stdout
+
+
+class TestOthers:
+    def test_a_wrapper_is_known_in_both_spellings(self, ngym, site) -> None:
+        source = "class SideBias:\n    'Makes sides unequal.'\n    def __init__(self, task, p: float = 0.5): pass\n"
+        site.add("bar", files={"wrap.py": source}, groups={"neurogym.wrappers": {"SideBias": "bar.wrap:SideBias"}})
+        for name in ("SideBias", "side_bias", "x-bar/SideBias"):
+            assert "Makes sides unequal." in ngym("info", name).stdout
+
+    @pytest.mark.parametrize("name", ["neurogym-task-foo", "foo", "Neurogym_Task_Foo"])
+    def test_a_package_is_shown_without_running_its_code(self, ngym, site, name: str) -> None:
+        result = ngym("info", name)
+        assert result.exit_code == 0
+        for part in ("neurogym-task-foo 1.0", ">=1.0,<2", "Dots-v0", "python -m pip uninstall neurogym-task-foo"):
+            assert part in result.stdout
+
+    def test_a_package_as_json(self, ngym) -> None:
+        row = json.loads(ngym("info", "foo", "--json").stdout)
+        assert (row["package"], row["offers"]["tasks"], row["compatible"]) == ("neurogym-task-foo", ["Dots-v0"], True)
+
+
+class TestBibtex:
+    def test_a_reference_with_author_and_year(self, ngym) -> None:
+        lines = ngym("info", "Dots-v0", "--bibtex").stdout.splitlines()
+        assert lines[0] == "@article{Britten1992,"
+        assert "  doi = {10.1523/JNEUROSCI.12-12-04745.1992}," in lines
+        assert r"  author = {Britten, K. H. \& Shadlen}," in lines
+        assert lines[-1] == "}"
+
+    def test_a_reference_with_a_doi_only(self, ngym) -> None:
+        assert "@article{doi_10_1523_JNEUROSCI_22_21_09475_2002," in ngym("info", "ReactionTime", "--bibtex").stdout
+
+    def test_braces_cannot_end_the_entry(self, ngym, site) -> None:
+        reference = "[{doi = '10.1000/x', title = 'a} @comment{ \\input'}]"
+        site.add("bar", tasks={"New-v0": ""}, manifest=site.row("New-v0", reference=reference))
+        assert r"title = {a\} @comment\{ input}," in ngym("info", "New-v0", "--bibtex").stdout
+
+    def test_no_reference_and_no_manifest_are_said(self, ngym, tmp_path) -> None:
+        assert ngym("info", "PassAction", "--bibtex").exit_code == 1
+        assert ngym("info", "my_task.py:X", "--bibtex").exit_code == 2
+
+
+class TestChild:
+    def test_a_child_that_hangs_is_stopped_with_all_it_started(self, tmp_path: Path, monkeypatch) -> None:
+        pid_file = tmp_path / "pid"
+        script = tmp_path / "hanging.py"
+        script.write_text(
+            "import subprocess, sys, time\n"
+            "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+            f"open({str(pid_file)!r}, 'w').write(str(child.pid))\n"
+            "time.sleep(600)\n"
+        )
+        monkeypatch.syspath_prepend(str(tmp_path))
+        start = time.monotonic()
+        child = _child.run_child("hanging", [], 2.0)
+        assert child.timed_out
+        assert time.monotonic() - start < 20
+        assert child.ending == "did not finish in time"
+        assert not _alive(int(pid_file.read_text()))
+
+    def test_every_answer_starts_the_time_again(self, tmp_path: Path, monkeypatch) -> None:
+        (tmp_path / "slow_but_alive.py").write_text(
+            "import time\nfor i in range(6):\n    time.sleep(0.5); print(i, flush=True)"
+        )
+        monkeypatch.syspath_prepend(str(tmp_path))
+        child = _child.run_child("slow_but_alive", [], 2.0)
+        assert not child.timed_out
+        assert child.values == (0, 1, 2, 3, 4, 5)
+
+    def test_stdin_is_empty(self, tmp_path: Path, monkeypatch) -> None:
+        (tmp_path / "asking.py").write_text("input()")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        assert "EOFError" in _child.run_child("asking", [], 20.0).errors
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended may stay a zombie for as long as its new parent likes."""
+    for _ in range(50):
+        try:
+            os.kill(pid, 0)
+            if "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text():
+                return False
+        except OSError:
+            return False
+        time.sleep(0.1)
+    return True
