@@ -87,6 +87,11 @@ class TaskEnv(gymnasium.Env):
         return self.player.trial
 
     @property
+    def is_asked(self) -> bool:
+        """Whether a question is open on the observation in hand."""
+        return self.player.is_asked
+
+    @property
     def can_wait(self) -> bool:
         """Whether the question in hand may also be answered on a later step."""
         return self.player.can_wait

@@ -635,3 +635,17 @@ def check_actions(actions: Any, n: int, size: int, task: str) -> np.ndarray:
     if array.min() < 0 or array.max() >= size:
         raise InvalidValueError(f"{task} was given actions from {array.min()} to {array.max()}; they must be from 0 to {size - 1}.")
     return array
+
+
+def check_values(actions: Any, shape: tuple[int, ...], task: str) -> np.ndarray:
+    """Continuous actions as float64 of the given shape.
+
+    Raises:
+        InvalidValueError: not numbers, another shape, or outside [-1, 1].
+    """
+    array = np.asarray(actions)
+    if array.dtype.kind not in "fiu" or array.shape != shape:
+        raise InvalidValueError(f"{task} was given actions of type {array.dtype} and shape {array.shape}; give numbers in [-1, 1] of shape {shape}.")
+    if not (np.abs(array) <= 1 + 1e-6).all():
+        raise InvalidValueError(f"{task} was given actions from {array.min()} to {array.max()}; they must be in [-1, 1].")
+    return array.astype(np.float64)

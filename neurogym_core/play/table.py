@@ -14,6 +14,7 @@ import numpy as np
 from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.payoffs import Payoffs
+from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY
 
 ANSWER, LEAVE, EXPIRE = 1, 2, 4
@@ -29,7 +30,7 @@ class PlayTable:
         batch, payoffs: what it was made from.
         tape: (steps, obs) float32; `targets`, `period` (steps, …) say what is right and which period it is.
         start: (n,) place of every trial's first step; `row_start`, `row_stop` (n,) the part of the tape it owns.
-        cell: (steps,) the cell of every step.
+        cell: (steps,) the cell of every step; `base` is cell * A.
         reward, aborts, code: (cells * A,).
         simple: whether all that can happen is that the trial ends, by one answer or when time runs out.
     """
@@ -50,6 +51,7 @@ class PlayTable:
         self.cell = np.repeat(np.arange(n * self.n_segments) * 2, flat)
         ends = np.cumsum(flat)[flat > 0] - 1
         self.cell[ends] += 1
+        self.base = self.cell * self.n_actions
         self.period = batch.period[(self.cell >> 1) % self.n_segments]
         self.targets = batch.render_targets(batch.duration)
         landing = self._landing()
@@ -182,6 +184,30 @@ class PlayTable:
         miss = np.where(self.closes[:, :, 0], self.payoffs.miss_reward[:, :1], 0).reshape(-1, 1)
         answers = (self.payoffs.slot >= 0).reshape(-1, self.n_actions)
         reward[:, 1] += np.where(answers, 0, miss)
+
+    @cached_property
+    def performance(self) -> np.ndarray:
+        """(cells * A,) of a trial that ends with this key; simple tables only."""
+        pay = self.payoffs
+        if not pay.slot_names or np.isfinite(pay.best).any():
+            return np.full(len(self.code), np.nan)
+        answered = np.repeat((pay.slot >= 0).reshape(-1, 1, self.n_actions), 2, axis=1)
+        score = np.repeat(pay.score.reshape(-1, 1, self.n_actions), 2, axis=1)
+        rested = np.repeat((pay.miss_outcome[:, 0] == Outcome.CORRECT) & pay.asked[:, 0], self.n_segments)[:, None, None]
+        ran_out = self.code.reshape(answered.shape) == RAN_OUT
+        return np.where(answered, score, ran_out & rested).astype(np.float64).ravel()
+
+    @cached_property
+    def leads(self) -> np.ndarray:
+        """(n * S * A,) where an action leads: STAY, END, or a place of the tape."""
+        goto = self.payoffs.goto.reshape(len(self.batch), -1)
+        places = np.take_along_axis(self._period_place, np.maximum(goto, 0).astype(np.int64), axis=1)
+        return np.where(goto < 0, goto, places).reshape(-1)
+
+    @cached_property
+    def period_text(self) -> np.ndarray:
+        """(steps,) name of the period of every step."""
+        return np.asarray(self.batch.period_names)[self.period]
 
     def by_action(self, name: str, key: np.ndarray) -> np.ndarray:
         """An (n, S, A) table of the payoffs at keys = cell * A + action."""

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials, TrialInfo
 from neurogym_core.play.options import read_options
-from neurogym_core.play.player import NO_ROWS, Player, Step, check_actions
+from neurogym_core.play.player import NO_ROWS, Player, Step, check_actions, check_values
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.tasks.task import Task
 
@@ -149,20 +149,6 @@ class TaskVectorEnv(VectorEnv):
     def can_wait(self) -> np.ndarray:
         """(num_envs,) whether the question in hand may also be answered on a later step."""
         return self.player.can_wait()
-
-
-def check_values(actions: Any, shape: tuple[int, ...], task: str) -> np.ndarray:
-    """Continuous actions as float64 of the given shape.
-
-    Raises:
-        InvalidValueError: not numbers, another shape, or outside [-1, 1].
-    """
-    array = np.asarray(actions)
-    if array.dtype.kind not in "fiu" or array.shape != shape:
-        raise InvalidValueError(f"{task} was given actions of type {array.dtype} and shape {array.shape}; give numbers in [-1, 1] of shape {shape}.")
-    if not (np.abs(array) <= 1 + 1e-6).all():
-        raise InvalidValueError(f"{task} was given actions from {array.min()} to {array.max()}; they must be in [-1, 1].")
-    return array.astype(np.float64)
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:
