@@ -502,7 +502,7 @@ def _targets(trial: Trial, geometry: Geometry) -> tuple[np.ndarray, np.ndarray]:
         if actions.rest is None:
             weight[:] = 0
     for slot in trial.slots:
-        _set_target(slot, geometry, actions, target, weight)
+        _set_target(slot, geometry, actions, target, weight, _aimed(slot, trial.slots, n))
     for weigh in trial.weights:
         for segment, covered in geometry.segments(weigh.span):
             value = np.broadcast_to(np.asarray(weigh.weight, np.float32), (n,))
@@ -510,7 +510,20 @@ def _targets(trial: Trial, geometry: Geometry) -> tuple[np.ndarray, np.ndarray]:
     return target, weight
 
 
-def _set_target(slot: Any, geometry: Geometry, actions: Any, target: np.ndarray, weight: np.ndarray) -> None:
+def _aimed(slot: Any, slots: Sequence[Any], n: int) -> Coverage:
+    """The trials in which a slot sets the target: priced choices that join an answer (a sure bet) leave it the target."""
+    if slot.amounts is None:
+        return True
+    aimed = np.ones(n, bool)
+    for other in slots:
+        if other.name == slot.name and other.amounts is None:
+            aimed &= False if other.span.where is None else ~other.span.where
+    return True if aimed.all() else aimed
+
+
+def _set_target(
+    slot: Any, geometry: Geometry, actions: Any, target: np.ndarray, weight: np.ndarray, aimed: Coverage
+) -> None:
     units = actions[slot.group]
     if actions.continuous:
         _set_continuous_target(slot, geometry, actions, units, target)
@@ -523,6 +536,8 @@ def _set_target(slot: Any, geometry: Geometry, actions: Any, target: np.ndarray,
             begin = geometry.edges[p][segment - geometry.first[p]]
             now = begin == np.clip(due[p], 0, None)
             covered = now if covered is True else covered & now
+        if aimed is not True:
+            covered = aimed if covered is True else covered & aimed
         target[:, segment] = ids if covered is True else np.where(covered, ids, target[:, segment])
         if actions.rest is None:
             weight[:, segment] = 1 if covered is True else np.where(covered, 1, weight[:, segment])

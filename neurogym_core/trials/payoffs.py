@@ -197,9 +197,13 @@ class _Builder:
         acting = self._acting()
         cost = self.task.rewards["abort"] if hold.cost is None else hold.cost
         amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.task.dt / 100
+        free = hold.then is None and not np.any(amount)
         for segment, covered in self.geometry.segments(hold.span):
             rows = slice(None) if covered is True else covered
             self.reward[rows, segment, acting] = amount[rows, None]
+            if free:
+                self.aborts[rows, segment, acting] = False
+                self.goto[rows, segment, acting] = STAY
             if hold.then is not None:
                 self.goto[rows, segment, acting] = self._goto(hold.then, segment)
 
@@ -246,14 +250,14 @@ class _Builder:
 
     def _set_slot_terms(self, k: int, slot: Slot, terms: dict[str, np.ndarray]) -> None:
         rows = slice(None) if slot.span.where is None else slot.span.where
-        joins = self.asked[:, k].any()
+        asked = self.asked[:, k].copy()
         self.asked[rows, k] = True
         best = slot.correct if slot.amounts is None else slot.worth.max(axis=1)
         self.worth_best[rows, k] = np.maximum(self.worth_best[rows, k], best[rows])
         if slot.amounts is not None:
             self.priced[k] = True
-        if joins and slot.amounts is not None:
-            return  # priced choices that join a slot of answers leave its terms alone
+            # Where priced choices join a question that is asked already (a sure bet), its terms stay.
+            rows = ~asked if slot.span.where is None else slot.span.where & ~asked
         self.per_slot["error_reward"][rows, k] = slot.error[rows]
         self._set_miss_terms(k, slot, rows)
         if slot.due is not None:
@@ -288,7 +292,7 @@ class _Builder:
         names, first = self.names, {slot.name: slot for slot in reversed(self.slots)}
         needs = tuple(-1 if first[name].needs is None else names.index(first[name].needs) for name in names)
         units = tuple(
-            slice(self.actions[first[name].group].start, self._last_unit(name)) if len(self.actions) else slice(0, 0) for name in names
+            slice(self._first_unit(name), self._last_unit(name)) if len(self.actions) else slice(0, 0) for name in names
         )
         then = np.full(len(self.geometry.names), STAY, np.int16)
         for name, target in self.trial.timeline.then.items():
@@ -301,6 +305,9 @@ class _Builder:
             miss_outcome=self.miss_outcome, aim=self.aim, best=best, target_goto=self.target_goto,
             error_goto=self.error_goto, **self.per_slot,
         )  # fmt: skip
+
+    def _first_unit(self, name: str) -> int:
+        return min(self.actions[slot.group].start for slot in self.slots if slot.name == name)
 
     def _last_unit(self, name: str) -> int:
         return max(self.actions[slot.group].stop for slot in self.slots if slot.name == name)

@@ -1,0 +1,86 @@
+"""Priced choices that join a question with a right answer: a sure bet beside the answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neurogym_core import Choice, Task, TaskEnv
+
+BETS = ("withheld", "offered")
+
+
+class SureBet(Task):
+    """Answer, or take a sure bet in half of the trials."""
+
+    bet_first: bool = False
+    rewards = {"miss": -0.5}  # noqa: RUF012
+
+    def define(self):
+        self.observe(fixation=1)
+        self.act(fixate=1, choose=2, sure=1)
+        self.vary(right=Choice(2), bet=Choice(BETS), answer="right")
+
+    def new_trial(self, trial):
+        trial.periods("wait", "decision", wait=200, decision=200)
+        offered = trial.bet == "offered"
+        verbs = [
+            lambda: trial.answer("choose", trial.right, during="decision"),
+            lambda: trial.pay("sure", 0.5, during="decision", where=offered, slot="choose", miss=-9),
+        ]
+        for verb in verbs[::-1] if self.bet_first else verbs:
+            verb()
+
+
+@pytest.fixture(params=[False, True], ids=["answer first", "bet first"])
+def task(request):
+    return SureBet(bet_first=request.param)
+
+
+def test_the_right_answer_remains_the_target(task):
+    batch = task.sample(40, seed=0)
+    decision = batch.target[:, batch.period == 1]
+    np.testing.assert_array_equal(decision, np.broadcast_to(1 + batch.conditions["right"][:, None], decision.shape))
+
+
+def test_what_a_missed_question_costs_is_what_the_answer_says(task):
+    np.testing.assert_array_equal(task.sample(40, seed=0).payoffs.miss_reward[:, 0], -0.5)
+
+
+@pytest.mark.parametrize(
+    ("action", "bet", "choice", "reward"), [(1, "offered", 0, 1), (3, "offered", 2, 0.5), (3, "withheld", -1, -0.7)]
+)
+def test_choices_are_numbered_from_the_first_answer(task, action, bet, choice, reward):
+    env = TaskEnv(task)
+    env.reset(seed=0, options={"conditions": {"right": 0, "bet": bet}})
+    for act in (0, 0, action, action):
+        *_, info = env.step(act)
+        if info["new_trial"]:
+            break
+    assert info["trial"]["choice"] == choice
+    assert info["trial"]["reward"] == pytest.approx(reward)
+
+
+class BetAlone(Task):
+    """A question in some trials, and in the others nothing but a bet."""
+
+    rewards = {"miss": -0.5}  # noqa: RUF012
+
+    def define(self):
+        self.observe(fixation=1)
+        self.act(fixate=1, choose=2, sure=1)
+        self.vary(bet=Choice(BETS))
+
+    def new_trial(self, trial):
+        trial.periods("decision", decision=200)
+        offered = trial.bet == "offered"
+        trial.answer("choose", 1, during="decision", where=~offered)
+        trial.pay("sure", 0.5, during="decision", where=offered, slot="choose", miss=-2)
+
+
+def test_where_nothing_was_asked_before_the_priced_choices_say_it_all():
+    batch = BetAlone().sample(40, seed=0)
+    offered = batch.conditions["bet"] == "offered"
+    assert 0 < offered.sum() < 40
+    np.testing.assert_array_equal(batch.payoffs.miss_reward[:, 0], np.where(offered, -2, -0.5))
+    np.testing.assert_array_equal(batch.target[:, 0], np.where(offered, 3, 2))
