@@ -1,0 +1,1 @@
+"""Tasks of inhibition, rules and cognitive control."""

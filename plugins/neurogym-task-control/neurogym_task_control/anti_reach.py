@@ -1,0 +1,60 @@
+"""Answer away from a stimulus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Ring, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+
+class AntiReach(Task):
+    """Move to the side opposite of a stimulus, or to the stimulus.
+
+    Munoz & Everling (2004), Nat. Rev. Neurosci. 5:218, doi:10.1038/nrn1345.
+
+    The subject fixates while a stimulus appears at one of several directions; the units of a ring show cos(preferred
+    - direction). When the fixation cue goes off the subject moves: to the opposite direction (``anti=True``), which
+    means holding back the movement that the stimulus invites, or to the stimulus itself (``anti=False``). Exactly one
+    direction is right. The condition `direction` is the index of the stimulus' direction.
+
+    Deviations from the paper:
+
+    - stimuli lie on the whole circle, there to the left and to the right;
+    - pro and anti are two tasks; there the colour of the fixation point tells them apart from trial to trial;
+    - durations are NeuroGym's.
+
+    Args:
+        anti: whether the opposite direction is right.
+        directions: number of equally spaced directions; even, so that each has an opposite one.
+    """
+
+    anti: bool = True
+    directions: int = 32
+
+    timing = {"fixation": 500, "stimulus": 500, "delay": 0, "decision": 500}  # ms, as in NeuroGym
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        if self.anti and self.directions % 2:
+            raise InvalidValueError(
+                f"AntiReach was given directions={self.directions}; give an even number, each needs an opposite one."
+            )
+        self.ring = Ring(self.directions)
+        self.observe(fixation=1, stimulus=self.ring)
+        self.act(fixate=1, reach=self.ring)
+        self.vary(direction=Choice(self.directions), answer=self._goal)
+
+    def _goal(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Index of the direction to move to, (n,)."""
+        turn = self.directions // 2 if self.anti else 0
+        return (conditions["direction"] + turn) % self.directions
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "stimulus", "delay")
+        trial.periods(*before, "decision")
+        trial.show("fixation", 1, during=before)
+        trial.show("stimulus", self.ring.cosine(trial.direction, strength=1, baseline=0), during="stimulus")
+        trial.answer("reach", self._goal(trial.conditions), during="decision")

@@ -1,0 +1,49 @@
+"""Go or withhold after a delay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Task, Trial
+
+
+class GoNogo(Task):
+    """Go after one stimulus, withhold after the other.
+
+    Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191.
+
+    One of two stimuli (odours) is shown, then nothing for a delay; all that while the fixation cue is on and the
+    subject waits. When the cue goes off it goes if the stimulus was "go", and does nothing if it was "nogo".
+    Withholding rightly is correct and is paid like going rightly, at the end of the response window; going wrongly
+    and not going cost alike.
+
+    Deviations from the paper:
+
+    - withholding rightly is paid; mice there were rewarded for licking to the go odour only;
+    - durations and rewards are NeuroGym's.
+
+    Args: none of its own.
+    """
+
+    timing = {"fixation": 0, "stimulus": 500, "delay": 500, "decision": 500}  # ms, as in NeuroGym
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.5, "miss": -0.5}  # as in NeuroGym
+
+    def define(self) -> None:
+        self.observe(fixation=1, nogo=1, go=1)
+        self.act(fixate=1, go=1)
+        self.vary(stimulus=Choice(("nogo", "go")), answer=_right)
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "stimulus", "delay")
+        trial.periods(*before, "decision")
+        trial.show("fixation", 1, during=before)
+        for name in ("nogo", "go"):
+            trial.show(name, 1, during="stimulus", where=trial.stimulus == name)
+        trial.answer("go", _right(trial.conditions), during="decision")
+
+
+def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    """0 (go) after the go stimulus, -1 (rest) after the other."""
+    return np.where(conditions["stimulus"] == "go", 0, -1)

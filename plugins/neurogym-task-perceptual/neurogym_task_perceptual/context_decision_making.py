@@ -1,0 +1,90 @@
+"""Context-dependent integration of motion or colour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, OneHot, Ring, Task, Trial, TruncatedExponential
+from neurogym_core.errors import InvalidValueError
+
+MODALITIES = ("motion", "colour")
+
+
+class ContextDecisionMaking(Task):
+    """Judge the motion or the colour of the same dots, whichever the context asks for.
+
+    Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78, doi:10.1038/nature12742.
+
+    The subject fixates while it watches a patch of dots with two features, each of which points to one of the
+    choices, more or less strongly (the coherence). One feature counts, the other distracts; they are drawn
+    independently. After a delay of random length the fixation cue goes off, and the subject reports the choice that
+    the relevant feature pointed to. The units of a feature show 0.5 + coherence / 200 * cos(preferred - direction)
+    with independent noise on every step. The context is either cued throughout the trial and drawn for every trial
+    (``context="cued"``), or the same always and nowhere shown (``context="motion"`` or ``"colour"``).
+
+    Deviations from the paper:
+
+    - the features are noisy activities of direction-selective units, not dots; red and green are two opposite
+      directions;
+    - both features have the same coherences;
+    - the order of cued contexts, independent draws, is not taken from the paper;
+    - where the context is implicit, there is one context only.
+
+    Args:
+        context: "motion" or "colour": always this one, without a cue; "cued": either, as the cue says.
+        directions: number of choices, equally spaced on a circle.
+        coherences: strengths of both features, %.
+        sigma: SD of the noise of the evidence, times sqrt(ms).
+    """
+
+    context: str = "motion"
+    directions: int = 2
+    coherences: tuple[float, ...] = (5, 15, 50)  # as in NeuroGym, close to the motion coherences of one monkey
+    sigma: float = 1.0  # as in NeuroGym
+
+    timing = {
+        "fixation": 300,  # as in NeuroGym
+        "stimulus": 750,
+        "delay": TruncatedExponential(600, 300, 3000),  # as in NeuroGym; random in the paper, too
+        "decision": 300,  # not from the paper: several steps at dt = 100 ms
+    }
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        if self.context not in (*MODALITIES, "cued"):
+            raise InvalidValueError(
+                f"ContextDecisionMaking was given context={self.context!r}; give 'motion', 'colour' or 'cued'."
+            )
+        self.ring = Ring(self.directions)
+        cue = {"context": OneHot(len(MODALITIES))} if self.context == "cued" else {}
+        self.observe(fixation=1, motion=self.ring, colour=self.ring, **cue)
+        self.act(fixate=1, choose=self.ring)
+        which = {"context": Choice(MODALITIES)} if self.context == "cued" else {}
+        self.vary(
+            **which,
+            motion=Choice(self.directions),
+            colour=Choice(self.directions),
+            motion_coherence=Choice(self.coherences),
+            colour_coherence=Choice(self.coherences),
+            answer=_relevant if self.context == "cued" else self.context,
+        )
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "stimulus", "delay")
+        trial.periods(*before, "decision")
+        trial.show("fixation", 1, during=before)
+        motion = self.ring.cosine(trial.motion, strength=trial.motion_coherence / 200)
+        colour = self.ring.cosine(trial.colour, strength=trial.colour_coherence / 200)
+        trial.show("motion", motion, during="stimulus", noise=self.sigma)
+        trial.show("colour", colour, during="stimulus", noise=self.sigma)
+        if self.context == "cued":
+            cue = np.where(trial.context == "motion", 0, 1)
+            trial.show("context", self.channels.encoder("context").encode(cue), during=(*before, "decision"))
+        trial.answer("choose", self.answer_of(trial.conditions), during="decision")
+
+
+def _relevant(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The direction of the feature that the context asks for, (n,)."""
+    return np.where(conditions["context"] == "motion", conditions["motion"], conditions["colour"])

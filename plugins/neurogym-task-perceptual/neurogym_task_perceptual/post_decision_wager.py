@@ -1,0 +1,69 @@
+"""A perceptual decision with the option of a sure bet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurogym_core import Choice, Ring, Task, Trial, TruncatedExponential, Uniform
+
+
+class PostDecisionWager(Task):
+    """Report the direction of motion, or take a smaller but sure reward where it is offered.
+
+    Kiani & Shadlen (2009), Science 324:759, doi:10.1126/science.1169405.
+
+    The subject fixates while random dots move for a short, unpredictable time, and during the delay that follows. In
+    half of the trials a third target, the sure target, appears within the delay, 500 to 750 ms after the motion went
+    off, and stays. When the fixation cue goes off, the subject chooses a direction, which is paid if it is right, or
+    the sure target, if it is there, which always pays, but less. The bet is no error and not correct either: its
+    outcome is "other", and its performance what it pays as a share of a correct answer. Where it was not offered,
+    choosing it is acting without being asked.
+
+    Deviations from the paper:
+
+    - an error costs nothing; there it is followed by a short time-out;
+    - motion is the noisy activity of direction-selective units, 0.5 + coherence / 200 * cos(preferred - direction);
+    - the direction targets are not shown.
+
+    Args:
+        directions: number of equally spaced directions.
+        coherences: motion coherence, %.
+        sigma: SD of the noise of the evidence, times sqrt(ms).
+    """
+
+    directions: int = 2
+    coherences: tuple[float, ...] = (0, 3.2, 6.4, 12.8, 25.6, 51.2)
+    sigma: float = 1.0  # as in NeuroGym
+
+    timing = {
+        "fixation": 100,  # as in NeuroGym
+        "stimulus": TruncatedExponential(180, 100, 900),  # range from the paper, scale as in NeuroGym
+        "delay": TruncatedExponential(1350, 1200, 1800),  # range from the paper, scale as in NeuroGym
+        "decision": 300,  # not from the paper: several steps at dt = 100 ms
+    }
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0, "sure": 0.8}  # sure: about 80 % in the paper
+
+    def define(self) -> None:
+        self.ring = Ring(self.directions)
+        self.observe(fixation=1, stimulus=self.ring, sure=1)
+        self.act(fixate=1, choose=self.ring, sure=1)
+        self.vary(
+            direction=Choice(self.directions),
+            coherence=Choice(self.coherences),
+            wager=Choice(("withheld", "offered")),
+            sure_onset=Uniform(500, 750),  # ms after the motion, as in the paper
+            answer="direction",
+        )
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "stimulus", "delay")
+        trial.periods(*before, "decision")
+        offered = trial.wager == "offered"
+        # A delay shorter than the sure target's onset (somebody's own timing) would show it too late, or never.
+        onset = np.minimum(trial.sure_onset, trial.duration("delay"))
+        trial.show("fixation", 1, during=before)
+        evidence = self.ring.cosine(trial.direction, strength=trial.coherence / 200)
+        trial.show("stimulus", evidence, during="stimulus", noise=self.sigma)
+        trial.show("sure", 1, during=("delay", "decision"), start=onset, where=offered)
+        trial.answer("choose", trial.direction, during="decision")
+        trial.pay("sure", self.rewards["sure"], during="decision", where=offered, slot="choose")

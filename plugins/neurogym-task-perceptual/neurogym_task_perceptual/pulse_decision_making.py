@@ -1,0 +1,95 @@
+"""Counting pulses on two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+SIDES = ("left", "right")
+
+
+class PulseDecisionMaking(Task):
+    """Report on which side more pulses were shown.
+
+    Scott, Constantinople, Erlich, Tank & Brody (2015), eLife 4:e11308, doi:10.7554/eLife.11308.
+
+    While the subject holds still, time runs in bins. At the onset of each bin a light may flash on the left, on the
+    right, on both sides or on none: on the rich side with the larger probability, on the poor side with the smaller
+    one. When the fixation cue goes off the subject reports the side with more flashes. Where both had as many, the
+    rich side counts, which in view of the flashes is a fair coin. The conditions `left` and `right` hold 0 or 1 for
+    every bin.
+
+    Deviations from the paper:
+
+    - the number of bins is fixed, and no delay lies between the last bin and the go cue;
+    - at steps longer than a pulse, a pulse lasts one step.
+
+    Args:
+        bins: number of bins.
+        p_poor, p_rich: probability of a pulse in a bin on the poor and on the rich side.
+        pulse: duration of a pulse, ms.
+        gap: from the end of a pulse to the next bin, ms.
+    """
+
+    dt: float = 10
+    bins: int = 6  # the largest number in the paper
+    p_poor: float = 0.3  # as in NeuroGym
+    p_rich: float = 0.7  # as in NeuroGym
+    pulse: float = 10
+    gap: float = 240
+
+    timing = {"fixation": 500, "decision": 500}  # ms; decision as in NeuroGym
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        self._check()
+        self.observe(fixation=1, left=1, right=1)
+        self.act(fixate=1, choose=len(SIDES))
+        self.vary(
+            rich=Choice(SIDES),
+            left=self._pulses("left"),
+            right=self._pulses("right"),
+            answer=lambda drawn: _side_with_more(drawn["left"], drawn["right"], drawn["rich"]),
+        )
+
+    def _check(self) -> None:
+        if self.bins < 1 or self.pulse + self.gap < self.dt:
+            raise InvalidValueError(
+                f"PulseDecisionMaking was given bins={self.bins}, pulse={self.pulse:g}, gap={self.gap:g} and "
+                f"dt={self.dt:g}; give at least one bin, and bins (pulse + gap) of at least dt ms."
+            )
+        if not 0 <= self.p_poor <= self.p_rich <= 1:
+            raise InvalidValueError(
+                f"PulseDecisionMaking was given p_poor={self.p_poor:g}, p_rich={self.p_rich:g}; "
+                "give 0 <= p_poor <= p_rich <= 1."
+            )
+
+    def _pulses(self, side: str) -> Callable:
+        """How the pulses of a side are drawn, 0 or 1 in every bin, (n, bins)."""
+
+        def draw(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
+            p = np.where(prior["rich"] == side, self.p_rich, self.p_poor)
+            return (rng.random((len(p), self.bins)) < p[:, None]).astype(int)
+
+        return draw
+
+    def new_trial(self, trial: Trial) -> None:
+        each = self.pulse + self.gap
+        shown = max(self.pulse, self.dt)
+        trial.periods("fixation", "stimulus", "decision", stimulus=self.bins * each)
+        trial.show("fixation", 1, during=("fixation", "stimulus"))
+        for side in SIDES:
+            pulses = getattr(trial, side)
+            for k in range(self.bins):
+                trial.show(side, pulses[:, k], during="stimulus", start=k * each, stop=k * each + shown)
+        trial.answer("choose", _side_with_more(trial.left, trial.right, trial.rich), during="decision")
+
+
+def _side_with_more(left: np.ndarray, right: np.ndarray, rich: np.ndarray) -> np.ndarray:
+    """Index of the side with more pulses, ties to the rich side, (n,)."""
+    difference = right.sum(axis=1) - left.sum(axis=1)
+    return np.where(difference == 0, rich == "right", difference > 0).astype(int)

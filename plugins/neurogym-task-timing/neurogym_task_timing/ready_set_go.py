@@ -1,0 +1,66 @@
+"""Reproduction of an interval."""
+
+from __future__ import annotations
+
+from neurogym_core import PowerLaw, Task, Trial, Uniform
+from neurogym_core.errors import InvalidValueError
+
+
+class ReadySetGo(Task):
+    """Measure the interval from Ready to Set, and produce it, times a gain, from Set to Go.
+
+    Remington, Narain, Hosseini & Jazayeri (2018), Neuron 98:1005, doi:10.1016/j.neuron.2018.05.020; the task without
+    gain: Jazayeri & Shadlen (2010), Nat. Neurosci. 13:1020, doi:10.1038/nn.2590.
+
+    The subject fixates. Two flashes, Ready and Set, delimit an interval; with the onset of Set the fixation cue goes
+    off and production begins. The subject has to go when gain times the interval has passed since the onset of Set.
+    Everything is counted from the onset of a flash: the interval from that of Ready, the produced time from that of
+    Set. Going within the tolerance (a share of the wanted time plus a constant) is correct and pays the more, the
+    closer it is: the reward falls from 1 at no error with (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Going
+    too early, too late or never pays nothing; going before Set costs.
+
+    What is asked is the interval as it was played, in whole steps: `wanted` in the record, ms from the onset of Set.
+
+    Deviations from the paper:
+
+    - intervals are uniform between two bounds, not one of a few; several gains need several tasks;
+    - the position of the target, which there says which gain counts, is not shown;
+    - the subject fixates for a fixed time before Ready.
+
+    Args:
+        gain: wanted time as a multiple of the interval.
+        shortest, longest: bounds of the interval, ms.
+        flash: duration of Ready and of Set, ms; one step at least.
+        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: ms.
+    """
+
+    gain: float = 1.0  # 1 or 1.5 in the paper
+    shortest: float = 800  # as in NeuroGym
+    longest: float = 1500  # as in NeuroGym
+    flash: float = 83  # as in NeuroGym: five frames of a 60 Hz screen
+    tolerance_share: float = 0.2  # as in NeuroGym, after Wang et al. (2018), doi:10.1038/s41593-017-0028-6
+    tolerance_ms: float = 25  # likewise
+
+    timing = {"fixation": 100}  # ms, as in NeuroGym
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        if self.gain <= 0:
+            raise InvalidValueError(f"ReadySetGo was given gain={self.gain:g}; it needs a positive number.")
+        self.observe(fixation=1, ready=1, set=1)
+        self.act(fixate=1, go=1)
+        self.vary(interval=Uniform(self.shortest, self.longest))
+
+    def new_trial(self, trial: Trial) -> None:
+        production = 2 * self.gain * trial.interval  # as in NeuroGym: twice the time that is wanted
+        trial.periods("fixation", "measure", "production", measure=trial.interval, production=production)
+        flash = max(self.flash, self.dt)
+        trial.show("fixation", 1, during=("fixation", "measure"))
+        trial.show("ready", 1, during="measure", stop=flash)
+        trial.show("set", 1, during="production", stop=flash)
+        wanted = self.gain * trial.duration("measure")
+        tolerance = self.tolerance_share * wanted + self.tolerance_ms
+        pays = PowerLaw(most=self.rewards["correct"])
+        trial.answer_at("go", wanted, during="production", tolerance=tolerance, pays=pays)
+        trial.note(wanted=wanted)

@@ -1,0 +1,75 @@
+"""Ways to play that the tests of this package share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neurogym_core import Task, TaskEnv, TaskVectorEnv
+
+
+@pytest.fixture
+def oracle():
+    """Records of trials in which the subject plays the target of every observation."""
+
+    def play(task: Task, trials: int, seed: int = 1, options: dict | None = None) -> list[dict]:
+        env = TaskEnv(task)
+        env.reset(seed=seed, options=options)
+        return run(env, lambda: env.target, trials)
+
+    return play
+
+
+@pytest.fixture
+def constant():
+    """Records of trials in which the subject always does the same."""
+
+    def play(task: Task, action: int, trials: int, seed: int = 1, options: dict | None = None) -> list[dict]:
+        env = TaskEnv(task)
+        env.reset(seed=seed, options=options)
+        return run(env, lambda: action, trials)
+
+    return play
+
+
+def run(env: TaskEnv, act, trials: int) -> list[dict]:
+    records, target = [], None
+    while len(records) < trials:
+        target = env.target
+        _, reward, _, truncated, info = env.step(act())
+        assert info["gt"] == target
+        if info["new_trial"]:
+            records.append(info["trial"] | {"last_reward": reward})
+        if truncated:
+            env.reset()
+    return records
+
+
+@pytest.fixture
+def same_in_both():
+    """Assert that a single env and a vector env of one say the same under random play."""
+
+    def check(task: Task, steps: int = 1500, seed: int = 3) -> None:
+        rng = np.random.default_rng(seed)
+        single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode="SameStep")
+        a, b = single.reset(seed=seed)[0], vector.reset(seed=seed)[0]
+        for step in range(steps):
+            np.testing.assert_array_equal(a, b[0])
+            assert single.target == vector.target[0]
+            # Half of the time at random, else right: random play alone would hardly ever reach the later answers.
+            action = int(rng.integers(task.actions.size)) if rng.random() < 0.5 else single.target
+            a, reward, *_, truncated, info = single.step(action)
+            b, rewards, *_, infos = vector.step(np.array([action]))
+            assert reward == pytest.approx(rewards[0], abs=1e-12), step
+            assert info["new_trial"] == infos["new_trial"][0]
+            if info["new_trial"]:
+                same_record(info["trial"], infos["trial"])
+            if truncated:
+                a = single.reset()[0]
+
+    return check
+
+
+def same_record(one: dict, several) -> None:
+    for name, value in one.items():
+        np.testing.assert_array_equal(value, several[name][0], err_msg=name)
