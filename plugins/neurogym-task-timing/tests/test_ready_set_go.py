@@ -1,0 +1,118 @@
+"""ReadySetGo: one time origin for target and reward, flashes that never vanish."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_timing.ready_set_go import ReadySetGo
+
+from neurogym_core import TaskEnv
+from neurogym_core.errors import InvalidValueError
+
+GO = 1
+
+
+def produce(task: ReadySetGo, ms: float, **conditions) -> dict:
+    """The record of a trial in which the subject goes so many ms after the onset of Set."""
+    env = TaskEnv(task)
+    env.reset(seed=1, options={"conditions": conditions})
+    elapsed = 0.0
+    while True:
+        elapsed += task.dt if env.period == "production" else 0
+        *_, info = env.step(GO if elapsed and elapsed >= ms else 0)
+        if info["new_trial"]:
+            return info["trial"]
+
+
+@pytest.mark.parametrize("gain", [1, 1.5, 2])
+@pytest.mark.parametrize("dt", [10, 20, 100])
+def test_oracle_is_right_and_paid_as_much_as_any_step_pays(oracle, dt, gain):
+    """Where the wanted moment lies between two steps, half a step is the least error there can be."""
+    for trial in oracle(ReadySetGo(dt=dt, gain=gain), 60):
+        tolerance = 0.2 * trial["wanted"] + 25
+        off = abs(trial["wanted"] / dt - np.rint(trial["wanted"] / dt)) * dt
+        assert trial["performance"] == 1
+        assert trial["reward"] == pytest.approx((1 - off / tolerance) ** 1.5)
+
+
+def test_oracle_without_gain_is_paid_in_full_and_produces_the_interval(oracle):
+    for trial in oracle(ReadySetGo(dt=10), 60):
+        assert trial["reward"] == 1
+        assert trial["reaction_time"] == trial["duration.measure"] == trial["wanted"]
+
+
+def test_intervals_and_periods_are_as_declared():
+    task = ReadySetGo(dt=10, gain=1.5)
+    batch = task.sample(2000, seed=2)
+    interval = batch.conditions["interval"]
+    assert 800 <= interval.min() < 805
+    assert 1495 < interval.max() < 1500
+    np.testing.assert_allclose(batch.period_steps["measure"] * 10, interval, atol=5.001)
+    np.testing.assert_allclose(batch.period_steps["production"] * 10, 3 * interval, atol=5.001)
+    assert set(batch.period_steps["fixation"]) == {10}
+
+
+@pytest.mark.parametrize("dt", [10, 20, 80, 100, 200])
+def test_ready_and_set_are_seen_and_an_interval_apart(dt):
+    task = ReadySetGo(dt=dt)
+    batch = task.sample(50, seed=3)
+    for row, obs in enumerate(np.split(batch.render(None), np.cumsum(batch.steps)[:-1])):
+        ready = np.flatnonzero(obs[:, task.channels["ready"]][:, 0])
+        set_ = np.flatnonzero(obs[:, task.channels["set"]][:, 0])
+        assert len(ready) == len(set_) == max(int(83 / dt + 0.5), 1)
+        assert set_[0] - ready[0] == batch.period_steps["measure"][row]
+        fixation = obs[:, task.channels["fixation"]][:, 0]
+        np.testing.assert_array_equal(np.flatnonzero(fixation == 0), np.arange(set_[0], len(obs)))
+
+
+@pytest.mark.parametrize(
+    ("ms", "outcome", "reward"),
+    [
+        (1000, "correct", 1.0),
+        (900, "correct", (1 - 100 / 225) ** 1.5),
+        (1100, "correct", (1 - 100 / 225) ** 1.5),
+        (780, "correct", 0.1),  # the least that a correct answer pays
+        (1220, "correct", 0.1),
+        (770, "error", 0.0),
+        (1230, "error", 0.0),
+    ],
+)
+def test_the_reward_counts_from_the_onset_of_set_as_the_target_does(ms, outcome, reward):
+    trial = produce(ReadySetGo(dt=10), ms, interval=1000)
+    assert (trial["outcome"], trial["reaction_time"]) == (outcome, ms)
+    assert trial["reward"] == pytest.approx(reward)
+
+
+def test_never_going_is_a_miss_and_going_before_set_costs():
+    task = ReadySetGo()
+    missed = produce(task, 1e9, interval=1000)
+    assert (missed["outcome"], missed["performance"], missed["reward"]) == ("miss", 0, 0)
+    env = TaskEnv(task)
+    env.reset(seed=4)
+    paid = []
+    while env.period != "production":
+        paid.append(env.step(GO)[1])
+    assert set(paid) == {-0.1}
+
+
+@pytest.mark.parametrize("how", ["condition", "timing", "duration"])
+def test_an_imposed_interval_is_the_one_that_is_shown_and_asked_for(oracle, how):
+    task = ReadySetGo(dt=10, timing={"measure": 950} if how == "timing" else None)
+    imposed = {"condition": {"interval": 950}, "timing": {}, "duration": {"duration.measure": 950}}[how]
+    for trial in oracle(task, 10, options={"conditions": imposed}):
+        assert trial["duration.measure"] == trial["wanted"] == 950
+        assert trial["reward"] == 1
+
+
+def test_rewards_scale_the_pay(oracle):
+    assert {trial["reward"] for trial in oracle(ReadySetGo(rewards={"correct": 2}), 10)} == {2}
+
+
+def test_single_env_and_vector_env_agree(same_in_both):
+    same_in_both(ReadySetGo())
+    same_in_both(ReadySetGo(dt=20, gain=1.5))
+
+
+def test_a_gain_of_nothing_is_refused():
+    with pytest.raises(InvalidValueError, match="gain=0"):
+        ReadySetGo(gain=0)
