@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .discovery import find_task, find_wrapper, installed, load, load_task, load_wrapper, refresh
+    from .discovery import find_task, find_wrapper, installed, load, load_task, load_wrapper, refresh, task_id
     from .hooks import PluginFailure, hookimpl, hookspec, trial_end_listeners, wrap_env
     from .manifest import Manifest, parse_manifest, read_manifest, vocabulary
     from .records import Installed, Offer, PackageInfo, Problem, Reference, TaskInfo, WrapperInfo
@@ -35,13 +35,14 @@ __all__ = [
     "parse_manifest",
     "read_manifest",
     "refresh",
+    "task_id",
     "trial_end_listeners",
     "vocabulary",
     "wrap_env",
 ]
 
 _HOME = {
-    "discovery": ("find_task", "find_wrapper", "installed", "load", "load_task", "load_wrapper", "refresh"),
+    "discovery": ("find_task", "find_wrapper", "installed", "load", "load_task", "load_wrapper", "refresh", "task_id"),
     "hooks": ("PluginFailure", "hookimpl", "hookspec", "trial_end_listeners", "wrap_env"),
     "manifest": ("Manifest", "parse_manifest", "read_manifest", "vocabulary"),
     "records": ("Installed", "Offer", "PackageInfo", "Problem", "Reference", "TaskInfo", "WrapperInfo"),

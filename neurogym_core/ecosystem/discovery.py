@@ -25,20 +25,28 @@ from ..errors import (
 )
 from .files import is_file_reference, load_from_file
 from .names import clean, said_by, snake_case
-from .records import Installed, Offer, TaskInfo, WrapperInfo, advice
+from .records import Described, Installed, Offer, TaskInfo, WrapperInfo, advice
 from .switches import blocked
 
-_InfoT = TypeVar("_InfoT", TaskInfo, WrapperInfo)
+_InfoT = TypeVar("_InfoT", bound=Described)
 
 
 def installed() -> Installed:
     """All packages with something for this project; scanned once per process (and per value of `NGYM_BLOCK`)."""
-    return _scanned(blocked())
+    return _scanned(blocked(), True)
+
+
+def declared() -> Installed:
+    """As `installed`, without the manifests: several times as fast, and enough to load something by name."""
+    return _scanned(blocked(), False)
 
 
 def refresh() -> None:
     """Forget what was found, after something was installed or removed in this process."""
+    from .distributions import declarations
+
     importlib.invalidate_caches()
+    declarations.cache_clear()
     _scanned.cache_clear()
 
 
@@ -50,6 +58,15 @@ def find_task(name: str) -> TaskInfo:
         AmbiguousTaskError: several are; lists them.
     """
     return _find("task", name, installed().tasks)
+
+
+def task_id(name: str) -> str:
+    """The whole id of the task of this id or bare name; faster than ``find_task(name).id``, since no manifest is read.
+
+    Raises:
+        UnknownTaskError, AmbiguousTaskError: see `find_task`.
+    """
+    return _quickly("task", name).id
 
 
 def find_wrapper(name: str) -> WrapperInfo:
@@ -74,7 +91,7 @@ def load_task(name: str) -> type:
     """
     if isinstance(name, str) and is_file_reference(name):
         return load_from_file(name)
-    return load(find_task(name))
+    return load(_quickly("task", name))
 
 
 def load_wrapper(name: str) -> type:
@@ -84,7 +101,7 @@ def load_wrapper(name: str) -> type:
         UnknownTaskError, AmbiguousTaskError: see `find_wrapper`.
         IncompatibleTaskError, BrokenTaskError: see `load_task`.
     """
-    return load(find_wrapper(name))
+    return load(_quickly("wrapper", name))
 
 
 def load(offer: Offer) -> Any:
@@ -99,16 +116,24 @@ def load(offer: Offer) -> Any:
     found = _attempt(offer, f"import {module}", lambda: importlib.import_module(module))
     if attribute:
         found = _attempt(offer, f"look up {attribute}", lambda: functools.reduce(getattr, attribute.split("."), found))
-    if isinstance(offer, TaskInfo | WrapperInfo) and not isinstance(found, type):
+    if isinstance(offer, Described) and not isinstance(found, type):
         raise _broken(offer, "check", f"{offer.value} is of type {type(found).__name__}, expected a class")
     return found
 
 
 @functools.cache
-def _scanned(block_list: frozenset[str]) -> Installed:
+def _scanned(block_list: frozenset[str], manifests: bool) -> Installed:
     from .scan import scan  # not needed by who only loads a file
 
-    return scan(block_list)
+    return scan(block_list, manifests=manifests)
+
+
+def _quickly(kind: str, name: str) -> Described:
+    """The offer of this name without its manifest row; what is not found is looked for again, for a better answer."""
+    try:
+        return _find(kind, name, declared().tasks if kind == "task" else declared().wrappers)
+    except UnknownTaskError:
+        return find_task(name) if kind == "task" else find_wrapper(name)
 
 
 def _refuse_unusable(offer: Offer) -> None:

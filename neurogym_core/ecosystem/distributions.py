@@ -5,12 +5,11 @@ Nothing is imported, and one distribution with unreadable metadata becomes a rec
 
 from __future__ import annotations
 
+import functools
 import json
-import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from .names import CORE, canonical, clean, is_distribution_name, said_by
@@ -21,8 +20,7 @@ PREFIX = "neurogym."
 UNKNOWN = "unknown"  # the version of what cannot be read
 
 
-@dataclass(frozen=True, kw_only=True)
-class Declaration:
+class Declaration(NamedTuple):
     """What one distribution declares; ``entry_points`` are (group, name, value) of the ``neurogym.`` groups."""
 
     name: str
@@ -34,10 +32,11 @@ class Declaration:
     problems: tuple[Problem, ...] = ()
 
 
-def declarations() -> list[Declaration]:
+@functools.cache
+def declarations() -> tuple[Declaration, ...]:
     """Every distribution with an entry point of ours, by canonical name; of two copies, the first on the path.
 
-    The copy that is passed over is named in a problem of the one that is used.
+    The copy that is passed over is named in a problem of the one that is used. Read once, until the cache is cleared.
     """
     found: dict[str, Declaration] = {}
     for one in _read_all():
@@ -45,7 +44,7 @@ def declarations() -> list[Declaration]:
         found[key] = _choose(found[key], one) if key in found else one
     if CORE not in found and (core := _checkout()) is not None:
         found[CORE] = core
-    return [found[key] for key in sorted(found)]
+    return tuple(found[key] for key in sorted(found))
 
 
 def _read_all() -> Iterator[Declaration]:
@@ -65,9 +64,8 @@ def _read_all() -> Iterator[Declaration]:
 def _read(distribution: Any) -> Declaration:
     location = _location(distribution)
     try:
-        name, version = _identity(distribution)
+        name, version, requires = _headers(distribution)
         groups = [(point.group, point.name, point.value) for point in distribution.entry_points]
-        requires = tuple(str(one) for one in distribution.requires or ())
     except Exception as error:
         return _unreadable(distribution, location, said_by(error))
     if not is_distribution_name(name):
@@ -82,11 +80,20 @@ def _read(distribution: Any) -> Declaration:
     )
 
 
-def _identity(distribution: Any) -> tuple[str, str]:
-    name, version = distribution.metadata["Name"], distribution.version
+def _headers(distribution: Any) -> tuple[str, str, tuple[str, ...]]:
+    """Name, version and requirements."""
+    text = distribution.read_text("METADATA")
+    if text is None:  # an old egg-info has its requirements elsewhere
+        name, version, requires = distribution.metadata["Name"], distribution.version, distribution.requires or ()
+    else:
+        # Read here, since the email parser takes longer to import than all the rest of a scan takes.
+        head = [line.partition(":") for line in text.partition("\n\n")[0].splitlines()]
+        fields = [(key.lower(), value.strip()) for key, _, value in head]  # a folded line's key begins with a blank
+        name, version = (next((text for key, text in fields if key == one), None) for one in ("name", "version"))
+        requires = [value for key, value in fields if key == "requires-dist"]
     if not name or not version:
         raise ValueError("METADATA has no name or no version")
-    return str(name), str(version)
+    return str(name), str(version), tuple(map(str, requires))
 
 
 def _unreadable(distribution: Any, location: str, reason: str) -> Declaration:
@@ -142,11 +149,13 @@ def _beside(used: Declaration, other: Declaration) -> Declaration:
         message=f"{used.name} is installed twice: {used.version} is used, and there is {clean(other.version)} in "
         + ("the same folder. Remove it and install it again." if stale else f"{other.location}, later on the path."),
     )
-    return replace(used, problems=(*used.problems, problem))
+    return used._replace(problems=(*used.problems, problem))
 
 
 def _checkout() -> Declaration | None:
     """The core itself when it runs from a checkout that nobody installed: the same facts, from pyproject.toml."""
+    import tomllib  # an installed core never comes here
+
     folder = Path(__file__).resolve().parents[2]
     try:
         project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]

@@ -28,7 +28,7 @@ from typing import Any
 import pluggy
 
 from ..errors import PluginError, did_you_mean, listed
-from .discovery import installed
+from .discovery import declared
 from .names import clean, said_by
 from .records import Installed, Offer, removal
 from .switches import DISABLE, STRICT, is_on
@@ -133,7 +133,7 @@ def plugins() -> Plugins:
     Raises:
         PluginError: one failed, and `NGYM_STRICT` is set.
     """
-    found = _loaded(installed(), not is_on(DISABLE))
+    found = _loaded(declared(), not is_on(DISABLE))
     if found.failures and is_on(STRICT):
         raise PluginError("NGYM_STRICT is set and plug-ins failed:\n" + "\n".join(map(str, found.failures)))
     return found

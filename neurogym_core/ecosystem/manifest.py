@@ -27,9 +27,9 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from ..errors import ManifestError, did_you_mean, listed
 from .names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
@@ -46,8 +46,7 @@ _KINDS = {"task": (*_FIELDS, "expected"), "wrapper": _FIELDS}
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(NamedTuple):
     """One ``[[task]]`` or ``[[wrapper]]`` row, as far as it is valid."""
 
     kind: str
@@ -58,12 +57,11 @@ class Row:
     species: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     aliases: tuple[str, ...] = ()
-    expected: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    expected: Mapping[str, Any] = MappingProxyType({})
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
+class Manifest(NamedTuple):
     """What a manifest holds; ``problems`` are those of the file, each row has its own."""
 
     file: str
@@ -86,8 +84,7 @@ class Manifest:
             raise ManifestError("\n".join([f"{self.file} breaks {len(broken)} rule(s):", *broken]))
 
 
-@dataclass(frozen=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """The controlled words by kind (``tags``, ``species``, ``reference``, ``expected``), with other spellings."""
 
     words: Mapping[str, tuple[str, ...]]

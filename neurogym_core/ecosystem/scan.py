@@ -11,14 +11,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import did_you_mean, listed
 from . import names
 from .distributions import Declaration, declarations
-from .manifest import Manifest, Row, read_manifest
 from .records import Installed, Level, Offer, PackageInfo, Problem, TaskInfo, WrapperInfo, removal
 from .versions import core_specifier, satisfies
+
+if TYPE_CHECKING:
+    from .manifest import Manifest, Row
 
 GROUPS = ("neurogym.tasks", "neurogym.wrappers", "neurogym.commands", "neurogym.trainers", "neurogym.plugins")
 MANIFEST_GROUP = "neurogym.manifest"
@@ -29,18 +31,21 @@ _FORMS = {
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
     "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
 }
+_FROM_ROW = ("title", "summary", "tags", "species", "references", "aliases", "expected")
 _OfferT = TypeVar("_OfferT", bound=Offer)
 
 
-def scan(blocked: frozenset[str] = frozenset()) -> Installed:
+def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> Installed:
     """Everything installed, by package.
 
     Args:
         blocked: names of distributions, or namespaces, whose offers are not to be used.
+        manifests: also read what the packages say about what they offer; without, nothing has a title, and this is
+            several times as fast.
     """
     found = declarations()
     core = next((one.version for one in found if names.canonical(one.name) == names.CORE), "unknown")
-    packages = [_guarded(one, core, blocked) for one in found]
+    packages = [_guarded(one, core, blocked, manifests) for one in found]
     for group in ("commands", "trainers"):
         packages = _mark_claimed_twice(packages, group)
     return Installed(core_version=core, packages=tuple(packages))
@@ -52,10 +57,10 @@ def is_blocked(distribution: str, blocked: frozenset[str]) -> bool:
     return names.canonical(distribution) != names.CORE and bool(own & blocked)
 
 
-def _guarded(declared: Declaration, core: str, blocked: frozenset[str]) -> PackageInfo:
+def _guarded(declared: Declaration, core: str, blocked: frozenset[str], manifests: bool) -> PackageInfo:
     """The package, or a record that says why it could not be read: one package never spoils the others."""
     try:
-        return _package(declared, core, blocked)
+        return _package(declared, core, blocked, manifests)
     except Exception as error:
         message = f"What it declares cannot be read: {names.clean(names.said_by(error))}."
         return PackageInfo(
@@ -67,9 +72,9 @@ def _guarded(declared: Declaration, core: str, blocked: frozenset[str]) -> Packa
         )
 
 
-def _package(declared: Declaration, core: str, blocked: frozenset[str]) -> PackageInfo:
+def _package(declared: Declaration, core: str, blocked: frozenset[str], manifests: bool) -> PackageInfo:
     shared = _shared_problems(declared, core, blocked)
-    manifest, manifest_problems = _manifest(declared)
+    manifest, manifest_problems = _manifest(declared) if manifests else (None, [])
     groups = {group: _offers(declared, group, shared) for group in GROUPS}
     tasks = [_described(TaskInfo, offer, manifest, "task") for offer in groups["neurogym.tasks"]]
     wrappers = [_described(WrapperInfo, offer, manifest, "wrapper") for offer in groups["neurogym.wrappers"]]
@@ -173,10 +178,8 @@ def _described(kind: Callable[..., _OfferT], offer: Offer, manifest: Manifest | 
     row = manifest.row(row_kind, offer.name) if manifest is not None else None
     fields: dict[str, Any] = dict(offer.__dict__)
     if row is not None:
-        fields |= {key: getattr(row, key) for key in ("title", "summary", "tags", "species", "references", "aliases")}
+        fields |= {key: getattr(row, key) for key in _FROM_ROW}
         fields["problems"] = (*offer.problems, *row.problems)
-        if row_kind == "task":
-            fields["expected"] = row.expected
     elif manifest is not None and not manifest.problems:
         message = f"has no row for it; expected [[{row_kind}]] with name = {names.clean(offer.name)!r}."
         problem = Problem(level="warning", code="manifest", message=message, file=manifest.file)
@@ -255,6 +258,8 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
     path = _locate(values[0])
     if isinstance(path, Problem):
         return None, [*problems, path]
+    from .manifest import read_manifest  # not needed to know what is there
+
     manifest = read_manifest(path)
     return manifest, [*problems, *manifest.problems]
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from neurogym_core import errors
-from neurogym_core.ecosystem import find_task, find_wrapper, installed, load_task, load_wrapper, refresh
+from neurogym_core.ecosystem import find_task, find_wrapper, installed, load_task, load_wrapper, refresh, task_id
 from neurogym_core.ecosystem.discovery import load
 
 
@@ -50,6 +50,15 @@ class TestFinding:
             find_task("Dots-v0")
         assert "x-foolab" in str(caught.value)
         assert find_task("x-foolab/Dots-v0").distribution == "foolab"
+
+    def test_the_id_alone_is_found_without_reading_manifests(self, site, monkeypatch) -> None:
+        site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0", aliases='["Old-v0"]'))
+        with monkeypatch.context() as patch:
+            patch.setattr("neurogym_core.ecosystem.manifest.read_manifest", None)
+            assert task_id("Dots-v0") == "foo/Dots-v0"
+            assert load_task("Dots-v0").__name__ == "Dots"
+        with pytest.raises(errors.UnknownTaskError, match="is now 'foo/Dots-v0'"):
+            task_id("Old-v0")
 
     def test_records_can_be_hashed_compared_and_pickled(self, site) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0", expected="{chance = 0.5}"))
@@ -238,6 +247,25 @@ class TestProblems:
         site.add("neurogym-task-bar", tasks={"Dots-v0": ""})
         assert codes("neurogym_task_foo") == {"metadata"}
         assert find_task("Dots-v0").namespace == "bar"
+
+    def test_metadata_is_read_up_to_its_description(self, site) -> None:
+        head = "metadata-version: 2.1\nNAME: foolab\nVersion:  3.0 \nSummary: a\n  Name: folded\n"
+        requires = "Requires-Dist: numpy\nRequires-Dist: neurogym-core (>=1.0,<2)\n"
+        site.add(
+            "foolab", tasks={"Dots-v0": ""}, metadata=f"{head}{requires}\nName: body\nRequires-Dist: neurogym-core>9\n"
+        )
+        assert (package("foolab").version, package("foolab").requires_core) == ("3.0", ">=1.0,<2")
+
+    def test_an_egg_info_is_read_too(self, site) -> None:
+        site.add("foolab", tasks={"Dots-v0": ""})
+        info = site.path / "foolab-1.0.dist-info"
+        (info / "METADATA").unlink()
+        (info / "PKG-INFO").write_text("Metadata-Version: 1.2\nName: foolab\nVersion: 1.0\n")
+        (info / "requires.txt").write_text("neurogym-core>=2\n")
+        info.rename(site.path / "foolab.egg-info")
+        refresh()
+        assert package("foolab").requires_core == ">=2"
+        assert find_task("Dots-v0").status == "incompatible"
 
     def test_a_name_that_would_run_a_command_when_copied_is_not_repeated(self, site) -> None:
         metadata = "Metadata-Version: 2.1\nName: foo; rm -rf ~\nVersion: 1\n"
