@@ -197,7 +197,7 @@ class _Builder:
         acting = self._acting()
         cost = self.task.rewards["abort"] if hold.cost is None else hold.cost
         amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.task.dt / 100
-        free = hold.then is None and not np.any(amount)
+        free = hold.cost is not None and hold.then is None and not np.any(amount)
         for segment, covered in self.geometry.segments(hold.span):
             rows = slice(None) if covered is True else covered
             self.reward[rows, segment, acting] = amount[rows, None]

@@ -13,13 +13,13 @@ from neurogym_core.errors import InvalidValueError
 class Bandit(Task):
     """Choose between arms that pay with probabilities that do not change.
 
-    After the two-armed bandits of Wang, Kurth-Nelson, Kumaran, Tirumala, Soyer, Leibo, Hassabis & Botvinick (2018), Nat.
-    Neurosci. 21:860, doi:10.1038/s41593-018-0147-8.
+    After the two-armed bandits of Wang, Kurth-Nelson, Kumaran, Tirumala, Soyer, Leibo, Hassabis & Botvinick (2018),
+    Nat. Neurosci. 21:860, doi:10.1038/s41593-018-0147-8.
 
     On every trial all arms are on offer and the subject takes one of them at once; there is nothing to wait for, so a
-    trial is one step. The arm pays its magnitude or nothing. Which arms would have paid is drawn for all of them, so that
-    the record tells what was forgone. Nothing is right or wrong: performance is what the chosen arm pays on average,
-    relative to the best arm.
+    trial is one step. The arm pays its magnitude or nothing. Which arms would have paid is drawn for all of them, so
+    that the record tells what was forgone. Nothing is right or wrong: performance is what the chosen arm pays on
+    average, relative to the best arm.
 
     Deviations from the paper: the probabilities are the same in all sessions (there, drawn anew for every episode: use
     ``conditions={"probability": …}`` of `reset` for that); no fixation before the choice. The default probabilities are
@@ -49,7 +49,7 @@ class Bandit(Task):
         p = np.asarray(self.probabilities, float)
         if p.ndim != 1 or len(p) < 2 or not ((p >= 0) & (p <= 1)).all():
             raise InvalidValueError(
-                f"Bandit was given probabilities={self.probabilities!r}; it needs two or more numbers from 0 to 1, one per arm."
+                f"Bandit was given probabilities={self.probabilities!r}; it needs at least two numbers from 0 to 1."
             )
         if self.magnitudes is not None and len(self.magnitudes) != len(p):
             raise InvalidValueError(

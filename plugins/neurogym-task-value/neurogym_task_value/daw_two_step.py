@@ -14,22 +14,22 @@ class DawTwoStep(Task):
 
     Daw, Gershman, Seymour, Dayan & Dolan (2011), Neuron 69:1204, doi:10.1016/j.neuron.2011.02.027.
 
-    The subject sees the first stage and takes one of two options. Option 0 commonly (70 %) leads to state A and rarely to
-    state B, option 1 the other way round. The subject sees which state it is in and takes one of two options again, with
-    the same two actions; this one pays 1 or nothing. The four probabilities of being paid (A0, A1, B0, B1) follow
-    independent Gaussian random walks, reflected at 0.25 and 0.75, whatever the subject does. After a reward that followed
-    a rare transition a subject with a model of the task rather takes the *other* first option, one without repeats itself:
-    see the probability of staying.
+    The subject sees the first stage and takes one of two options. Option 0 commonly (70 %) leads to state A and
+    rarely to state B, option 1 the other way round. The subject sees which state it is in and takes one of two
+    options again, with the same two actions; this one pays 1 or nothing. The four probabilities of being paid (A0,
+    A1, B0, B1) follow independent Gaussian random walks, reflected at 0.25 and 0.75, whatever the subject does. After
+    a reward that followed a rare transition a subject with a model of the task rather takes the *other* first option,
+    one without repeats itself: see the probability of staying.
 
-    In the record, `first.choice` and `second.choice` are the options taken, `common` whether this trial's transition is the
-    common one, `reward` what was paid, `probability` the four probabilities, and `luck` the four numbers that are compared
-    with them. The state reached is ``first.choice if common else 1 - first.choice``. Performance is the mean over the two
-    choices of what the option is worth relative to the better one.
+    In the record, `first.choice` and `second.choice` are the options taken, `common` whether this trial's transition
+    is the common one, `reward` what was paid, `probability` the four probabilities, and `luck` the four numbers that
+    are compared with them. The state reached is ``first.choice if common else 1 - first.choice``. Performance is the
+    mean over the two choices of what the option is worth relative to the better one.
 
     Deviations from the paper: each stage is one step (there, up to 2 s for each choice, then 1.5 s of animation or
-    feedback); the probabilities of the first trial are uniform between the mirrors, the stationary distribution of the walk
-    (there, not said); which state is the common one of an option, and which action takes it, are fixed (there, options
-    swapped sides from trial to trial).
+    feedback); the probabilities of the first trial are uniform between the mirrors, the stationary distribution of
+    the walk (there, not said); which state is the common one of an option, and which action takes it, are fixed
+    (there, options swapped sides from trial to trial).
 
     Args:
         common_probability: probability of the common transition.

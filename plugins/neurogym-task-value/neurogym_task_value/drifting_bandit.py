@@ -14,15 +14,16 @@ class DriftingBandit(Task):
 
     Daw, O'Doherty, Dayan, Seymour & Dolan (2006), Nature 441:876, doi:10.1038/nature04766.
 
-    On every trial the subject takes one of four arms and is paid points: a Gaussian (SD 4) around the arm's mean, rounded
-    to a whole number from 1 to 100. From trial to trial every mean follows a Gaussian random walk that decays to 50:
-    mean' = decay * mean + (1 - decay) * centre + drift * z, independently of what the subject does. The condition `mean`
-    holds the means, `scatter` how far (in SD) each arm's payoff lies from its mean, and the note `points` what every arm
-    would have paid. Rewards are points / 100. Performance is the mean of the chosen arm relative to that of the best.
+    On every trial the subject takes one of four arms and is paid points: a Gaussian (SD 4) around the arm's mean,
+    rounded to a whole number from 1 to 100. From trial to trial every mean follows a Gaussian random walk that decays
+    to 50: mean' = decay * mean + (1 - decay) * centre + drift * z, independently of what the subject does. The
+    condition `mean` holds the means, `scatter` how far (in SD) each arm's payoff lies from its mean, and the note
+    `points` what every arm would have paid. Rewards are points / 100. Performance is the mean of the chosen arm
+    relative to that of the best.
 
-    Deviations from the paper: a trial is one step (there, up to 1.5 s for the choice, 3 s until the points are shown); one
-    session of 300 trials (there, two halves with a break); the means of the first trial are drawn from the walk's
-    stationary distribution (there, three fixed walks were used).
+    Deviations from the paper: a trial is one step (there, up to 1.5 s for the choice, 3 s until the points are
+    shown); one session of 300 trials (there, two halves with a break); the means of the first trial are drawn from
+    the walk's stationary distribution (there, three fixed walks were used).
 
     Args:
         arms: number of arms.

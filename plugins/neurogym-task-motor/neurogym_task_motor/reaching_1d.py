@@ -1,0 +1,114 @@
+"""Reaching with a cursor on a circle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import Outcome, Ring, Task, Trial, Uniform, circular_distance
+from neurogym_core.errors import InvalidValueError
+
+START = np.pi
+"""Where the cursor is when a trial begins, radians."""
+TURN = np.array([0.0, 1.0, -1.0])
+"""Which way each action turns the cursor: rest, left (angles grow), right."""
+
+
+class Reaching1D(Task):
+    """Bring a cursor on a circle to a target.
+
+    After the reaching task of Georgopoulos, Schwartz & Kettner (1986), Science 233:1416, doi:10.1126/science.3749885.
+
+    The subject sees the direction of its cursor, which starts at 180 degrees. After a fixation period the target
+    appears and the fixation cue goes off; from now on the actions `left` and `right` turn the cursor and resting
+    stops it. What it sees next depends on what it does. At every step it is paid the more the nearer the cursor is to
+    the target: max(correct - distance, error), distance in radians, per 100 ms. Moving during fixation costs `abort`
+    and does not turn the cursor. Performance is the reward relative to that of going straight to the target and
+    stopping as near as steps allow. The outcome is correct where the last step leaves the cursor within `tolerance`
+    of the target.
+
+    Both directions are coded by rings of units that show cos(preferred - direction).
+
+    Deviations from the paper: one dimension, and a velocity that is either 0 or `speed` (there, arm movements to eight
+    targets in three dimensions). All numbers are ours: at 2 rad/s every target is reached within 1.6 s.
+
+    Args:
+        units: units of each ring.
+        speed: of the cursor while it moves, rad/s.
+        tolerance: of the outcome, radians; by default about half the distance between units.
+    """
+
+    units: int = 16
+    speed: float = 2.0
+    tolerance: float = 0.2
+
+    timing = {"fixation": 500, "reach": 2000}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.1}  # per 100 ms
+    evidence = ("reach",)
+    memory = {"cursor": START}
+
+    def define(self) -> None:
+        if not self.speed > 0:
+            raise InvalidValueError(f"Reaching1D was given speed={self.speed!r}; it needs a positive number of rad/s.")
+        self.ring = Ring(self.units)
+        self.stride = self.speed * self.dt / 1000  # rad per step
+        self.observe(fixation=1, target=self.ring, cursor=self.ring)
+        self.act(rest=1, move=2)
+        self.vary(angle=Uniform(0, 2 * np.pi))
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "reach")
+        trial.show("fixation", 1, during="fixation")
+        trial.show("target", self._show(trial.angle), during="reach")
+        trial.hold(during="reach", cost=0)  # moving is free; `step_action` pays for being near
+        last_step = trial.duration("reach") - self.dt
+        trial.answer("move", -1, during="reach", start=last_step, then="wait", correct=0, slot="reach")
+        trial.best(self._best(trial))
+
+    def _show(self, angle: np.ndarray) -> np.ndarray:
+        return self.ring.cosine(angle, strength=1.0, baseline=0.0)
+
+    def _best(self, trial: Trial) -> np.ndarray:
+        """Reward of turning the shorter way and stopping on the step that comes nearest to the target, (n,).
+
+        The longer way can be better by a fraction of a step when the target lies straight opposite; that is left aside.
+        """
+        steps = np.rint(trial.duration("reach") / self.dt)
+        step = np.arange(1, int(steps.max(initial=0)) + 1)
+        distance = circular_distance(trial.angle, START)[:, None]
+        nearest = np.rint(distance / self.stride)
+        left = np.abs(distance - np.minimum(step, nearest) * self.stride)
+        return (self._paid(left) * (step <= steps[:, None])).sum(axis=1)
+
+    def _paid(self, distance: np.ndarray) -> np.ndarray:
+        """Reward of a step that ends at this distance."""
+        return np.maximum(self.rewards["correct"] - distance, self.rewards["error"]) * self.dt / 100
+
+    # ------------------------------------------------------------------ what happens on a step
+
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray]:
+        reaching = now.in_period("reach")
+        turned = now.memory["cursor"] + reaching * TURN[action] * self.stride
+        now.memory["cursor"] = turned % (2 * np.pi)
+        distance = circular_distance(turned, now.conditions["angle"])
+        broken = (action != 0) * self.rewards["abort"] * self.dt / 100
+        return np.where(reaching, self._paid(distance), broken), None, self._outcome(now, distance)
+
+    def _outcome(self, now: Any, distance: np.ndarray) -> np.ndarray:
+        """Judged on the last step, none before."""
+        left = now.batch.period_steps["reach"][now.rows] * self.dt - now.elapsed
+        last = now.in_period("reach") & (left < 1.5 * self.dt)
+        near = np.where(distance <= self.tolerance, Outcome.CORRECT, Outcome.ERROR)
+        return np.where(last, near, Outcome.NONE)
+
+    def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
+        obs = obs.copy()
+        obs[:, self.channels["cursor"]] = self._show(now.memory["cursor"])
+        return obs
+
+    def step_target(self, now: Any) -> np.ndarray:
+        """Turn the shorter way; rest where a step would not bring the cursor nearer."""
+        ahead = (now.conditions["angle"] - now.memory["cursor"] + np.pi) % (2 * np.pi) - np.pi
+        far = now.in_period("reach") & (np.abs(ahead) > self.stride / 2)
+        return np.where(far, np.where(ahead > 0, 1, 2), 0)

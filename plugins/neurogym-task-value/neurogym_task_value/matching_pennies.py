@@ -1,0 +1,74 @@
+"""Matching pennies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurogym_core import Choice, OneHot, Outcome, Session, Task, Trial
+from neurogym_core.errors import InvalidValueError
+from neurogym_task_value.opponent import Opponent
+
+
+class MatchingPennies(Task):
+    """Choose the side that the other player chooses; the other player tries to foresee and avoid this.
+
+    Barraclough, Conroy & Lee (2004), Nat. Neurosci. 7:404, doi:10.1038/nn1209.
+
+    The subject and a computer choose one of two targets at once. The subject is rewarded when they are the same.
+    While the subject chooses it sees what the computer chose on the trial before. Three opponents:
+
+    - algorithm 0 chooses both targets equally often, whatever the subject does;
+    - algorithm 1 looks at all choices of the session so far: with what probability did the subject choose target 1, in
+      total, and after the same last 1, 2, 3 and 4 choices as now? Of those of the five probabilities that differ from
+      1/2 (two-sided binomial test at 5 %) it takes the one that differs most, p, and chooses target 1 with
+      probability 1 - p; if none differs, it chooses at random;
+    - algorithm 2 also looks at the probabilities after the same last 1, 2, 3 and 4 choices *and outcomes*: nine in all.
+
+    Against algorithms 1 and 2 the best a subject can do is to choose at random, which wins half of the trials.
+    `opponent` is the computer's choice and `last_opponent` the one shown (-1: the session has just begun).
+
+    Deviations from the paper: a trial is one step (there, fixation, a while with both targets on, then a saccade); a
+    session is 500 trials long, a number of ours, and starts with an empty history (there, a day's trials).
+
+    Args:
+        algorithm: 0, 1 or 2, the opponent.
+        significance: level of the binomial tests.
+    """
+
+    algorithm: int = 2
+    significance: float = 0.05
+    trials_per_session: int | None = 500
+
+    timing = {"choice": 100}  # ms; one step, since every action is a choice
+    supervised = False
+    reads_outcomes = True
+    go_cue = "targets"
+
+    def define(self) -> None:
+        if self.algorithm not in (0, 1, 2):
+            raise InvalidValueError(f"MatchingPennies was given algorithm={self.algorithm!r}; it needs 0, 1 or 2.")
+        if not 0 < self.significance < 1:
+            raise InvalidValueError(
+                f"MatchingPennies was given significance={self.significance!r}; it needs a level between 0 and 1."
+            )
+        self.opponent = Opponent(self.algorithm, self.significance)
+        self.observe(targets=1, last_opponent=OneHot(2))
+        self.act(choose=2)
+        self.vary(opponent=Choice(2), last_opponent=Choice((-1, 0, 1)), answer="opponent")
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        self.opponent.forget(session)
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        previous = session.previous
+        played = previous["choice"] >= 0
+        self.opponent.learn(session, previous["choice"], previous["outcome"] == Outcome.CORRECT, where=played)
+        opponent = (rng.random(len(session)) < self.opponent.bias(session)).astype(np.int64)
+        last = np.where(played, previous.get("opponent", -1), -1)
+        return {"opponent": opponent, "last_opponent": last}
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("choice")
+        trial.show("targets", 1, during="choice")
+        trial.show("last_opponent", self.channels.encoder("last_opponent").encode(trial.last_opponent), during="choice")
+        trial.answer("choose", trial.opponent, during="choice")
