@@ -15,7 +15,7 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefin
 from neurogym_core.tasks.parameters import check_declared, checked, parameter_types, signature_of
 from neurogym_core.tasks.session import Session
 from neurogym_core.trials.batch import TrialBatch, compile_trial
-from neurogym_core.trials.distributions import Constant, Distribution, parse
+from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
 from neurogym_core.trials.interface import Actions, Channels
 from neurogym_core.trials.trial import END, VERBS, Trial
 
@@ -216,9 +216,19 @@ class Task:
     def _imposed_distribution(self, name: str, spec: Any) -> Distribution:
         declared = self._declared.get(name)
         support = declared.support() if isinstance(declared, Distribution) else None
-        if support is not None and (support.ndim > 1 or support.dtype.kind not in "biuf"):
-            return Constant(tuple(spec) if isinstance(spec, list | np.ndarray) else spec)
-        return parse(spec)
+        if support is None or (support.ndim == 1 and support.dtype.kind in "biuf") or isinstance(spec, Distribution | dict):
+            return parse(spec)
+        if support.ndim == 1:
+            self._check_named(name, np.asarray(spec))
+            return Constant(spec) if isinstance(spec, str) else Choice(spec)
+        return Constant(tuple(spec) if isinstance(spec, list | np.ndarray) else spec)
+
+    def _check_named(self, name: str, values: np.ndarray) -> None:
+        """Refuse names that a condition whose values are names does not have."""
+        support = self._declared[name].support()
+        for value in np.unique(values).tolist():
+            if value not in support:
+                raise unknown(f"value of {name!r}", value, support.tolist(), of=self.name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, "_sealed", False) and not name.startswith("_"):
