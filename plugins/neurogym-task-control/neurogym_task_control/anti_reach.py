@@ -23,7 +23,7 @@ class AntiReach(Task):
     Deviations from the paper:
 
     - stimuli lie on the whole circle, there to the left and to the right;
-    - pro and anti are two tasks; there the colour of the fixation point tells them apart from trial to trial;
+    - pro and anti are two tasks; there an instruction tells them apart from trial to trial;
     - durations are NeuroGym's.
 
     Args:

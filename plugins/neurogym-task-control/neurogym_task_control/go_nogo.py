@@ -21,7 +21,7 @@ class GoNogo(Task):
 
     Deviations from the paper:
 
-    - withholding rightly is paid; mice there were rewarded for licking to the go odour only;
+    - withholding rightly is paid like going rightly;
     - durations and rewards are NeuroGym's.
 
     Args: none of its own.

@@ -33,8 +33,10 @@ class HierarchicalReasoning(Task):
     The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule` was. Performance
     is the share of the two that was correct.
 
-    Deviations from the paper: which rule pairs which interval with which side is a convention of this task; durations
-    other than those of the intervals, and the range of block lengths, are NeuroGym's.
+    Deviations from the paper:
+
+    - which rule pairs which interval with which side is a convention of this task;
+    - intervals, durations and the range of block lengths are NeuroGym's.
 
     Args:
         intervals: between the flashes, ms.

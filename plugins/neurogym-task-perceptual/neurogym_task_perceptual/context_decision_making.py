@@ -41,13 +41,13 @@ class ContextDecisionMaking(Task):
 
     context: str = "motion"
     directions: int = 2
-    coherences: tuple[float, ...] = (5, 15, 50)  # as in NeuroGym, close to the motion coherences of one monkey
+    coherences: tuple[float, ...] = (5, 15, 50)  # as in NeuroGym
     sigma: float = 1.0  # as in NeuroGym
 
     timing = {
         "fixation": 300,  # as in NeuroGym
-        "stimulus": 750,
-        "delay": TruncatedExponential(600, 300, 3000),  # as in NeuroGym; random in the paper, too
+        "stimulus": 750,  # as in NeuroGym
+        "delay": TruncatedExponential(600, 300, 3000),  # as in NeuroGym
         "decision": 300,  # not from the paper: several steps at dt = 100 ms
     }
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}

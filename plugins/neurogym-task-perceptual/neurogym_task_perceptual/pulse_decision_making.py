@@ -25,7 +25,8 @@ class PulseDecisionMaking(Task):
 
     Deviations from the paper:
 
-    - the number of bins is fixed, and no delay lies between the last bin and the go cue;
+    - the number of bins, the probabilities and the durations are NeuroGym's;
+    - the number of bins is the same in all trials, and no delay lies between the last bin and the go cue;
     - at steps longer than a pulse, a pulse lasts one step.
 
     Args:
@@ -36,13 +37,13 @@ class PulseDecisionMaking(Task):
     """
 
     dt: float = 10
-    bins: int = 6  # the largest number in the paper
+    bins: int = 6  # as in NeuroGym
     p_poor: float = 0.3  # as in NeuroGym
     p_rich: float = 0.7  # as in NeuroGym
-    pulse: float = 10
+    pulse: float = 10  # as in NeuroGym, like `gap`
     gap: float = 240
 
-    timing = {"fixation": 500, "decision": 500}  # ms; decision as in NeuroGym
+    timing = {"fixation": 500, "decision": 500}  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:

@@ -24,7 +24,7 @@ class ReadySetGo(Task):
     Deviations from the paper:
 
     - intervals are uniform between two bounds, not one of a few; several gains need several tasks;
-    - the position of the target, which there says which gain counts, is not shown;
+    - what tells the subject there which gain counts is not shown;
     - the subject fixates for a fixed time before Ready.
 
     Args:
@@ -35,7 +35,7 @@ class ReadySetGo(Task):
         tolerance_ms: ms.
     """
 
-    gain: float = 1.0  # 1 or 1.5 in the paper
+    gain: float = 1.0  # as in NeuroGym
     shortest: float = 800  # as in NeuroGym
     longest: float = 1500  # as in NeuroGym
     flash: float = 83  # as in NeuroGym: five frames of a 60 Hz screen
