@@ -1,0 +1,1 @@
+"""How fast this is beside NeuroGym 2.3.1, in one run: ``python -m benchmarks`` (see `README.md`)."""

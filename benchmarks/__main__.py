@@ -1,0 +1,150 @@
+"""``python -m benchmarks``: time all rows, print the table."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from . import probes
+from .peer_venv import ROOT, make_peer
+from .report import Result, print_table, write_page
+from .rows import ROWS, Row
+from .settings import Case
+
+Timed = dict[tuple[str, Case], float]
+"""Steps per second of the cases of one round."""
+
+
+class Worker:
+    """A process that makes cases and times slices of them."""
+
+    def __init__(self, side: str, python: str) -> None:
+        self._cases: dict[Case, int] = {}
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self._process = subprocess.Popen(
+            [python, "-m", "benchmarks.worker", side],
+            cwd=ROOT, env=os.environ | threads, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def ask(self, **question: Any) -> dict[str, Any]:
+        """Send a line, and read its answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise click.ClickException(f"A worker ended while it was asked {question}; what it said is above.")
+        return json.loads(line)
+
+    def make(self, case: Case) -> str:
+        """Make a case; returns why it cannot be had, or nothing."""
+        answer = self.ask(make=case)
+        if "missing" in answer:
+            return answer["missing"]
+        self._cases[case] = answer["case"]
+        return ""
+
+    def rate(self, case: Case, seconds: float) -> float:
+        """Steps per second of a slice."""
+        answer = self.ask(run=self._cases[case], seconds=seconds)
+        return answer["steps"] / answer["seconds"]
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+@contextlib.contextmanager
+def workers(python: str) -> Iterator[dict[str, Worker]]:
+    """Both sides, ended whatever happens."""
+    both = {"core": Worker("core", sys.executable), "peer": Worker("peer", python)}
+    try:
+        yield both
+    finally:
+        for worker in both.values():
+            worker.close()
+
+
+def cases_of(row: Row) -> list[tuple[str, Case]]:
+    """The cases of a row, the core's first."""
+    if row.core is None or row.other is None:
+        return []
+    return [("core", row.core), row.other]
+
+
+def in_turn(rows: Iterable[Row]) -> list[tuple[str, Case]]:
+    """Every case once, in the order in which the rows need them: the sides of a ratio stand side by side."""
+    return list(dict.fromkeys(case for row in rows for case in cases_of(row)))
+
+
+def measure(rows: list[Row], python: str, rounds: int, seconds: float) -> list[Result]:
+    """Time the rows that are rates."""
+    with workers(python) as both:
+        missing = {case: why for case in in_turn(rows) if (why := both[case[0]].make(case[1]))}
+        for worker in both.values():
+            worker.ask(freeze=True)
+        turn = [case for case in in_turn(rows) if case not in missing]
+        timed = [_round(both, turn, seconds, number, rounds) for number in range(rounds + 1)][1:]
+    return [_result(row, timed, missing) for row in rows]
+
+
+def _round(both: dict[str, Worker], turn: list[tuple[str, Case]], seconds: float, number: int, rounds: int) -> Timed:
+    print("warm-up" if number == 0 else f"round {number} of {rounds}", file=sys.stderr)
+    return {(side, case): both[side].rate(case, seconds) for side, case in turn}
+
+
+def _result(row: Row, timed: list[Timed], missing: dict[tuple[str, Case], str]) -> Result:
+    for case in cases_of(row):
+        if case in missing:
+            return Result(row, missing=_short(*case, missing[case]))
+    core, other = cases_of(row)
+    rates = sorted(one[core] for one in timed)
+    return Result(row, [one[core] / one[other] for one in timed], rates[len(rates) // 2])
+
+
+def _short(side: str, case: Case, why: str) -> str:
+    absent = why.startswith(("UnknownTaskError", "KeyError"))
+    return f"no task {case.task!r} is installed" if absent else f"{side}: {why}"
+
+
+def probe(row: Row, rounds: int) -> Result:
+    """Run a probe `rounds` times."""
+    return Result(row, [getattr(probes, row.probe)() for _ in range(rounds)])
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="3 rounds of short slices: for development, not for reports.")
+@click.option("--rounds", default=7, show_default=True, type=click.IntRange(min=1))
+@click.option("--seconds", default=0.25, show_default=True, help="Least length of a slice.")
+@click.option("--only", default="", help="Only rows with this text in their label.")
+@click.option("--peer-python", help="Of an environment with NeuroGym 2.3.1; default: .venv-peer, made when needed.")
+@click.option("--write", is_flag=True, help="Renew docs/performance.md.")
+def main(quick: bool, rounds: int, seconds: float, only: str, peer_python: str | None, write: bool) -> None:
+    """Time this project beside NeuroGym 2.3.1; exit code 1 when something that must be reached is not."""
+    rounds, seconds = (3, 0.1) if quick else (rounds, seconds)
+    chosen = [row for row in ROWS if only.lower() in row.label.lower()]
+    rates = [row for row in chosen if not row.probe]
+    found = measure(rates, peer_python or str(make_peer()), rounds, seconds) if rates else []
+    found += [probe(row, rounds) for row in chosen if row.probe]
+    results = sorted(found, key=lambda result: ROWS.index(result.row))
+    print_table(results)
+    if write:
+        write_page(Path(ROOT) / "docs" / "performance.md", results, rounds, seconds)
+    missed = [result.row.label for result in results if result.mark == "MISSED"]
+    if missed:
+        raise click.ClickException(f"{len(missed)} rows do not reach what they must: {'; '.join(missed)}.")
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks")

@@ -1,0 +1,62 @@
+"""What is not a rate: start-up time, memory, steps generated. Fresh processes, one value a round."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_CLOCK = "import time; start = time.process_time(); {}; print(time.process_time() - start)"
+
+_MEMORY = """
+import tracemalloc
+import neurogym_core as ngym
+from benchmarks.core_side import TASKS
+name, params = TASKS["dots"]
+next(ngym.Dataset(name, 2, 100, seed=1, **params))  # what is imported and cached once is nobody's batch
+tracemalloc.start()
+dataset = ngym.Dataset(name, 256, 100, seed=1, **params)
+for _ in range(30):
+    batch = next(dataset)
+    arrays = sum(array.nbytes for array in (batch.inputs, batch.targets, batch.weights, batch.new_trial))
+    del batch
+print((tracemalloc.get_traced_memory()[1] - arrays) / 2**20)
+"""
+
+_GENERATED = """
+import neurogym_core as ngym
+from neurogym_core.trials.batch import TrialBatch
+from benchmarks.core_side import TASKS
+rendered = 0
+render = TrialBatch.render
+def counting(self, *args, **kwargs):
+    global rendered
+    observations = render(self, *args, **kwargs)
+    rendered += len(observations)
+    return observations
+TrialBatch.render = counting
+name, params = TASKS["dots"]
+dataset = ngym.Dataset(name, 256, 100, seed=1, **params)
+delivered = sum(next(dataset).inputs.shape[0] * 100 for _ in range(50))
+print(rendered / delivered)
+"""
+
+
+def start() -> float:
+    """CPU time of the import and a first make, over that of importing Gymnasium; the interpreter's own not counted."""
+    ours = "import neurogym_core; neurogym_core.make('PerceptualDecisionMaking-v0')"
+    return _printed(_CLOCK.format(ours)) / _printed(_CLOCK.format("import gymnasium"))
+
+
+def memory() -> float:
+    """MiB at the peak of 30 batches of 256 x 100, beyond the arrays of the batch in hand."""
+    return _printed(_MEMORY)
+
+
+def generated() -> float:
+    """Steps rendered over steps delivered, in 50 batches."""
+    return _printed(_GENERATED)
+
+
+def _printed(code: str) -> float:
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return float(done.stdout)

@@ -1,0 +1,69 @@
+"""The timed loops, the same for both sides. CPU time: what else runs on the machine does not count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from time import process_time
+from typing import Any
+
+Slice = Callable[[float], "tuple[int, float]"]
+"""Runs for at least so many seconds; returns the env steps made and the seconds taken."""
+
+
+def single(env: Any, actions: Sequence[int]) -> Slice:
+    """One env, through its `step`."""
+    env.reset(seed=1)
+
+    def once() -> int:
+        step = env.step
+        for action in actions:
+            _, _, terminated, truncated, _ = step(action)
+            if terminated or truncated:
+                env.reset()
+        return len(actions)
+
+    return lambda seconds: _repeated(once, seconds)
+
+
+def vector(env: Any, actions: Sequence[Any]) -> Slice:
+    """A vector env; `actions` holds one array (num_envs,) per step."""
+    env.reset(seed=1)
+    n = len(actions) * env.num_envs
+
+    def once() -> int:
+        step = env.step
+        for row in actions:
+            step(row)
+        return n
+
+    return lambda seconds: _repeated(once, seconds)
+
+
+def dataset(batches: Iterable, steps: int) -> Slice:
+    """An endless iterable of batches of `steps` steps each."""
+    iterator = iter(batches)
+
+    def once() -> int:
+        next(iterator)
+        return steps
+
+    return lambda seconds: _repeated(once, seconds)
+
+
+def repeated(work: Callable[[], Any], steps: int) -> Slice:
+    """Anything that stands for `steps` steps."""
+
+    def once() -> int:
+        work()
+        return steps
+
+    return lambda seconds: _repeated(once, seconds)
+
+
+def _repeated(once: Callable[[], int], seconds: float) -> tuple[int, float]:
+    done, start = 0, process_time()
+    while True:
+        done += once()
+        elapsed = process_time() - start
+        if elapsed >= seconds:
+            return done, elapsed

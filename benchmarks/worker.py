@@ -1,0 +1,49 @@
+"""``python -m benchmarks.worker SIDE``: makes cases and times slices of them, as lines of JSON on stdin ask for.
+
+``{"make": [kind, task, size]}`` is answered by ``{"case": number}`` or ``{"missing": why}``, ``{"run": number,
+"seconds": s}`` by ``{"steps": n, "seconds": t}``, and ``{"freeze": true}`` by ``{}``.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import sys
+from typing import Any
+
+from .settings import Case
+
+
+def main(side: str) -> None:
+    """Answer until stdin ends."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)  # what the libraries print must not get between the answers
+    maker = importlib.import_module(f"benchmarks.{side}_side")
+    slices: list[Any] = []
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "make" in asked:
+            answer = _make(maker, Case(*asked["make"]), slices)
+        elif "freeze" in asked:
+            # The garbage collector would walk through all the other cases' envs again and again.
+            gc.collect()
+            gc.freeze()
+            answer = {}
+        else:
+            steps, seconds = slices[asked["run"]](asked["seconds"])
+            answer = {"steps": steps, "seconds": seconds}
+        answers.write(json.dumps(answer) + "\n")
+
+
+def _make(maker: Any, case: Case, slices: list[Any]) -> dict[str, Any]:
+    try:
+        slices.append(maker.made(case))
+    except LookupError as error:  # DiscoveryError is one: the task is not installed
+        return {"missing": f"{type(error).__name__}: {error}"}
+    return {"case": len(slices) - 1}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
