@@ -54,7 +54,6 @@ def make(
         seed: used until `reset` is given one.
         plugins: whether installed plug-ins may wrap the env (hook ``ngym_wrap_env``) and listen to trials.
     """
-    import gymnasium
     from gymnasium.envs.registration import EnvSpec
 
     spec = EnvSpec(
@@ -63,10 +62,16 @@ def make(
     )  # fmt: skip
     env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
     env.unwrapped.spec = spec
-    env = gymnasium.wrappers.OrderEnforcing(env)
+    env = _ordered(env)
     for wrapper, settings in env_wrappers:
         env = _applied(wrapper, env, settings)
     return _with_plugins(env, spec) if plugins else env
+
+
+def _ordered(env: gymnasium.Env) -> gymnasium.Env:
+    from neurogym_core.play.ordered import Ordered
+
+    return Ordered(env)
 
 
 def bare_env(task: TaskLike, *, wrap: Any = (), render_mode: str | None = None, seed: int | None = None, **params: Any) -> gymnasium.Env:
@@ -187,7 +192,7 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Any, 
     if isinstance(found, type):
         found = found(**params)
     elif params:
-        found = _again(found, params)
+        found = found.with_settings(**params)
     env_wrappers: list[tuple[Any, dict]] = []
     for item in _as_list(wrap):
         wrapper, settings = _wrapper(item)
@@ -198,15 +203,6 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Any, 
         else:
             env_wrappers.append((wrapper, settings))
     return found, env_wrappers
-
-
-def _again(task: Task, params: dict[str, Any]) -> Task:
-    """The same task with some settings changed."""
-    settings = task.keywords()
-    for name, value in params.items():
-        merges = name in ("timing", "rewards", "conditions") and isinstance(value, dict)
-        settings[name] = {**settings.get(name, {}), **value} if merges else value
-    return type(task)(**settings)
 
 
 def _as_list(wrap: Any) -> list:

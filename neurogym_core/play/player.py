@@ -254,7 +254,7 @@ class Player:
         target = self.targets() if self.task.hooked or values is not None else table.targets.take(self.place)
         period = table.period.take(self.place)
         reward = table.reward.take(key)
-        aborts = table.aborts.take(key)
+        aborts = table.aborts.take(key).astype(np.float64)
         code = table.code.take(key)
         if len(idle):
             code[idle], aborts[idle], reward[idle] = 0, 0.0, 0.0

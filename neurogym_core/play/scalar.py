@@ -136,7 +136,7 @@ class ScalarPlayer:
         self._once = self._limit == 1
         self._ended: tuple | None = None
         self.table: PlayTable | None = None  # type: ignore[assignment]
-        self._base: list[int] = []
+        self._steps_at: list[tuple[int, int, str]] = []
         self._at = 0
 
     # ------------------------------------------------------------------ beginning
@@ -178,14 +178,21 @@ class ScalarPlayer:
         """Draw the coming trials, and take their table apart into lists."""
         self.table = table = PlayTable.render(self.stream.block(), self.stream.noise)
         self._tape = [*table.tape, table.tape[-1]]
-        self._base = table.base.tolist()
+        self._steps_at = self._step_facts(table)
         self._rewards = table.reward.tolist()
-        self._codes = np.where(table.code > 0, HAPPENS, np.where(table.aborts > 0, ABORTS, NOTHING)).astype(np.uint8).tobytes()
-        self._targets = table.targets.tolist()
-        self._periods = table.period_text.tolist()
+        self._codes = np.where(table.code > 0, HAPPENS, table.aborts > 0).astype(np.uint8).tobytes()
         self._starts = table.start.tolist()
         self._row = -1
         self._next_trial()
+
+    def _step_facts(self, table: PlayTable) -> list[tuple[int, int, str]]:
+        """For every step of the tape (base, target, name of the period); steps of one cell share one tuple."""
+        batch = table.batch
+        targets = np.repeat(batch.target.ravel(), 2).tolist()
+        names = [name for p in batch.period.tolist() for name in [self.task.period_names[p]] * 2] * len(batch)
+        facts = np.empty(len(targets), object)
+        facts[:] = list(zip(range(0, len(targets) * self._n_actions, self._n_actions), targets, names, strict=True))
+        return facts.take(table.cell).tolist()
 
     def _next_trial(self) -> None:
         self._row += 1
@@ -211,7 +218,8 @@ class ScalarPlayer:
         try:
             if not 0 <= action < self._n_actions:
                 action = check_action(action, self.task)
-            key = self._base[at] + action
+            base, target, period = self._steps_at[at]
+            key = base + action
             reward = self._rewards[key]
             code = self._codes[key]
         except (TypeError, ValueError, IndexError):
@@ -222,7 +230,7 @@ class ScalarPlayer:
             if code == HAPPENS:
                 return self._event(at, int(key), int(action), reward)
             self._aborts += 1
-        return self._tape[after], reward, False, False, {"gt": self._targets[at], "period": self._periods[at], "new_trial": False}
+        return self._tape[after], reward, False, False, {"gt": target, "period": period, "new_trial": False}
 
     def _step_slowly(self, action: Any) -> Result:
         """Everything unusual: a step before the first reset, an action that is no plain number."""
@@ -240,7 +248,8 @@ class ScalarPlayer:
             paid, goto = self._general_event(at, key, action, reward)
             self._return += paid - reward
             reward = paid
-        info: dict[str, Any] = {"gt": self._targets[at], "period": self._periods[at], "new_trial": goto == END}
+        _, target, period = self._steps_at[at]
+        info: dict[str, Any] = {"gt": target, "period": period, "new_trial": goto == END}
         over = False
         if goto == END:
             info["trial"] = TrialRow(self._finish(at, key))
@@ -349,11 +358,11 @@ class ScalarPlayer:
 
     @property
     def target(self) -> int:
-        return self._targets[self._at]
+        return self._steps_at[self._at][1]
 
     @property
     def period(self) -> str:
-        return self._periods[self._at]
+        return self._steps_at[self._at][2]
 
     @property
     def trial(self) -> dict[str, Any]:

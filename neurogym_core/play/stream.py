@@ -17,8 +17,8 @@ from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import DURATION, Task
 from neurogym_core.trials.batch import TrialBatch
 
-BLOCK_TRIALS = 128
-"""Trials drawn ahead for one stream."""
+BLOCK_STEPS = 1 << 14
+"""Steps drawn ahead, about: as many trials as typically last so long."""
 BLOCK_UNITS = 1 << 20
 """Rendered numbers that a block may hold, about."""
 
@@ -90,10 +90,10 @@ class TrialStream:
     def block_rows(self) -> int:
         """Trials that are laid out together."""
         if self._block_rows is None:
-            units = max(self.task.max_steps * (self.task.channels.size + 4), 1)
-            wanted = BLOCK_TRIALS if self.n == 1 else max(8 * BLOCK_TRIALS, 32 * self.n)
-            rows = min(wanted, max(BLOCK_UNITS // units, 16))
-            self._block_rows = max(rows, self.n)
+            steps = self.task.typical_steps
+            units = steps * (self.task.channels.size + 4)
+            wanted = max(BLOCK_STEPS // steps, 32 * self.n if self.n > 1 else 1)
+            self._block_rows = max(min(wanted, BLOCK_UNITS // units, 4096), self.n, 16)
         return self._block_rows
 
     def block(self) -> TrialBatch:

@@ -28,10 +28,10 @@ class PlayTable:
 
     Attributes:
         batch, payoffs: what it was made from.
-        tape: (steps, obs) float32; `targets`, `period` (steps, …) say what is right and which period it is.
+        tape: (steps, obs) float32.
         start: (n,) place of every trial's first step; `row_start`, `row_stop` (n,) the part of the tape it owns.
-        cell: (steps,) the cell of every step; `base` is cell * A.
-        reward, aborts, code: (cells * A,).
+        cell: (steps,) the cell of every step.
+        reward, aborts, code: (cells * A,) float64, bool, uint8.
         simple: whether all that can happen is that the trial ends, by one answer or when time runs out.
     """
 
@@ -48,17 +48,12 @@ class PlayTable:
         self.row_stop = self.row_start + batch.duration.sum(axis=1)
         if (self.row_start == self.row_stop).any():
             raise TrialLayoutError(f"A trial of {batch.task.name} lasts 0 steps; let at least one period last dt={self.dt:g} ms or more.")
-        self.cell = np.repeat(np.arange(n * self.n_segments) * 2, flat)
-        ends = np.cumsum(flat)[flat > 0] - 1
-        self.cell[ends] += 1
-        self.base = self.cell * self.n_actions
-        self.period = batch.period[(self.cell >> 1) % self.n_segments]
-        self.targets = batch.render_targets(batch.duration)
+        self.cell = np.repeat(np.arange(0, 2 * len(flat), 2), flat)
+        self.cell[np.cumsum(flat)[flat > 0] - 1] += 1
         landing = self._landing()
         self.start = self._place(landing[:, 0])
-        self._period_place = self._place(landing[:, self._first_segments()])
         self._expire = self._expiry(landing)
-        self.closes = self._closings()
+        self.closes = self._closings(landing)
         self.limit = batch.task.max_steps_of(self.row_stop - self.row_start)
         long = bool((self.row_stop - self.row_start > self.limit).any())
         self.can_exceed = long or self._can_go_back() or batch.task.step_action is not None
@@ -67,6 +62,8 @@ class PlayTable:
 
     def _can_go_back(self) -> bool:
         """Whether steps may be played again."""
+        if self.payoffs.goto.max() < 0 and self.payoffs.period_then.max() < 0:
+            return False
         back = (self.payoffs.goto >= 0) & (self.payoffs.goto <= self.batch.period[None, :, None])
         later = np.arange(len(self.payoffs.period_then))
         return bool(back.any() or ((self.payoffs.period_then >= 0) & (self.payoffs.period_then <= later)).any())
@@ -98,9 +95,9 @@ class PlayTable:
 
     def _place(self, segment: np.ndarray) -> np.ndarray:
         """Tape places of segments given per row, (n,) or (n, m); END stays END."""
-        columns = np.maximum(segment, 0)
-        places = np.take_along_axis(self.segment_start, columns.reshape(len(segment), -1), axis=1).reshape(segment.shape)
-        return np.where(segment == END, END, places)
+        row = np.arange(len(segment)) * self.n_segments
+        at = np.maximum(segment, 0) + (row if segment.ndim == 1 else row[:, None])
+        return np.where(segment == END, END, self.segment_start.reshape(-1).take(at))
 
     def _expiry(self, landing: np.ndarray) -> np.ndarray:
         """(n, S): what happens after a segment's last step: STAY = on to the next place of the tape, END, or a place."""
@@ -110,17 +107,20 @@ class PlayTable:
         following = np.full(n, END, np.int64)  # the next segment on the tape
         for s in range(n_segments - 1, -1, -1):
             target = self._following(landing, s, first)
-            expire[:, s] = np.where(target == following, np.where(target == END, END, STAY), self._place(target))
+            natural = target == following
+            if natural.all():
+                expire[:, s] = np.where(target == END, END, STAY)
+            else:
+                expire[:, s] = np.where(natural, np.where(target == END, END, STAY), self._place(target))
             following = np.where(self.batch.duration[:, s] > 0, s, following)
         return expire
 
-    def _closings(self) -> np.ndarray:
+    def _closings(self, landing: np.ndarray) -> np.ndarray:
         """(n, S, K): a response window is over when the time of the segment runs out."""
         window = self.payoffs.window & (self.batch.duration > 0)[:, :, None]
         n, n_segments, n_slots = window.shape
         closes = np.zeros_like(window)
         padded = np.concatenate([window, np.zeros((n, 1, n_slots), bool)], axis=1)
-        landing = self._landing()
         first = self._first_segments()
         rows = np.arange(n)
         for s in range(n_segments):
@@ -158,24 +158,22 @@ class PlayTable:
     def _flatten(self) -> None:
         pay = self.payoffs
         n, n_segments, n_actions = pay.reward.shape
-        shape = (n * n_segments, 2, n_actions)
 
         def doubled(values: np.ndarray) -> np.ndarray:
-            return np.repeat(values.reshape(-1, 1, n_actions), 2, axis=1)
+            return np.repeat(values.reshape(-1, n_actions), 2, axis=0).reshape(-1, 2, n_actions)
 
-        reward, code = doubled(pay.reward), np.zeros(shape, np.uint8)
-        expires = (self._expire != STAY).reshape(-1)
+        reward = doubled(pay.reward)
+        expires = (self._expire != STAY).reshape(-1, 1)
         if self.simple:
-            code[:, :, :] = np.where(doubled(pay.goto) == END, BY_ACTION, 0)
-            code[:, 1] = np.where((code[:, 1] == 0) & expires[:, None], RAN_OUT, code[:, 1])
+            code = doubled(np.where(pay.goto == END, np.uint8(BY_ACTION), np.uint8(0)))
+            code[:, 1] = np.where((code[:, 1] == 0) & expires, RAN_OUT, code[:, 1])
             self._fold_misses(reward)
         else:
-            code |= np.where(doubled(pay.slot) >= 0, ANSWER, 0).astype(np.uint8)
-            code |= np.where(doubled(pay.goto) != STAY, LEAVE, 0).astype(np.uint8)
-            code[:, 1] |= np.where(expires | self.closes.any(axis=2).reshape(-1), EXPIRE, 0).astype(np.uint8)[:, None]
-        self.reward = reward.ravel()
-        self.code = code.ravel()
-        self.aborts = doubled(pay.aborts).ravel().astype(np.float64)
+            code = doubled((ANSWER * (pay.slot >= 0) + LEAVE * (pay.goto != STAY)).astype(np.uint8))
+            code[:, 1] |= np.where(expires | self.closes.any(axis=2).reshape(-1, 1), EXPIRE, 0).astype(np.uint8)
+        self.reward = reward.reshape(-1)
+        self.code = code.reshape(-1)
+        self.aborts = doubled(pay.aborts).reshape(-1)
 
     def _fold_misses(self, reward: np.ndarray) -> None:
         """In simple tables a window that closes finds its question unanswered; pay for that in the table."""
@@ -184,6 +182,21 @@ class PlayTable:
         miss = np.where(self.closes[:, :, 0], self.payoffs.miss_reward[:, :1], 0).reshape(-1, 1)
         answers = (self.payoffs.slot >= 0).reshape(-1, self.n_actions)
         reward[:, 1] += np.where(answers, 0, miss)
+
+    @cached_property
+    def base(self) -> np.ndarray:
+        """(steps,) cell * A."""
+        return self.cell * self.n_actions
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """(steps,) or (steps, k): what is right, in task units."""
+        return self.batch.render_targets(self.batch.duration)
+
+    @cached_property
+    def period(self) -> np.ndarray:
+        """(steps,) index of the period."""
+        return np.repeat(np.broadcast_to(self.batch.period, self.batch.duration.shape).ravel(), self.batch.duration.ravel())
 
     @cached_property
     def performance(self) -> np.ndarray:
@@ -196,6 +209,11 @@ class PlayTable:
         rested = np.repeat((pay.miss_outcome[:, 0] == Outcome.CORRECT) & pay.asked[:, 0], self.n_segments)[:, None, None]
         ran_out = self.code.reshape(answered.shape) == RAN_OUT
         return np.where(answered, score, ran_out & rested).astype(np.float64).ravel()
+
+    @cached_property
+    def _period_place(self) -> np.ndarray:
+        """(n, P) place where a jump to a period leads."""
+        return self._place(self._landing()[:, self._first_segments()])
 
     @cached_property
     def leads(self) -> np.ndarray:

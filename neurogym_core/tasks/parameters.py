@@ -49,28 +49,39 @@ def check_declared(cls: type, reserved: Iterable[str]) -> None:
             raise TaskDefinitionError(f"{cls.__name__} declares the parameter {name!r} without a default; give it one: {name}: {own_annotations(cls)[name]} = …")
 
 
+OVERRIDES = ("timing", "rewards", "conditions")
+"""What a task takes besides its parameters."""
+
+
 def signature_of(cls: type) -> inspect.Signature:
     """What calling the class accepts: every parameter by keyword, then the overrides."""
+    overrides = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OVERRIDES]
+    return inspect.Signature([*keywords_of(cls, parameter_types(cls)), *overrides])
+
+
+def keywords_of(cls: type, kinds: Mapping[str, Any]) -> list[inspect.Parameter]:
+    """Parameters (name -> annotation) as keywords of a signature."""
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        inspect.Parameter(name, keyword, default=getattr(cls, name), annotation=kind)
-        for name, kind in parameter_types(cls).items()
-    ]
-    parameters += [inspect.Parameter(name, keyword, default=None) for name in ("timing", "rewards", "conditions")]
-    return inspect.Signature(parameters)
+    return [inspect.Parameter(name, keyword, default=getattr(cls, name), annotation=kind) for name, kind in kinds.items()]
 
 
-def checked(cls: type, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked(
+    cls: type, given: Mapping[str, Any], known: Mapping[str, Any] | None = None, overrides: tuple[str, ...] = OVERRIDES
+) -> dict[str, Any]:
     """All parameters of a class: defaults, then what was given, in their declared types.
+
+    Args:
+        known: the parameters, name -> annotation; default all of the class.
+        overrides: what else the class takes, for the error.
 
     Raises:
         UnknownNameError: a name that is no parameter.
         InvalidValueError: a value of the wrong kind.
     """
-    known = parameter_types(cls)
+    known = parameter_types(cls) if known is None else known
     for name in given:
         if name not in known:
-            raise unknown("parameter", name, [*known, "timing", "rewards", "conditions"], of=cls.__name__)
+            raise unknown("parameter", name, [*known, *overrides], of=cls.__name__)
     values = {name: getattr(cls, name) for name in known}
     for name, value in given.items():
         values[name] = _conform(cls, name, value, values[name], str(known[name]))
@@ -85,6 +96,8 @@ def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) ->
         return None
     if isinstance(value, float) and value != value:  # NaN
         raise InvalidValueError(f"{cls.__name__} was given {name}=nan; it needs a number. The default is {default!r}.")
+    if isinstance(value, tuple) and "tuple" in annotation:
+        return value
     if not _same_kind(value, default):
         raise InvalidValueError(f"{cls.__name__} was given {name}={value!r}; it needs {annotation}, like the default {default!r}.")
     if isinstance(default, int) and not isinstance(default, bool) and isinstance(value, float) and "float" not in annotation:

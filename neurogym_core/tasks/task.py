@@ -12,7 +12,7 @@ from typing import Any, ClassVar, dataclass_transform
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError, TrialLayoutError, unknown
-from neurogym_core.tasks.parameters import check_declared, checked, parameter_types, signature_of
+from neurogym_core.tasks.parameters import OVERRIDES, check_declared, checked, parameter_types, signature_of
 from neurogym_core.tasks.session import Session
 from neurogym_core.trials.batch import TrialBatch, compile_trial
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
@@ -251,6 +251,14 @@ class Task:
         """Keywords that make this task again: parameters that differ from their defaults, and overrides."""
         changed = {name: value for name, value in self._parameters.items() if value != getattr(type(self), name)}
         return {**changed, **{name: dict(override) for name, override in self._overrides.items() if override}}
+
+    def with_settings(self, **settings: Any) -> Task:
+        """The same task with some parameters, or entries of `timing`, `rewards` and `conditions`, changed."""
+        merged = self.keywords()
+        for name, value in settings.items():
+            merges = name in OVERRIDES and isinstance(value, Mapping)
+            merged[name] = {**merged.get(name, {}), **value} if merges else value
+        return type(self)(**merged)
 
     def settings(self) -> dict[str, Any]:
         """`keywords` in plain form, as TOML, JSON and Gymnasium's specs can hold them."""
@@ -520,6 +528,7 @@ class Task:
         self._check_timing_names()
         self._check_windows(batch)
         self._noisy = self._find_noisy(batch)
+        self._typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)
 
     def _check_timing_names(self) -> None:
         for name in self._overrides["timing"]:
@@ -549,6 +558,11 @@ class Task:
     def noisy_units(self) -> slice | None:
         """The units of the observation that may be noisy, or None."""
         return self._noisy
+
+    @property
+    def typical_steps(self) -> int:
+        """Median number of steps of a few trials."""
+        return self._typical_steps
 
     @property
     def period_names(self) -> tuple[str, ...]:

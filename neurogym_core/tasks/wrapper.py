@@ -2,60 +2,73 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.parameters import check_declared, checked, own_annotations, signature_of
+from neurogym_core.errors import InvalidValueError, TaskDefinitionError
+from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task, _hashable
-from neurogym_core.trials.trial import VERBS, Trial
+from neurogym_core.trials.trial import Trial
 
 
 @dataclass_transform(kw_only_default=True)
 class TaskWrapper(Task):
     """Base of task wrappers: task in, task out, so every player, figure and check sees the effect.
 
-    A wrapper declares its parameters like a task, refuses tasks it cannot apply to in `define`, and overrides
-    `new_trial` (call ``super().new_trial(trial)``, then change ``trial.shows``, ``trial.slots``, …) or `draw` and its like.
+    A wrapper declares its parameters like a task, refuses tasks it cannot apply to in `define` (`NotSupportedError`, naming
+    what is missing), and overrides `new_trial` (call ``super().new_trial(trial)``, then change ``trial.shows``,
+    ``trial.slots``, …) or `draw`, `draw_ahead` and `new_session`. Conditions that it declares itself with `vary` are drawn
+    beside those of the task. Whatever else is asked of it (channels, timing, the task's own attributes) is the task's.
 
     Args:
         task: the task to wrap.
+
+    Raises:
+        InvalidValueError: `task` is no Task, or a parameter is of the wrong kind.
+        UnknownNameError: a parameter that the wrapper does not declare; give the task its own before wrapping it.
     """
 
     task: ClassVar[Task]
-    _own: ClassVar[tuple[str, ...]] = ()
+    _own: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._own = tuple(name for base in reversed(cls.__mro__) if issubclass(base, TaskWrapper) for name in own_annotations(base))
-        check_declared(cls, {*VERBS})
+        cls._own = {}
+        for base in reversed(cls.__mro__):
+            if issubclass(base, TaskWrapper):
+                cls._own.update(own_annotations(base))
+        task = inspect.Parameter("task", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Task")
+        cls.__signature__ = inspect.Signature([task, *keywords_of(cls, cls._own)])  # type: ignore[attr-defined]
 
     def __init__(self, task: Task, **settings: Any) -> None:
         if not isinstance(task, Task):
             raise InvalidValueError(f"{type(self).__name__} was given {task!r}; it wraps tasks: give a Task, or use make(…, wrap=…).")
         self._sealed = False
-        own = checked(type(self), settings)
-        self._settings = {name: own[name] for name in self._own}
         self.task = task  # type: ignore[misc]
-        self._parameters = {**task.parameters, **self._settings}
-        self._overrides = task._overrides
-        self._warned = task._warned
-        for name in Task.__annotations__:
-            if name in task.parameters and name not in self._settings:
-                setattr(self, name, getattr(task, name))
+        self._settings = checked(type(self), settings, known=self._own, overrides=())
+        self._take_over()
         for name, value in self._settings.items():
             setattr(self, name, value)
-        self.rewards, self.timing = task.rewards, task.timing
-        self._declared = dict(task.conditions)
-        self.channels, self.actions = task.channels, task.actions
-        self._answer = task._answer
-        self._imposed = dict(task.imposed)
+        self._parameters = {**task.parameters, **self._settings}
         self.define()
         self._sealed = True
         self._probe()
+
+    def _take_over(self) -> None:
+        """Everything that the methods of `Task` look at, as it is in the wrapped task."""
+        task = self.task
+        for name in own_annotations(Task):
+            setattr(self, name, getattr(task, name))
+        self.rewards, self.timing = task.rewards, task.timing
+        self.channels, self.actions = task.channels, task.actions
+        self._overrides, self._warned = task._overrides, task._warned
+        self._declared, self._imposed = dict(task.conditions), dict(task.imposed)
+        self._answer = task._answer
 
     # ------------------------------------------------------------------ what a wrapper may override
 
@@ -69,12 +82,33 @@ class TaskWrapper(Task):
         self.task.new_session(session, rng)
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        return self.task.draw(session, rng)
+        return self._with_own(self.task.draw(session, rng), rng, (len(session),))
 
     def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> dict[str, np.ndarray]:
-        if type(self).draw is TaskWrapper.draw:
-            return self.task.draw_ahead(session, rng, trials)
-        return Task.draw_ahead(self, session, rng, trials)
+        if type(self).draw is not TaskWrapper.draw:
+            return super().draw_ahead(session, rng, trials)
+        return self._with_own(self.task.draw_ahead(session, rng, trials), rng, (trials, len(session)))
+
+    def _with_own(self, drawn: dict[str, np.ndarray], rng: np.random.Generator, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+        """What the task drew, (*shape, …), and the conditions that the wrapper declared beside it."""
+        if all(name in drawn for name in self._declared):
+            return drawn
+        n = math.prod(shape)
+        flat = {name: values.reshape(n, *values.shape[len(shape) :]) for name, values in drawn.items()}
+        return {name: values.reshape(*shape, *values.shape[1:]) for name, values in self._draw_once(rng, n, flat).items()}
+
+    def vary(self, *, answer: Any = None, **conditions: Any) -> None:
+        """Declare conditions beside those of the task; see `Task.vary`.
+
+        Raises:
+            TaskDefinitionError: one that the task (or another wrapper) declares already.
+        """
+        for name in conditions:
+            if name in self._declared:
+                raise TaskDefinitionError(
+                    f"{type(self).__name__} declares the condition {name!r}, which {self.task.name} declares already; give it another name."
+                )
+        super().vary(answer=answer, **conditions)
 
     @property
     def stateful(self) -> bool:
@@ -86,18 +120,23 @@ class TaskWrapper(Task):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "task" not in self.__dict__:
-            raise AttributeError(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.__dict__["task"], name)
 
     @property
     def name(self) -> str:
         return f"{type(self).__name__}({self.task.name})"
 
-    def _draw_once(self, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        return super()._draw_once(rng, n, imposed)
-
     def keywords(self) -> dict[str, Any]:
+        """Keywords that, after the task, make this wrapper again: its parameters."""
         return dict(self._settings)
+
+    def with_settings(self, **settings: Any) -> TaskWrapper:
+        """The same with some settings changed: the wrapper's own, or else those of the task."""
+        own = {name: value for name, value in settings.items() if name in self._own}
+        others = {name: value for name, value in settings.items() if name not in self._own}
+        task = self.task.with_settings(**others) if others else self.task
+        return type(self)(task, **{**self._settings, **own})
 
     def _identity(self) -> tuple:
         return (type(self), self.task._identity(), _hashable(self._settings))
