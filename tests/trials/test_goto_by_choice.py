@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ class Fork(Task):
 
     by_answer: bool = False
     fixed: bool = False
-    timing = {"door": 200, "red": 300, "blue": 400}
+    timing: ClassVar = {"door": 200, "red": 300, "blue": 400}
     supervised = False
 
     def define(self):
@@ -120,7 +122,7 @@ def test_wrong_places_are_told():
 
 def test_the_best_priced_choice_scores_exactly_one():
     class Prices(Task):
-        timing = {"choice": 100}
+        timing: ClassVar = {"choice": 100}
         supervised = False
 
         def define(self):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 from neurogym_core import END, STAY, Task
@@ -11,7 +13,7 @@ class Waiting(Task):
     cost: float | None = None
     then: str | None = None
     abort_ends_trial: bool = True
-    timing = {"wait": 500, "free": 500}
+    timing: ClassVar = {"wait": 500, "free": 500}
     supervised = False
 
     def define(self):

@@ -1,0 +1,111 @@
+"""EconomicDecisionMaking: amounts of two juices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_value.economic_decision_making import EconomicDecisionMaking
+
+from neurogym_core import Dataset, TaskEnv, run
+
+OFFERS = [(0, 1), (1, 3), (1, 2), (1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (2, 0)]
+
+
+def test_offers_are_those_of_the_paper_on_both_sides():
+    design = EconomicDecisionMaking().factorial()
+    seen = {(*offer, side) for offer, side in zip(design["offer"].tolist(), design["a_left"].tolist(), strict=True)}
+    assert seen == {(*offer, side) for offer in OFFERS for side in (True, False)}
+
+
+@pytest.mark.parametrize("dt", [10, 20, 100])
+def test_periods_last_as_declared(dt):
+    batch = EconomicDecisionMaking(dt=dt, timing={"decision": 800}).sample(2000, seed=1)
+    ms = {name: steps * dt for name, steps in batch.period_steps.items()}
+    assert set(ms["fixation"]) == {1500}
+    assert set(ms["decision"]) == {800}
+    assert ms["offer"].min() >= 1000
+    assert ms["offer"].max() <= 2000
+    assert ms["offer"].mean() == pytest.approx(1500, abs=5 * 289 / np.sqrt(2000))
+
+
+def test_what_is_seen():
+    task = EconomicDecisionMaking()
+    design = task.factorial()
+    batch = task.sample(design, seed=2)
+    seen = {name: batch.shown[:, :, part] for name, part in task.channels.items()}
+    np.testing.assert_array_equal(seen["fixation"][:, :, 0], np.broadcast_to([1, 1, 0], (18, 3)))  # its end is the go cue
+    b, a = design["offer"].T
+    left = np.where(design["a_left"], a, b)
+    right = np.where(design["a_left"], b, a)
+    for segment, visible in enumerate((0, 1, 1)):
+        np.testing.assert_allclose(seen["amount"][:, segment], visible * np.stack([left, right], axis=1) / 5)
+        np.testing.assert_array_equal(seen["left_juice"][:, segment, 0], visible * design["a_left"])
+        np.testing.assert_array_equal(seen["left_juice"][:, segment, 1], visible * ~design["a_left"])
+        np.testing.assert_array_equal(seen["right_juice"][:, segment, 0], visible * ~design["a_left"])
+
+
+def test_each_side_pays_the_value_of_its_juice():
+    task = EconomicDecisionMaking()
+    design = task.factorial()
+    reward = task.sample(design, seed=3).payoffs.reward[:, -1, 1:]
+    b, a = 0.1 * design["offer"][:, 0], 0.22 * design["offer"][:, 1]
+    wanted = np.where(design["a_left"][:, None], np.stack([a, b], axis=1), np.stack([b, a], axis=1))
+    np.testing.assert_allclose(reward, wanted)
+
+
+@pytest.mark.parametrize("dt", [10, 20, 100])
+def test_the_oracle_takes_the_better_offer(dt):
+    record = run(EconomicDecisionMaking(dt=dt, timing={"decision": 800}), "oracle", 200, seed=4)
+    b, a = record["offer"].T
+    np.testing.assert_array_equal(record["choice"] == record["a_choice"], 2.2 * a > b)
+    assert (record["performance"] == 1).all()
+    np.testing.assert_allclose(record["reward"], np.maximum(0.22 * a, 0.1 * b))
+    assert (record["aborts"] == 0).all()
+
+
+def test_performance_of_the_worse_offer_is_its_relative_value():
+    class Worse:
+        def __call__(self, env, observations):
+            return np.where(env.is_asked, 3 - np.maximum(env.target, 1), 0)
+
+    record = run(EconomicDecisionMaking(), Worse(), 200, seed=5)
+    b, a = record["offer"].T
+    values = np.stack([0.22 * a, 0.1 * b])
+    np.testing.assert_allclose(record["performance"], values.min(axis=0) / values.max(axis=0), atol=1e-6)
+
+
+def test_the_relative_value_moves_the_point_of_indifference():
+    def share_of_b(relative):
+        record = run(EconomicDecisionMaking(relative_value=relative), "oracle", 300, seed=6, conditions={"offer": [3, 1]})
+        return (record["choice"] != record["a_choice"]).mean()
+
+    assert (share_of_b(2.2), share_of_b(3.5)) == (1, 0)
+
+
+def test_answering_before_the_go_cue_costs_at_every_step_and_answers_nothing():
+    env = TaskEnv(EconomicDecisionMaking())
+    env.reset(seed=7)
+    paid, steps = [], 0
+    while env.period != "decision":
+        paid.append(env.step(1 + steps % 2)[1])
+        steps += 1
+    assert paid == [-0.1] * steps
+    assert steps >= 25
+    assert run(EconomicDecisionMaking(), "premature", 100, seed=7)["reward"].max() < 0
+    same_price = [run(EconomicDecisionMaking(dt=dt), "premature", 200, seed=8)["reward"].mean() for dt in (50, 100)]
+    assert same_price[0] == pytest.approx(same_price[1], abs=0.3)
+
+
+def test_not_answering_pays_nothing():
+    record = run(EconomicDecisionMaking(), "rest", 50, seed=9)
+    assert set(record["outcome"]) == {"miss"}
+    assert set(record["performance"]) == {0.0}
+
+
+def test_there_is_a_target_hence_a_dataset():
+    batch = next(iter(Dataset(EconomicDecisionMaking(), batch_size=4, seq_len=100, seed=1)))
+    assert set(np.unique(batch.targets)) == {0, 1, 2}
+
+
+def test_single_and_vector_env_agree(same_in_both):
+    same_in_both(EconomicDecisionMaking())
