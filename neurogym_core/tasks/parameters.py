@@ -44,9 +44,14 @@ def check_declared(cls: type, reserved: Iterable[str]) -> None:
     """
     for name in own_annotations(cls):
         if name in PLAYER_NAMES or name in reserved:
-            raise TaskDefinitionError(f"{cls.__name__} declares the parameter {name!r}, a name that is taken by the core; choose another.")
+            raise TaskDefinitionError(
+                f"{cls.__name__} declares the parameter {name!r}, a name that is taken by the core; choose another."
+            )
         if not hasattr(cls, name):
-            raise TaskDefinitionError(f"{cls.__name__} declares the parameter {name!r} without a default; give it one: {name}: {own_annotations(cls)[name]} = …")
+            raise TaskDefinitionError(
+                f"{cls.__name__} declares the parameter {name!r} without a default; give it one: "
+                f"{name}: {own_annotations(cls)[name]} = …"
+            )
 
 
 OVERRIDES = ("timing", "rewards", "conditions")
@@ -62,7 +67,9 @@ def signature_of(cls: type) -> inspect.Signature:
 def keywords_of(cls: type, kinds: Mapping[str, Any]) -> list[inspect.Parameter]:
     """Parameters (name -> annotation) as keywords of a signature."""
     keyword = inspect.Parameter.KEYWORD_ONLY
-    return [inspect.Parameter(name, keyword, default=getattr(cls, name), annotation=kind) for name, kind in kinds.items()]
+    return [
+        inspect.Parameter(name, keyword, default=getattr(cls, name), annotation=kind) for name, kind in kinds.items()
+    ]
 
 
 def checked(
@@ -99,10 +106,19 @@ def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) ->
     if isinstance(value, tuple) and "tuple" in annotation:
         return value
     if not _same_kind(value, default):
-        raise InvalidValueError(f"{cls.__name__} was given {name}={value!r}; it needs {annotation}, like the default {default!r}.")
-    if isinstance(default, int) and not isinstance(default, bool) and isinstance(value, float) and "float" not in annotation:
+        raise InvalidValueError(
+            f"{cls.__name__} was given {name}={value!r}; it needs {annotation}, like the default {default!r}."
+        )
+    if (
+        isinstance(default, int)
+        and not isinstance(default, bool)
+        and isinstance(value, float)
+        and "float" not in annotation
+    ):
         if not value.is_integer():
-            raise InvalidValueError(f"{cls.__name__} was given {name}={value!r}; it needs a whole number, like the default {default!r}.")
+            raise InvalidValueError(
+                f"{cls.__name__} was given {name}={value!r}; it needs a whole number, like the default {default!r}."
+            )
         return int(value)
     return value
 

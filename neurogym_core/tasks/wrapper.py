@@ -20,10 +20,11 @@ from neurogym_core.trials.trial import Trial
 class TaskWrapper(Task):
     """Base of task wrappers: task in, task out, so every player, figure and check sees the effect.
 
-    A wrapper declares its parameters like a task, refuses tasks it cannot apply to in `define` (`NotSupportedError`, naming
-    what is missing), and overrides `new_trial` (call ``super().new_trial(trial)``, then change ``trial.shows``,
-    ``trial.slots``, …) or `draw`, `draw_ahead` and `new_session`. Conditions that it declares itself with `vary` are drawn
-    beside those of the task. Whatever else is asked of it (channels, timing, the task's own attributes) is the task's.
+    A wrapper declares its parameters like a task, refuses tasks it cannot apply to in `define` (`NotSupportedError`,
+    naming what is missing), and overrides `new_trial` (call ``super().new_trial(trial)``, then change ``trial.shows``,
+    ``trial.slots``, …) or `draw`, `draw_ahead` and `new_session`. Conditions that it declares itself with `vary` are
+    drawn beside those of the task. Whatever else is asked of it (channels, timing, the task's own attributes) is the
+    task's.
 
     Args:
         task: the task to wrap.
@@ -47,7 +48,9 @@ class TaskWrapper(Task):
 
     def __init__(self, task: Task, **settings: Any) -> None:
         if not isinstance(task, Task):
-            raise InvalidValueError(f"{type(self).__name__} was given {task!r}; it wraps tasks: give a Task, or use make(…, wrap=…).")
+            raise InvalidValueError(
+                f"{type(self).__name__} was given {task!r}; it wraps tasks: give a Task, or use make(…, wrap=…)."
+            )
         self._sealed = False
         self.task = task  # type: ignore[misc]
         self._settings = checked(type(self), settings, known=self._own, overrides=())
@@ -89,13 +92,17 @@ class TaskWrapper(Task):
             return super().draw_ahead(session, rng, trials)
         return self._with_own(self.task.draw_ahead(session, rng, trials), rng, (trials, len(session)))
 
-    def _with_own(self, drawn: dict[str, np.ndarray], rng: np.random.Generator, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+    def _with_own(
+        self, drawn: dict[str, np.ndarray], rng: np.random.Generator, shape: tuple[int, ...]
+    ) -> dict[str, np.ndarray]:
         """What the task drew, (*shape, …), and the conditions that the wrapper declared beside it."""
         if all(name in drawn for name in self._declared):
             return drawn
         n = math.prod(shape)
         flat = {name: values.reshape(n, *values.shape[len(shape) :]) for name, values in drawn.items()}
-        return {name: values.reshape(*shape, *values.shape[1:]) for name, values in self._draw_once(rng, n, flat).items()}
+        return {
+            name: values.reshape(*shape, *values.shape[1:]) for name, values in self._draw_once(rng, n, flat).items()
+        }
 
     def vary(self, *, answer: Any = None, **conditions: Any) -> None:
         """Declare conditions beside those of the task; see `Task.vary`.
@@ -106,14 +113,17 @@ class TaskWrapper(Task):
         for name in conditions:
             if name in self._declared:
                 raise TaskDefinitionError(
-                    f"{type(self).__name__} declares the condition {name!r}, which {self.task.name} declares already; give it another name."
+                    f"{type(self).__name__} declares the condition {name!r}, which {self.task.name} declares already; "
+                    "give it another name."
                 )
         super().vary(answer=answer, **conditions)
 
     @property
     def stateful(self) -> bool:
         cls = type(self)
-        own = any(getattr(cls, name) is not getattr(TaskWrapper, name) for name in ("draw", "draw_ahead", "new_session"))
+        own = any(
+            getattr(cls, name) is not getattr(TaskWrapper, name) for name in ("draw", "draw_ahead", "new_session")
+        )
         return own or self.task.stateful
 
     # ------------------------------------------------------------------ what it takes over from the task
@@ -154,7 +164,17 @@ def _inherit(name: str) -> property:
     return property(lambda self: getattr(self.task, name))
 
 
-for _name in ("supervised", "batched", "reads_outcomes", "evidence", "go_cue", "memory", "step_action", "step_observation", "step_target"):
+for _name in (
+    "supervised",
+    "batched",
+    "reads_outcomes",
+    "evidence",
+    "go_cue",
+    "memory",
+    "step_action",
+    "step_observation",
+    "step_target",
+):
     setattr(TaskWrapper, _name, _inherit(_name))
 
 

@@ -34,7 +34,7 @@ class Payoffs:
         goto: (n, S, A) int16: STAY, END, or the index of a period.
         slot: (n, S, A) int8: the slot that the action answers, or -1.
         outcome: (n, S, A) int8: an `Outcome`.
-        score: (n, S, A) float32: 1 for a correct answer, 0 for an error, worth / best for priced choices.
+        score: (n, S, A) float64: 1 for a correct answer, 0 for an error, worth / best for priced choices.
         window: (n, S, K) bool: the slot is open.
         asked: (n, K) bool: the slot exists in this trial.
         miss_reward, miss_outcome, error_reward: (n, K), when the window closes unanswered; when `needs` was not met.
@@ -151,6 +151,8 @@ def build_payoffs(trial: Trial, geometry: Geometry) -> Payoffs:
         builder.hold(hold)
     for k, slot in enumerate(builder.slots):
         builder.open_window(k, slot)
+    for charge in trial.charges:
+        builder.charge(charge)
     return builder.finish()
 
 
@@ -168,7 +170,7 @@ class _Builder:
         self.goto = np.full(shape, STAY, np.int16)
         self.slot = np.full(shape, -1, np.int8)
         self.outcome = np.zeros(shape, np.int8)
-        self.score = np.zeros(shape, np.float32)
+        self.score = np.zeros(shape)
         self.window = np.zeros((n, n_segments, len(names)), bool)
         self.asked = np.zeros((n, len(names)), bool)
         self.per_slot = {name: np.zeros((n, len(names))) for name in ("miss_reward", "error_reward", "tolerance")}
@@ -207,6 +209,10 @@ class _Builder:
             if hold.then is not None:
                 self.goto[rows, segment, acting] = self._goto(hold.then, segment)
 
+    def charge(self, charge: Any) -> None:
+        for segment, covered in self.geometry.segments(charge.span):
+            self.reward[slice(None) if covered is True else covered, segment] += charge.amount * self.task.dt / 100
+
     def _goto(self, target: str, segment: int) -> int:
         if target in ("stay", "wait"):
             return STAY
@@ -244,7 +250,7 @@ class _Builder:
         return {
             "reward": np.where(right, slot.correct[:, None], slot.error[:, None]),
             "outcome": np.where(right, Outcome.CORRECT, Outcome.ERROR).astype(np.int8),
-            "score": right.astype(np.float32),
+            "score": right.astype(np.float64),
             "goto": np.where(right, gotos[0], gotos[1]).astype(np.int16) if slot.leads is None else slot.leads,
         }
 

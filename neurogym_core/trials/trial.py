@@ -72,6 +72,14 @@ class Hold:
 
 
 @dataclass
+class Charge:
+    """A reward of every step, whatever is done, per 100 ms: what time costs."""
+
+    amount: float
+    span: Span
+
+
+@dataclass
 class Weigh:
     """The weight of steps in a supervised loss."""
 
@@ -168,6 +176,7 @@ class Trial:
         self.timeline = Timeline()
         self.shows: list[Show] = []
         self.holds: list[Hold] = []
+        self.charges: list[Charge] = []
         self.weights: list[Weigh] = []
         self.frame_list: list[Frames] = []
         self.slots: list[Slot] = []

@@ -1,0 +1,31 @@
+"""Wrappers of the core, one file each, imported on first use.
+
+Task wrappers (task in, task out) change which trials come or what is in them; env wrappers change what a step gives,
+and have a twin for vector envs in their attribute `vector`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "ReactionTime": "reaction_time",
+    "TrialHistory": "trial_history",
+    "PassAction": "pass_action",
+    "PassReward": "pass_reward",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'neurogym_core.wrappers' has no attribute {name!r}")
+    value = getattr(import_module(f"neurogym_core.wrappers.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,78 @@
+"""Show the subject what it did last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import VectorEnv
+
+from neurogym_core.errors import NotSupportedError
+from neurogym_core.wrappers._appended import Appending, VectorAppending
+
+
+class _Code:
+    """How actions are written: one-hot, or as they are; (…, size) float32."""
+
+    def __init__(self, space: gymnasium.Space, raw: bool) -> None:
+        if isinstance(space, Box) and len(space.shape) == 1:
+            self.kind, self.low, self.high = "values", space.low, space.high
+        elif isinstance(space, Discrete) and raw:
+            self.kind, self.low = "id", np.array([min(space.start, 0)])
+            self.high = np.array([max(space.start + space.n - 1, 0)])
+        elif isinstance(space, Discrete):
+            self.kind, self.low, self.high = "one-hot", np.zeros(space.n), np.ones(space.n)
+            self.ids = int(space.start) + np.arange(int(space.n))
+        else:
+            raise NotSupportedError(
+                f"PassAction cannot be applied: actions must be Discrete, or a Box of one dimension, and are {space}."
+            )
+        # Zeros stand for "no action yet", whatever the space.
+        self.low, self.high = np.minimum(self.low, 0), np.maximum(self.high, 0)
+
+    def __call__(self, actions: Any) -> np.ndarray:
+        actions = np.asarray(actions)
+        if self.kind == "values":
+            return actions.astype(np.float32)
+        return (actions[..., None] == self.ids if self.kind == "one-hot" else actions[..., None]).astype(np.float32)
+
+
+class VectorPassAction(VectorAppending):
+    """`PassAction` for vector envs: (num_envs, obs + k)."""
+
+    def __init__(self, env: VectorEnv, raw: bool = False) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, raw=raw)
+        super().__init__(env)
+        self._code = _Code(env.single_action_space, raw)
+        self._extend(self._code.low, self._code.high)
+
+    def _extra(self, actions: Any, rewards: np.ndarray) -> np.ndarray:
+        return self._code(actions)
+
+
+class PassAction(Appending):
+    """Appends the last action to the observation, float32; zeros on the first observation after a reset.
+
+    After Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860, doi:10.1038/s41593-018-0147-8, whose agents
+    get their last action and reward as inputs.
+
+    Args:
+        env: any env whose observations are vectors.
+        raw: the number of the action instead of one unit per action. Continuous actions are appended as they are.
+
+    Raises:
+        NotSupportedError: observations that are no vectors, or actions that are neither Discrete nor a vector.
+    """
+
+    vector = VectorPassAction
+
+    def __init__(self, env: gymnasium.Env, raw: bool = False) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, raw=raw)
+        super().__init__(env)
+        self._code = _Code(env.action_space, raw)
+        self._extend(self._code.low, self._code.high)
+
+    def _extra(self, action: Any, reward: Any) -> np.ndarray:
+        return self._code(action)
