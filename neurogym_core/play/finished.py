@@ -54,7 +54,7 @@ class FinishedTrials(Mapping):
         steps, reward, aborts: (m,) counted while playing.
         aborted: (m,) bool: acting while holding ended the trial.
         slots: what was answered; None for simple tables, where the last key says it.
-        keys, places: (m,) cell * A + action, and the place, of the last step.
+        keys, places: (m,) cell * A + action of the last step, and the place after it.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class FinishedTrials(Mapping):
         missed = np.where(self._by_hand & ~answered, 0, np.where(pay.asked[self.rows, 0], pay.miss_outcome[self.rows, 0], 0))
         state.outcome[:, 0] = np.where(answered, table.by_action("outcome", keys), missed)
         state.choice[:, 0] = np.where(answered, choice, RESTING)
-        steps = self._places - table.since[keys // table.n_actions >> 1, 0] + 1
+        steps = self._places - table.since[keys // table.n_actions >> 1, 0]
         state.reaction_time[:, 0] = np.where(answered, steps * table.dt, np.nan)
         state.score[:, 0] = np.where(answered, table.by_action("score", keys), state.outcome[:, 0] == Outcome.CORRECT)
         return state

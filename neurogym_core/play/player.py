@@ -28,7 +28,7 @@ class Step:
         observations: (N, obs) float32, of the coming step.
         reward: (N,) float64.
         target: (N,) int or (N, k) float32, of the step scored.
-        period: (N,) int, of the step scored.
+        period: (N,) names, of the step scored.
         ended: indices of the envs whose trial ended.
         finished: these trials, or None.
         over: indices of the envs whose session ended with it.
@@ -123,7 +123,7 @@ class Player:
         self.task, self.n = task, n
         self.stream = TrialStream(task, seed, n)
         self._ones = np.ones(n, np.int64)
-        self._key = np.zeros(n, np.int64)
+        self._width = np.full(n, task.actions.n_table)
         self.place = np.zeros(n, np.int64)
         self.row = np.zeros(n, np.int64)
         self.table: PlayTable | None = None  # type: ignore[assignment]
@@ -151,7 +151,7 @@ class Player:
         self._left = np.full(n, self.task.trials_per_session or 0, np.int64)
         self._clock = 0
         self._born = np.zeros(n, np.int64)
-        self._total, self._aborts = np.zeros(n), np.zeros(n)
+        self._total, self._aborts = np.zeros(n), np.zeros(n, np.int64)
         self._aborted = np.zeros(n, bool)
         self.memory = {name: self._initial_memory(name) for name in self.task.memory}
         self._start_streams()
@@ -245,36 +245,67 @@ class Player:
             actions: (N,) action ids, checked by the caller; or (N, k) in [-1, 1].
             idle: indices of envs that sit this step out: nothing of theirs changes, and they are paid nothing.
         """
+        if self.table.simple:
+            return self._simple_step(actions, idle)
+        return self._general_step(actions, idle)
+
+    def _simple_step(self, actions: np.ndarray, idle: np.ndarray) -> Step:
+        """All that can happen is that trials end. Every line costs: this is most of what a vector env does."""
+        table, place = self.table, self.place
+        self._clock += 1
+        cell = table.cell.take(place)
+        key = np.multiply(cell, self._width)
+        key += actions
+        reward, code, aborts = table.reward.take(key), table.code.take(key), table.aborts.take(key)
+        moves = self._ones
+        if len(idle):
+            code[idle], aborts[idle], reward[idle] = 0, 0, 0.0
+            self._born[idle] += 1
+            moves = self._ones.copy()
+            moves[idle] = 0
+        self._aborts += aborts
+        self._total += reward
+        place += moves
+        ended = code.nonzero()[0]
+        finished, over = None, NO_ROWS
+        if ended.size:
+            keys = key[ended]
+            finished = FinishedTrials(
+                table, ended, self.row[ended], self.trial_number[ended], self.session_number[ended],
+                self._clock - self._born[ended], self._total[ended], self._aborts[ended], keys=keys, places=place[ended],
+            )  # fmt: skip
+            if table.scored:
+                finished.performance = table.performance.take(keys)
+            over = self._next_trials(ended, finished)
+        observations = self.table.tape.take(self.place, axis=0)
+        return Step(observations, reward, table.cell_target.take(cell), table.cell_period.take(cell), ended, finished, over)
+
+    def _general_step(self, actions: np.ndarray, idle: np.ndarray) -> Step:
         table = self.table
         self._clock += 1
         column, values = self._columns(actions)
         cell = table.cell.take(self.place)
-        key = np.multiply(cell, table.n_actions, out=self._key)
+        key = cell * table.n_actions
         key += column
-        target = self.targets() if self.task.hooked or values is not None else table.targets.take(self.place)
-        period = table.period.take(self.place)
+        target = self.targets() if self.task.hooked or values is not None else table.cell_target.take(cell)
+        period = table.cell_period.take(cell)
         reward = table.reward.take(key)
-        aborts = table.aborts.take(key).astype(np.float64)
+        aborts = table.aborts.take(key)
         code = table.code.take(key)
         if len(idle):
-            code[idle], aborts[idle], reward[idle] = 0, 0.0, 0.0
+            code[idle], aborts[idle], reward[idle] = 0, 0, 0.0
             self._born[idle] += 1
         self._aborts += aborts
         if values is not None or self.task.step_action is not None:
             hot, goto = self._hooks(actions, values, code, reward, idle)
         else:
             hot, goto = code.nonzero()[0], None
-        np.add(self.place, self._ones, out=self.place)
+        self.place += self._ones
         if len(idle):
             self.place[idle] -= 1
-        if table.simple:
-            self._total += reward
-            ended = hot
-            finished = self._finish_simple(ended, key) if len(ended) else None
-        else:
-            ended = self._events(hot, goto, key, cell, column, values, reward, idle)
-            self._total += reward
-            finished = self._finish(ended) if len(ended) else None
+        ended = self._events(hot, goto, key, cell, column, values, reward, idle)
+        self._total += reward
+        finished = self._finish(ended) if len(ended) else None
         over = self._next_trials(ended, finished) if finished is not None else NO_ROWS
         return Step(self.observations(), reward, target, period, ended, finished, over)
 
@@ -474,17 +505,10 @@ class Player:
 
     # ------------------------------------------------------------------ the end of trials
 
-    def _finish_simple(self, ended: np.ndarray, key: np.ndarray) -> FinishedTrials:
-        return FinishedTrials(
-            self.table, ended, self.row[ended], self.trial_number[ended], self.session_number[ended],
-            self._clock - self._born[ended], self._total[ended], self._aborts[ended].astype(np.int64),
-            keys=key[ended], places=self.place[ended] - 1,
-        )  # fmt: skip
-
     def _finish(self, ended: np.ndarray) -> FinishedTrials:
         return FinishedTrials(
             self.table, ended, self.row[ended], self.trial_number[ended], self.session_number[ended],
-            self._clock - self._born[ended], self._total[ended], self._aborts[ended].astype(np.int64),
+            self._clock - self._born[ended], self._total[ended], self._aborts[ended],
             aborted=self._aborted[ended], slots=self.slots.take(ended),
         )  # fmt: skip
 
@@ -493,9 +517,10 @@ class Player:
         self.trial_number[ended] += 1
         over = NO_ROWS
         if self.task.trials_per_session is not None:
-            self._left[ended] -= 1
-            over = ended[self._left[ended] == 0]
-            if len(over):
+            left = self._left[ended] - 1
+            self._left[ended] = left
+            if not left.all():
+                over = ended[left == 0]
                 self._new_session_counts(over)
         if self.task.reads_outcomes:
             self.stream.session.remember(ended, finished.as_previous())  # type: ignore[union-attr]
@@ -506,7 +531,7 @@ class Player:
 
     def _forget(self, envs: np.ndarray) -> None:
         self._total[envs] = 0.0
-        self._aborts[envs] = 0.0
+        self._aborts[envs] = 0
         self._born[envs] = self._clock
         if not self.table.simple:
             self._aborted[envs] = False
@@ -555,12 +580,17 @@ class _SharedQueue(_Queue):
     def __init__(self) -> None:
         self._next = 0
 
+    def first(self, stream: TrialStream) -> PlayTable:
+        table = super().first(stream)
+        self._rows = np.arange(len(table.start))
+        return table
+
     def take(self, player: Player, envs: np.ndarray) -> np.ndarray:
-        while self._next + len(envs) > len(player.table.batch):
+        while self._next + len(envs) > len(player.table.start):
             self._refill(player, envs)
-        rows = self._next + np.arange(len(envs))
+        begin = self._next
         self._next += len(envs)
-        return rows
+        return self._rows[begin : self._next]
 
     def _refill(self, player: Player, envs: np.ndarray) -> None:
         under_way = np.ones(player.n, bool)
@@ -570,6 +600,7 @@ class _SharedQueue(_Queue):
         waiting = np.arange(self._next, len(player.table.batch))
         self.extend(player, np.concatenate([current, waiting]), player.stream.block())
         self._next = len(current)
+        self._rows = np.arange(len(player.table.start))
 
 
 class _SessionQueue(_Queue):
@@ -624,15 +655,22 @@ class _OneByOne(_Queue):
 
 
 def check_actions(actions: Any, n: int, size: int, task: str) -> np.ndarray:
-    """Action ids as (n,) int64.
+    """Action ids as (n,) integers.
 
     Raises:
         InvalidValueError: not whole numbers, not one per env, or out of range.
     """
     array = np.asarray(actions)
     if array.dtype.kind not in "iu" or array.shape != (n,):
-        raise InvalidValueError(f"{task} was given actions of type {array.dtype} and shape {array.shape}; give whole numbers, one per env: shape ({n},).")
-    if array.min() < 0 or array.max() >= size:
+        raise InvalidValueError(
+            f"{task} was given actions of type {array.dtype} and shape {array.shape}; give whole numbers, one per env: shape ({n},)."
+        )
+    # One pass: below zero is beyond everything when read as unsigned.
+    if array.dtype == np.int64:
+        wrong = np.count_nonzero(array.view(np.uint64) >= size)
+    else:
+        wrong = np.count_nonzero((array < 0) | (array >= size))
+    if wrong:
         raise InvalidValueError(f"{task} was given actions from {array.min()} to {array.max()}; they must be from 0 to {size - 1}.")
     return array
 

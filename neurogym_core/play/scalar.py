@@ -87,7 +87,7 @@ class SinglePlayer:
         target = step.target[0]
         info = {
             "gt": target if np.ndim(target) else target.item(),
-            "period": self.task.period_names[int(step.period[0])],
+            "period": str(step.period[0]),
             "new_trial": step.finished is not None,
         }
         self.finished = step.finished
@@ -224,12 +224,12 @@ class ScalarPlayer:
             code = self._codes[key]
         except (TypeError, ValueError, IndexError):
             return self._step_slowly(action)
-        self._return += reward
         self._at = after = at + 1
         if code:
             if code == HAPPENS:
                 return self._event(at, int(key), int(action), reward)
             self._aborts += 1
+        self._return += reward
         return self._tape[after], reward, False, False, {"gt": target, "period": period, "new_trial": False}
 
     def _step_slowly(self, action: Any) -> Result:
@@ -240,21 +240,19 @@ class ScalarPlayer:
         return self.step(action)
 
     def _event(self, at: int, key: int, action: int, reward: float) -> Result:
-        """Something happens on this step; it has been counted already."""
+        """Something happens on this step."""
         table = self.table
         self._aborts += int(table.aborts[key])
         goto = END
         if not table.simple:
-            paid, goto = self._general_event(at, key, action, reward)
-            self._return += paid - reward
-            reward = paid
+            reward, goto = self._general_event(at, key, action, reward)
+        self._return += reward
         _, target, period = self._steps_at[at]
         info: dict[str, Any] = {"gt": target, "period": period, "new_trial": goto == END}
         over = False
         if goto == END:
             info["trial"] = TrialRow(self._finish(at, key))
-            performance = table.performance.item(key) if table.simple else NAN
-            info["performance"] = performance if performance == performance else info["trial"].finished.performance.item()
+            info["performance"] = table.performance.item(key) if table.scored else info["trial"].finished.performance.item()
             over = self._go_on()
         elif goto >= 0:
             self._jump(goto)
@@ -270,7 +268,7 @@ class ScalarPlayer:
         self._ended = finished = FinishedTrials(
             table, _ZERO, one([self._row]), one([self._number]), one([self._session]), one([self._steps()]),
             one([self._return]), one([self._aborts]), aborted=None if table.simple else one([self._aborted]),
-            slots=slots, keys=one([key]), places=one([at]),
+            slots=slots, keys=one([key]), places=one([at + 1]),
         )  # fmt: skip
         return finished
 

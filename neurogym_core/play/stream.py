@@ -19,7 +19,7 @@ from neurogym_core.trials.batch import TrialBatch
 
 BLOCK_STEPS = 1 << 14
 """Steps drawn ahead, about: as many trials as typically last so long."""
-BLOCK_UNITS = 1 << 20
+BLOCK_UNITS = 1 << 22
 """Rendered numbers that a block may hold, about."""
 
 
@@ -93,7 +93,7 @@ class TrialStream:
             steps = self.task.typical_steps
             units = steps * (self.task.channels.size + 4)
             wanted = max(BLOCK_STEPS // steps, 32 * self.n if self.n > 1 else 1)
-            self._block_rows = max(min(wanted, BLOCK_UNITS // units, 4096), self.n, 16)
+            self._block_rows = max(min(wanted, BLOCK_UNITS // units, 1 << 15), self.n, 16)
         return self._block_rows
 
     def block(self) -> TrialBatch:

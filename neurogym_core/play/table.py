@@ -58,6 +58,7 @@ class PlayTable:
         long = bool((self.row_stop - self.row_start > self.limit).any())
         self.can_exceed = long or self._can_go_back() or batch.task.step_action is not None
         self.simple = not self.can_exceed and self._is_simple()
+        self._scored = self.simple and bool(self.payoffs.slot_names) and not np.isfinite(self.payoffs.best).any()
         self._flatten()
 
     def _can_go_back(self) -> bool:
@@ -184,26 +185,35 @@ class PlayTable:
         reward[:, 1] += np.where(answers, 0, miss)
 
     @cached_property
-    def base(self) -> np.ndarray:
-        """(steps,) cell * A."""
-        return self.cell * self.n_actions
+    def cell_target(self) -> np.ndarray:
+        """(cells,) the target of every cell; discrete actions only."""
+        return np.repeat(self.batch.target.reshape(-1), 2)
+
+    @cached_property
+    def cell_period(self) -> np.ndarray:
+        """(cells,) the name of the period of every cell."""
+        names = np.array(self.batch.period_names, dtype=object)
+        return np.repeat(np.tile(names[self.batch.period], len(self.batch)), 2)
 
     @cached_property
     def targets(self) -> np.ndarray:
-        """(steps,) or (steps, k): what is right, in task units."""
+        """(steps,) or (steps, k): what is right on every step, in task units."""
         return self.batch.render_targets(self.batch.duration)
 
     @cached_property
     def period(self) -> np.ndarray:
-        """(steps,) index of the period."""
+        """(steps,) index of the period of every step."""
         return np.repeat(np.broadcast_to(self.batch.period, self.batch.duration.shape).ravel(), self.batch.duration.ravel())
+
+    @property
+    def scored(self) -> bool:
+        """Whether `performance` holds: in simple tables whose best pay nobody had to declare."""
+        return self._scored
 
     @cached_property
     def performance(self) -> np.ndarray:
-        """(cells * A,) of a trial that ends with this key; simple tables only."""
+        """(cells * A,) of a trial that ends with this key."""
         pay = self.payoffs
-        if not pay.slot_names or np.isfinite(pay.best).any():
-            return np.full(len(self.code), np.nan)
         answered = np.repeat((pay.slot >= 0).reshape(-1, 1, self.n_actions), 2, axis=1)
         score = np.repeat(pay.score.reshape(-1, 1, self.n_actions), 2, axis=1)
         rested = np.repeat((pay.miss_outcome[:, 0] == Outcome.CORRECT) & pay.asked[:, 0], self.n_segments)[:, None, None]
@@ -221,11 +231,6 @@ class PlayTable:
         goto = self.payoffs.goto.reshape(len(self.batch), -1)
         places = np.take_along_axis(self._period_place, np.maximum(goto, 0).astype(np.int64), axis=1)
         return np.where(goto < 0, goto, places).reshape(-1)
-
-    @cached_property
-    def period_text(self) -> np.ndarray:
-        """(steps,) name of the period of every step."""
-        return np.asarray(self.batch.period_names)[self.period]
 
     def by_action(self, name: str, key: np.ndarray) -> np.ndarray:
         """An (n, S, A) table of the payoffs at keys = cell * A + action."""

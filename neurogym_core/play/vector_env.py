@@ -84,7 +84,7 @@ class TaskVectorEnv(VectorEnv):
     def _result(self, step: Step) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         n = self.num_envs
         new_trial, ended = np.zeros(n, bool), np.zeros(n, bool)
-        info = {"gt": step.target, "period": self._names.take(step.period), "new_trial": new_trial}
+        info = {"gt": step.target, "period": step.period, "new_trial": new_trial}
         if step.finished is not None:
             new_trial[step.ended] = True
             ended[step.over] = True
