@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogym_core.cli._timeline import timeline, typical, written
@@ -33,6 +33,7 @@ def test_what_is_skipped_or_unknown_is_told_apart() -> None:
     assert "█" in lines[2]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.text("abc", min_size=1, max_size=20), DURATIONS), max_size=8), st.integers(20, 120))
 def test_no_line_is_wider_than_there_is_room(periods: list, width: int) -> None:
     labels = max((len(f"{name:<20}  {written(duration)}") for name, duration in periods), default=0)

@@ -242,6 +242,12 @@ class TestProblems:
             assert "'one', 'two'" in str(command.problems[-1])
             assert "pip uninstall one" in str(command.problems[-1])
 
+    def test_a_blocked_package_claims_no_command(self, site, monkeypatch) -> None:
+        for name in ("one", "two"):
+            site.add(name, groups={"neurogym.commands": {"train": f"{name}.cli:train"}})
+        monkeypatch.setenv("NGYM_BLOCK", "two")
+        assert package("one").commands[0].usable
+
     def test_metadata_that_cannot_be_read_is_a_row(self, site) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, metadata="Metadata-Version: 2.1\n")
         site.add("neurogym-task-bar", tasks={"Dots-v0": ""})

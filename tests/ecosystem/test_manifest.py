@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neurogym_core.errors
@@ -162,6 +162,7 @@ VALUES = st.recursive(
 FIELDS = st.sampled_from(["name", "title", "summary", "tags", "species", "aliases", "reference", "expected"])
 
 
+@settings(deadline=None)
 @given(st.dictionaries(FIELDS, VALUES), st.sampled_from(["task", "wrapper"]))
 def test_no_value_of_any_field_raises(fields: dict, kind: str) -> None:
     import tomlkit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogym_core.ecosystem.names import TASK_NAME, canonical, clean, namespace_of, said_by, snake_case, tag_key
@@ -29,6 +29,7 @@ def test_namespace_is_made_from_the_distribution(distribution: str, namespace: s
     assert namespace_of(distribution) == namespace
 
 
+@settings(deadline=None)
 @given(
     NAMES,
     NAMES,
@@ -58,6 +59,7 @@ def test_tags_are_compared_without_their_spelling() -> None:
     assert {tag_key(text) for text in ("Working memory", "working_memory", " working-memory ")} == {"working-memory"}
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_clean_text_is_one_line_of_printable_characters(text: str) -> None:
     assert all(unicodedata.category(char)[0] != "C" for char in clean(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
@@ -16,6 +16,7 @@ COMPATIBLE = st.tuples(NUMBER, st.integers(0, 3)).map(lambda pair: f"~={pair[0]}
 SPECIFIER = st.lists(st.one_of(PLAIN, STARRED, COMPATIBLE), max_size=3).map(",".join)
 
 
+@settings(deadline=None)
 @given(NUMBER, SPECIFIER)
 def test_release_numbers_are_compared_as_packaging_does(version: str, specifier: str) -> None:
     assert satisfies(version, specifier) is SpecifierSet(specifier).contains(version)
