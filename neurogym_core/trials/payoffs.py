@@ -322,7 +322,7 @@ class _Builder:
         """Priced choices score worth / best; where the best is worth nothing every choice is as good."""
         for k in np.flatnonzero(self.priced):
             mine = (self.slot == k) & (self.outcome == Outcome.OTHER)
-            best = self.worth_best[:, k].astype(np.float32)[:, None, None]  # as precise as the scores: the best is exactly 1
+            best = self.worth_best[:, k][:, None, None]
             score = np.divide(self.score, best, out=np.ones_like(self.score), where=best > 0)
             self.score = np.where(mine, np.clip(score, 0, 1), self.score)
 

@@ -21,12 +21,12 @@ class Reaching1D(Task):
     After the reaching task of Georgopoulos, Schwartz & Kettner (1986), Science 233:1416, doi:10.1126/science.3749885.
 
     The subject sees the direction of its cursor, which starts at 180 degrees. After a fixation period the target
-    appears and the fixation cue goes off; from now on the actions `left` and `right` turn the cursor and resting
-    stops it. What it sees next depends on what it does. At every step it is paid the more the nearer the cursor is to
-    the target: max(correct - distance, error), distance in radians, per 100 ms. Moving during fixation costs `abort`
-    and does not turn the cursor. Performance is the reward relative to that of going straight to the target and
-    stopping as near as steps allow. The outcome is correct where the last step leaves the cursor within `tolerance`
-    of the target.
+    appears and the fixation cue goes off; from now on the two choices of `move` turn the cursor left (0, angles grow)
+    or right (1), and resting stops it. What it sees next depends on what it does. At every step it is paid the more
+    the nearer the cursor is to the target: max(correct - distance, error), distance in radians, per 100 ms. Moving
+    during fixation costs `abort` and does not turn the cursor. Performance is the reward relative to that of going
+    straight to the target and stopping as near as steps allow. The outcome is correct where the cursor rests within
+    `tolerance` of the target on the last step.
 
     Both directions are coded by rings of units that show cos(preferred - direction).
 
@@ -93,14 +93,14 @@ class Reaching1D(Task):
         now.memory["cursor"] = turned % (2 * np.pi)
         distance = circular_distance(turned, now.conditions["angle"])
         broken = (action != 0) * self.rewards["abort"] * self.dt / 100
-        return np.where(reaching, self._paid(distance), broken), None, self._outcome(now, distance)
+        return np.where(reaching, self._paid(distance), broken), None, self._outcome(now, action, distance)
 
-    def _outcome(self, now: Any, distance: np.ndarray) -> np.ndarray:
-        """Judged on the last step, none before."""
+    def _outcome(self, now: Any, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """Of those who rest on the last step; whoever still moves is wrong by the table."""
         left = now.batch.period_steps["reach"][now.rows] * self.dt - now.elapsed
-        last = now.in_period("reach") & (left < 1.5 * self.dt)
+        resting = now.in_period("reach") & (left < 1.5 * self.dt) & (action == 0)
         near = np.where(distance <= self.tolerance, Outcome.CORRECT, Outcome.ERROR)
-        return np.where(last, near, Outcome.NONE)
+        return np.where(resting, near, Outcome.NONE)
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
         obs = obs.copy()

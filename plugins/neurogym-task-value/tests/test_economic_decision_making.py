@@ -33,7 +33,8 @@ def test_what_is_seen():
     design = task.factorial()
     batch = task.sample(design, seed=2)
     seen = {name: batch.shown[:, :, part] for name, part in task.channels.items()}
-    np.testing.assert_array_equal(seen["fixation"][:, :, 0], np.broadcast_to([1, 1, 0], (18, 3)))  # its end is the go cue
+    # The end of the fixation cue is the go cue.
+    np.testing.assert_array_equal(seen["fixation"][:, :, 0], np.broadcast_to([1, 1, 0], (18, 3)))
     b, a = design["offer"].T
     left = np.where(design["a_left"], a, b)
     right = np.where(design["a_left"], b, a)
@@ -76,7 +77,8 @@ def test_performance_of_the_worse_offer_is_its_relative_value():
 
 def test_the_relative_value_moves_the_point_of_indifference():
     def share_of_b(relative):
-        record = run(EconomicDecisionMaking(relative_value=relative), "oracle", 300, seed=6, conditions={"offer": [3, 1]})
+        task = EconomicDecisionMaking(relative_value=relative)
+        record = run(task, "oracle", 300, seed=6, conditions={"offer": [3, 1]})
         return (record["choice"] != record["a_choice"]).mean()
 
     assert (share_of_b(2.2), share_of_b(3.5)) == (1, 0)
