@@ -19,9 +19,9 @@ class ReactionTime(TaskWrapper):
     As in Roitman & Shadlen (2002), J. Neurosci. 22:9475, doi:10.1523/JNEUROSCI.22-21-09475.2002.
 
     The window opens with the first period whose evidence suffices to answer: the first of the task's `evidence`, or
-    else its last period called "stimulus…" (or "stim…"). The task's `go_cue` moves there: it goes off (or on) at the same
-    moment. Reaction times count from there. A sure bet, or another priced choice that joins the question later, stays
-    where it is.
+    else its last period called "stimulus…" (or "stim…"). The task's `go_cue` moves there: it goes off (or on) at the
+    same moment. Reaction times count from there. A sure bet, or another priced choice that joins the question later,
+    stays where it is.
 
     Args:
         end_on_stimulus: the window closes, and the trial ends, with the evidence; later periods get no time, but for

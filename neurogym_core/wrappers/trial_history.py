@@ -83,8 +83,8 @@ class TrialHistory(TaskWrapper):
             raise self._bad_probs()
         if np.allclose(matrix, matrix[0]):
             raise InvalidValueError(
-                f"TrialHistory was given probs={self.probs!r}, with which the right answer of {self.task.name} would not "
-                "depend on the last one. Give a probability other than chance, or a matrix whose rows differ."
+                f"TrialHistory was given probs={self.probs!r}, with which the right answer of {self.task.name} would "
+                "not depend on the last one. Give a probability other than chance, or a matrix whose rows differ."
             )
         return matrix
 
@@ -92,8 +92,8 @@ class TrialHistory(TaskWrapper):
         n = len(self.task.answers)
         return InvalidValueError(
             f"TrialHistory was given probs={self.probs!r}; {self.task.name} has {n} right answers, "
-            f"{self.task.answers.tolist()}. Give a probability of repeating, from 0 to 1, or {n} rows of {n} probabilities "
-            "that sum to 1 each."
+            f"{self.task.answers.tolist()}. Give a probability of repeating, from 0 to 1, or {n} rows of {n} "
+            "probabilities that sum to 1 each."
         )
 
     def _check_free(self) -> None:
