@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         wilson_interval,
     )
     from neurogym_core.study.psychometric import PsychometricFit, fit_curve, fit_psychometric
+    from neurogym_core.study.traces import trace_of
 
 _WHERE = {
     "ReactionTimeRow": "chronometric",
@@ -41,6 +42,7 @@ _WHERE = {
     "fit_psychometric": "psychometric",
     "psychometric_figure": "figures",
     "save_figure": "figures",
+    "trace_of": "traces",
     "signed_strength": "proportions",
     "trial_figure": "figures",
     "wilson_interval": "proportions",
@@ -58,6 +60,7 @@ __all__ = [  # noqa: RUF022 - by file, so that a reader finds the way
     "ReactionTimeRow",
     "reaction_times",
     "TrialTrace",
+    "trace_of",
     "trial_figure",
     "psychometric_figure",
     "chronometric_figure",
