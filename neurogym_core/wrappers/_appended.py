@@ -70,13 +70,11 @@ class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         self._last = np.zeros((self.num_envs, len(low)), np.float32)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        fresh = np.ones(self.num_envs, bool)
+        if isinstance(options, Mapping) and "reset_mask" in options:  # Gymnasium's: only some of the envs
+            fresh = np.array(options["reset_mask"], bool)  # before the env takes it out of the options
         obs, info = self.env.reset(seed=seed, options=options)
-        fresh = (
-            options.get("reset_mask") if isinstance(options, Mapping) else None
-        )  # Gymnasium's: only some of the envs
-        self._last = np.where(
-            np.ones(self.num_envs, bool)[:, None] if fresh is None else np.asarray(fresh)[:, None], 0, self._last
-        ).astype(np.float32)
+        self._last = np.where(fresh[:, None], np.float32(0), self._last)
         self._over = np.zeros(self.num_envs, bool)
         return _joined(obs, self._last), info
 
