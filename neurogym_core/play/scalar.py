@@ -7,7 +7,8 @@ outcomes. Tests hold both to the vector env.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,19 +27,31 @@ Result = tuple[np.ndarray, float, bool, bool, dict[str, Any]]
 NAN = float("nan")
 NOTHING, ABORTS, HAPPENS = 0, 1, 2
 """What a key's byte says: nothing special; it counts as an abort; look closer."""
+UNANSWERED = (0, RESTING, NAN, 0.0)
+"""Outcome, choice, reaction time and score of a slot."""
 
 
 class TrialRow(Mapping):
     """``info["trial"]`` of a single env: the record of the trial that just ended, worked out when looked at.
 
     A mapping from column to Python value; an absent reaction time is an absent key. It pickles and copies as a dict.
+
+    Args:
+        ended: the finished trial, or a function that returns it.
     """
 
-    __slots__ = ("_row", "finished")
+    __slots__ = ("_ended", "_row")
 
-    def __init__(self, finished: FinishedTrials) -> None:
-        self.finished = finished
+    def __init__(self, ended: FinishedTrials | Callable[[], FinishedTrials]) -> None:
+        self._ended = ended
         self._row: dict[str, Any] | None = None
+
+    @property
+    def finished(self) -> FinishedTrials:
+        """The trial, as the vector env reports it."""
+        if not isinstance(self._ended, FinishedTrials):
+            self._ended = self._ended()
+        return self._ended
 
     @property
     def row(self) -> dict[str, Any]:
@@ -134,9 +147,8 @@ class ScalarPlayer:
         self._n_actions = task.actions.size
         self._limit = task.trials_per_session or 0
         self._once = self._limit == 1
-        self._ended: tuple | None = None
+        self._ended: TrialRow | None = None
         self.table: PlayTable | None = None  # type: ignore[assignment]
-        self._steps_at: list[tuple[int, int, str]] = []
         self._at = 0
 
     # ------------------------------------------------------------------ beginning
@@ -175,24 +187,43 @@ class ScalarPlayer:
             self._next_trial()
 
     def _lay_out(self) -> None:
-        """Draw the coming trials, and take their table apart into lists."""
+        """Draw the coming trials. What a step looks up is read through memoryviews: they make no objects ahead."""
         self.table = table = PlayTable.render(self.stream.block(), self.stream.noise)
-        self._tape = [*table.tape, table.tape[-1]]
-        self._steps_at = self._step_facts(table)
-        self._rewards = table.reward.tolist()
-        self._codes = np.where(table.code > 0, HAPPENS, table.aborts > 0).astype(np.uint8).tobytes()
-        self._starts = table.start.tolist()
+        self._start_table(table)
         self._row = -1
         self._next_trial()
 
-    def _step_facts(self, table: PlayTable) -> list[tuple[int, int, str]]:
-        """For every step of the tape (base, target, name of the period); steps of one cell share one tuple."""
-        batch = table.batch
-        targets = np.repeat(batch.target.ravel(), 2).tolist()
-        names = [name for p in batch.period.tolist() for name in [self.task.period_names[p]] * 2] * len(batch)
-        facts = np.empty(len(targets), object)
-        facts[:] = list(zip(range(0, len(targets) * self._n_actions, self._n_actions), targets, names, strict=True))
-        return facts.take(table.cell).tolist()
+    def _start_table(self, table: PlayTable) -> None:
+        pay = table.payoffs
+        self._tape = np.concatenate([table.tape, table.tape[-1:]])  # one step more: the last one looks ahead
+        self._cells = memoryview(table.cell)
+        self._rewards = memoryview(table.reward)
+        self._codes = np.where(table.code > 0, HAPPENS, table.aborts > 0).astype(np.uint8).tobytes()
+        self._targets = memoryview(table.cell_target)
+        self._periods = table.cell_period.tolist()
+        self._starts = memoryview(table.start)
+        self._simple = table.simple
+        if table.scored:
+            self._performance = memoryview(table.performance)
+        if not table.simple:
+            self._slot_of, self._outcome_of = memoryview(pay.slot.reshape(-1)), memoryview(pay.outcome.reshape(-1))
+            self._score_of, self._leads = memoryview(pay.score.reshape(-1)), memoryview(table.leads)
+            self._since, self._expiry = memoryview(table.since), memoryview(table.expire.reshape(-1))
+            self._bits = table.code.tobytes()
+            self._graded = bool(np.isfinite(pay.due).any())
+            self._all_asked = bool(pay.asked.all()) and bool(np.isnan(pay.best).all())
+            self._closes_any = table.closes.any(axis=2).reshape(-1).tobytes()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Memoryviews do not pickle: they are taken again."""
+        return {name: value for name, value in self.__dict__.items() if not isinstance(value, memoryview)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.table is not None:
+            tape = self._tape
+            self._start_table(self.table)
+            self._tape = tape
 
     def _next_trial(self) -> None:
         self._row += 1
@@ -203,8 +234,8 @@ class ScalarPlayer:
         self._before = 0
         self._return = 0.0
         self._aborts = 0
-        if not self.table.simple:
-            self._slots = [[0, RESTING, NAN, 0.0] for _ in self.table.payoffs.slot_names]
+        if not self._simple:
+            self._slots = [UNANSWERED] * len(self.table.payoffs.slot_names)
             self._aborted = False
 
     def _steps(self) -> int:
@@ -218,19 +249,20 @@ class ScalarPlayer:
         try:
             if not 0 <= action < self._n_actions:
                 action = check_action(action, self.task)
-            base, target, period = self._steps_at[at]
-            key = base + action
+            cell = self._cells[at]
+            key = cell * self._n_actions + action
             reward = self._rewards[key]
             code = self._codes[key]
-        except (TypeError, ValueError, IndexError):
+        except (AttributeError, TypeError, ValueError, IndexError):
             return self._step_slowly(action)
         self._at = after = at + 1
         if code:
             if code == HAPPENS:
-                return self._event(at, int(key), int(action), reward)
+                return self._event(cell, int(key), int(action), reward)
             self._aborts += 1
         self._return += reward
-        return self._tape[after], reward, False, False, {"gt": target, "period": period, "new_trial": False}
+        info = {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
+        return self._tape[after], reward, False, False, info
 
     def _step_slowly(self, action: Any) -> Result:
         """Everything unusual: a step before the first reset, an action that is no plain number."""
@@ -239,38 +271,37 @@ class ScalarPlayer:
             self.reset(None, None)
         return self.step(action)
 
-    def _event(self, at: int, key: int, action: int, reward: float) -> Result:
+    def _event(self, cell: int, key: int, action: int, reward: float) -> Result:
         """Something happens on this step."""
-        table = self.table
-        self._aborts += int(table.aborts[key])
-        goto = END
-        if not table.simple:
-            reward, goto = self._general_event(at, key, action, reward)
+        info: dict[str, Any] = {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
+        if not self._simple:
+            reward, goto = self._general_event(cell, key, action, reward)
+            if goto != END:
+                self._return += reward
+                self._aborts += self.table.aborts.item(key)
+                if goto >= 0:
+                    self._jump(goto)
+                return self._tape[self._at], reward, False, False, info
         self._return += reward
-        _, target, period = self._steps_at[at]
-        info: dict[str, Any] = {"gt": target, "period": period, "new_trial": goto == END}
-        over = False
-        if goto == END:
-            info["trial"] = TrialRow(self._finish(at, key))
-            info["performance"] = table.performance.item(key) if table.scored else info["trial"].finished.performance.item()
-            over = self._go_on()
-        elif goto >= 0:
-            self._jump(goto)
+        self._aborts += self.table.aborts.item(key)
+        self._report(info, key)
+        over = self._go_on()
         return self._tape[self._at], reward, over and self._once, over and not self._once, info
 
-    def _finish(self, at: int, key: int) -> FinishedTrials:
-        """The trial that just ended."""
-        table, slots, one = self.table, None, np.array
-        if not table.simple:
-            slots = SlotState(1, len(self._slots), 0)
-            for k, (outcome, choice, time, score) in enumerate(self._slots):
-                slots.outcome[0, k], slots.choice[0, k], slots.reaction_time[0, k], slots.score[0, k] = outcome, choice, time, score
-        self._ended = finished = FinishedTrials(
-            table, _ZERO, one([self._row]), one([self._number]), one([self._session]), one([self._steps()]),
-            one([self._return]), one([self._aborts]), aborted=None if table.simple else one([self._aborted]),
-            slots=slots, keys=one([key]), places=one([at + 1]),
-        )  # fmt: skip
-        return finished
+    def _report(self, info: dict[str, Any], key: int) -> None:
+        """Write into `info` that the trial ended."""
+        facts = (self.table, self._row, self._number, self._session, self._steps(), self._return, self._aborts, key, self._at)
+        self._ended = row = TrialRow(partial(_finished, facts) if self._simple else partial(_finished, facts, self._slots, self._aborted))
+        info["new_trial"] = True
+        info["trial"] = row
+        info["performance"] = self._performance_now(key, row)
+
+    def _performance_now(self, key: int, row: TrialRow) -> float:
+        if self.table.scored:
+            return self._performance[key]
+        if not self._simple and self._all_asked:
+            return min(max(sum(slot[3] for slot in self._slots) / max(len(self._slots), 1), 0.0), 1.0)
+        return row.finished.performance.item()
 
     def _go_on(self) -> bool:
         """Start the coming trial; returns whether the session is over."""
@@ -290,51 +321,59 @@ class ScalarPlayer:
         self._before = self._steps()
         if place < self._at and self.table.batch.noisy is not None:
             self.table.refresh_noise(self._row, place, self.stream.play)
-            stop = int(self.table.row_stop[self._row])
-            self._tape[place:stop] = self.table.tape[place:stop].copy()
+            self._tape = np.concatenate([self.table.tape, self.table.tape[-1:]])  # a new one: observations that were given out stay
         self._at = self._from = place
 
     # ------------------------------------------------------------------ events of general tables
 
-    def _general_event(self, at: int, key: int, action: int, reward: float) -> tuple[float, int]:
+    def _general_event(self, cell: int, key: int, action: int, reward: float) -> tuple[float, int]:
         """Answers, jumps and expiries; returns what is paid, and STAY, END or a place."""
-        table = self.table
-        cell = key // table.n_actions
-        flat = (cell >> 1) * table.n_actions + action
-        bits, goto = int(table.code[key]), STAY
+        segment = cell >> 1
+        flat = segment * self._n_actions + action
+        bits, goto = self._bits[key], STAY
         if bits & ANSWER:
-            reward, goto = self._answer(at, cell >> 1, flat, action, reward)
+            reward, goto = self._answer(segment, flat, action, reward)
         elif bits & LEAVE:
-            goto = int(table.leads[flat])
+            goto = self._leads[flat]
             self._aborted = goto == END
-        if bits & EXPIRE and goto == STAY:
-            reward = self._close(cell >> 1, reward)
-            goto = int(table.expiry(np.array(cell)))
-        if table.can_exceed and self._steps() >= table.limit[self._row]:
+        if goto == STAY and bits & EXPIRE:
+            if self._closes_any[segment]:
+                reward = self._close(segment, reward)
+            goto = self._expiry[segment]
+        if self.table.can_exceed and self._steps() >= self.table.limit[self._row]:
             goto = END
         return reward, goto
 
-    def _answer(self, at: int, segment: int, flat: int, action: int, reward: float) -> tuple[float, int]:
-        table, pay, row = self.table, self.table.payoffs, self._row
-        k = int(pay.slot.reshape(-1)[flat])
-        slot = self._slots[k]
-        if slot[0]:
+    def _answer(self, segment: int, flat: int, action: int, reward: float) -> tuple[float, int]:
+        k = self._slot_of[flat]
+        if self._slots[k][0]:
             return 0.0, STAY
-        outcome, score = int(pay.outcome.reshape(-1)[flat]), float(pay.score.reshape(-1)[flat])
-        goto = int(table.leads[flat])
-        elapsed = (at + 1 - int(table.since[segment, k])) * table.dt
-        wrong = pay.needs[k] >= 0 and self._slots[pay.needs[k]][0] != Outcome.CORRECT and outcome == Outcome.CORRECT
-        due = float(pay.due[row, k])
-        if due == due:
-            distance, tolerance = abs(elapsed - due), float(pay.tolerance[row, k])
-            wrong = wrong or distance > tolerance + 1e-9
-            if not wrong and pay.pays[k] is not None:
-                reward = float(np.asarray(pay.pays[k](np.array([distance]), np.array([tolerance])))[0])
+        pay = self.table.payoffs
+        outcome, score, goto = self._outcome_of[flat], self._score_of[flat], self._leads[flat]
+        elapsed = (self._at - self._since[segment, k]) * self.table.dt
+        needs = pay.needs[k]
+        wrong = needs >= 0 and outcome == Outcome.CORRECT and self._slots[needs][0] != Outcome.CORRECT
+        if self._graded:
+            reward, late = self._graded_pay(k, elapsed, reward)
+            wrong = wrong or late
         if wrong:
-            outcome, score, reward = int(Outcome.ERROR), 0.0, float(pay.error_reward[row, k])
-            goto = int(table.destination(np.array([row]), pay.error_goto[row, k : k + 1].astype(np.int64))[0])
-        slot[:] = [outcome, action - pay.units[k].start, elapsed, score]
+            outcome, score, reward = int(Outcome.ERROR), 0.0, float(pay.error_reward[self._row, k])
+            goto = self.table.destination(np.array([self._row]), pay.error_goto[self._row, k : k + 1].astype(np.int64)).item()
+        self._slots[k] = (outcome, action - pay.units[k].start, elapsed, score)
         return reward, goto
+
+    def _graded_pay(self, k: int, elapsed: float, reward: float) -> tuple[float, bool]:
+        """What a timed answer pays, and whether it is out of tolerance."""
+        pay, row = self.table.payoffs, self._row
+        due, tolerance = pay.due.item(row, k), pay.tolerance.item(row, k)
+        if due != due:
+            return reward, False
+        distance = abs(elapsed - due)
+        if distance > tolerance + 1e-9:
+            return reward, True
+        if pay.pays[k] is not None:
+            reward = float(np.asarray(pay.pays[k](np.array([distance]), np.array([tolerance])))[0])
+        return reward, False
 
     def _close(self, segment: int, reward: float) -> float:
         """Windows that close unanswered; returns what is paid."""
@@ -343,7 +382,7 @@ class ScalarPlayer:
         for k in np.flatnonzero(closing).tolist():
             if not self._slots[k][0]:
                 outcome = int(pay.miss_outcome[row, k])
-                self._slots[k][0], self._slots[k][3] = outcome, float(outcome == Outcome.CORRECT)
+                self._slots[k] = (outcome, RESTING, NAN, float(outcome == Outcome.CORRECT))
                 reward += float(pay.miss_reward[row, k])
         return reward
 
@@ -352,15 +391,15 @@ class ScalarPlayer:
     @property
     def finished(self) -> FinishedTrials | None:
         """The last trial that ended."""
-        return self._ended
+        return None if self._ended is None else self._ended.finished
 
     @property
     def target(self) -> int:
-        return self._steps_at[self._at][1]
+        return self._targets[self._cells[self._at]]
 
     @property
     def period(self) -> str:
-        return self._steps_at[self._at][2]
+        return self._periods[self._cells[self._at]]
 
     @property
     def trial(self) -> dict[str, Any]:
@@ -384,7 +423,19 @@ class ScalarPlayer:
         return bool((self._open() & ~timed & ~closing).any())
 
 
-_ZERO = np.zeros(1, np.int64)
+def _finished(facts: tuple, answers: list[tuple] | None = None, aborted: bool = False) -> FinishedTrials:
+    """One finished trial, as the vector env reports it."""
+    table, row, number, session, steps, paid, aborts, key, place = facts
+    slots = None
+    if answers is not None:
+        slots = SlotState(1, len(answers), 0)
+        for k, (outcome, choice, time, score) in enumerate(answers):
+            slots.outcome[0, k], slots.choice[0, k], slots.reaction_time[0, k], slots.score[0, k] = outcome, choice, time, score
+    one = np.array
+    return FinishedTrials(
+        table, one([0]), one([row]), one([number]), one([session]), one([steps]), one([paid]), one([aborts]),
+        aborted=None if answers is None else one([aborted]), slots=slots, keys=one([key]), places=one([place]),
+    )  # fmt: skip
 
 
 def check_action(action: Any, task: Task) -> int:

@@ -52,7 +52,7 @@ class PlayTable:
         self.cell[np.cumsum(flat)[flat > 0] - 1] += 1
         landing = self._landing()
         self.start = self._place(landing[:, 0])
-        self._expire = self._expiry(landing)
+        self.expire = self._expiry(landing)
         self.closes = self._closings(landing)
         self.limit = batch.task.max_steps_of(self.row_stop - self.row_start)
         long = bool((self.row_stop - self.row_start > self.limit).any())
@@ -143,7 +143,7 @@ class PlayTable:
             opens = window[:, s] & ~is_open
             begun = np.where(opens, self.segment_start[:, s, None], begun)
             since[:, s] = begun
-            leaves = (self._expire[:, s] != STAY)[:, None]
+            leaves = (self.expire[:, s] != STAY)[:, None]
             is_open = np.where(played[:, None], window[:, s] & ~leaves, is_open)
         return since.reshape(-1, n_slots)
 
@@ -154,7 +154,7 @@ class PlayTable:
         leads_on = ((pay.goto != END) & (pay.slot >= 0)).any() or (pay.goto >= 0).any()
         special = np.isfinite(pay.due).any() or max(pay.needs, default=-1) >= 0 or self.batch.task.hooked
         continuous = self.batch.task.actions.continuous
-        return len(pay.slot_names) <= 1 and not (leads_on or special or continuous) and not (self._expire >= 0).any()
+        return len(pay.slot_names) <= 1 and not (leads_on or special or continuous) and not (self.expire >= 0).any()
 
     def _flatten(self) -> None:
         pay = self.payoffs
@@ -164,7 +164,7 @@ class PlayTable:
             return np.repeat(values.reshape(-1, n_actions), 2, axis=0).reshape(-1, 2, n_actions)
 
         reward = doubled(pay.reward)
-        expires = (self._expire != STAY).reshape(-1, 1)
+        expires = (self.expire != STAY).reshape(-1, 1)
         if self.simple:
             code = doubled(np.where(pay.goto == END, np.uint8(BY_ACTION), np.uint8(0)))
             code[:, 1] = np.where((code[:, 1] == 0) & expires, RAN_OUT, code[:, 1])
@@ -244,7 +244,7 @@ class PlayTable:
 
     def expiry(self, cell: np.ndarray) -> np.ndarray:
         """What happens when the time of these cells runs out: STAY, END or a place."""
-        return self._expire.reshape(-1)[cell >> 1]
+        return self.expire.reshape(-1)[cell >> 1]
 
     @cached_property
     def period_onset(self) -> np.ndarray:
