@@ -468,9 +468,20 @@ class Task:
         if not self.stateful:
             return self.draw_conditions(rng, n, imposed)
         session = self.fresh_session(rng, n)
-        drawn = self.draw(session, rng)
+        drawn = self.impose(self.draw(session, rng), rng, (n,))
         values = {name: self._for_each_trial(name, np.asarray(value), n) for name, value in imposed.items()}
         return {**drawn, **values}
+
+    def impose(self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+        """What `draw` or `draw_ahead` returned, with the conditions that `make` imposed in place of those drawn.
+
+        Args:
+            drawn: name -> (*shape, …).
+            shape: (n,) sessions, or (trials, n).
+        """
+        size = math.prod(shape)
+        imposed = {name: dist.sample(rng, size) for name, dist in self._imposed.items() if name in drawn}
+        return {**drawn, **{name: values.reshape(*shape, *values.shape[1:]) for name, values in imposed.items()}}
 
     def fresh_session(self, rng: np.random.Generator, n: int, subject: Session | None = None) -> Session:
         """`n` new sessions."""
@@ -480,6 +491,8 @@ class Task:
         return session
 
     def _blank_previous(self, session: Session) -> None:
+        if not self.reads_outcomes:
+            return
         rows = np.arange(len(session))
         zeros = np.zeros(len(session))
         session.remember(rows, {"choice": zeros.astype(np.int64) - 1, "outcome": zeros.astype(np.int8), "reward": zeros, "performance": zeros})

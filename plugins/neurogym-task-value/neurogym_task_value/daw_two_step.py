@@ -60,13 +60,17 @@ class DawTwoStep(Task):
         self.act(take=2)
         p = self.common_probability
         self.vary(
-            probability=lambda rng, prior: rng.uniform(low, high, (prior.n, 4)),
+            probability=lambda rng, prior: self._first_probabilities(rng, prior.n),
             common=Choice((True, False), p=(p, 1 - p)),
             luck=lambda rng, prior: rng.random((prior.n, 4)),
         )
 
+    def _first_probabilities(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Uniform between the mirrors, (n, 4): the walk's stationary distribution."""
+        return rng.uniform(*self.mirrors, (n, 4))
+
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
-        session.probability = self.draw_conditions(rng, len(session))["probability"]
+        session.probability = self._first_probabilities(rng, len(session))
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {name: values[0] for name, values in self.draw_ahead(session, rng, 1).items()}

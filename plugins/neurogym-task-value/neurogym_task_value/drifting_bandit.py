@@ -51,15 +51,18 @@ class DriftingBandit(Task):
             )
         self.observe(offer=1)
         self.act(arm=self.arms)
-        self.vary(mean=self._first_means, scatter=lambda rng, prior: rng.standard_normal(prior["mean"].shape))
+        self.vary(
+            mean=lambda rng, prior: self._first_means(rng, prior.n),
+            scatter=lambda rng, prior: rng.standard_normal((prior.n, self.arms)),
+        )
 
-    def _first_means(self, rng: np.random.Generator, prior: dict) -> np.ndarray:
+    def _first_means(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Means from the walk's stationary distribution, (n, arms)."""
         spread = self.drift / np.sqrt(1 - self.decay**2)
-        return self.centre + spread * rng.standard_normal((prior.n, self.arms))
+        return self.centre + spread * rng.standard_normal((n, self.arms))
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
-        session.mean = self.draw_conditions(rng, len(session))["mean"]
+        session.mean = self._first_means(rng, len(session))
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {name: values[0] for name, values in self.draw_ahead(session, rng, 1).items()}
