@@ -10,7 +10,7 @@ from typing import Any
 
 import gymnasium
 
-from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.ecosystem.discovery import declared
 
 
 def env(task: str, **params: Any) -> gymnasium.Env:
@@ -28,9 +28,9 @@ def vector_env(task: str, num_envs: int = 1, **params: Any) -> Any:
 
 
 def register_all() -> None:
-    """Register every task found that Gymnasium does not know yet; ids that exist are left alone."""
-    for info in installed().tasks:
-        if info.id in gymnasium.registry:
+    """Register every usable task that Gymnasium does not know yet; ids that exist are left alone."""
+    for info in declared().tasks:
+        if not info.usable or info.id in gymnasium.registry:
             continue
         gymnasium.register(
             id=info.id,

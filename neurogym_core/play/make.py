@@ -254,9 +254,9 @@ def _vector_twin(wrapper: Any) -> Any:
 
 def _spec_id(task: TaskLike) -> str:
     if isinstance(task, str) and not _is_file(task):
-        from neurogym_core.ecosystem.discovery import find_task
+        from neurogym_core.ecosystem.discovery import task_id
 
-        return find_task(task).id
+        return task_id(task)
     found = resolve(task)
     name = found.__name__ if isinstance(found, type) else type(found).__name__
     return f"{name}-v0"

@@ -143,16 +143,13 @@ class TrialStream:
 
     def _slice(self, name: str, value: np.ndarray, n: int) -> np.ndarray:
         """The imposed values of the coming `n` trials."""
-        declared = self.task.conditions.get(name)
-        support = declared.support() if hasattr(declared, "support") else None
-        width = 0 if support is None else support.ndim - 1
-        if value.ndim <= width:
+        several = 0 if name.startswith(DURATION) else self.task.dimensions_of(name)
+        if value.ndim <= several:
             return value
         return value[(self._imposed_at + np.arange(n)) % len(value)]
 
     def _with_imposed(self, drawn: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
-        imposed = self._next_imposed(n)
-        return {**drawn, **{name: np.broadcast_to(value, (n, *np.shape(drawn[name])[1:])) for name, value in imposed.items()}}
+        return self.task.impose_on(drawn, self.conditions, n, self._next_imposed(n))
 
     def _lay_out(self, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
         return self.task.lay_out(conditions, self.conditions, n, self._durations)

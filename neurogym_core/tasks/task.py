@@ -121,6 +121,7 @@ class Task:
         self.rewards = self._merged_rewards()
         self.timing = self._merged_timing()
         self._declared: dict[str, Any] = {}
+        self._dimensions: dict[str, int] = {}
         self.channels = Channels({}, self.name)
         self.actions = None  # type: ignore[assignment]
         self._answer: str | Callable | None = None
@@ -351,14 +352,26 @@ class Task:
             drawn[name] = self._for_each_trial(name, values, n)
         return drawn
 
+    def dimensions_of(self, condition: str) -> int:
+        """0 where a condition is one value per trial, 1 where it is several."""
+        declared = self._declared[condition]
+        support = declared.support() if isinstance(declared, Distribution) else None
+        return self._dimensions.get(condition, 0) if support is None else support.ndim - 1
+
     def _for_each_trial(self, name: str, values: np.ndarray, n: int) -> np.ndarray:
-        declared = self._declared[name]
-        wide = () if not isinstance(declared, Distribution) or declared.support() is None else declared.support().shape[1:]  # type: ignore[union-attr]
-        if values.ndim == len(wide):
+        if values.ndim <= self.dimensions_of(name):
             return np.broadcast_to(values, (n, *values.shape))
         if len(values) != n:
             raise InvalidValueError(f"The condition {name!r} of {self.name} was given {len(values)} values for {n} trials; give one, or one per trial.")
         return values
+
+    def impose_on(self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """What a session drew, with the conditions that `make` and then `imposed` impose, name -> (n, …)."""
+        fixed = {name: dist.sample(rng, n) for name, dist in self._imposed.items() if name in self._declared}
+        fixed.update({name: value for name, value in imposed.items() if name in self._declared})
+        if not fixed:
+            return dict(drawn)
+        return {**drawn, **{name: self._for_each_trial(name, np.asarray(value), n) for name, value in fixed.items()}}
 
     def _draw_until(self, rng: np.random.Generator, n: int, imposed: Mapping[str, Any], wanted: np.ndarray) -> dict[str, np.ndarray]:
         wanted = np.broadcast_to(wanted, (n,))
@@ -468,20 +481,7 @@ class Task:
         if not self.stateful:
             return self.draw_conditions(rng, n, imposed)
         session = self.fresh_session(rng, n)
-        drawn = self.impose(self.draw(session, rng), rng, (n,))
-        values = {name: self._for_each_trial(name, np.asarray(value), n) for name, value in imposed.items()}
-        return {**drawn, **values}
-
-    def impose(self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
-        """What `draw` or `draw_ahead` returned, with the conditions that `make` imposed in place of those drawn.
-
-        Args:
-            drawn: name -> (*shape, …).
-            shape: (n,) sessions, or (trials, n).
-        """
-        size = math.prod(shape)
-        imposed = {name: dist.sample(rng, size) for name, dist in self._imposed.items() if name in drawn}
-        return {**drawn, **{name: values.reshape(*shape, *values.shape[1:]) for name, values in imposed.items()}}
+        return self.impose_on(self.draw(session, rng), rng, n, imposed)
 
     def fresh_session(self, rng: np.random.Generator, n: int, subject: Session | None = None) -> Session:
         """`n` new sessions."""
@@ -500,30 +500,32 @@ class Task:
     def factorial(self, repeats: int = 1, **levels: Any) -> dict[str, np.ndarray]:
         """Every combination of the conditions' values, `repeats` times each: name -> (n, …), for `sample` and `options`.
 
+        Conditions that cannot be enumerated (continuous or computed ones) are left to be drawn, unless `levels` names values.
+
         Args:
             levels: values of a condition, where it cannot be enumerated or only some are wanted.
 
         Raises:
-            NotSupportedError: a condition has no enumerable support and `levels` gives none.
+            NotSupportedError: no condition can be enumerated.
         """
         if repeats < 1:
             raise InvalidValueError(f"{self.name}.factorial() was given repeats={repeats!r}; it needs at least 1.")
         for name in levels:
             if name not in self._declared:
                 raise unknown("condition", name, self._declared, of=self.name)
-        supports = {name: self._levels(name, levels) for name, declared in self._declared.items() if name in levels or isinstance(declared, Distribution)}
+        supports = {name: self._levels(name, levels) for name in self._declared if self._levels(name, levels) is not None}
+        if not supports:
+            raise NotSupportedError(f"No condition of {self.name} can be enumerated; give levels, e.g. factorial({next(iter(self._declared), 'name')}=[…]).")
         index = np.array(list(product(*(range(len(values)) for values in supports.values())))).reshape(-1, len(supports))
         index = np.repeat(index, repeats, axis=0)
         return {name: values[index[:, column]] for column, (name, values) in enumerate(supports.items())}
 
-    def _levels(self, name: str, levels: Mapping[str, Any]) -> np.ndarray:
+    def _levels(self, name: str, levels: Mapping[str, Any]) -> np.ndarray | None:
+        """The values of a condition, or None where it cannot be enumerated."""
         if name in levels:
             return np.atleast_1d(np.asarray(levels[name]))
         distribution = self._imposed.get(name, self._declared[name])
-        support = distribution.support()
-        if support is None:
-            raise NotSupportedError(f"The condition {name!r} of {self.name} is {distribution!r} and cannot be enumerated; give factorial({name}=[…]).")
-        return support
+        return distribution.support() if isinstance(distribution, Distribution) else None
 
     # ------------------------------------------------------------------ checked once, when the task is made
 
@@ -536,6 +538,7 @@ class Task:
         for name in self._declared:
             if name not in conditions:
                 raise TaskDefinitionError(f"{self.name}.draw() returned no {name!r}; return every condition that vary() declares.")
+        self._dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
         batch = self.lay_out(conditions, rng, n)
         self._period_names = batch.period_names
         self._check_timing_names()

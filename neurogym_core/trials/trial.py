@@ -200,6 +200,12 @@ class Trial:
         return self._conditions
 
     @property
+    def right_answer(self) -> Any:
+        """Which answer is right, (n,), as the task declares it with ``vary(answer=…)``; reads the conditions it needs."""
+        answer = self._task.answer_of(_Reading(self._conditions, self._read))
+        return _scalar(answer[0]) if self._scalar else answer
+
+    @property
     def unread(self) -> list[str]:
         """Conditions that nobody has looked at."""
         return [name for name in self._conditions if name not in self._read]
@@ -212,7 +218,8 @@ class Trial:
         Args:
             names: the periods; each takes its duration from `timing`, or from `computed`.
             then: what follows a period when its time runs out, if not the next one: the name of a period, or "end".
-            computed: durations in ms, number or (n,); they come before `timing`, an imposed duration before both.
+            computed: durations in ms: number, (n,), or a function without arguments that may ask for the `duration` of the
+                periods before it. They come before `timing`, an imposed duration before both.
         """
         for name in computed:
             if name not in names:
@@ -237,6 +244,7 @@ class Trial:
             ms = self._task.draw_duration(name, self.rng, self.n, computed)
         else:
             ms = computed[name]
+            ms = ms() if callable(ms) else ms
             ms = float(ms) if isinstance(ms, int | float) else ms
         if isinstance(ms, float) and 0 <= ms < math.inf:
             self.timeline.steps[name] = np.full(self.n, self._constant_steps(name, ms))
@@ -311,6 +319,7 @@ class Trial:
         Args:
             name: a channel (the values are added), or a continuous action (they are its target, in task units).
             values: (T,), (T, k) or (n, T, k).
+            start: ms from the onset of the (first) period, 0 or more, number or (n,).
         """
         part = self._task.channels.get(name) or (self._task.actions.get(name) if self._task.actions.continuous else None)
         if part is None:
@@ -323,7 +332,10 @@ class Trial:
             values = values[None]
         if values.ndim != 3 or values.shape[0] not in (1, self.n) or values.shape[2] not in (1, width):
             raise TrialLayoutError(f"frames({name!r}) of {self._task.name} was given shape {values.shape}; give (T, {width}) or ({self.n}, T, {width}).")
-        self.frame_list.append(Frames(name, values, self._span(during, start, None, where)))
+        span = self._span(during, start, None, where)
+        if span.start is not None and (span.start < 0).any():
+            raise TrialLayoutError(f"frames({name!r}) of {self._task.name} was given start={span.start.min():g} ms; give 0 or more: nothing is shown before its periods.")
+        self.frame_list.append(Frames(name, values, span))
 
     def weigh(self, weight: Any, during: str | Iterable[str], *, start: Any = None, stop: Any = None, where: Any = None) -> None:
         """Set the weight of steps in a supervised loss; 0 masks them. Later calls win."""
@@ -599,6 +611,18 @@ class Trial:
                 f"{self._task.name}.new_trial never reads the condition(s) {listed(self.unread)} declared with vary(); "
                 "use them, or do not declare them."
             )
+
+
+class _Reading(dict):
+    """Conditions that note which of them are looked at."""
+
+    def __init__(self, conditions: Mapping[str, np.ndarray], read: set[str]) -> None:
+        super().__init__(conditions)
+        self._read = read
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        self._read.add(name)
+        return super().__getitem__(name)
 
 
 def _scalar(value: Any) -> Any:

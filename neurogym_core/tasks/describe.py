@@ -1,0 +1,95 @@
+"""What a task is, as plain data: for `ngym info`, the registry and the docs."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.tasks.parameters import parameter_types
+from neurogym_core.tasks.task import Task, plain_settings
+from neurogym_core.trials.distributions import Distribution
+
+
+def describe(task: Task) -> dict[str, Any]:
+    """Everything that can be read from a task without playing it, as JSON can hold it.
+
+    Returns:
+        docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value), channels (name, start,
+        stop, encoder), actions (name, start, stop, kind), periods (name, duration in written form, typical ms), conditions
+        (name, distribution), rewards.
+    """
+    return {
+        "name": task.name,
+        "docstring": inspect.getdoc(type(task)) or "",
+        "dt": task.dt,
+        "supervised": task.supervised,
+        "trials_per_session": task.trials_per_session,
+        "parameters": _parameters(task),
+        "channels": _parts(task.channels),
+        "actions": _parts(task.actions),
+        "periods": _periods(task),
+        "conditions": [{"name": name, "distribution": _written(spec)} for name, spec in task.conditions.items()],
+        "rewards": dict(task.rewards),
+    }
+
+
+def _parameters(task: Task) -> list[dict[str, Any]]:
+    cls = type(task)
+    values = plain_settings(task.parameters)
+    defaults = plain_settings({name: getattr(cls, name, None) for name in task.parameters})
+    docs = argument_docs(cls)
+    types = parameter_types(cls)
+    return [
+        {"name": name, "type": str(types.get(name, "")), "default": defaults[name], "value": values[name], "doc": docs.get(name, "")}
+        for name in task.parameters
+    ]
+
+
+def argument_docs(cls: type) -> dict[str, str]:
+    """What the ``Args:`` sections of a class and its bases say of each parameter."""
+    docs: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        docs.update(_read_arguments(inspect.cleandoc(base.__doc__ or "")))
+    return docs
+
+
+def _read_arguments(docstring: str) -> dict[str, str]:
+    _, found, section = docstring.partition("\nArgs:\n")
+    docs: dict[str, str] = {}
+    names: list[str] = []
+    for line in section.splitlines() if found else []:
+        if line and not line.startswith(" "):
+            break
+        head, colon, text = line.strip().partition(": ")
+        if line.startswith("    ") and not line.startswith("     ") and colon:
+            names = [name.strip() for name in head.split(",")]
+            docs.update(dict.fromkeys(names, text))
+        elif line.strip():
+            docs.update({name: f"{docs[name]} {line.strip()}" for name in names})
+    return docs
+
+
+def _parts(named: Any) -> list[dict[str, Any]]:
+    rows = []
+    for name, part in named.parts.items():
+        plain = part.to_plain()
+        kind = plain.pop("encoder", "Axis")
+        rows.append({"name": name, "start": named[name].start, "stop": named[name].stop, "size": part.size, "kind": kind, **plain})
+    return rows
+
+
+def _periods(task: Task) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    batch = task.lay_out(task.draw_sessionless(rng, 20, {}), rng, 20)
+    rows = []
+    for name, steps in batch.period_steps.items():
+        spec = task.timing.get(name)
+        typical = None if name in batch.untimed else float(np.median(steps) * task.dt)
+        rows.append({"name": name, "duration": None if spec is None else spec.to_plain(), "typical": typical})
+    return rows
+
+
+def _written(spec: Any) -> Any:
+    return spec.to_plain() if isinstance(spec, Distribution) else "computed from the conditions before it"
