@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from neurogym_core import Choice, Task
+from neurogym_core import Choice, Task, run
 
 
 class Counting(Task):
@@ -38,11 +38,19 @@ def test_what_is_imposed_on_a_sample_comes_before_what_was_imposed_on_the_task()
     assert (Counting(conditions={"side": 1}).sample(5, seed=0, side=0).conditions["side"] == 0).all()
 
 
-def test_what_is_drawn_ahead_can_be_imposed_in_its_shape():
-    task, rng = Counting(conditions={"side": [1], "place": [[0.25, 0.75]]}), np.random.default_rng(0)
-    drawn = task.draw_ahead(task.fresh_session(rng, 3), rng, 4)
-    assert (drawn["side"].T == [0, 1, 0, 1]).all()
-    imposed = task.impose(drawn, rng, (4, 3))
-    assert (imposed["side"] == np.ones((4, 3))).all()
-    assert imposed["place"].shape == (4, 3, 2)
-    assert (imposed["place"] == [0.25, 0.75]).all()
+def test_players_honour_what_was_imposed():
+    task = Counting(conditions={"side": [1], "place": [[0.25, 0.75]]})
+    for envs in (1, 3):
+        record = run(task, "oracle", 12, num_envs=envs, seed=0)
+        assert (record["side"] == 1).all()
+        np.testing.assert_array_equal(record["place"], np.broadcast_to([0.25, 0.75], (12, 2)))
+
+
+def test_a_reset_comes_before_make():
+    record = run(Counting(conditions={"side": 1}), "oracle", 12, seed=0, conditions={"side": 0})
+    assert (record["side"] == 0).all()
+
+
+def test_without_imposing_the_session_draws():
+    record = run(Counting(), "oracle", 12, num_envs=1, seed=0)
+    assert record["side"].tolist() == [0, 1] * 6
