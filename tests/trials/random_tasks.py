@@ -1,0 +1,321 @@
+"""Hypothesis strategies for tasks that nobody would write: every verb, at random moments, in random combinations.
+
+A description (plain data, so that Hypothesis can show and shrink it) becomes a Task whose `new_trial` says what is
+described. What varies from trial to trial varies with the conditions u0 … u3, which are uniform on [0, 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from neurogym_core import Task, Uniform, parse
+
+N_CONDITIONS = 4
+PERIODS = ("a", "b", "c", "d", "e")
+CHANNELS = {"lamp": 1, "dots": 3}
+GROUPS = {"go": 1, "pair": 2, "ring": 3}
+
+
+@dataclass(frozen=True)
+class Varying:
+    """low + (high - low) * u<index>, (n,)."""
+
+    low: float
+    high: float
+    index: int
+
+    def of(self, trial: Any) -> Any:
+        return self.low + (self.high - self.low) * getattr(trial, f"u{self.index}")
+
+
+@dataclass(frozen=True)
+class Below:
+    """u<index> < share, (n,) bool."""
+
+    share: float
+    index: int
+
+    def of(self, trial: Any) -> Any:
+        return getattr(trial, f"u{self.index}") < self.share
+
+
+@dataclass(frozen=True)
+class Description:
+    dt: float
+    periods: tuple[str, ...]
+    timing: dict[str, Any]
+    computed: dict[str, Varying]
+    least: dict[str, int]
+    """Steps that a period lasts at least."""
+    then: dict[str, str]
+    rest: bool
+    abort_ends_trial: bool
+    trials_per_session: int | None
+    max_duration: float | None
+    rewards: dict[str, float]
+    shows: list[dict] = field(default_factory=list)
+    frames: list[dict] = field(default_factory=list)
+    weights: list[dict] = field(default_factory=list)
+    holds: list[dict] = field(default_factory=list)
+    slots: list[dict] = field(default_factory=list)
+
+    @property
+    def jumps(self) -> bool:
+        return bool(self.then) or any(slot["jumps"] for slot in self.slots) or any(h["then"] for h in self.holds)
+
+
+class Described(Task):
+    """A task made of a `Description`."""
+
+    description: Description = None  # type: ignore[assignment]
+
+    def define(self):
+        self.observe(**CHANNELS)
+        rest = {"rest": 1} if self.description.rest else {}
+        self.act(**rest, **{name: k for name, k in GROUPS.items() if rest or name != "go"})
+        self.vary(**{f"u{k}": Uniform(0, 1) for k in range(N_CONDITIONS)})
+
+    def new_trial(self, trial):
+        said = self.description
+        for k in range(N_CONDITIONS):
+            getattr(trial, f"u{k}")
+        computed = {name: value.of(trial) for name, value in said.computed.items()}
+        trial.periods(*said.periods, then=said.then, **computed)
+        for show in said.shows:
+            trial.show(show["channel"], self._value(trial, show["value"]), noise=self._of(trial, show["noise"]), **self._span(trial, show))
+        for frames in said.frames:
+            trial.frames("dots", frames["values"], **self._span(trial, frames))
+        for weigh in said.weights:
+            trial.weigh(self._of(trial, weigh["weight"]), **self._span(trial, weigh))
+        for hold in said.holds:
+            trial.hold(cost=self._of(trial, hold["cost"]), then=hold["then"], **self._span(trial, hold))
+        for slot in said.slots:
+            self._ask(trial, slot)
+        trial.note(noted=trial.u0)
+
+    def _ask(self, trial, slot):
+        k = GROUPS[slot["group"]]
+        common = {"slot": slot["slot"], "then": slot["then"], "needs": slot["needs"], "miss": slot["miss"], **self._span(trial, slot)}
+        if slot["kind"] == "answer":
+            which = np.asarray(np.floor(slot["which"].of(trial)), int)
+            trial.answer(slot["group"], np.clip(which, -1 if self.description.rest else 0, k - 1), correct=slot["correct"], error=slot["error"], **common)
+        elif slot["kind"] == "mask":
+            mask = np.stack([np.asarray(below.of(trial)) for below in slot["mask"]], axis=-1)
+            if not self.description.rest:
+                mask[..., 0] |= ~mask.any(axis=-1)  # who cannot rest is never right to
+            trial.answer(slot["group"], mask, correct=slot["correct"], error=slot["error"], **common)
+        elif slot["kind"] == "timed":
+            ms, tolerance = slot["ms"].of(trial), slot["tolerance"]
+            trial.answer_at(slot["group"], ms, tolerance=tolerance, index=slot["index"], pays=slot["pays"], correct=slot["correct"], **common)
+        else:
+            trial.pay(slot["group"], np.asarray(slot["amounts"][:k]), worth=np.asarray(slot["worths"][:k]), **common)
+
+    def _of(self, trial, value):
+        return value.of(trial) if isinstance(value, Varying | Below) else value
+
+    def _value(self, trial, value):
+        if isinstance(value, list):  # one Varying per unit
+            return np.stack(np.broadcast_arrays(*[self._of(trial, each) for each in value]), axis=-1).astype(float)
+        return self._of(trial, value)
+
+    def _span(self, trial, said):
+        moments = {name: self._of(trial, said[name]) for name in ("start", "stop", "where") if said.get(name) is not None}
+        return {"during": said["during"], **moments}
+
+
+def task_of(description: Description, batched: bool = True) -> Task:
+    """A task of a class of its own, because `timing` and `rewards` belong to classes."""
+    said = {"timing": description.timing, "rewards": description.rewards, "description": description, "batched": batched}
+    cls = type("Described", (Described,), said)
+    return cls(
+        dt=description.dt, trials_per_session=description.trials_per_session, max_duration=description.max_duration,
+        abort_ends_trial=description.abort_ends_trial,
+    )  # fmt: skip
+
+
+def squared(error, tolerance):
+    """A graded payment: picklable, unlike a lambda."""
+    return 1 - 0.5 * (np.asarray(error) / np.maximum(tolerance, 1)) ** 2
+
+
+# ---------------------------------------------------------------------- strategies
+
+numbers = st.floats(-2, 2, width=16)
+moments = st.floats(0, 1, width=16)
+indices = st.integers(0, N_CONDITIONS - 1)
+
+
+@st.composite
+def varying(draw, low, high):
+    first = draw(st.floats(low, high, width=32))
+    return Varying(first, draw(st.sampled_from([first, low, high])), draw(indices))
+
+
+def where():
+    return st.one_of(st.none(), st.none(), st.builds(Below, st.sampled_from([0.3, 0.5, 0.8]), indices))
+
+
+@st.composite
+def descriptions(draw, fixed=False, jumps=True):
+    """Args: `fixed`: no duration is drawn (they are constant or follow from conditions); `jumps`: trials may leave the order."""
+    dt = draw(st.sampled_from([100.0, 50.0, 20.0, 16.0, 7.5]))
+    periods = PERIODS[: draw(st.integers(1, 4))]
+    timing, computed, least = {}, {}, {}
+    for name in periods:
+        kinds = ["constant", "computed"] if fixed else ["constant", "uniform", "choice", "exponential", "computed"]
+        kind = draw(st.sampled_from(kinds))
+        low = draw(st.integers(0, 4))
+        high = low + draw(st.integers(0, 5))
+        least[name] = low
+        if kind == "constant":
+            timing[name] = low * dt
+        elif kind == "computed":
+            computed[name] = Varying((low + 0.0) * dt, high * dt, draw(indices))
+        elif kind == "uniform":
+            timing[name] = parse({"uniform": [low * dt, high * dt]})
+        elif kind == "choice":
+            timing[name] = parse({"choice": [[low * dt, high * dt]]})
+        else:
+            timing[name] = parse({"truncated_exponential": [2 * dt, low * dt, high * dt]})
+    if not any(least.values()):
+        name = draw(st.sampled_from(periods))
+        computed.pop(name, None)
+        least[name] = draw(st.integers(1, 4))
+        timing[name] = least[name] * dt
+    then = draw(_then(periods, least)) if jumps else {}
+    said = Description(
+        dt=dt, periods=periods, timing=timing, computed=computed, least=least, then=then,
+        rest=draw(st.sampled_from([True, True, True, False])),
+        abort_ends_trial=draw(st.booleans()) if jumps else False,
+        trials_per_session=draw(st.sampled_from([None, 1, 3])),
+        max_duration=draw(st.sampled_from([None, None, 6.0 * dt])) if jumps else None,
+        rewards=draw(st.fixed_dictionaries({"abort": numbers, "correct": numbers, "error": numbers, "miss": numbers})),
+    )  # fmt: skip
+    said.shows.extend(draw(st.lists(_shows(said), max_size=4)))
+    said.frames.extend(draw(st.lists(_frames(said), max_size=2)))
+    said.weights.extend(draw(st.lists(_weights(said), max_size=2)))
+    said.slots.extend(_askable(said, draw(st.lists(_slots(said, jumps), max_size=3, unique_by=lambda slot: slot["group"]))))
+    if said.rest:
+        said.holds.extend(draw(st.lists(_holds(said, jumps), max_size=2)))
+    return said
+
+
+@st.composite
+def _then(draw, periods, least):
+    """What follows one of the periods; a period that may be empty leads to one that is not, lest trials go in circles."""
+    name = draw(st.sampled_from([None, None, None, *periods]))
+    if name is None:
+        return {}
+    targets = [other for other in periods if least[other] and (least[name] or other != name)]
+    return {name: draw(st.sampled_from([*targets, *(["end"] if least[name] else [])] or [periods[0]]))} if targets else {}
+
+
+@st.composite
+def _spans(draw, said):
+    """Any periods; between two moments of neighbouring ones."""
+    first = draw(st.integers(0, len(said.periods) - 1))
+    last = draw(st.integers(first, len(said.periods) - 1))
+    during = said.periods[first : last + 1]
+    if draw(st.booleans()):
+        during = tuple(sorted(draw(st.sets(st.sampled_from(said.periods), min_size=1))))
+        return {"during": during[0] if len(during) == 1 else during, "where": draw(where())}
+    edges = st.one_of(st.none(), varying(-1.0 * said.dt, 12.0 * said.dt), st.floats(0, 800, width=16))
+    return {"during": during, "start": draw(edges), "stop": draw(edges), "where": draw(where())}
+
+
+@st.composite
+def _shows(draw, said):
+    channel = draw(st.sampled_from(list(CHANNELS)))
+    units = CHANNELS[channel]
+    each = st.one_of(numbers, varying(-1.0, 1.0))
+    value = draw(each if units == 1 else st.one_of(numbers, st.lists(each, min_size=units, max_size=units)))
+    noise = draw(st.sampled_from([0.0, 0.0, 0.5, Varying(0.0, 2.0, 1)]))
+    return {"channel": channel, "value": value, "noise": noise, **draw(_spans(said))}
+
+
+@st.composite
+def _frames(draw, said):
+    length, k = draw(st.integers(1, 12)), draw(st.sampled_from([1, 3]))
+    values = np.arange(length * k, dtype=float).reshape(length, k) * 0.25 - 1
+    span = draw(_spans(said))
+    span.pop("stop", None)
+    if span.get("start") is not None:
+        span["start"] = draw(varying(0.0, 6.0 * said.dt))
+    return {"values": values, **span}
+
+
+@st.composite
+def _weights(draw, said):
+    return {"weight": draw(st.one_of(st.sampled_from([0, 1, 2.5]), varying(0.0, 2.0))), **draw(_spans(said))}
+
+
+@st.composite
+def _holds(draw, said, jumps):
+    then = draw(st.sampled_from([None, None, "stay", "end", "restart", *said.periods])) if jumps else None
+    return {"cost": draw(st.one_of(st.none(), st.just(0), varying(-2.0, 0.0))), "then": then, **draw(_spans(said))}
+
+
+@st.composite
+def _slots(draw, said, jumps):
+    """A question: its window has at least one step in every trial."""
+    group = draw(st.sampled_from([name for name in GROUPS if said.rest or name != "go"]))
+    k = GROUPS[group]
+    first = draw(st.sampled_from([p for p, name in enumerate(said.periods) if said.least[name]]))
+    last = draw(st.integers(first, len(said.periods) - 1))
+    start = draw(st.one_of(st.none(), varying(0.0, (said.least[said.periods[first]] - 1) * said.dt)))
+    stop = None
+    if draw(st.booleans()):
+        begin = start if start is not None else Varying(0.0, 0.0, 0)
+        length = draw(st.integers(1, 5)) * said.dt
+        stop = Varying(begin.low + length, begin.high + length, begin.index)
+    places = ["end", "wait", *said.periods]
+    place = st.sampled_from(places)
+    then = draw(st.one_of(st.sampled_from(["end", "wait"]), st.fixed_dictionaries({"correct": place, "error": place, "other": place}), place)) if jumps else "end" if last == len(said.periods) - 1 else "wait"
+    kind = draw(st.sampled_from(["answer", "answer", "mask", "timed", "pay"]))
+    if jumps and kind == "pay" and draw(st.booleans()):
+        then = tuple(draw(place) for _ in range(k))
+    jumping = not (then == "wait" or (then == "end" and last == len(said.periods) - 1))
+    if not jumps and kind == "pay" and draw(st.booleans()):
+        then = "wait"
+    return {
+        "group": group, "slot": draw(st.sampled_from([None, None, "joined"])), "during": said.periods[first : last + 1], "start": start,
+        "stop": stop, "where": draw(where()), "kind": kind, "then": then, "jumps": jumping, "needs": draw(st.booleans()),
+        "which": draw(varying(-1.0, k - 0.125)), "mask": [Below(draw(moments), draw(indices)) for _ in range(k)],
+        "ms": draw(varying(0.0, 8.0 * said.dt)), "tolerance": draw(st.integers(0, 3)) * said.dt, "index": draw(st.integers(0, k - 1)),
+        "pays": draw(st.sampled_from([None, squared])), "amounts": [draw(numbers) for _ in range(3)],
+        "worths": [draw(st.floats(0, 2, width=16)) for _ in range(3)],
+        "correct": draw(st.one_of(st.none(), numbers)), "error": draw(st.one_of(st.none(), numbers)), "miss": draw(st.one_of(st.none(), numbers)),
+    }  # fmt: skip
+
+
+def _askable(said: Description, slots: list[dict]) -> list[dict]:
+    """Drop what the definition leaves open, and settle who needs whom and who joins whom."""
+    kept: list[dict] = []
+    entered = {*said.then.values(), *(place for slot in slots for place in _places(slot["then"]))}
+    left = {*said.then, *(name for slot in slots for name in slot["during"] if _places(slot["then"]))}
+    for slot in slots:
+        if slot["start"] is not None and slot["start"].index != (slot["stop"] or slot["start"]).index:
+            slot["stop"] = None
+        # A window over several periods counts its time through them: nobody comes to the middle of it from elsewhere.
+        if entered & set(slot["during"][1:]) or left & set(slot["during"][:-1]):
+            slot["during"] = slot["during"][:1]
+            if slot["then"] == "end":
+                slot["jumps"] = True
+        # Only a price can join a question, and no timed one.
+        first = next((other for other in kept if other["slot"] == "joined"), None)
+        if slot["slot"] == "joined" and first is not None and (slot["kind"] != "pay" or first["kind"] == "timed"):
+            slot["slot"] = None
+        names = [other["slot"] or other["group"] for other in kept]
+        free = isinstance(slot["then"], str | dict) and slot["slot"] is None and slot["kind"] != "pay"
+        slot["needs"] = names[0] if slot["needs"] and names and free else None
+        kept.append(slot)
+    return kept
+
+
+def _places(then: Any) -> set[str]:
+    named = {then} if isinstance(then, str) else set(then.values()) if isinstance(then, dict) else set(then)
+    return named - {"end", "wait"}

@@ -1,0 +1,484 @@
+"""A slow, obvious renderer and a slow, obvious player of what `new_trial` wrote down.
+
+They know the *definition* of the verbs and nothing of tables: for one trial at a time, one step at a time, they look
+through everything that was said and ask whether it holds on this step. No segments, no payoffs, no tapes, no batches.
+The real renderer and the real players must say the same (``test_against_reference.py``).
+
+Discrete actions only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from neurogym_core.trials.trial import END, STAY, Slot, Span, Trial
+
+RESTARTS_GUARD = 1000
+"""No trial of these tests jumps over so many empty periods in a row."""
+
+
+def steps_of(ms: float, dt: float) -> int:
+    """The nearest whole number of steps, halves up."""
+    return math.floor(ms / dt + 0.5 + 1e-9)
+
+
+class WrittenTrial:
+    """One of the trials that `new_trial` laid out: what is seen, asked and right on each step of each period."""
+
+    def __init__(self, trial: Trial, i: int) -> None:
+        self.trial, self.i = trial, i
+        self.task = trial._task
+        self.dt = self.task.dt
+        self.names = trial.timeline.names
+        self.length = [self._length(name) for name in self.names]
+        self.conditions = {name: values[i] for name, values in trial.conditions.items()}
+        self.notes = {name: values[i] for name, values in trial.notes.items()}
+
+    def _length(self, name: str) -> int:
+        timed = {name: int(self.trial.timeline.steps[name][self.i]) for name in self.names}
+        if name not in self.trial.timeline.untimed:
+            return timed[name]
+        # Without a timer it lasts as long as the trial may.
+        return max(self._limit_of(sum(timed.values())) - sum(timed.values()), 1)
+
+    def _limit_of(self, drawn: int) -> int:
+        if self.task.max_duration is None:
+            return 10 * drawn
+        return max(int(self.task.max_duration / self.dt + 0.5), 1)
+
+    @property
+    def limit(self) -> int:
+        """Steps after which the trial is over, whatever happens."""
+        return self._limit_of(sum(self.length))
+
+    # ------------------------------------------------------------------ where a span holds
+
+    def covers(self, span: Span, p: int, k: int) -> bool:
+        """Whether a span holds on step `k` of period `p`."""
+        if self.names[p] not in span.periods:
+            return False
+        if span.where is not None and not span.where[self.i]:
+            return False
+        elapsed = k
+        for name in span.periods:
+            if name == self.names[p]:
+                break
+            elapsed += self.length[self.names.index(name)]
+        if span.start is not None and elapsed < steps_of(span.start[self.i], self.dt):
+            return False
+        return span.stop is None or elapsed < steps_of(span.stop[self.i], self.dt)
+
+    def _elapsed_since_onset(self, span: Span, p: int, k: int) -> int:
+        """Steps from the onset of the first period of a span, all periods in order."""
+        first = self.names.index(span.periods[0])
+        return sum(self.length[first:p]) + k
+
+    # ------------------------------------------------------------------ what is seen
+
+    def observation(self, p: int, k: int) -> list[float]:
+        seen = [0.0] * self.task.channels.size
+        for show in self.trial.shows:
+            if not self.covers(show.span, p, k):
+                continue
+            units = self.task.channels[show.channel]
+            for j in range(units.stop - units.start):
+                seen[units.start + j] += float(_entry(show.value, self.i, j))
+        for frames in self.trial.frame_list:
+            value = self._frame(frames, p, k)
+            if value is not None:
+                units = self.task.channels[frames.name]
+                for j in range(units.stop - units.start):
+                    seen[units.start + j] += float(value[min(j, len(value) - 1)])
+        return seen
+
+    def _frame(self, frames, p: int, k: int):
+        """The row of `frames` that is shown on this step, or None. It shows one row a step, from its start on."""
+        span = frames.span
+        if span.where is not None and not span.where[self.i]:
+            return None
+        first, last = self.names.index(span.periods[0]), self.names.index(span.periods[-1])
+        if not first <= p <= last:
+            return None
+        start = 0 if span.start is None else steps_of(span.start[self.i], self.dt)
+        at = self._elapsed_since_onset(span, p, k) - start
+        values = frames.values[0 if len(frames.values) == 1 else self.i]
+        return values[at] if 0 <= at < len(values) else None
+
+    def noise_sd(self, p: int, k: int) -> list[float]:
+        """SD of the noise of every unit: independent sources add their variances; sigma is the SD in 1 ms."""
+        variance = [0.0] * self.task.channels.size
+        for show in self.trial.shows:
+            if self.covers(show.span, p, k):
+                units = self.task.channels[show.channel]
+                for j in range(units.start, units.stop):
+                    sigma = show.noise if not hasattr(show.noise, "__len__") else show.noise[self.i]
+                    variance[j] += float(sigma) ** 2 / self.dt
+        return [math.sqrt(each) for each in variance]
+
+    # ------------------------------------------------------------------ what is asked
+
+    def asks(self, name: str) -> bool:
+        """Whether a question is asked in this trial at all."""
+        return any(slot.name == name and _holds_for(slot.span, self.i) for slot in self.trial.slots)
+
+    def slot_names(self) -> list[str]:
+        return list(dict.fromkeys(slot.name for slot in self.trial.slots))
+
+    def open_slots(self, p: int, k: int) -> list[Slot]:
+        return [slot for slot in self.trial.slots if self.covers(slot.span, p, k)]
+
+    def is_open(self, name: str, p: int, k: int) -> bool:
+        return any(slot.name == name for slot in self.open_slots(p, k))
+
+    def terms(self, name: str) -> Slot:
+        """The call that says what missing the question costs and where errors lead: the last answer, else the first offer."""
+        mine = [slot for slot in self.trial.slots if slot.name == name and _holds_for(slot.span, self.i)]
+        answers = [slot for slot in mine if slot.amounts is None]
+        return answers[-1] if answers else mine[0]
+
+    def aimed(self, p: int, k: int) -> Slot | None:
+        """The question whose answer is right on this step; a timed answer is right only on the step on which it is due."""
+        right = None
+        for slot in self.open_slots(p, k):
+            joins = slot.amounts is not None and any(
+                other.name == slot.name and other.amounts is None and _holds_for(other.span, self.i)
+                for other in self.trial.slots
+            )
+            if joins:  # a sure bet: the answer that it stands beside is what is right
+                continue
+            if slot.due is not None and self.reaction_steps(slot.name, p, k) != self._due_steps(slot):
+                continue
+            right = slot
+        return right
+
+    def target(self, p: int, k: int) -> int:
+        """The right action: rest, unless something is asked."""
+        slot = self.aimed(p, k)
+        rest = self.task.actions.rest or 0
+        if slot is None or slot.aim[self.i] < 0:
+            return rest
+        return self.task.actions[slot.group].start + int(slot.aim[self.i])
+
+    def _due_steps(self, slot: Slot) -> int:
+        return max(steps_of(slot.due[self.i], self.dt), 1)
+
+    def reaction_steps(self, name: str, p: int, k: int) -> int:
+        """Steps from the onset of a response window to the end of this step, which lies in it."""
+        steps = 0
+        while p >= 0:
+            if k < 0:
+                p -= 1
+                k = self.length[p] - 1 if p >= 0 else -1
+            elif self.is_open(name, p, k):
+                steps += 1
+                k -= 1
+            else:
+                break
+        return steps
+
+    def weight(self, p: int, k: int) -> float:
+        if self.task.actions.rest is None:
+            weight = 0.0 if self.aimed(p, k) is None else 1.0  # elsewhere nothing is right, not even resting
+        else:
+            weight = 1.0
+        for weigh in self.trial.weights:
+            if self.covers(weigh.span, p, k):
+                weight = float(_entry_per_trial(weigh.weight, self.i))
+        return weight
+
+    # ------------------------------------------------------------------ where time leads
+
+    def following(self, p: int) -> int | None:
+        """The period after `p` when its time runs out; None: the trial is over."""
+        then = self.trial.timeline.then.get(self.names[p])
+        if then == "end":
+            return None
+        following = p + 1 if then is None else self.names.index(then)
+        return following if following < len(self.names) else None
+
+    def enter(self, p: int | None) -> tuple[int, int] | None:
+        """The first step played when a trial comes to period `p`: periods that last 0 steps are passed over."""
+        for _ in range(RESTARTS_GUARD):
+            if p is None:
+                return None
+            if self.length[p] > 0:
+                return p, 0
+            p = self.following(p)
+        return None
+
+    def all_steps(self) -> Iterator[tuple[int, int]]:
+        """Every step of every period, in order."""
+        for p in range(len(self.names)):
+            for k in range(self.length[p]):
+                yield p, k
+
+    def oracle_steps(self) -> Iterator[tuple[int, int]]:
+        """The steps of the oracle, who answers at the end of every window and sits every period out."""
+        p, visited = 0, set()
+        while p is not None and p not in visited:
+            visited.add(p)
+            untimed = self.names[p] in self.trial.timeline.untimed
+            length = min(self.length[p], 1) if untimed else self.length[p]
+            for k in range(length):
+                yield p, k
+            p = self._oracle_exit(p)
+
+    def _oracle_exit(self, p: int) -> int | None:
+        leads: int | str = STAY
+        for name in self.slot_names():
+            if not self.asks(name):
+                continue
+            opens = any(self.is_open(name, p, k) for k in range(self.length[p]))
+            goes_on = self.following(p)
+            stays_open = goes_on is not None and any(
+                self.is_open(name, goes_on, k) for k in range(self.length[goes_on])
+            )
+            target = self._target_leads(name)
+            if opens and not stays_open and target != STAY:
+                leads = target
+        if leads == STAY:
+            return self.following(p)
+        return None if leads == END else leads
+
+    def _target_leads(self, name: str) -> int:
+        slot = self.terms(name)
+        aim = int(slot.aim[self.i])
+        if aim < 0:
+            return STAY
+        if slot.leads is not None:
+            return int(slot.leads[self.i, aim])
+        return self.goto(slot.then["other" if slot.amounts is not None else "correct"])
+
+    def goto(self, word: str) -> int:
+        if word in ("wait", "stay"):
+            return STAY
+        return END if word == "end" else self.names.index(word)
+
+
+def _entry(value, i: int, j: int = 0):
+    """Entry (i, j) of something that broadcasts against (n, k); one dimension: units."""
+    shape = getattr(value, "shape", ())
+    if len(shape) == 0:
+        return value
+    if len(shape) == 1:
+        return value[j % len(value)] if len(value) > 1 else value[0]
+    return value[i if shape[0] > 1 else 0][j if shape[1] > 1 else 0]
+
+
+def _holds_for(span: Span, i: int) -> bool:
+    return span.where is None or bool(span.where[i])
+
+
+class Answered:
+    """What became of one question."""
+
+    def __init__(self) -> None:
+        self.outcome = "none"
+        self.choice = -1
+        self.reaction_time: float | None = None
+        self.score = 0.0
+
+
+class Subject:
+    """One subject who plays trial after trial.
+
+    Args:
+        coming: gives the coming trial.
+        trials_per_session: as the task's.
+    """
+
+    def __init__(self, coming: Callable[[], WrittenTrial], trials_per_session: int | None) -> None:
+        self.coming, self.trials_per_session = coming, trials_per_session
+        self.trial_number = 0
+        self.session = 0
+        self.in_session = 0
+        self.finished: dict | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self.written = self.coming()
+        self.here = self.written.enter(0)
+        self.clock = 0
+        self.total = 0.0
+        self.aborts = 0
+        self.aborted = False
+        self.overdue = False
+        self.answers = {name: Answered() for name in self.written.slot_names()}
+
+    # ------------------------------------------------------------------ the step in hand
+
+    @property
+    def observation(self) -> list[float]:
+        return self.written.observation(*self.here)
+
+    @property
+    def target(self) -> int:
+        return self.written.target(*self.here)
+
+    @property
+    def period(self) -> str:
+        return self.written.names[self.here[0]]
+
+    # ------------------------------------------------------------------ one step
+
+    def step(self, action: int) -> tuple[float, bool, bool]:
+        """Play one step: (reward, whether the trial ended, whether the session did). `finished` is the record."""
+        reward, leads = self._act(action)
+        self.clock += 1
+        coming = None
+        if leads == STAY:
+            coming = self._next_step()
+            reward += self._windows_that_close(coming)
+        elif leads != END:
+            coming = self.written.enter(leads)
+        if coming is None and leads not in (STAY, END):
+            leads = END
+        if self.clock >= self.written.limit and coming is not None:
+            coming, self.overdue = None, True
+        self.total += reward
+        self.here, self.finished = coming, None
+        if coming is not None:
+            return reward, False, False
+        self.finished = self._record()
+        return reward, True, self._next_trial()
+
+    def _next_step(self) -> tuple[int, int] | None:
+        p, k = self.here
+        return (p, k + 1) if k + 1 < self.written.length[p] else self.written.enter(self.written.following(p))
+
+    def _act(self, action: int) -> tuple[float, int]:
+        """Reward of the action, and where it leads."""
+        actions = self.written.task.actions
+        answering = None
+        for slot in self.written.open_slots(*self.here):
+            units = actions[slot.group]
+            if units.start <= action < units.stop:
+                answering = slot
+        if answering is not None:
+            return self._answer(answering, action - actions[answering.group].start)
+        if actions.rest is None or action == actions.rest:
+            return 0.0, STAY
+        return self._break_hold()
+
+    def _break_hold(self) -> tuple[float, int]:
+        task, written = self.written.task, self.written
+        cost, then, counts = None, None, True
+        for hold in written.trial.holds:
+            if written.covers(hold.span, *self.here):
+                cost, then = hold.cost, hold.then
+                counts = cost is None or then is not None or bool((_as_list(cost)).count(0) != len(_as_list(cost)))
+        self.aborts += counts
+        amount = task.rewards["abort"] if cost is None else float(_entry_per_trial(cost, written.i))
+        if then is None:
+            leads = END if task.abort_ends_trial and counts else STAY
+        elif then == "restart":
+            leads = self.here[0]
+        else:
+            leads = written.goto(then)
+        self.aborted = leads == END or (leads != STAY and written.enter(leads) is None)
+        return amount * task.dt / 100, leads
+
+    def _answer(self, slot: Slot, choice: int) -> tuple[float, int]:
+        state, i, written = self.answers[slot.name], self.written.i, self.written
+        if state.outcome != "none":  # it pays once
+            return 0.0, STAY
+        # Several groups may answer one question (a sure bet beside the answers): choices count from the first of them.
+        mine = [written.task.actions[other.group].start for other in written.trial.slots if other.name == slot.name]
+        state.choice = choice + written.task.actions[slot.group].start - min(mine)
+        state.reaction_time = written.reaction_steps(slot.name, *self.here) * written.dt
+        if slot.amounts is not None:
+            state.outcome, reward = "other", float(slot.amounts[i, choice])
+            state.score = self._relative_worth(slot, choice)
+        else:
+            correct, reward = self._judge(slot, choice, state.reaction_time)
+            state.outcome, state.score = ("correct", 1.0) if correct else ("error", 0.0)
+        if slot.leads is not None:
+            return reward, int(slot.leads[i, choice])
+        return reward, written.goto(slot.then[state.outcome])
+
+    def _judge(self, slot: Slot, choice: int, reaction_time: float) -> tuple[bool, float]:
+        i = self.written.i
+        correct = bool(slot.right[i, choice])
+        if slot.due is not None:
+            off = abs(reaction_time - float(slot.due[i]))
+            correct = correct and off <= float(slot.tolerance[i]) + 1e-9
+        if slot.needs is not None:
+            correct = correct and self.answers[slot.needs].outcome == "correct"
+        if not correct:
+            return False, float(slot.error[i])
+        if slot.due is not None and slot.pays is not None:
+            return True, float(slot.pays(off, float(slot.tolerance[i])))
+        return True, float(slot.correct[i])
+
+    def _relative_worth(self, slot: Slot, choice: int) -> float:
+        """What a priced choice is worth, as a share of the best that this question offers."""
+        i = self.written.i
+        best = 0.0
+        for other in self.written.trial.slots:
+            if other.name == slot.name and _holds_for(other.span, i):
+                best = max(best, float(other.correct[i]) if other.amounts is None else float(max(other.worth[i])))
+        return min(max(float(slot.worth[i, choice]) / best, 0.0), 1.0) if best > 0 else 1.0
+
+    def _windows_that_close(self, coming: tuple[int, int] | None) -> float:
+        """Time goes on: questions whose window ends with this step, unanswered, are missed (or rightly left)."""
+        reward = 0.0
+        for name, state in self.answers.items():
+            closes = self.written.is_open(name, *self.here) and not (
+                coming is not None and self.written.is_open(name, *coming)
+            )
+            if not closes or state.outcome != "none":
+                continue
+            slot, i = self.written.terms(name), self.written.i
+            resting_is_right = slot.amounts is None and not slot.right[i].any()
+            state.outcome = "correct" if resting_is_right else "miss"
+            state.score = float(resting_is_right)
+            reward += float(slot.correct[i]) if resting_is_right else float(slot.miss[i])
+        return reward
+
+    # ------------------------------------------------------------------ the end
+
+    def _next_trial(self) -> bool:
+        self.trial_number += 1
+        self.in_session += 1
+        over = self.in_session == self.trials_per_session
+        if over:
+            self.session += 1
+            self.in_session = 0
+        self._begin()
+        return over
+
+    def _record(self) -> dict:
+        written = self.written
+        asked = {name: state for name, state in self.answers.items() if written.asks(name)}
+        record = {"trial": self.trial_number, "session": self.session, "steps": self.clock, "aborts": self.aborts}
+        record["reward"] = self.total
+        record |= written.conditions | written.notes
+        for name, state in self.answers.items():
+            prefix = f"{name}." if len(self.answers) > 1 else ""
+            record[f"{prefix}choice"] = state.choice
+            record[f"{prefix}outcome"] = state.outcome
+            if state.reaction_time is not None:
+                record[f"{prefix}reaction_time"] = state.reaction_time
+        record["outcome"] = self._overall([state.outcome for state in asked.values()])
+        record["performance"] = sum(state.score for state in asked.values()) / len(asked) if asked else 0.0
+        for name, length in zip(written.names, written.length, strict=True):
+            record[f"duration.{name}"] = length * written.dt
+        return record
+
+    def _overall(self, outcomes: list[str]) -> str:
+        """Abort, else the worst of what was asked; a trial that asked something and got nowhere is a miss."""
+        if self.aborted:
+            return "abort"
+        for worst in ("error", "miss", "other", "correct"):
+            if worst in outcomes:
+                return worst
+        return "miss" if outcomes else "none"
+
+
+def _as_list(value) -> list:
+    return [float(each) for each in (value.ravel() if hasattr(value, "ravel") else [value])]
+
+
+def _entry_per_trial(value, i: int):
+    return value[i] if getattr(value, "ndim", 0) else value

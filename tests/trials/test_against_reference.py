@@ -1,0 +1,218 @@
+"""Random tasks, rendered and played, must be what the slow reference says (``reference.py``)."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from neurogym_core import TaskEnv, TaskVectorEnv
+from neurogym_core.play.stream import TrialStream
+
+
+def load(name: str):
+    """A module beside this one: the tests are no package, so that it cannot be imported by name."""
+    full = f"ngym_test_{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
+        sys.modules[full] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return sys.modules[full]
+
+
+reference = load("reference")
+random_tasks = load("random_tasks")
+
+# The same examples in every run. To search further: HYPOTHESIS_PROFILE=explore pytest tests/trials
+EXPLORE = os.environ.get("HYPOTHESIS_PROFILE") == "explore"
+held = settings(deadline=None, derandomize=not EXPLORE, database=None, suppress_health_check=list(HealthCheck))
+if EXPLORE:
+    held = settings(held, phases=[Phase.generate], max_examples=500)
+pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
+
+
+def written(batch) -> list:
+    """The trials of a batch as `new_trial` wrote them down."""
+    return [reference.WrittenTrial(batch.sources[k]._trial, i) for k, i in batch.origin.T]
+
+
+# ---------------------------------------------------------------------- the table
+
+
+@settings(held, max_examples=150)
+@given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
+def test_what_is_rendered_is_what_was_said(description, seed):
+    batch = random_tasks.task_of(description).sample(4, seed=seed)
+    trials = written(batch)
+    for path, steps_of in ((batch.duration, "all_steps"), (batch.path, "oracle_steps")):
+        places = [(trial, *place) for trial in trials for place in getattr(trial, steps_of)()]
+        np.testing.assert_array_equal(path.sum(axis=1), [len(list(getattr(trial, steps_of)())) for trial in trials])
+        if not places:
+            continue
+        seen = np.array([trial.observation(p, k) for trial, p, k in places])
+        np.testing.assert_allclose(batch.render(None, path), seen, atol=1e-5)
+        np.testing.assert_array_equal(batch.render_targets(path), [trial.target(p, k) for trial, p, k in places])
+        weights = np.repeat(batch.weight.ravel(), path.ravel())
+        np.testing.assert_allclose(weights, [trial.weight(p, k) for trial, p, k in places], atol=1e-6)
+        period = np.repeat(np.broadcast_to(batch.period, path.shape).ravel(), path.ravel())
+        np.testing.assert_array_equal(period, [p for _, p, _ in places])
+        noise = np.repeat(np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1]), path.ravel(), axis=0)
+        np.testing.assert_allclose(noise, [trial.noise_sd(p, k) for trial, p, k in places], atol=1e-6)
+    lengths = np.array([trial.length for trial in trials])
+    np.testing.assert_array_equal(np.stack(list(batch.period_steps.values()), axis=1), lengths)
+
+
+@settings(held, max_examples=40)
+@given(description=random_tasks.descriptions(fixed=True), seed=st.integers(0, 99))
+def test_one_trial_at_a_time_makes_the_same_table(description, seed):
+    together = random_tasks.task_of(description).sample(5, seed=seed)
+    one_by_one = random_tasks.task_of(description, batched=False).sample(5, seed=seed)
+    for name, values in together.conditions.items():
+        np.testing.assert_array_equal(one_by_one.conditions[name], values)
+    for path in ("duration", "path"):
+        both = [(batch, getattr(batch, path)) for batch in (together, one_by_one)]
+        same = lambda of: np.testing.assert_allclose(*[of(batch, steps) for batch, steps in both], rtol=1e-6, atol=1e-6)  # noqa: E731
+        same(lambda batch, steps: steps.sum(axis=1))
+        same(lambda batch, steps: batch.render(None, steps))
+        same(lambda batch, steps: batch.render_targets(steps))
+        same(lambda batch, steps: np.repeat(batch.weight.ravel(), steps.ravel()))
+        for name in ("reward", "outcome", "goto", "score", "aborts"):
+            same(lambda batch, steps, name=name: np.repeat(_flat(getattr(batch.payoffs, name)), steps.ravel(), axis=0))
+    for name in ("miss_reward", "miss_outcome", "error_reward", "due", "tolerance", "target_goto", "error_goto", "asked"):
+        np.testing.assert_allclose(getattr(together.payoffs, name), getattr(one_by_one.payoffs, name), err_msg=name)
+
+
+def _flat(values):
+    return values.reshape(-1, *values.shape[2:])
+
+
+@settings(held, max_examples=60)
+@given(description=random_tasks.descriptions(fixed=True), seed=st.integers(0, 99))
+def test_periods_last_the_nearest_number_of_steps_and_never_none_unless_asked(description, seed):
+    batch = random_tasks.task_of(description).sample(6, seed=seed)
+    for name in description.periods:
+        if name in description.computed:
+            value = description.computed[name]
+            asked = value.low + (value.high - value.low) * batch.conditions[f"u{value.index}"]
+        else:
+            asked = np.full(6, description.timing[name])
+        for ms, steps in zip(asked.tolist(), batch.period_steps[name].tolist(), strict=True):
+            nearest = math.floor(ms / description.dt + 0.5 + 1e-9)
+            assert steps == (1 if ms > 0 and nearest == 0 else nearest)
+
+
+@settings(held, max_examples=60)
+@given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
+def test_drawn_durations_lie_in_their_range(description, seed):
+    batch = random_tasks.task_of(description).sample(20, seed=seed)
+    for name, distribution in description.timing.items():
+        low, high = getattr(distribution, "bounds", (distribution, distribution))
+        steps = batch.period_steps[name]
+        assert (steps >= math.floor(low / description.dt + 0.5)).all()
+        assert (steps <= math.floor(high / description.dt + 0.5)).all()
+
+
+# ---------------------------------------------------------------------- the players
+
+
+class Stream:
+    """The trials of a seed, in the order in which they are dealt, as they were written down."""
+
+    def __init__(self, task, seed, n):
+        self.stream = TrialStream(task, seed, n)
+        self.waiting = []
+
+    def __call__(self):
+        if not self.waiting:
+            self.waiting = written(self.stream.block())
+        return self.waiting.pop(0)
+
+
+def subjects(task, seed, n):
+    coming = Stream(task, seed, n)
+    return [reference.Subject(coming, task.trials_per_session) for _ in range(n)]
+
+
+def choose(rng, subject, size):
+    """Mostly rest and what is right, so that later questions are reached; otherwise anything."""
+    return int(rng.choice([0, subject.target, rng.integers(size)], p=[0.45, 0.2, 0.35]))
+
+
+def check_record(record: dict, expected: dict) -> None:
+    assert record.keys() - {"env"} == expected.keys()
+    for name, value in expected.items():
+        if isinstance(value, str):
+            assert record[name] == value, (name, record, expected)
+        else:
+            np.testing.assert_allclose(record[name], value, rtol=1e-5, atol=1e-6, err_msg=f"{name}: {record} {expected}")
+
+
+def playable(description):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return random_tasks.task_of(description)
+
+
+@settings(held, max_examples=120)
+@given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
+def test_single_env_plays_as_the_reference(description, seed):
+    task = playable(description)
+    env, (subject,) = TaskEnv(task), subjects(task, seed, 1)
+    rng = np.random.default_rng(seed)
+    env.reset(seed=seed)
+    for _ in range(120):
+        assert env.target == subject.target
+        assert env.period == subject.period
+        action, right, period = choose(rng, subject, task.actions.size), subject.target, subject.period
+        obs, reward, terminated, truncated, info = env.step(action)
+        expected, ended, over = subject.step(action)
+        assert reward == pytest.approx(expected, abs=1e-9)
+        assert (info["gt"], info["period"], info["new_trial"]) == (right, period, ended)
+        assert (terminated, truncated) == ((over, False) if task.trials_per_session == 1 else (False, over))
+        if ended:
+            check_record(info["trial"], subject.finished)
+        if task.noisy_units is None:
+            np.testing.assert_allclose(obs, subject.observation, atol=1e-5)
+        if over:
+            env.reset()
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("n", [1, 5])
+@settings(held, max_examples=60)
+@given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
+def test_vector_env_plays_as_the_reference(description, seed, n, mode):
+    task = playable(description)
+    env, players = TaskVectorEnv(task, n, autoreset_mode=mode), subjects(task, seed, n)
+    rng = np.random.default_rng(seed)
+    env.reset(seed=seed)
+    idle = np.zeros(n, bool)
+    for _ in range(60):
+        np.testing.assert_array_equal(env.target, [subject.target for subject in players])
+        np.testing.assert_array_equal(env.period, [subject.period for subject in players])
+        actions = np.array([choose(rng, subject, task.actions.size) for subject in players])
+        right = [subject.target for subject in players]
+        obs, reward, terminated, truncated, info = env.step(actions)
+        results = [(0.0, False, False) if idle[i] else subject.step(int(actions[i])) for i, subject in enumerate(players)]
+        np.testing.assert_allclose(reward, [paid for paid, _, _ in results], atol=1e-9)
+        np.testing.assert_array_equal(info["gt"], right)
+        ended = np.array([each for _, each, _ in results])
+        over = np.array([each for _, _, each in results])
+        np.testing.assert_array_equal(info["new_trial"], ended)
+        np.testing.assert_array_equal(terminated | truncated, over)
+        for i in np.flatnonzero(ended):
+            record = {name: values[i] for name, values in info["trial"].items() if not name.split(".")[-1].startswith("_")}
+            answered = {name for name, values in info["trial"].items() if name.split(".")[-1] == "_reaction_time" and values[i]}
+            absent = {name for name in record if name.endswith("reaction_time") and name.replace("reaction_time", "_reaction_time") not in answered}
+            check_record({name: value for name, value in record.items() if name not in absent}, players[i].finished)
+        if task.noisy_units is None:
+            np.testing.assert_allclose(obs, [subject.observation for subject in players], atol=1e-5)
+        idle = over if mode == "NextStep" else idle
