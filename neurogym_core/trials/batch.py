@@ -285,6 +285,10 @@ class TrialBatch:
         row = np.repeat(np.arange(len(self)), lengths)
         begin = np.cumsum(lengths) - lengths
         step = np.arange(len(out)) - begin[row] + (0 if skip is None else skip[row])
+        if self.jumps:  # a frame's moments are those of all periods in order; passing over some must not shift them
+            path = duration if skip is None else self.path
+            passed_over = (np.cumsum(self.duration, axis=1) - self.duration) - (np.cumsum(path, axis=1) - path)
+            step += np.repeat(passed_over.ravel(), duration.ravel())
         k = step - frame.start[row]
         on = np.flatnonzero((k >= 0) & (step < frame.stop[row]) & (k < frame.values.shape[1]))
         values = frame.values[0 if len(frame.values) == 1 else row[on], k[on]]

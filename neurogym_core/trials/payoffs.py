@@ -200,14 +200,12 @@ class _Builder:
         cost = self.task.rewards["abort"] if hold.cost is None else hold.cost
         amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.task.dt / 100
         free = hold.cost is not None and hold.then is None and not np.any(amount)
+        usual = "end" if self.task.abort_ends_trial else "stay"  # whatever an earlier call said of these steps
         for segment, covered in self.geometry.segments(hold.span):
             rows = slice(None) if covered is True else covered
             self.reward[rows, segment, acting] = amount[rows, None]
-            if free:
-                self.aborts[rows, segment, acting] = False
-                self.goto[rows, segment, acting] = STAY
-            if hold.then is not None:
-                self.goto[rows, segment, acting] = self._goto(hold.then, segment)
+            self.aborts[rows, segment, acting] = not free
+            self.goto[rows, segment, acting] = self._goto("stay" if free else hold.then or usual, segment)
 
     def charge(self, charge: Any) -> None:
         for segment, covered in self.geometry.segments(charge.span):
