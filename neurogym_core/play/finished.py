@@ -141,7 +141,7 @@ class FinishedTrials(Mapping):
         columns.update(self._slot_columns())
         columns.update(outcome=OUTCOME_NAMES[self.outcome], performance=self.performance, reward=self.reward)
         columns.update(aborts=self.aborts, steps=self.steps)
-        dt = batch.task.dt
+        dt = float(batch.task.dt)
         columns.update({DURATION + name: steps[rows] * dt for name, steps in batch.period_steps.items()})
         return columns
 

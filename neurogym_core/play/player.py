@@ -217,8 +217,7 @@ class Player:
     def _open(self) -> tuple[np.ndarray, np.ndarray]:
         """(N, K) which questions are open and unanswered, and the segments in hand (N,)."""
         segment = self.table.cell[self.place] >> 1
-        windows = self.table.payoffs.window
-        return windows.reshape(-1, windows.shape[2])[segment] & (self.slots.outcome == 0), segment
+        return self.table.open(segment) & (self.slots.outcome == 0), segment
 
     def is_asked(self) -> np.ndarray:
         """(N,) whether a question is open."""
@@ -227,7 +226,7 @@ class Player:
     def can_wait(self) -> np.ndarray:
         """(N,) whether a question is open that may also be answered later: what a subject who answers last looks at."""
         is_open, segment = self._open()
-        closing = self.table.closes.reshape(-1, self.table.closes.shape[2])[segment]
+        closing = self.table.closing(segment)
         last = (self.table.cell[self.place] & 1).astype(bool)
         timed = np.isfinite(self.table.payoffs.due[self.row])
         return (is_open & ~timed & ~(closing & last[:, None])).any(axis=1)
@@ -303,7 +302,10 @@ class Player:
         self.place += self._ones
         if len(idle):
             self.place[idle] -= 1
+        paid = reward.copy() if self.task.step_action is not None else None
         ended = self._events(hot, goto, key, cell, column, values, reward, idle)
+        if paid is not None:
+            reward = paid  # what a hook pays is all that is paid
         self._total += reward
         finished = self._finish(ended) if len(ended) else None
         over = self._next_trials(ended, finished) if finished is not None else NO_ROWS
@@ -446,12 +448,12 @@ class Player:
             self.slots.values[envs, slot] = values[envs]
         wrong |= timed & (distance > tolerance + 1e-9)
         for k, pays in enumerate(pay.pays):
-            graded = timed & (slot == k) & (~wrong if values is None else True)
+            graded = timed & (slot == k) & ~wrong
             if pays is not None and graded.any():
                 amount = pays(distance[graded], tolerance[graded])
                 reward[envs[graded]] = amount
                 if values is not None:
-                    score[graded] = amount
+                    score[graded] = amount  # nearer is better, not only right
 
     def _distance(self, envs: np.ndarray, row: np.ndarray, slot: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Euclidean distance of continuous answers from what was asked."""
@@ -471,7 +473,7 @@ class Player:
     def _expire(self, envs: np.ndarray, cell: np.ndarray, values: np.ndarray | None, reward: np.ndarray) -> np.ndarray:
         """Windows that close and periods that run out."""
         table, pay = self.table, self.table.payoffs
-        closing = table.closes.reshape(-1, table.closes.shape[2])[cell[envs] >> 1]
+        closing = table.closing(cell[envs] >> 1)
         for k in range(closing.shape[1]):
             missed = envs[closing[:, k] & (self.slots.outcome[envs, k] == 0)]
             row = self.row[missed]

@@ -378,7 +378,7 @@ class ScalarPlayer:
     def _close(self, segment: int, reward: float) -> float:
         """Windows that close unanswered; returns what is paid."""
         pay, row = self.table.payoffs, self._row
-        closing = self.table.closes.reshape(-1, len(self._slots))[segment]
+        closing = self.table.closing(segment)
         for k in np.flatnonzero(closing).tolist():
             if not self._slots[k][0]:
                 outcome = int(pay.miss_outcome[row, k])
@@ -407,8 +407,7 @@ class ScalarPlayer:
 
     def _open(self) -> np.ndarray:
         """(K,) which questions are open and unanswered."""
-        windows = self.table.payoffs.window
-        is_open = windows.reshape(-1, windows.shape[2])[self.table.cell[self._at] >> 1]
+        is_open = self.table.open(self.table.cell[self._at] >> 1)
         return is_open if self.table.simple else is_open & np.array([slot[0] == 0 for slot in self._slots], bool)
 
     @property
@@ -418,7 +417,7 @@ class ScalarPlayer:
     @property
     def can_wait(self) -> bool:
         cell = self.table.cell[self._at]
-        closing = self.table.closes.reshape(-1, self.table.closes.shape[2])[cell >> 1] & bool(cell & 1)
+        closing = self.table.closing(cell >> 1) & bool(cell & 1)
         timed = np.isfinite(self.table.payoffs.due[self._row])
         return bool((self._open() & ~timed & ~closing).any())
 

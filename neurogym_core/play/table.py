@@ -232,6 +232,15 @@ class PlayTable:
         places = np.take_along_axis(self._period_place, np.maximum(goto, 0).astype(np.int64), axis=1)
         return np.where(goto < 0, goto, places).reshape(-1)
 
+    def closing(self, segment: np.ndarray) -> np.ndarray:
+        """(m, K): the response windows that are over when the time of these segments (row * S + segment) runs out."""
+        return self.closes.reshape(-1, self.closes.shape[2])[segment] if self.closes.size else np.zeros((*np.shape(segment), 0), bool)
+
+    def open(self, segment: np.ndarray) -> np.ndarray:
+        """(m, K): the response windows that these segments lie in."""
+        window = self.payoffs.window
+        return window.reshape(-1, window.shape[2])[segment] if window.size else np.zeros((*np.shape(segment), 0), bool)
+
     def by_action(self, name: str, key: np.ndarray) -> np.ndarray:
         """An (n, S, A) table of the payoffs at keys = cell * A + action."""
         cell, action = np.divmod(key, self.n_actions)

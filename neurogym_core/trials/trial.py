@@ -397,7 +397,7 @@ class Trial:
                 the choice itself leads somewhere, right or wrong.
             needs: name of an earlier slot; without that one correct, this one cannot be.
             correct, error, miss: rewards, number or (n,); default the task's. Resting rightly pays `correct`.
-            pays: continuous actions: (distance, tolerance) -> reward.
+            pays: continuous actions: (distance, tolerance) -> reward of an answer within the tolerance.
         """
         right, aim = self._right(group, which, tolerance)
         self._add_slot(
