@@ -41,6 +41,38 @@ class Placed:
         return Placed(self.row[inside], self.start[inside] - begin, self.stop[inside] - begin, conditions, trials)
 
 
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Trials and where they go, not rendered yet: what a GPU needs to render them by itself.
+
+    Attributes:
+        trials: the m trials.
+        duration: (m, S) int, steps of every segment to render; the parts of a trial that lie elsewhere are left out.
+        skip: (m,) steps of each trial that were rendered before.
+        row, start: (m,) which row each trial goes to, and its first step there (negative: it began before).
+        shape: (rows, steps). Rows of whole trials may be shorter than that, and are to be padded.
+    """
+
+    trials: TrialBatch
+    duration: np.ndarray
+    skip: np.ndarray
+    row: np.ndarray
+    start: np.ndarray
+    shape: tuple[int, int]
+
+    @property
+    def new_trial(self) -> np.ndarray:
+        """(rows, steps) bool, the first step of a trial."""
+        mask = np.zeros(self.shape, bool)
+        here = self.start >= 0
+        mask[self.row[here], self.start[here]] = True
+        return mask
+
+    def placed(self) -> Placed:
+        """Where the trials lie, as a batch tells it."""
+        return Placed(self.row, self.start, self.start + self.trials.steps, self.trials.conditions, self.trials)
+
+
 class Batch:
     """One supervised batch; B rows (streams or trials), T steps. The arrays are the caller's to keep.
 
@@ -208,6 +240,26 @@ class Dataset:
     def __next__(self) -> Batch:
         return self._source.next_batch()
 
+    @property
+    def from_table(self) -> bool:
+        """Whether batches can be had as tables: not where the task has to be stepped through."""
+        return not isinstance(self._source, _Stepped)
+
+    def next_table(self) -> Table:
+        """What comes next, not rendered: one batch of whole trials, or a run of `seq_len` steps several times over.
+
+        It takes the trials that ``next(dataset)`` would have had.
+
+        Raises:
+            NotSupportedError: the task has to be stepped through (`from_table` is False).
+        """
+        if not self.from_table:
+            raise NotSupportedError(
+                f"{self.task.name} is stepped through, since what comes depends on what is done: it has no table ahead. "
+                "Use next(dataset)."
+            )
+        return self._source.next_table()
+
     def __repr__(self) -> str:
         return f"Dataset({self.task!r}, batch_size={self.batch_size}, seq_len={self.seq_len}, seed={self.seed}, split={self.split!r})"
 
@@ -240,22 +292,24 @@ class _Trials(_Pool):
     """Every row a whole trial."""
 
     def next_batch(self) -> Batch:
+        return self._padded(self.next_table())
+
+    def next_table(self) -> Table:
         size = self.dataset.batch_size
         while self.trials is None or self.next + size > len(self.trials):
             self.refill(np.arange(self.next, len(self.trials)) if self.trials is not None else NO_ROWS)
             self.next = 0
         trials = self.trials.take(np.arange(self.next, self.next + size))
         self.next += size
-        return self._padded(trials)
+        rows, zeros = np.arange(size), np.zeros(size, np.int64)
+        return Table(trials, trials.path, zeros, rows, zeros, (size, int(trials.steps.max())))
 
-    def _padded(self, trials: TrialBatch) -> Batch:
-        steps, rows = trials.steps, np.arange(len(trials))
+    def _padded(self, table: Table) -> Batch:
+        trials = table.trials
         weights = np.repeat(trials.weight.ravel(), trials.path.ravel())
         arrays = (trials.render(self.stream.noise), self.dataset.encode(trials.render_targets()), weights)
-        inputs, targets, weights = (pad(flat, steps) for flat in arrays)
-        new_trial = np.zeros(inputs.shape[:2], bool)
-        new_trial[:, 0] = True
-        return Batch(inputs, targets, weights, new_trial, partial(Placed, rows, np.zeros_like(rows), steps, trials.conditions, trials), self.dataset)
+        inputs, targets, weights = (pad(flat, trials.steps) for flat in arrays)
+        return Batch(inputs, targets, weights, table.new_trial, table.placed, self.dataset)
 
 
 def pad(flat: np.ndarray, steps: np.ndarray) -> np.ndarray:
@@ -297,24 +351,25 @@ class _Streams(_Pool):
         arrays = (array[:, window].copy() for array in self._chunk)
         return Batch(*arrays, partial(_windowed, self._placed, begin, self.dataset.seq_len), self.dataset)
 
-    def _render(self) -> tuple[tuple[np.ndarray, ...], Callable[[], Placed]]:
-        """Inputs, targets, weights and trial onsets of the coming `steps` steps, and where the trials lie."""
+    def next_table(self) -> Table:
+        """The coming `steps` steps of every stream."""
         if self.trials is None:
             self.refill(NO_ROWS)
             self.queues.add(self.trials, 0)
         rows, stream, skip, played = self._pieces(*self._deal())
         trials = self.trials.take(rows)
-        duration = _cut(trials.path, skip, played)
-        shape = (self.dataset.batch_size, self.steps)
+        start = np.cumsum(played) - played - stream * self.steps - skip
+        duration = _cut(trials.path, skip, played, trials.steps)
+        return Table(trials, duration, skip, stream, start, (self.dataset.batch_size, self.steps))
+
+    def _render(self) -> tuple[tuple[np.ndarray, ...], Callable[[], Placed]]:
+        """Inputs, targets, weights and trial onsets of the coming `steps` steps, and where the trials lie."""
+        table = self.next_table()
+        trials, duration, skip, shape = table.trials, table.duration, table.skip, table.shape
         inputs = trials.render(self.stream.noise, duration, skip).reshape(*shape, -1)
         targets = self.dataset.encode(trials.render_targets(duration, skip))
         weights = np.repeat(trials.weight.ravel(), duration.ravel()).reshape(shape)
-        end = np.cumsum(played)
-        new_trial = np.zeros(shape, bool)
-        new_trial.reshape(-1)[(end - played)[skip == 0]] = True
-        start = end - played - stream * self.steps - skip
-        placed = partial(_placed_trials, stream, start, trials)
-        return (inputs, targets.reshape(*shape, *targets.shape[1:]), weights, new_trial), placed
+        return (inputs, targets.reshape(*shape, *targets.shape[1:]), weights, table.new_trial), table.placed
 
     def _deal(self) -> tuple[np.ndarray, np.ndarray]:
         """New trials for every stream, until it has steps enough: (rows, how many of them each stream gets)."""
@@ -357,21 +412,19 @@ class _Streams(_Pool):
         return rows, stream, skip, played
 
 
-def _placed_trials(stream: np.ndarray, start: np.ndarray, trials: TrialBatch) -> Placed:
-    return Placed(stream, start, start + trials.steps, trials.conditions, trials)
-
-
 def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
     return placed().window(begin, steps)
 
 
-def _cut(path: np.ndarray, skip: np.ndarray, played: np.ndarray) -> np.ndarray:
+def _cut(path: np.ndarray, skip: np.ndarray, played: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """Segment durations (m, S) of which the first `skip` steps, and all beyond skip + played, are left out."""
-    edges = np.cumsum(path, axis=1)
-    inside = np.clip(edges, skip[:, None], (skip + played)[:, None])
-    inside[:, 1:] -= inside[:, :-1].copy()
-    inside[:, 0] -= skip
-    return inside
+    duration = path.copy()
+    cut = np.flatnonzero(played != steps)
+    edges = np.cumsum(path[cut], axis=1)
+    inside = np.clip(edges, skip[cut, None], (skip + played)[cut, None])
+    duration[cut, 1:] = np.diff(inside, axis=1)
+    duration[cut, 0] = inside[:, 0] - skip[cut]
+    return duration
 
 
 class _Deal:
