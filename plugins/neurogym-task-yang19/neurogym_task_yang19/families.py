@@ -1,0 +1,344 @@
+"""The four families that the twenty tasks of Yang et al. (2019) are made of: go, decide, decide with a delay, match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from neurogym_core import Choice, OneHot, Ring, Task, Trial, Uniform
+from neurogym_core.errors import InvalidValueError
+
+RULES = (
+    "Go", "RTGo", "DlyGo", "Anti", "RTAnti", "DlyAnti",
+    "DM1", "DM2", "CtxDM1", "CtxDM2", "MultiDM",
+    "DlyDM1", "DlyDM2", "CtxDlyDM1", "CtxDlyDM2", "MultiDlyDM",
+    "DMS", "DNMS", "DMC", "DNMC",
+)  # fmt: skip
+"""The twenty rules, in the order of their input units."""
+
+TAU = 100
+"""Time constant of the published networks, ms; the size of the input noise is given relative to it."""
+
+CATEGORY_DIRECTIONS = tuple(np.deg2rad(range(18, 360, 36)).tolist())
+"""Directions of the category tasks, radians: five on either side of the boundary at 0 and 180 degrees."""
+
+PAGE = """
+
+    Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297, doi:10.1038/s41593-018-0310-2: one of twenty
+    tasks that share inputs and outputs.
+
+    The subject sees a fixation cue, two rings of direction-selective units (the modalities 1 and 2), each of which
+    shows Gaussian bumps (height 0.8 times strength, SD 22.5 degrees), and, unless ``rule_input=False``, which of the
+    twenty tasks is to be done. All input units are noisy. It keeps fixating until it answers with a direction; an
+    answer within 36 degrees is correct. Where nothing is to be answered, fixating until the end is correct and paid.
+    Directions and angles are in radians. The loss weights are 1 before the response, 0 for its first 100 ms and 5
+    after.
+
+    Deviations from the paper:
+
+    - there, an answer is read off the last step of the response period, and nothing is paid; here, the first answer
+      ends the trial, and answering before the response period costs `abort`;
+    - there, the output of fixation counts twice in the loss; a weight here is one number per step;
+    - durations that the catalogue of the paper's Methods does not give (fixation, response, the pause before the
+      response of the delayed decisions, stimuli of the matching tasks) are those of the authors' published code, and so
+      is the SD of the input noise, 0.01 sqrt(2 tau / dt) on every unit, tau = 100 ms; the response period of the
+      category tasks is 500 ms (in that code, 200, 400 or 600);
+    - trials of a batch have independent durations and modalities (in that code, the same for a batch)."""
+
+
+class Yang19(Task):
+    """What the twenty tasks share; see one of them.
+
+    Args:
+        units: units of each ring, and directions that can be answered: 32, or NeuroGym's 16.
+        rule_input: whether twenty input units say which task is to be done.
+        sigma_input: size of the input noise: SD = sigma_input sqrt(2 tau / dt), tau = 100 ms.
+        tolerance: radians around the right direction that are still correct.
+    """
+
+    units: int = 32
+    rule_input: bool = True
+    sigma_input: float = 0.01
+    tolerance: float = float(np.pi / 5)
+    dt: float = 20
+
+    rule: ClassVar[str | None] = None
+    """Which of `RULES` the class is; None for families."""
+
+    timing = {"response": 500}  # ms, as in the authors' code
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__name__ in RULES:
+            cls.rule = cls.__name__
+            cls.__doc__ = f"{cls.__doc__.rstrip()}{PAGE}\n"  # every task's page is complete on its own
+
+    def define(self) -> None:
+        if self.tolerance <= np.pi / self.units - 1e-9:
+            raise InvalidValueError(
+                f"{self.name} was given tolerance={self.tolerance!r} for {self.units} units; it needs at "
+                f"least half the distance between units, {np.pi / self.units:.3g}, for the nearest one to be right."
+            )
+        self.ring = Ring(self.units)
+        rule = {"rule": OneHot(len(RULES))} if self.rule_input else {}
+        self.observe(fixation=1, modality_1=self.ring, modality_2=self.ring, **rule)
+        self.act(fixate=1, choose=self.ring)
+        self.declare()
+
+    def declare(self) -> None:
+        """Declare what varies from trial to trial."""
+
+    def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The right direction (n,) in radians, and whether there is one (n,) or fixating is right."""
+        raise NotImplementedError
+
+    def unit_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Index of the unit nearest to the right direction, -1 where fixating is right, (n,)."""
+        direction, answers = self.direction_of(conditions)
+        return np.where(answers, self.ring.nearest(direction), -1)
+
+    def lay_out_inputs(self, trial: Trial, before: tuple[str, ...], *, cue_goes_off: bool) -> None:
+        """Fixation cue, rule, noise on every unit, and the weights of the loss."""
+        everything = (*before, "response")
+        sigma = self.sigma_input * np.sqrt(2 * TAU)
+        for channel in self.channels:
+            trial.show(channel, 0, during=everything, noise=sigma)
+        trial.show("fixation", 1, during=before if cue_goes_off else everything)
+        if self.rule_input:
+            trial.show("rule", np.arange(len(RULES)) == RULES.index(self.rule), during=everything)
+        trial.weigh(1, during=before)
+        trial.weigh(0, during="response", stop=100)
+        trial.weigh(5, during="response", start=100)
+
+    def show_bump(self, trial: Trial, modality: Any, direction: Any, during: Any, strength: Any = 1.0) -> None:
+        """A bump on one of the rings; `modality` is 1 or 2, one number or (n,)."""
+        bump = self.ring.bump(direction, strength=np.broadcast_to(strength, (trial.n,)))
+        for number in (1, 2):
+            trial.show(f"modality_{number}", bump, during=during, where=np.broadcast_to(modality == number, (trial.n,)))
+
+    def ask(self, trial: Trial) -> None:
+        """Open the response window for the whole response period."""
+        direction, answers = self.direction_of(_Read(trial))
+        trial.note(direction=np.where(answers, direction % (2 * np.pi), -1.0))
+        trial.answer("choose", direction % (2 * np.pi), during="response", tolerance=self.tolerance, where=answers)
+        trial.answer("choose", -1, during="response", where=~answers)
+
+
+class _Read(Mapping):
+    """Conditions of a trial, looked at through it."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return getattr(self._trial, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._trial.conditions)
+
+    def __len__(self) -> int:
+        return len(self._trial.conditions)
+
+
+class GoFamily(Yang19):
+    """Answer with the direction of a stimulus, or with the opposite one."""
+
+    anti: ClassVar[bool] = False
+
+    def declare(self) -> None:
+        self.vary(stimulus=Uniform(0, 2 * np.pi), modality=Choice((1, 2)), answer=self.unit_of)
+
+    def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        stimulus = conditions["stimulus"]
+        return stimulus + np.pi * self.anti, np.ones(np.shape(stimulus), bool)
+
+
+class SeenGo(GoFamily):
+    """The stimulus stays until the end; the cue says when to answer."""
+
+    timing = {"fixation": Uniform(500, 1500), "stimulus": Uniform(500, 1500)}  # ms
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "stimulus", "response")
+        self.lay_out_inputs(trial, ("fixation", "stimulus"), cue_goes_off=True)
+        self.show_bump(trial, trial.modality, trial.stimulus, during=("stimulus", "response"))
+        self.ask(trial)
+
+
+class ImmediateGo(GoFamily):
+    """The stimulus itself says when to answer; the fixation cue never goes off."""
+
+    timing = {"fixation": Uniform(500, 2500)}  # ms
+    evidence = ("response",)
+    go_cue = None
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "response")
+        self.lay_out_inputs(trial, ("fixation",), cue_goes_off=False)
+        self.show_bump(trial, trial.modality, trial.stimulus, during="response")
+        self.ask(trial)
+
+
+class RememberedGo(GoFamily):
+    """The stimulus is gone when the cue says to answer."""
+
+    timing = {"fixation": (300, 500, 700), "stimulus": (200, 400, 600), "delay": (200, 400, 800, 1600)}  # ms
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "stimulus", "delay", "response")
+        self.lay_out_inputs(trial, ("fixation", "stimulus", "delay"), cue_goes_off=True)
+        self.show_bump(trial, trial.modality, trial.stimulus, during="stimulus")
+        self.ask(trial)
+
+
+class TwoStimuli(Yang19):
+    """Answer with the direction of the stronger of two stimuli.
+
+    Args:
+        coherences: how far the two strengths lie from their mean.
+    """
+
+    coherences: tuple[float, ...] = (0.01, 0.02, 0.04, 0.08)
+
+    attends: ClassVar[str] = "1"
+    """What counts: "1" or "2" (nothing is shown in the other modality), "1 of 2", "2 of 2", or "both"."""
+
+    def declare(self) -> None:
+        coherence = Choice((*self.coherences, *(-c for c in self.coherences)))
+        mean = Uniform(0.8, 1.2)
+        strengths = {"coherence": coherence, "mean": mean}
+        if self.attends.endswith(" of 2"):
+            strengths |= {"distracting_coherence": coherence, "distracting_mean": mean}
+        elif self.attends == "both":
+            strengths |= {name: Choice((1, -1)) for name in ("favours_1", "favours_2")}
+            strengths |= {name: Uniform(0.2, 0.8) for name in ("imbalance_1", "imbalance_2")}
+        self.vary(
+            stimulus_1=Uniform(0, 2 * np.pi),
+            separation=Uniform(0.5 * np.pi, 1.5 * np.pi),
+            **strengths,
+            answer=self.unit_of,
+        )
+
+    def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        first, second = conditions["stimulus_1"], conditions["stimulus_1"] + conditions["separation"]
+        return np.where(conditions["coherence"] > 0, first, second), np.ones(np.shape(first), bool)
+
+    def strengths(self, trial: Trial) -> dict[tuple[int, int], np.ndarray]:
+        """Strength of stimulus 1 and 2 in each modality where it is shown, (modality, stimulus) -> (n,)."""
+        counts = {k: trial.mean + sign * trial.coherence for k, sign in ((1, 1), (2, -1))}
+        if self.attends == "both":
+            return {(m, k): counts[k] * self._share(trial, m, k) for m in (1, 2) for k in (1, 2)}
+        attended = int(self.attends[0])
+        shown = {(attended, k): strength for k, strength in counts.items()}
+        if self.attends.endswith(" of 2"):
+            for k, sign in ((1, 1), (2, -1)):
+                shown[3 - attended, k] = trial.distracting_mean + sign * trial.distracting_coherence
+        return shown
+
+    def _share(self, trial: Trial, modality: int, stimulus: int) -> np.ndarray:
+        """Strength in one modality relative to the mean over both."""
+        favours, imbalance = getattr(trial, f"favours_{stimulus}"), getattr(trial, f"imbalance_{stimulus}")
+        return 1 + (1.5 - modality) * favours * imbalance
+
+    def show_strengths(self, trial: Trial, during: Mapping[int, str]) -> None:
+        """Show stimulus k in the period ``during[k]``."""
+        direction = {1: trial.stimulus_1, 2: trial.stimulus_1 + trial.separation}
+        for (modality, k), strength in self.strengths(trial).items():
+            self.show_bump(trial, modality, direction[k], during[k], strength)
+
+
+class Decision(TwoStimuli):
+    """Both stimuli at once, until the cue says to answer."""
+
+    timing = {"fixation": Uniform(100, 400), "stimulus": (400, 800, 1600)}  # ms
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "stimulus", "response")
+        self.lay_out_inputs(trial, ("fixation", "stimulus"), cue_goes_off=True)
+        self.show_strengths(trial, {1: "stimulus", 2: "stimulus"})
+        self.ask(trial)
+
+
+class DelayedDecision(TwoStimuli):
+    """One stimulus after the other, with a delay between them."""
+
+    coherences: tuple[float, ...] = (0.08, 0.16, 0.32)
+
+    timing = {
+        "fixation": (200, 400, 600),
+        "stimulus1": 300,
+        "delay": (200, 400, 800, 1600),
+        "stimulus2": 300,
+        "pause": Uniform(100, 300),
+    }  # ms
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "stimulus1", "delay", "stimulus2", "pause")
+        trial.periods(*before, "response")
+        self.lay_out_inputs(trial, before, cue_goes_off=True)
+        self.show_strengths(trial, {1: "stimulus1", 2: "stimulus2"})
+        self.ask(trial)
+
+
+class MatchFamily(Yang19):
+    """A sample, a delay, and a test that stays on; answer with the direction of the test, or keep fixating."""
+
+    answers_match: ClassVar[bool] = True
+    """Whether a match or a non-match is to be answered."""
+
+    timing = {"fixation": (200, 400, 600), "sample": (200, 400, 600), "delay": (200, 400, 800, 1600)}  # ms
+    evidence = ("response",)
+    go_cue = None
+
+    def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Whether sample and test match, bool (n,)."""
+        raise NotImplementedError
+
+    def test_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Direction of the test, (n,) radians."""
+        raise NotImplementedError
+
+    def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        return self.test_of(conditions), self.matches(conditions) == self.answers_match
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "sample", "delay", "response")
+        self.lay_out_inputs(trial, ("fixation", "sample", "delay"), cue_goes_off=False)
+        self.show_bump(trial, trial.sample_modality, trial.sample, during="sample")
+        self.show_bump(trial, trial.test_modality, self.test_of(_Read(trial)), during="response")
+        trial.note(match=self.matches(_Read(trial)))
+        self.ask(trial)
+
+
+class MatchDirection(MatchFamily):
+    """Half of the tests have the direction of the sample, the others one at least 20 degrees away."""
+
+    def declare(self) -> None:
+        self.vary(
+            sample=Uniform(0, 2 * np.pi), same=Choice((True, False)), separation=Uniform(np.pi / 9, 17 * np.pi / 9),
+            sample_modality=Choice((1, 2)), test_modality=Choice((1, 2)), answer=self.unit_of,
+        )  # fmt: skip
+
+    def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        return np.asarray(conditions["same"], bool)
+
+    def test_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        return conditions["sample"] + conditions["separation"] * ~self.matches(conditions)
+
+
+class MatchCategory(MatchFamily):
+    """Sample and test match when both lie below, or both above, 180 degrees."""
+
+    def declare(self) -> None:
+        self.vary(
+            sample=Choice(CATEGORY_DIRECTIONS), test=Choice(CATEGORY_DIRECTIONS),
+            sample_modality=Choice((1, 2)), test_modality=Choice((1, 2)), answer=self.unit_of,
+        )  # fmt: skip
+
+    def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        return (conditions["sample"] % (2 * np.pi) < np.pi) == (conditions["test"] % (2 * np.pi) < np.pi)
+
+    def test_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        return conditions["test"]

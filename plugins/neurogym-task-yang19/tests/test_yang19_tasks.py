@@ -1,0 +1,315 @@
+"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and what was wrong with them elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_yang19 import tasks
+from neurogym_task_yang19.families import CATEGORY_DIRECTIONS, RULES
+
+from neurogym_core import Dataset, Ring, TaskEnv, TaskVectorEnv, circular_distance, make_task, run
+from neurogym_core.errors import InvalidValueError
+
+ALL = [getattr(tasks, name) for name in RULES]
+DECISIONS = [name for name in RULES if "DM" in name and "DMS" not in name and "DMC" not in name]
+MATCHES = ["DMS", "DNMS", "DMC", "DNMC"]
+
+
+def named(names):
+    return [getattr(tasks, name) for name in names]
+
+
+def noise_free(cls, **settings):
+    return cls(sigma_input=0, **settings)
+
+
+def spread(values, declared):
+    """Whether the values are all declared ones, about equally often; 5 SDs of a share, false alarm 1 in 10^6."""
+    values, declared = np.asarray(values), np.asarray(declared)
+    shares = np.array([(values == value).mean() for value in declared])
+    p = 1 / len(declared)
+    assert shares.sum() == pytest.approx(1)
+    np.testing.assert_allclose(shares, p, atol=5 * np.sqrt(p * (1 - p) / len(values)))
+
+
+# ---------------------------------------------------------------------- what all of them share
+
+
+def test_there_are_twenty_with_85_inputs_and_33_outputs():
+    assert len(set(RULES)) == 20
+    for k, cls in enumerate(ALL):
+        task = cls()
+        assert (task.channels.size, task.actions.size, task.dt) == (85, 33, 20)
+        batch = task.sample(3, seed=1)
+        rule = noise_free(cls).sample(3, seed=1).render(None)[:, task.channels["rule"]]
+        np.testing.assert_array_equal(rule, np.broadcast_to(np.arange(20) == k, rule.shape))
+        assert batch.period_names[-1] == "response"
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_neurogym_size(cls):
+    task = cls(units=16, rule_input=False)
+    assert (task.channels.size, task.actions.size) == (33, 17)
+    assert (run(task, "oracle", 30, seed=1)["performance"] == 1).all()
+
+
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize("dt", [10, 20, 100])
+def test_oracle_is_always_right_and_paid_once(cls, dt):
+    record = run(cls(dt=dt), "oracle", 60, seed=2)
+    assert (record["performance"] == 1).all()
+    assert (record["reward"] == 1).all()
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_the_page_tells_paper_units_and_deviations(cls):
+    for words in ("10.1038/s41593-018-0310-2", "Deviations from the paper:", "radians", "36 degrees"):
+        assert words in cls.__doc__
+    assert "    Yang, Joglekar" in cls.__doc__
+
+
+@pytest.mark.parametrize("name", ["Go", "MultiDM", "CtxDlyDM2", "DNMS", "DMC"])
+def test_single_and_vector_env_agree(name):
+    task = getattr(tasks, name)()
+    rng = np.random.default_rng(0)
+    single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode="SameStep")
+    a, b = single.reset(seed=3)[0], vector.reset(seed=3)[0]
+    for _ in range(800):
+        np.testing.assert_array_equal(a, b[0])
+        action = int(rng.integers(33)) if rng.random() < 0.02 else single.target
+        a, reward, *_, over, info = single.step(action)
+        b, rewards, *_, infos = vector.step(np.array([action]))
+        assert (reward, info["gt"]) == (pytest.approx(rewards[0]), infos["gt"][0])
+        a = single.reset()[0] if over else a
+
+
+@pytest.mark.parametrize("name", ["RTAnti", "DM2", "DNMC"])
+def test_datasets_have_the_published_weights_and_bumps_as_targets(name):
+    data = Dataset(getattr(tasks, name)(), batch_size=8, seed=1, targets="units")
+    batch = next(iter(data))
+    assert batch.inputs.shape[2] == 85
+    assert batch.targets.shape[2] == 33
+    for k in range(8):
+        weights = batch.weights[k]
+        last = np.flatnonzero(weights == 5)[-1]
+        response = np.r_[np.zeros(5), np.full(20, 5)]  # 100 ms of 0, then 400 ms of 5
+        np.testing.assert_array_equal(weights[last - 24 : last + 1], response)
+        np.testing.assert_array_equal(weights[: last - 24], 1)
+        assert not weights[last + 1 :].any()
+
+
+def test_noise_on_every_input_has_the_published_size_at_any_dt():
+    for dt in (10, 20, 100):
+        task, quiet = tasks.DM1(dt=dt), noise_free(tasks.DM1, dt=dt)
+        noise = task.sample(300, seed=1).render(np.random.default_rng(2)) - quiet.sample(300, seed=1).render(None)
+        expected = 0.01 * np.sqrt(2 * 100 / dt)
+        # At least 3,000 steps: five standard errors of an SD are 6.5 %, for each of 85 units.
+        np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.065)
+
+
+def test_a_tolerance_below_the_distance_of_units_is_told():
+    with pytest.raises(InvalidValueError, match="tolerance"):
+        tasks.Go(tolerance=0.01)
+
+
+# ---------------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_answers_within_36_degrees_are_right_and_others_wrong(cls):
+    task = cls()
+    batch = task.sample(200, seed=4)
+    payoffs, ring = batch.payoffs, Ring(32)
+    answered = batch.notes["direction"] >= 0
+    last = batch.period == batch.period_names.index("response")
+    paid = payoffs.reward[:, last][:, -1, 1:]
+    direction = batch.notes["direction"]
+    within = circular_distance(ring.angles, direction[:, None]) <= np.deg2rad(36)
+    np.testing.assert_array_equal(paid == 1, within & answered[:, None])
+    assert set(within[answered].sum(axis=1)) <= {6, 7}
+
+
+@pytest.mark.parametrize("name", ["Go", "RTGo", "DlyGo", "Anti", "RTAnti", "DlyAnti"])
+def test_go_answers_with_what_is_seen_and_anti_with_the_opposite(name):
+    task = noise_free(getattr(tasks, name))
+    batch = task.sample(200, seed=5)
+    observations = np.split(batch.render(None), np.cumsum(batch.steps)[:-1])
+    rings = [task.channels[name] for name in ("modality_1", "modality_2")]
+    both = [sum(obs[:, ring].sum(axis=0) for ring in rings) for obs in observations]
+    seen = Ring(32).population_vector(np.array(both))
+    wanted = seen + np.pi * ("Anti" in name)
+    assert circular_distance(batch.notes["direction"], wanted).max() < 1e-3
+
+
+def test_go_families_draw_the_modality_at_random_and_do_not_alternate():
+    """Elsewhere the modality went 0, 1, 0, 1, …."""
+    for name in ("Go", "DlyAnti", "DMS"):
+        env = TaskEnv(getattr(tasks, name)(dt=100))
+        env.reset(seed=6)
+        key = "sample_modality" if name == "DMS" else "modality"
+        drawn = []
+        while len(drawn) < 400:
+            *_, over, info = env.step(env.target)
+            if info["new_trial"]:
+                drawn.append(info["trial"][key])
+            if over:
+                env.reset()
+        spread(drawn, (1, 2))
+        repeats = np.mean(np.diff(drawn) == 0)
+        assert repeats == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(399))
+
+
+@pytest.mark.parametrize("name", DECISIONS)
+def test_decisions_go_to_the_stimulus_that_counts(name):
+    """The sum of what the counting modality shows is largest at the right direction."""
+    task = noise_free(getattr(tasks, name))
+    batch = task.sample(300, seed=7)
+    counting = {"1": ("modality_1",), "2": ("modality_2",), "i": ("modality_1", "modality_2")}
+    which = counting["i" if "Multi" in name else name[-1]]
+    conditions = batch.conditions
+    ends = np.cumsum(batch.steps)
+    directions = np.stack([conditions["stimulus_1"], conditions["stimulus_1"] + conditions["separation"]], axis=1)
+    strength = np.zeros((300, 2))
+    units = Ring(32).nearest(directions.ravel()).reshape(300, 2)
+    bumps = Ring(32).bump(directions.ravel()).reshape(300, 2, 32)
+    peak = np.take_along_axis(bumps, units[:, :, None], axis=2)[:, :, 0]
+    for row, obs in enumerate(np.split(batch.render(None), ends[:-1])):
+        shown = sum(obs[:, task.channels[name]] for name in which)
+        strength[row] = shown[:, units[row]].max(axis=0) / peak[row]
+    chosen = directions[np.arange(300), strength.argmax(axis=1)]
+    # Bumps 90 degrees apart overlap a little (0.03 %), far less than the smallest difference of 2 %.
+    assert circular_distance(batch.notes["direction"], chosen).max() < 1e-3
+
+
+def test_decision_conditions_are_the_published_ones():
+    for name in DECISIONS:
+        cond = getattr(tasks, name)().sample(4000, seed=8).conditions
+        levels = (0.08, 0.16, 0.32) if "Dly" in name else (0.01, 0.02, 0.04, 0.08)
+        spread(cond["coherence"], [sign * c for c in levels for sign in (1, -1)])
+        assert (cond["mean"].min(), cond["mean"].max()) == (pytest.approx(0.8, abs=0.01), pytest.approx(1.2, abs=0.01))
+        apart = np.rad2deg(cond["separation"])
+        assert (apart.min(), apart.max()) == (pytest.approx(90, abs=1), pytest.approx(270, abs=1))
+
+
+def test_dm1_and_dm2_differ_in_nothing_but_the_modality():
+    """Elsewhere dm1 had stimuli of 200 to 600 ms and dm2 of 500 ms."""
+    one, two = tasks.DM1(), tasks.DM2()
+    assert dict(one.timing) == dict(two.timing)
+    assert dict(tasks.DlyDM1().timing) == dict(tasks.DlyDM2().timing)
+    a, b = (task.sample(50, seed=9) for task in (noise_free(tasks.DM1), noise_free(tasks.DM2)))
+    first, second = one.channels["modality_1"], one.channels["modality_2"]
+    np.testing.assert_array_equal(a.render(None)[:, first], b.render(None)[:, second])
+    assert not a.render(None)[:, second].any()
+    assert not b.render(None)[:, first].any()
+
+
+@pytest.mark.parametrize("name", ["CtxDM1", "CtxDM2", "CtxDlyDM1", "CtxDlyDM2"])
+def test_in_context_tasks_the_other_modality_says_nothing(name):
+    """Who follows the wrong modality is right in half of the trials; 3,000 trials, five SDs are 4.6 %."""
+    cond = getattr(tasks, name)().sample(3000, seed=10).conditions
+    agree = (cond["coherence"] > 0) == (cond["distracting_coherence"] > 0)
+    assert agree.mean() == pytest.approx(0.5, abs=0.046)
+
+
+def test_multisensory_strengths_average_to_the_ones_that_decide():
+    task = tasks.MultiDM()
+    batch = task.sample(1000, seed=11)
+    strengths = task.strengths(_Conditions(batch.conditions))
+    for k, sign in ((1, 1), (2, -1)):
+        both = np.stack([strengths[m, k] for m in (1, 2)])
+        mean = batch.conditions["mean"] + sign * batch.conditions["coherence"]
+        np.testing.assert_allclose(both.mean(axis=0), mean)
+        apart = np.abs(both[0] - both[1]) / mean
+        assert apart.min() == pytest.approx(0.2, abs=0.01)
+        assert apart.max() == pytest.approx(0.8, abs=0.01)
+        assert (both[0] > both[1]).mean() == pytest.approx(0.5, abs=0.08)
+
+
+class _Conditions:
+    def __init__(self, values):
+        self.__dict__.update(values)
+
+
+# ---------------------------------------------------------------------- matching
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_withholding_rightly_is_correct_and_paid(name):
+    """Elsewhere it was neither, so that an oracle was right in half of the trials."""
+    task = getattr(tasks, name)()
+    record = run(task, "oracle", 400, seed=12)
+    withheld = record["choice"] == -1
+    assert withheld.mean() == pytest.approx(0.5, abs=0.125)
+    assert (record["outcome"][withheld] == "correct").all()
+    assert (record["reward"][withheld] == 1).all()
+    rest = run(task, "rest", 400, seed=12)
+    assert rest["performance"].mean() == pytest.approx(0.5, abs=0.125)
+    np.testing.assert_array_equal(rest["performance"], rest["direction"] == -1)
+
+
+@pytest.mark.parametrize("name", ["DMC", "DNMC"])
+def test_categories_are_the_half_rings(name):
+    """Elsewhere the boundary was off by one unit: 7 % of the trials."""
+    batch = getattr(tasks, name)().sample(2000, seed=13)
+    sample, test = (np.rint(np.rad2deg(batch.conditions[key])).astype(int) for key in ("sample", "test"))
+    spread(sample, range(18, 360, 36))
+    spread(test, range(18, 360, 36))
+    match = (sample < 180) == (test < 180)
+    np.testing.assert_array_equal(batch.notes["direction"] >= 0, match == (name == "DMC"))
+    assert len(CATEGORY_DIRECTIONS) == 10
+
+
+@pytest.mark.parametrize("name", ["DMS", "DNMS"])
+def test_directions_match_in_half_of_the_trials_and_else_are_20_degrees_apart(name):
+    task = noise_free(getattr(tasks, name))
+    batch = task.sample(2000, seed=14)
+    ends = np.cumsum(batch.steps)
+    apart = []
+    for obs, onset in zip(np.split(batch.render(None), ends[:-1]), batch.period_steps["fixation"], strict=True):
+        both = obs[:, task.channels["modality_1"]] + obs[:, task.channels["modality_2"]]
+        apart.append(circular_distance(*Ring(32).population_vector(both[[onset, -1]])))
+    match = np.array(apart) < 1e-3
+    assert match.mean() == pytest.approx(0.5, abs=0.056)
+    assert np.rad2deg(np.array(apart)[~match].min()) > 19.9
+    np.testing.assert_array_equal(batch.notes["direction"] >= 0, match == (name == "DMS"))
+
+
+# ---------------------------------------------------------------------- timing
+
+
+def played(name, period, trials=3000):
+    task = getattr(tasks, name)(dt=10)
+    return task.sample(trials, seed=15).period_steps[period] * 10
+
+
+@pytest.mark.parametrize(
+    ("name", "period", "low", "high"),
+    [
+        ("Go", "fixation", 500, 1500), ("Anti", "stimulus", 500, 1500), ("RTGo", "fixation", 500, 2500),
+        ("RTAnti", "fixation", 500, 2500), ("DM1", "fixation", 100, 400), ("CtxDlyDM1", "pause", 100, 300),
+    ],
+)  # fmt: skip
+def test_uniform_durations(name, period, low, high):
+    ms = played(name, period)
+    assert low <= ms.min() < low + 20
+    assert high - 20 < ms.max() <= high
+    assert ms.mean() == pytest.approx((low + high) / 2, abs=5 * (high - low) / np.sqrt(12 * len(ms)))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_drawn_durations_are_the_published_sets(name):
+    """DlyGo's and the decisions' delays, and how long decisions last."""
+    known = {"delay": (200, 400, 800, 1600), "stimulus1": (300,), "stimulus2": (300,), "response": (500,)}
+    if name in DECISIONS and "Dly" not in name:
+        known["stimulus"] = (400, 800, 1600)
+    periods = getattr(tasks, name)().period_names
+    for period in set(known) & set(periods):
+        spread(played(name, period), known[period])
+
+
+def test_installed_under_its_old_names_too():
+    from neurogym_core.errors import UnknownTaskError
+
+    assert make_task("yang19/CtxDM1-v0") == tasks.CtxDM1()
+    with pytest.raises(UnknownTaskError, match="CtxDM1-v0"):
+        make_task("yang19.ctxdm1-v0")
