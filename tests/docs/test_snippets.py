@@ -1,0 +1,127 @@
+"""Every snippet of the pages runs, from top to bottom in one namespace, and prints what the page says it prints.
+
+A page is Markdown with fenced blocks:
+
+- ``python`` runs; one whose first line is a comment with a file's name, ``# my_task.py``, becomes that file;
+- ``toml`` with such a first line is saved too;
+- ``console`` holds commands behind ``$ ``, each followed by what it prints; only ``ngym`` is run, in this process;
+- ``text`` directly behind a ``python`` block is what that prints.
+
+In what is printed ``...`` stands for anything, and blanks count as one; numbers that NumPy's random streams decide are
+left open that way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = ("tour.md", "../README.md")
+
+_FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+_FILE_NAME = re.compile(r"# (?P<name>[\w/.-]+\.(py|toml))\n")
+LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block: its kind, its text, the line it begins on, and what it should print."""
+
+    kind: str
+    text: str
+    line: int
+    expected: str | None = None
+
+
+def blocks_of(page: str) -> list[Block]:
+    """The blocks of a page, each `python` block with the `text` block that follows it."""
+    found: list[Block] = []
+    end = 0
+    for match in _FENCE.finditer(page):
+        line = page.count("\n", 0, match.start()) + 2
+        block = Block(match["kind"], match["text"], line)
+        follows = not page[end : match.start()].strip()
+        if block.kind == "text" and found and found[-1].kind == "python" and follows:
+            found[-1] = Block("python", found[-1].text, found[-1].line, block.text)
+        else:
+            found.append(block)
+        end = match.end()
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_snippets_of_a_page_run_and_print_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    play_page(DOCS / page)
+
+
+def play_page(path: Path) -> None:
+    """Run all blocks of a page, in the working directory."""
+    namespace: dict = {"__name__": "page"}
+    for block in blocks_of(path.read_text("utf-8")):
+        where = f"{path.name}:{block.line}"
+        named = _FILE_NAME.match(block.text)
+        if named is not None and block.kind in ("python", "toml"):
+            target = Path(named["name"])
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(block.text, "utf-8")
+        elif block.kind == "python":
+            printed = _run(block, where, namespace)
+            if block.expected is not None:
+                _same(where, block.expected, printed)
+        elif block.kind == "console":
+            _run_commands(block.text, where)
+
+
+def _run(block: Block, where: str, namespace: dict) -> str:
+    code = compile("\n" * (block.line - 1) + block.text, where, "exec")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, namespace)
+    return printed.getvalue()
+
+
+def _run_commands(text: str, where: str) -> None:
+    from neurogym_core.cli import main
+
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        program, *arguments = shlex.split(command)
+        if program != "ngym":
+            continue
+        result = CliRunner().invoke(main, arguments, prog_name="ngym")
+        assert result.exit_code == 0, f"{where}: {command} ended with {result.exit_code}:\n{result.output}"
+        if expected.strip():
+            _same(f"{where}, {command}", expected, result.output)
+
+
+def _same(where: str, expected: str, printed: str) -> None:
+    assert doctest.OutputChecker().check_output(expected, printed, LIKE), (
+        f"{where} prints\n{printed}\nand the page says\n{expected}"
+    )
+
+
+def test_a_page_that_lies_about_its_output_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "lie.md"
+    page.write_text("```python\nprint(1 + 1)\n```\n```text\n3\n```\n", "utf-8")
+    with pytest.raises(AssertionError, match=r"lie\.md:2 prints"):
+        play_page(page)
+
+
+def test_a_snippet_that_fails_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "broken.md"
+    page.write_text("```python\nx = 1\n```\n\nText.\n\n```python\nprint(y)\n```\n", "utf-8")
+    with pytest.raises(NameError, match="y"):
+        play_page(page)
