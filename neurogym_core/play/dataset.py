@@ -188,7 +188,8 @@ class Dataset:
     Supervised trials run every period they visit to its end; where the path depends on the subject it is the oracle's.
 
     Args:
-        task: an id, a Task, a Task class, or ``"file.py:Class"``.
+        task: an id, a Task, a Task class, or ``"file.py:Class"``; also of a classic env (`PeriodEnv`), see
+            `ClassicDataset`.
         batch_size: rows of a batch.
         seq_len: None: every row is one whole trial, padded with weight 0; T: rows are continuous streams of back-to-back
             trials, cut every T steps.
@@ -201,6 +202,15 @@ class Dataset:
     Attributes:
         n_inputs, n_outputs: what a network needs.
     """
+
+    def __new__(cls, task: Any = None, *args: Any, **settings: Any) -> Dataset:
+        from neurogym_core.play.make import is_classic, resolve
+
+        if cls is Dataset and task is not None and is_classic(resolve(task)):
+            from neurogym_core.play.classic_dataset import ClassicDataset
+
+            return super().__new__(ClassicDataset)
+        return super().__new__(cls)
 
     def __init__(
         self, task: Any, batch_size: int = 16, seq_len: int | None = None, seed: int | None = None, split: str | None = None,

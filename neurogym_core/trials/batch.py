@@ -260,15 +260,23 @@ class TrialBatch:
     def _add_noise(self, rng: np.random.Generator, observations: np.ndarray, flat: np.ndarray) -> None:
         units = self.noisy
         level = self.noise[:, :, units]
-        z = rng.standard_normal((len(observations), units.stop - units.start), dtype=np.float32)
         if level.min() == level.max():
-            z *= level.flat[0]
+            factor = level.flat[0]
         elif (level == level[..., :1]).all():
-            sd = np.repeat(np.broadcast_to(level[..., 0], self.duration.shape).ravel(), flat)
-            _scale_rows(z, sd)
+            factor = np.repeat(np.broadcast_to(level[..., 0], self.duration.shape).ravel(), flat)
         else:
-            z *= np.repeat(np.broadcast_to(level, (*self.duration.shape, z.shape[1])).reshape(-1, z.shape[1]), flat, axis=0)
-        _add_columns(observations, z, units)
+            every = np.broadcast_to(level, (*self.duration.shape, level.shape[2])).reshape(-1, level.shape[2])
+            factor = np.repeat(every, flat, axis=0)
+        # A piece at a time, so that what was drawn is still in the cache when it is scaled and added.
+        width = units.stop - units.start
+        rows = max(NOISE_PIECE // width, 1)
+        z = np.empty((min(rows, len(observations)), width), np.float32)
+        for begin in range(0, len(observations), rows):
+            out = observations[begin : begin + rows]
+            piece = z[: len(out)]
+            rng.standard_normal(out=piece, dtype=np.float32)
+            _scale_rows(piece, factor[begin : begin + rows] if np.ndim(factor) else factor)
+            _add_columns(out, piece, units)
 
     def render_targets(self, duration: np.ndarray | None = None, skip: np.ndarray | None = None) -> np.ndarray:
         """Correct actions of all steps, (total,) int64 or (total, k) float32 in task units."""
@@ -344,8 +352,15 @@ FEW = 6
 """Up to so many columns NumPy is faster column by column: its loop over the last axis would be too short."""
 
 
+NOISE_PIECE = 1 << 16
+"""Numbers of noise drawn at a time: 256 kB."""
+
+
 def _scale_rows(z: np.ndarray, factor: np.ndarray) -> None:
-    """z (steps, units) *= factor (steps,), in place."""
+    """z (steps, units) *= factor: a number, (steps,) or (steps, units); in place."""
+    if np.ndim(factor) != 1:
+        z *= factor
+        return
     if z.shape[1] > FEW:
         z *= factor[:, None]
         return
