@@ -52,6 +52,8 @@ def imported(*arguments: str, **environment: str) -> tuple[set[str], str]:
         ["info", "--help"],
         ["info", "neurogym-core"],
         ["completion", "bash"],
+        ["run", "--help"],
+        ["plot", "--help"],
     ],
 )
 def test_commands_that_only_look_import_nothing_heavy(arguments: list[str]) -> None:

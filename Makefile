@@ -1,0 +1,46 @@
+# The whole developer interface. `make` lists the targets; CONTRIBUTING.md has the same without make.
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+# One thread a process: the tests already run on two.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+export PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-all lint bench clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 18
+
+install: $(VENV)/installed-all  ## an environment in .venv with the core, its extras and all plugins
+	@echo "Activate it with: . $(VENV)/bin/activate"
+
+demo: $(VENV)/installed-study  ## random-dot motion played by three subjects: a table, and demo.png
+	@$(ONE_THREAD) $(RUN) -m neurogym_core.demo
+
+test: $(VENV)/installed-test  ## the fast tests
+	$(ONE_THREAD) $(RUN) -m pytest -q -m "not slow" -n 2
+
+test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselines3 and torch too
+	$(ONE_THREAD) $(RUN) -m pytest -q -n 2
+
+lint: $(VENV)/installed-test  ## ruff and mypy
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+
+bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which gets an environment of its own in .venv-peer
+	$(RUN) -m benchmarks
+
+clean:  ## remove the environments and what the tools left
+	rm -rf $(VENV) .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The core with an extra, and all plugins, in one call of pip: it resolves them together, from this checkout.
+$(VENV)/installed-%: constraints.txt pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(RUN)
+	@echo "Installing the core [$*] and $(words $(PLUGINS)) plugins into $(VENV) ..."
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$*]' $(PLUGINS:%=-e ./%)
+	@touch $@
+
+$(RUN):
+	@python=$$(.ci/find-python) && echo "Making $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)

@@ -1,0 +1,138 @@
+"""``python -m neurogym_core.demo``: random-dot motion, from an installed task to a psychometric curve, in a minute."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neurogym_core.errors import NeurogymError
+
+TASK = "perceptual/PerceptualDecisionMaking-v0"
+SUBJECTS = ("random", "oracle", "integrator")
+# At the default noise, sigma = 1, the integrator's threshold is near 3 %, below all coherences but 0: the curve would
+# be a step. At 4 it is four times as high, in their middle.
+SIGMA = 4.0
+SHOWN = {"coherence": 25.6}  # of the trial in the figure, %
+ABOUT = f"""\
+The evidence has the noise sigma = {SIGMA:g}; at the default, 1, an ideal observer hardly ever errs.
+- random: does anything, on every step;
+- oracle: knows what is right;
+- integrator: sums the evidence and reports the larger sum; no observer can do better."""
+ABOUT_FITS = """\
+Fitted are Weibull functions; the threshold is the coherence with 82 % correct,
+and the intervals are the bootstrap's. –: the data do not tell."""
+TRY_NEXT = (
+    "ngym info ReadySetGo-v0",
+    "ngym run PerceptualDecisionMaking-v0 --subject integrator --set sigma=4 --n-trials 20",
+    "ngym plot AntiReach-v0 --subject random -o trial.png",
+)
+
+
+@click.command()
+@click.option(
+    "--n-trials", default=2000, show_default=True, type=click.IntRange(min=50), help="Trials of each subject."
+)
+@click.option("-o", "--output", default="demo.png", show_default=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))
+def main(n_trials: int, output: Path, seed: int) -> None:
+    """Play random-dot motion with three subjects; print a psychometric table, and draw it beside one trial."""
+    try:
+        show(n_trials, output, seed)
+    except NeurogymError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def show(n_trials: int, output: Path, seed: int) -> None:
+    """All of the demo, from top to bottom."""
+    list_tasks()
+    records = play(n_trials, seed)
+    draw_and_tell(records, output, seed)
+
+
+def list_tasks() -> None:
+    """As `ngym list` does."""
+    from neurogym_core.cli import main as ngym
+
+    ngym.main(["list"], prog_name="ngym", standalone_mode=False)
+
+
+def play(n_trials: int, seed: int) -> dict[str, Any]:
+    """The records of the three subjects, name -> record."""
+    from neurogym_core import run
+
+    return {name: run(TASK, name, n_trials, num_envs=64, seed=seed, sigma=SIGMA) for name in SUBJECTS}
+
+
+def draw_and_tell(records: Mapping[str, Any], output: Path, seed: int) -> None:
+    """The table on the terminal, the figure in its file."""
+    from neurogym_core.cli._output import Page
+    from neurogym_core.study import accuracy, demo_figure, fit_psychometric, save_figure
+
+    rows = {name: accuracy(record, "coherence") for name, record in records.items()}
+    fits = {name: fit_psychometric(record, "coherence", bootstrap=100) for name, record in records.items()}
+    save_figure(demo_figure(one_trial(seed), rows, fits), output)
+    page = Page()
+    page.text("\n")
+    page.heading(f"{len(records['oracle']):,} trials of {TASK} for each of three subjects")
+    page.text(ABOUT, indent=2, keep_lines=True)
+    page.heading("Accuracy, with its 95 % interval")
+    page.table(("coherence", *rows), [*accuracies(rows), *fitted(fits)])
+    page.text(ABOUT_FITS, indent=2, keep_lines=True)
+    page.heading(f"Saved as {output}: one trial of the integrator, and the curves")
+    page.heading("Try next")
+    page.text("\n".join([*filter(None, [activation()]), *TRY_NEXT]), indent=2, keep_lines=True)
+    page.show()
+
+
+def one_trial(seed: int) -> Any:
+    """The trial of the figure."""
+    from neurogym_core.study import trace_of
+
+    trace = trace_of(TASK, "integrator", seed=seed, conditions=SHOWN, sigma=SIGMA)
+    return replace(trace, subtitle=f"{trace.subtitle} %, sigma {SIGMA:g}")
+
+
+def accuracies(rows: Mapping[str, Sequence[Any]]) -> list[tuple[str, ...]]:
+    """A line per coherence, a cell per subject."""
+    return [
+        (f"{same[0].value:g} %", *(f"{row.fraction:.3f} ({row.low:.3f}–{row.high:.3f})" for row in same))
+        for same in zip(*rows.values(), strict=True)
+    ]
+
+
+def fitted(fits: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The fitted threshold and lapse rate, a cell per subject."""
+    return [
+        ("threshold, %", *(fitted_value(fit, "threshold", ".1f") for fit in fits.values())),
+        ("lapse rate", *(fitted_value(fit, "lapse", ".3f") for fit in fits.values())),
+    ]
+
+
+def fitted_value(fit: Any, name: str, form: str) -> str:
+    """A parameter with its interval; a dash where the data do not pin it down."""
+    if name in fit.undetermined:
+        return "–"
+    low, high = fit.intervals[name]
+    return f"{getattr(fit, name):{form}} ({low:{form}}–{high:{form}})"
+
+
+def activation() -> str:
+    """The command that activates this environment; empty outside of one."""
+    if sys.prefix == sys.base_prefix:
+        return ""
+    folder = Path(sys.prefix)
+    if folder.is_relative_to(Path.cwd()):
+        folder = folder.relative_to(Path.cwd())
+    if sys.platform == "win32":
+        return f"{folder}\\Scripts\\activate"
+    return f". {shlex.quote(str(folder / 'bin' / 'activate'))}"
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m neurogym_core.demo")

@@ -1,0 +1,205 @@
+"""``ngym run``: a subject plays, trials and a summary are printed, and wrong usage is told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import neurogym_core as ngym_core
+from neurogym_core.cli._settings import SUBJECTS, read_value
+from neurogym_core.testing import subjects
+from neurogym_core.trials.record import TrialRecord
+
+DOTS = "PerceptualDecisionMaking-v0"
+STUDENT = '''
+from neurogym_core import Choice, Task
+
+class Lamp(Task):
+    """Press when the lamp is on."""
+
+    brightness: float = 1.0
+    colours: tuple[str, ...] = ("red", "green")
+    timing = {"wait": 300, "lamp": 300}
+
+    def define(self):
+        self.observe(lamp=2)
+        self.act(rest=1, press=2)
+        self.vary(colour=Choice(self.colours), answer=lambda c: (c["colour"] == self.colours[1]).astype(int))
+
+    def new_trial(self, trial):
+        trial.periods("wait", "lamp")
+        trial.show("lamp", self.brightness, during="lamp")
+        trial.answer("press", (trial.colour == self.colours[1]).astype(int), during="lamp")
+'''
+
+
+@pytest.fixture
+def student(tmp_path):
+    """A task in a file, without a package."""
+    path = tmp_path / "my_task.py"
+    path.write_text(STUDENT)
+    return f"{path}:Lamp"
+
+
+def table_rows(text: str) -> list[list[str]]:
+    """The cells of the lines between the head of the table and the blank line below it."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.split()[:1] == ["trial"])
+    return [line.split() for line in lines[first + 1 : lines.index("", first)]]
+
+
+def test_trials_and_a_summary_are_printed(ngym):
+    result = ngym("run", DOTS, "--subject", "oracle", "--n-trials", "5")
+    assert result.exit_code == 0, result.output
+    rows = table_rows(result.stdout)
+    assert [row[0] for row in rows] == ["0", "1", "2", "3", "4"]
+    assert all("correct" in row for row in rows)
+    assert "trials         5, of 120 steps" in result.stdout
+    assert "correct 5 (100%)" in result.stdout
+    assert "1.000 of 5 answers (95 % interval 0.566–1.000)" in result.stdout
+
+
+def test_steps_are_counted_and_unfinished_trials_left_out(ngym):
+    text = ngym("run", DOTS, "--subject", "oracle", "--n-steps", "60").stdout
+    assert [row[0] for row in table_rows(text)] == ["0", "1"]
+    assert "2, of 48 steps" in text
+
+
+def test_without_a_number_200_steps_are_played(ngym):
+    assert "8, of 192 steps" in ngym("run", DOTS, "--subject", "oracle").stdout
+
+
+def test_too_few_steps_for_a_trial_are_told(ngym, tmp_path):
+    result = ngym("run", DOTS, "--n-steps", "3", "--csv", str(tmp_path / "x.csv"))
+    assert result.exit_code == 0
+    assert "No trial ended within 3 steps. Give more with --n-steps." in result.stdout
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_the_csv_file_holds_what_run_would_give(ngym, tmp_path):
+    path = tmp_path / "trials.csv"
+    arguments = ("run", DOTS, "--subject", "integrator", "--n-trials", "30", "--seed", "3", "--set", "sigma=4")
+    assert ngym(*arguments, "--csv", str(path)).exit_code == 0
+    assert TrialRecord.from_csv(path) == ngym_core.run(DOTS, "integrator", 30, num_envs=1, seed=3, sigma=4.0)
+
+
+def test_many_trials_are_all_there_and_the_table_stays_short(ngym, tmp_path):
+    path = tmp_path / "trials.csv"
+    text = ngym("run", "Bandit-v0", "--n-trials", "250", "--csv", str(path)).stdout
+    record = TrialRecord.from_csv(path)
+    assert len(record) == 250
+    assert np.unique(record["env"]).size == 16
+    assert "… and 230 more" in text
+    assert len(table_rows(text)) == 21
+
+
+def test_settings_reach_the_task(ngym, tmp_path):
+    path = tmp_path / "trials.csv"
+    result = ngym(
+        "run", DOTS, "--set", "coherences=0,51.2", "--set", "directions=4", "--timing", "delay=uniform(500,1000)",
+        "--timing", "stimulus=700", "--condition", "direction=3", "--n-trials", "40", "--csv", str(path),
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    record = TrialRecord.from_csv(path)
+    assert set(record["coherence"]) == {0, 51.2}
+    assert set(record["direction"]) == {3}
+    assert set(record["duration.stimulus"]) == {700}
+    assert {500, 1000} >= {record["duration.delay"].min(), record["duration.delay"].max()}
+
+
+def test_a_task_in_a_file_needs_no_package(ngym, student):
+    result = ngym("run", student, "--subject", "oracle", "--n-trials", "3", "--set", "colours=blue,white")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Lamp, played by: oracle")
+    assert {row[1] for row in table_rows(result.stdout)} <= {"blue", "white"}
+
+
+@pytest.mark.parametrize("wrappers", [["--pass-reward"], ["--pass-action"], ["--pass-reward", "--pass-action"]])
+def test_reward_and_action_may_be_passed(ngym, wrappers):
+    result = ngym("run", DOTS, *wrappers, "--subject", "integrator", "--n-trials", "3")
+    assert result.exit_code == 0, result.output
+    assert "trials         3, of 72 steps" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--set", "coherense=3"], "Did you mean 'coherences'?"),
+        (["--set", "coherences=0,abc"], "Expected numbers, as in the default"),
+        (["--set", "directions=two"], "it needs int"),
+        (["--set", "directions=2.5"], "whole number"),
+        (["--set", "sigma=nan"], "it needs a number"),
+        (["--set", "sigma"], "Expected a name and a value"),
+        (["--set", "=3"], "Expected a name and a value"),
+        (["--timing", "delay=soon"], "Cannot read 'soon' as a distribution"),
+        (["--timing", "dela=100"], "Did you mean 'delay'?"),
+        (["--timing", "delay=-100"], "-100"),
+        (["--condition", "coherenc=3"], "Did you mean 'coherence'?"),
+        (["--subject", "oracel"], "oracel"),
+        (["--n-steps", "0"], "0"),
+        (["--seed", "-1"], "-1"),
+        (["--n-steps", "3", "--n-trials", "3"], "Leave one out"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_why(ngym, arguments, said):
+    result = ngym("run", DOTS, *arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+
+
+def test_what_is_not_there_ends_with_1(ngym, tmp_path):
+    unknown = ngym("run", "PerceptalDecisionMaking-v0")
+    assert unknown.exit_code == 1
+    assert "Did you mean 'PerceptualDecisionMaking-v0'?" in unknown.stderr
+    assert ngym("run", str(tmp_path / "nothing.py:Task")).exit_code == 1
+    nowhere = ngym("run", DOTS, "--csv", str(tmp_path / "no" / "folder" / "x.csv"))
+    assert (nowhere.exit_code, "cannot be written" in nowhere.stderr) == (1, True)
+
+
+def test_subjects_that_cannot_play_say_so(ngym):
+    result = ngym("run", "Bandit-v0", "--subject", "integrator")
+    assert result.exit_code == 2
+    assert "Unknown channel 'stimulus' of Bandit" in result.stderr
+
+
+def test_it_reads_on_a_narrow_ascii_terminal(ngym):
+    result = ngym("run", DOTS, "--n-trials", "2", COLUMNS="40", charset="ascii")
+    assert result.exit_code == 0
+    assert max(map(len, result.stdout.splitlines())) <= 40
+    assert result.stdout.isascii()
+
+
+def test_the_bar_of_a_long_run_stays_out_of_pipes(shell):
+    done = shell("run", DOTS, "--n-trials", "300")
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_the_named_subjects_are_those_there_are():
+    assert set(SUBJECTS) == set(subjects.SUBJECTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "value"),
+    [
+        ("0,51.2", (1.0,), (0, 51.2)),
+        ("3", (1.0,), (3,)),
+        ("(0.2, 0.8)", None, (0.2, 0.8)),
+        ("(1,2),(3,4)", (), ((1, 2), (3, 4))),
+        ("red,dark green", (), ("red", "dark green")),
+        (".5", 1.0, 0.5),
+        ("1e-3", 1.0, 1e-3),
+        ("+3", 1, 3.0),
+        ("True", False, True),
+        ("no", True, False),
+        ("none", 3, None),
+        ("none", "text", "none"),
+        ("a=b", "", "a=b"),
+        ("1,2", "", "1,2"),
+        ("word", None, "word"),
+    ],
+)
+def test_values_are_read_as_the_default_suggests(text, default, value):
+    assert read_value(text, default) == value
