@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._child import Child, run_child
 from ..ecosystem.distributions import UNKNOWN
 from ..ecosystem.names import clean
 from ..ecosystem.records import Installed, Offer, PackageInfo, Problem, advice
 from ..errors import listed
-from ._child import Child, run_child
 from ._probe import usable_offers
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")

@@ -11,10 +11,10 @@ import sys
 import traceback
 from typing import Any
 
+from .._child import answer_with, claim_stdout, leave
 from ..ecosystem.discovery import load_task, load_wrapper
 from ..ecosystem.names import said_by
 from ..errors import NeurogymError
-from ._child import answer_with, claim_stdout, leave
 
 
 def main(arguments: list[str]) -> None:

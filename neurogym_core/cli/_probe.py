@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 import traceback
 
+from .._child import answer_with, claim_stdout, leave, printed_bytes
 from ..ecosystem.discovery import installed, load
 from ..ecosystem.names import said_by
 from ..ecosystem.records import Offer
 from ..errors import NeurogymError
-from ._child import answer_with, claim_stdout, leave, printed_bytes
 
 
 def main(arguments: list[str]) -> None:

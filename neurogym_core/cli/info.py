@@ -149,7 +149,7 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
     """What the class says, and None; or None, and what went wrong. Foreign code runs in a child process only."""
     if entry is not None and not entry.usable:
         return None, next(str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked")
-    from ._child import run_child
+    from .._child import run_child
 
     kind = "wrapper" if isinstance(entry, WrapperInfo) else "task"
     child = run_child(f"{__package__}._describe", [kind, name if entry is None else entry.id])

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from neurogym_core.cli import _child, info
+from neurogym_core import _child
+from neurogym_core.cli import info
 
 ROW = {
     "title": '"Random dots"',

@@ -12,8 +12,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TextIO
 
 SECONDS = 20.0
@@ -39,13 +40,16 @@ class Child:
         return f"ended the process with exit code {self.code}"
 
 
-def run_child(module: str, arguments: Sequence[str], seconds: float = SECONDS) -> Child:
+def run_child(
+    module: str, arguments: Sequence[str], seconds: float = SECONDS, variables: Mapping[str, str] = MappingProxyType({})
+) -> Child:
     """Run ``python -m module arguments`` with this process's import path.
 
     Args:
         module: the module to run; its ``main`` answers with JSON lines.
         arguments: its arguments.
         seconds: how long it may stay without an answer before it is stopped.
+        variables: environment variables that it has besides this process's.
     """
     # Files, not pipes: a grandchild that outlives the child would keep a pipe open, and this process waiting.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -54,7 +58,7 @@ def run_child(module: str, arguments: Sequence[str], seconds: float = SECONDS) -
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path), **variables},
             start_new_session=True,
         )
         timed_out = _wait(process, seconds, output)
