@@ -136,8 +136,10 @@ class Batch:
             )
         actions = self._actions(np.asarray(outputs))
         which = np.flatnonzero(self.complete)
+        if not len(which):  # the columns of a record, without rows
+            return replay(self.trials.take([0]), actions[:1])[:0]
         trials = self.trials.take(which)
-        steps = int((self.stop - self.start)[which].max(initial=0))
+        steps = int((self.stop - self.start)[which].max())
         at = np.minimum(self.start[which, None] + np.arange(steps), actions.shape[1] - 1)
         return replay(trials, actions[self.row[which, None], at])
 

@@ -76,6 +76,7 @@ class _Replay(Player):
         self._take_trials(np.arange(self.n))
 
     def _next_trials(self, ended: np.ndarray, finished: FinishedTrials) -> np.ndarray:
+        self.place[ended] = self.table.start[self.row[ended]]  # they sit out what is left, on some place of the tape
         return ended[:0]
 
     def _finish_here(self, envs: np.ndarray) -> FinishedTrials:
