@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import inspect
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neurogym_core.errors import BrokenTaskError, InvalidValueError, NotSupportedError, UnknownTaskError, listed
+from neurogym_core.errors import InvalidValueError, NotSupportedError, listed, unknown
 
 if TYPE_CHECKING:
     import gymnasium
@@ -64,7 +62,7 @@ def make(
     env.unwrapped.spec = spec
     env = _ordered(env)
     for wrapper, settings in env_wrappers:
-        env = _applied(wrapper, env, settings)
+        env = _applied(wrapper, env, settings=settings)
     return _with_plugins(env, spec) if plugins else env
 
 
@@ -78,19 +76,56 @@ def bare_env(task: TaskLike, *, wrap: Any = (), render_mode: str | None = None, 
     """The env of a task with its wrappers, without the order check and plug-ins that `make` adds."""
     env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
     for wrapper, settings in env_wrappers:
-        env = _applied(wrapper, env, settings)
+        env = _applied(wrapper, env, settings=settings)
     return env
 
 
 def _bare(task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]) -> tuple[Any, list]:
     found = resolve(task)
     if _is_gymnasium_env(found):
-        params = {**params, "render_mode": render_mode} if render_mode else params
-        return found(**params), [_wrapper(item) for item in _as_list(wrap)]
+        return _plain_env(found, render_mode, seed, params), _env_wrappers(found, wrap)
     from neurogym_core.play.env import TaskEnv
 
     made, env_wrappers = _make_with(found, wrap, params)
     return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
+
+
+def _plain_env(cls: type, render_mode: str | None, seed: int | None, params: dict[str, Any]) -> gymnasium.Env:
+    """An env of a class that is no Task: a classic env, or any other of Gymnasium's."""
+    params = {**params, "render_mode": render_mode} if render_mode else dict(params)
+    if not is_classic(cls):
+        return _applied(cls, settings=params)
+    trials = params.pop("trials_per_session", cls.trials_per_session)  # type: ignore[attr-defined]
+    env = _applied(cls, settings=params)
+    env.trials_per_session = trials
+    if seed is not None:
+        env.reseed(seed)
+    return env
+
+
+def _env_wrappers(cls: type, wrap: Any) -> list[tuple[Any, dict]]:
+    """The wrappers of a plain env; none of them may wrap tasks."""
+    wrappers = [_wrapper(item) for item in _as_list(wrap)]
+    for wrapper, _ in wrappers:
+        if _wraps_tasks(wrapper):
+            raise NotSupportedError(
+                f"{wrapper.__name__} wraps tasks, and {cls.__name__} is {_kind(cls)}, which has no trials as tables. "
+                "Write it as a Task, or change what it does in a wrapper of envs (classic envs: a TrialWrapper)."
+            )
+    return wrappers
+
+
+def is_classic(value: Any) -> bool:
+    """Whether this is a class of classic envs (`PeriodEnv`)."""
+    if not _is_gymnasium_env(value):
+        return False
+    from neurogym_core.tasks.period_env import PeriodEnv
+
+    return issubclass(value, PeriodEnv)
+
+
+def _kind(cls: type) -> str:
+    return "a classic env" if is_classic(cls) else "a plain Gymnasium env"
 
 
 def make_vec(
@@ -109,12 +144,13 @@ def make_vec(
     found = resolve(task)
     if _is_gymnasium_env(found):
         raise NotSupportedError(
-            f"{task!r} is a plain Gymnasium env without a native vector form; use gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
+            f"{found.__name__} is {_kind(found)}, without a native vector form; use "
+            f"gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
         )
     made, env_wrappers = _make_with(found, wrap, params)
     env: Any = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
     for wrapper, settings in env_wrappers:
-        env = _applied(_vector_twin(wrapper), env, settings)
+        env = _applied(_vector_twin(wrapper), env, settings=settings)
     return env
 
 
@@ -126,50 +162,23 @@ def resolve(task: TaskLike) -> Any:
         InvalidValueError: not something that names a task.
     """
     if isinstance(task, str):
-        return _from_file(task) if _is_file(task) else _installed(task)
+        task = _named(task)
     if _is_task(task) or _is_gymnasium_env(task):
         return task
     raise InvalidValueError(f"{task!r} is no task; give an id such as 'PerceptualDecisionMaking-v0', a Task, a Task class, or 'file.py:Class'.")
 
 
-def _installed(name: str) -> Any:
+def _named(name: str) -> Any:
     from neurogym_core.ecosystem.discovery import load_task
+    from neurogym_core.ecosystem.files import load_from_file
 
-    return load_task(name)
+    return load_from_file(name) if _is_file(name) else load_task(name)
 
 
 def _is_file(name: str) -> bool:
-    return name.partition(":")[0].endswith(".py")
+    from neurogym_core.ecosystem.files import is_file_reference
 
-
-def _from_file(name: str) -> Any:
-    """The class of ``"file.py:Class"``; the class may be left out where the file has one task."""
-    file, _, wanted = name.rpartition(":") if not name.endswith(".py") else (name, "", "")
-    module = _module_of(Path(file))
-    offered = {key: value for key, value in vars(module).items() if _is_task(value) and getattr(value, "__module__", None) == module.__name__}
-    if wanted:
-        found = vars(module).get(wanted)
-        if found is None:
-            raise UnknownTaskError(f"{file} has no {wanted!r}; its tasks are {listed(offered)}.")
-        return found
-    if len(offered) != 1:
-        raise UnknownTaskError(f"{file} has {len(offered)} tasks ({listed(offered)}); say which one: '{file}:Class'.")
-    return next(iter(offered.values()))
-
-
-def _module_of(path: Path) -> Any:
-    if not path.is_file():
-        raise UnknownTaskError(f"There is no file {str(path)!r}; give the path of a Python file, as in 'my_task.py:MyTask'.")
-    name = f"_neurogym_file_{path.stem}_{abs(hash(str(path.resolve()))):x}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
-    sys.modules[name] = module  # classes of the file pickle only when their module can be found
-    try:
-        spec.loader.exec_module(module)  # type: ignore[union-attr]
-    except Exception as error:
-        sys.modules.pop(name, None)
-        raise BrokenTaskError(f"{path} cannot be run: {type(error).__name__}: {error}. Correct the file, then try again.") from error
-    return module
+    return is_file_reference(name)
 
 
 def _is_task(value: Any) -> bool:
@@ -188,7 +197,11 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Any, 
     """The wrapped task, and the env wrappers that remain."""
     found = resolve(task)
     if not _is_task(found):
-        raise NotSupportedError(f"{task!r} is a plain Gymnasium env; it has no Task to wrap or to make datasets of. Use make().")
+        has = "make() and Dataset()" if is_classic(found) else "make()"
+        raise NotSupportedError(
+            f"{found.__name__} is {_kind(found)}: it has no Task, and so no tables, task wrappers, oracle or native vector "
+            f"env. Use {has}, or write it as a Task."
+        )
     if isinstance(found, type):
         found = found(**params)
     elif params:
@@ -229,16 +242,16 @@ def _wraps_tasks(wrapper: Any) -> bool:
     return isinstance(wrapper, type) and issubclass(wrapper, TaskWrapper)
 
 
-def _applied(wrapper: Callable, env: Any, settings: dict) -> Any:
+def _applied(wrapper: Callable, *env: Any, settings: dict[str, Any]) -> Any:
+    """Call a wrapper or an env class, and say which settings it takes where it is given others."""
     try:
-        return wrapper(env, **settings)
+        return wrapper(*env, **settings)
     except TypeError as error:
-        if "unexpected keyword" not in str(error):
+        known = [name for name in inspect.signature(wrapper).parameters if name not in ("env", "args", "kwargs")]
+        strange = [name for name in settings if name not in known]
+        if "unexpected keyword" not in str(error) or not strange:
             raise
-        import inspect
-
-        known = [name for name in inspect.signature(wrapper).parameters if name != "env"]
-        raise InvalidValueError(f"{wrapper.__name__} was given {listed(settings)}; it takes {listed(known)}.") from None
+        raise unknown("parameter", strange[0], known, of=wrapper.__name__) from None
 
 
 def _vector_twin(wrapper: Any) -> Any:

@@ -14,7 +14,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from neurogym_core import Axis, Choice, Dataset, Task, TaskEnv, TaskVectorEnv, make, make_vec
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.errors import NotSupportedError, UnknownNameError
 from neurogym_core.wrappers import PassAction, PassReward
 
 WRAPS = {
@@ -207,7 +207,7 @@ def test_envs_they_cannot_be_applied_to():
         PassAction(OddActions())
     with pytest.raises(NotSupportedError, match="wraps envs, not tasks"):
         Dataset(Small, wrap="PassReward")
-    with pytest.raises(InvalidValueError, match="'raw'"):
+    with pytest.raises(UnknownNameError, match="Did you mean 'raw'"):
         make(Small, wrap=("PassAction", {"rawest": True}))
 
 

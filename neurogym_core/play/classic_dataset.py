@@ -1,0 +1,213 @@
+"""`ClassicDataset`: supervised batches of a classic env, laid out by its own `new_trial`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete
+
+from neurogym_core.errors import NotSupportedError
+from neurogym_core.play.dataset import SPLITS, Batch, Dataset, Placed, _known, _whole
+from neurogym_core.tasks.period_env import PeriodEnv, TrialWrapper
+
+
+class ClassicBatch(Batch):
+    """A batch of a classic env; weights are 1 on every step of a trial."""
+
+    def score(self, outputs: Any) -> Any:
+        """Not to be had: what an action is worth is known only while it is played."""
+        raise NotSupportedError(
+            f"{type(self.task).__name__} is a classic env, whose answers are scored by its own _step; play it instead "
+            "(make), or write it as a Task."
+        )
+
+
+class ClassicDataset(Dataset):
+    """What `Dataset` makes of classic envs; see there for the arguments.
+
+    Trials are laid out by `new_trial` alone: `inputs` are the env's `ob`, `targets` its `gt`; `_step` is never called.
+    Each row has a copy of the env with random numbers of its own, so that trials which depend on earlier ones follow
+    these.
+
+    Raises:
+        NotSupportedError: `new_trial` lays out no observations or no targets, or `post_step` changes observations.
+    """
+
+    def __init__(
+        self,
+        task: Any,
+        batch_size: int = 16,
+        seq_len: int | None = None,
+        seed: int | None = None,
+        split: str | None = None,
+        *,
+        targets: str = "action",
+        wrap: Any = (),
+        **params: Any,
+    ) -> None:
+        from neurogym_core.play.make import bare_env
+
+        env = bare_env(task, wrap=wrap, **params)
+        self.task: Any = env.unwrapped
+        self._env = env
+        self.batch_size = _whole("batch_size", batch_size)
+        self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
+        self.split = _known("split", split, (None, *SPLITS))
+        self.targets = _known("targets", targets, ("action", "units"))
+        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else seed
+        self._check_supported()
+        discrete = isinstance(self.task.action_space, Discrete)
+        self.n_inputs = self.task.observation_space.shape[0]
+        self.n_outputs = int(self.task.action_space.n) if discrete else self.task.action_space.shape[0]
+        self._units = np.eye(self.n_outputs, dtype=np.float32) if discrete and targets == "units" else None
+        self._first = int(self.task.action_space.start) if discrete else 0
+        self.restart()
+
+    def _check_supported(self) -> None:
+        name, wrapper = type(self.task).__name__, self._env
+        while wrapper is not self.task:
+            if type(wrapper).step is not TrialWrapper.step:
+                raise NotSupportedError(
+                    f"{type(wrapper).__name__} changes the steps of an env, which datasets do not take; leave it out "
+                    "of wrap=, or make it a TrialWrapper that changes trials."
+                )
+            wrapper = wrapper.env
+        if len(self.task.observation_space.shape or ()) != 1:
+            raise NotSupportedError(
+                f"{name} has observations of shape {self.task.observation_space.shape}; datasets take vectors."
+            )
+        if type(self.task).post_step is not PeriodEnv.post_step:
+            raise NotSupportedError(
+                f"{name} makes its observations while it is played (post_step), so its trials cannot be laid out for a "
+                "dataset; train it with rewards (make)."
+            )
+        probe = copy.deepcopy(self._env)
+        probe.reset(seed=0)
+        for laid_out, what, how in (
+            (probe.unwrapped._play.shows, "observations", "add_ob or set_ob"),
+            (probe.unwrapped._play.asks, "targets", "set_groundtruth"),
+        ):
+            if not laid_out:
+                raise NotSupportedError(
+                    f"{name}.new_trial lays out no {what} ({how}), so there is nothing to train on; "
+                    "train with rewards (make)."
+                )
+
+    def restart(self) -> None:
+        """Return to the seed: the same batches again."""
+        key = () if self.split is None else (100 + SPLITS.index(self.split),)
+        seeds = np.random.SeedSequence(self.seed, spawn_key=key).generate_state(self.batch_size, np.uint64)
+        self._rows = [_Row(copy.deepcopy(self._env), int(seed >> 1)) for seed in seeds.tolist()]
+
+    def __next__(self) -> Batch:
+        return self._whole_trials() if self.seq_len is None else self._streams()
+
+    def __repr__(self) -> str:
+        settings = f"seq_len={self.seq_len}, seed={self.seed}, split={self.split!r}"
+        return f"Dataset({self._env}, batch_size={self.batch_size}, {settings})"
+
+    def _whole_trials(self) -> Batch:
+        trials = [row.new_trial() for row in self._rows]
+        steps = max(len(trial.ob) for trial in trials)
+        return self._batch([[(0, trial)] for trial in trials], steps)
+
+    def _streams(self) -> Batch:
+        return self._batch([row.stretch(self.seq_len) for row in self._rows], self.seq_len)
+
+    def _batch(self, rows: list[list[tuple[int, _Trial]]], steps: int) -> Batch:
+        """The batch of rows of trials, each with the step on which it begins (negative: before the batch)."""
+        shape = (len(rows), steps)
+        inputs = np.zeros((*shape, self.n_inputs), np.float32)
+        targets = np.zeros((*shape, *self._encode(rows[0][0][1].gt).shape[1:]), self._encode(rows[0][0][1].gt).dtype)
+        weights, new_trial = np.zeros(shape, np.float32), np.zeros(shape, bool)
+        for row, trials in enumerate(rows):
+            for start, trial in trials:
+                here = slice(max(start, 0), min(start + len(trial.ob), steps))
+                there = slice(here.start - start, here.stop - start)
+                inputs[row, here], targets[row, here] = trial.ob[there], self._encode(trial.gt[there])
+                weights[row, here] = 1
+                if start >= 0:
+                    new_trial[row, start] = True
+        return ClassicBatch(inputs, targets, weights, new_trial, partial(_placed, rows), self)
+
+    def _encode(self, targets: np.ndarray) -> np.ndarray:
+        return targets if self._units is None else self._units[targets - self._first]
+
+    def encode(self, targets: np.ndarray) -> np.ndarray:
+        """Targets as they are wanted: ids or values, or units."""
+        return self._encode(np.asarray(targets))
+
+
+class _Trial:
+    """What a dataset keeps of a trial."""
+
+    def __init__(self, env: PeriodEnv) -> None:
+        steps = max(env._index(env.tmax), 1)
+        self.ob, self.gt = env.ob[:steps].copy(), env.gt[:steps].copy()
+        self.conditions = dict(env.trial)
+
+
+class _Row:
+    """One row of the batches: an env of its own, and the trial that goes on in the next batch."""
+
+    def __init__(self, env: Any, seed: int) -> None:
+        self.env = env
+        env.reset(seed=seed)
+        self.trial: _Trial | None = None
+        self.start = 0  # of the trial, in the coming batch
+
+    def new_trial(self) -> _Trial:
+        env = self.env.unwrapped
+        trial = _Trial(env)
+        env._top.new_trial()
+        return trial
+
+    def stretch(self, steps: int) -> list[tuple[int, _Trial]]:
+        """The trials that fill the coming `steps` steps."""
+        trials = []
+        while True:
+            if self.trial is None:
+                self.trial = self.new_trial()
+            trials.append((self.start, self.trial))
+            stop = self.start + len(self.trial.ob)
+            if stop > steps:
+                self.start -= steps
+                return trials
+            self.start, self.trial = stop, None
+            if stop == steps:
+                self.start = 0
+                return trials
+
+
+def _placed(rows: list[list[tuple[int, _Trial]]]) -> Placed:
+    flat = [(row, start, trial) for row, trials in enumerate(rows) for start, trial in trials]
+    start = np.array([start for _, start, _ in flat])
+    stop = start + [len(trial.ob) for *_, trial in flat]
+    conditions = _joined([trial.conditions for *_, trial in flat])
+    return Placed(np.array([row for row, *_ in flat]), start, stop, conditions)
+
+
+def _joined(conditions: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """Name -> (m, …); an array of objects where values differ in shape, or some trials lack them (None)."""
+    names = dict.fromkeys(name for trial in conditions for name in trial)
+    return {str(name): _column([trial.get(name) for trial in conditions]) for name in names}
+
+
+def _column(values: list) -> np.ndarray:
+    if (
+        all(value is not None for value in values)
+        and len({np.shape(value) for value in values if not isinstance(value, Mapping)}) == 1
+    ):
+        column = np.array(values)
+        if column.dtype.kind != "O":
+            return column
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
+
+
+__all__ = ["ClassicBatch", "ClassicDataset"]

@@ -1,0 +1,406 @@
+"""`ClassicTrial`: the verbs with which classic tasks lay out a trial, period by period and array by array."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from neurogym_core.errors import NotSupportedError, TrialLayoutError, unknown
+from neurogym_core.tasks.timing_specs import draw, is_until
+
+TRIAL_MS = 10_000
+"""ms that a trial lasts at most when it has no periods."""
+
+Period = str | Sequence[str] | None
+
+
+class ClassicGenerator(np.random.Generator):
+    """A NumPy generator that also answers to the names of the older `RandomState` that classic tasks use."""
+
+    def rand(self, *shape: int) -> Any:
+        """Uniform on [0, 1)."""
+        return self.random(shape or None)
+
+    def randn(self, *shape: int) -> Any:
+        """Standard normal."""
+        return self.standard_normal(shape or None)
+
+    def randint(self, low: int, high: int | None = None, size: Any = None) -> Any:
+        """Whole numbers from `low` to below `high`."""
+        return self.integers(low, high, size)
+
+    random_sample = np.random.Generator.random
+
+    def __reduce__(self) -> tuple:
+        return ClassicGenerator, (self.bit_generator,)
+
+
+class Play:
+    """The trial in hand, and what is counted over trials."""
+
+    def __init__(self) -> None:
+        self.rng: ClassicGenerator | None = None
+        self.started = False
+        self.num_tr = 0  # trials begun
+        self.finished = 0
+        self.session = 0
+        self.in_session = 0  # trials finished in this session
+        self.imposed: dict[str, Any] = {}
+        self.warned: set[str] = set()
+        self.begin()
+
+    def begin(self) -> None:
+        self.t_ind = 0
+        self.tmax = 0.0
+        self.start_t: dict[str, float] = {}
+        self.end_t: dict[str, float] = {}
+        self.last: str | None = None
+        self.ob: np.ndarray | None = None
+        self.gt: np.ndarray | None = None
+        self.shows = self.asks = False
+        self.performance: Any = 0
+        self.trial: dict[str, Any] = {}
+        self.reward = 0.0
+
+
+def _of_play(name: str, doc: str) -> property:
+    def read(self: ClassicTrial) -> Any:
+        return getattr(self._play, name)
+
+    def write(self: ClassicTrial, value: Any) -> None:
+        setattr(self._play, name, value)
+
+    return property(read, write, doc=doc)
+
+
+class ClassicTrial:
+    """The trial in hand of a classic env: its clock, periods, observations and targets."""
+
+    dt: float
+    timing: dict[str, Any]
+    observation_space: gymnasium.Space
+    action_space: gymnasium.Space
+    _play: Play
+
+    t_ind = _of_play("t_ind", "Steps since the trial began.")
+    start_t = _of_play("start_t", "Onset of each period, ms.")
+    end_t = _of_play("end_t", "End of each period, ms.")
+    performance = _of_play("performance", "How well the trial went, 0 to 1.")
+    trial = _of_play("trial", "What varies, name -> value.")
+    num_tr = _of_play("num_tr", "Number of trials begun.")
+
+    @property
+    def t(self) -> float:
+        """ms since the trial began."""
+        return self._play.t_ind * self.dt
+
+    @t.setter
+    def t(self, ms: float) -> None:
+        self._play.t_ind = self._index(ms)
+
+    @property
+    def tmax(self) -> float:
+        """Length of the trial, ms."""
+        play = self._play
+        return play.tmax if play.tmax or play.start_t else TRIAL_MS
+
+    @tmax.setter
+    def tmax(self, ms: float) -> None:
+        self._play.tmax = ms
+
+    @property
+    def start_ind(self) -> dict[str, int]:
+        """First step of each period."""
+        return {name: self._index(ms) for name, ms in self._play.start_t.items()}
+
+    @property
+    def end_ind(self) -> dict[str, int]:
+        """Last step + 1 of each period."""
+        return {name: self._index(ms) for name, ms in self._play.end_t.items()}
+
+    @property
+    def rng(self) -> ClassicGenerator:
+        """The generator to draw from."""
+        if self._play.rng is None:
+            self.reseed(None)
+        return self._play.rng  # type: ignore[return-value]
+
+    def reseed(self, seed: int | None) -> None:
+        """Seed `rng` only; ``reset(seed=…)`` also puts the task's own attributes back."""
+        self._play.rng = ClassicGenerator(np.random.PCG64(np.random.SeedSequence(seed)))
+
+    @property
+    def ob(self) -> np.ndarray:
+        """Observations of the trial, (T, …)."""
+        play = self._play
+        play.ob = self._sized(play.ob, self.observation_space.shape, self.observation_space.dtype, 0)
+        return play.ob
+
+    @property
+    def gt(self) -> np.ndarray:
+        """What is right, (T,) int64 or (T, k)."""
+        play, space = self._play, self.action_space
+        discrete = isinstance(space, gymnasium.spaces.Discrete)
+        dtype = np.int64 if discrete else space.dtype
+        play.gt = self._sized(play.gt, space.shape, dtype, int(space.start) if discrete else 0)
+        return play.gt
+
+    def _sized(self, array: np.ndarray | None, shape: tuple[int, ...], dtype: Any, fill: int) -> np.ndarray:
+        """The array with one row for every step; periods that were added later add rows."""
+        if shape is None:
+            raise NotSupportedError(
+                f"{type(self).__name__} has spaces without a shape; a classic env needs a Box of observations, and "
+                "Discrete or Box actions."
+            )
+        have, steps = 0 if array is None else len(array), max(self._index(self.tmax), 1)
+        if array is not None and have >= steps:
+            return array
+        grown = np.full((steps, *shape), fill, dtype)
+        if array is not None:
+            grown[:have] = array
+        return grown
+
+    def _index(self, ms: float) -> int:
+        return int(ms / self.dt + 1e-9)
+
+    @property
+    def ob_now(self) -> np.ndarray:
+        """The observation in hand."""
+        return self.ob[self._play.t_ind]
+
+    @property
+    def gt_now(self) -> Any:
+        """What is right on the observation in hand."""
+        return self.gt[self._play.t_ind]
+
+    @property
+    def target(self) -> Any:
+        """What is right on the observation in hand, as a Python number or a copy."""
+        now = self.gt_now
+        return now.item() if np.ndim(now) == 0 else now.copy()
+
+    @property
+    def period(self) -> str:
+        """Name of the period in hand, the shortest where several overlap; "trial" where there is none."""
+        inside = [name for name in self._play.start_t if self.in_period(name)]
+        return min(inside, key=lambda name: self._play.end_t[name] - self._play.start_t[name], default="trial")
+
+    # ------------------------------------------------------------------ periods
+
+    def add_period(
+        self,
+        period: str | Sequence[str],
+        duration: Any = None,
+        before: Any = None,
+        after: Any = None,
+        last_period: bool = False,
+    ) -> None:
+        """Add a period, or several in a row.
+
+        Args:
+            period: its name, or names.
+            duration: ms (or one for each of several); None: drawn from `timing`, and rounded down to whole steps.
+            before: what it ends with: the onset of a period, or ms.
+            after: what it begins with: the end of a period, or ms; default the end of the period added last.
+            last_period: said of the last one; the trial ends with the period that ends last in any case.
+
+        Raises:
+            TrialLayoutError: it would begin before the trial, or end before it begins.
+        """
+        if not isinstance(period, str):
+            self._add_several(period, duration, after)
+            return
+        if before is not None:
+            end = self._moment(before, self._play.start_t)
+            ms = self._duration_of(period, None) if duration is None else duration
+            start = end - ms
+        else:
+            start = self._moment(self._play.last if after is None else after, self._play.end_t)
+            ms = self._duration_of(period, start) if duration is None else duration
+        self._place(period, float(start), float(ms))
+
+    def _add_several(self, periods: Sequence[str], duration: Any, after: Any) -> None:
+        durations = list(duration) if isinstance(duration, Sequence | np.ndarray) else [duration] * len(periods)
+        if len(durations) != len(periods):
+            raise TrialLayoutError(
+                f"add_period() of {type(self).__name__} was given {len(durations)} durations for {len(periods)} "
+                "periods; give one for each."
+            )
+        for k, (name, ms) in enumerate(zip(periods, durations, strict=True)):
+            self.add_period(name, ms, after=after if k == 0 else None)
+
+    def _moment(self, moment: Any, known: Mapping[str, float]) -> float:
+        if moment is None or (moment == "start" and "start" not in known):
+            return 0.0
+        if isinstance(moment, str):
+            return known[self._checked_period(moment)]
+        return float(moment)
+
+    def _place(self, period: str, start: float, ms: float) -> None:
+        if not (ms >= 0 and start >= -1e-9 and math.isfinite(ms)):
+            raise TrialLayoutError(
+                f"Period {period!r} of {type(self).__name__} would begin at {start:g} ms and last {ms:g} ms; both are "
+                "0 or more, and finite."
+            )
+        play = self._play
+        play.start_t[period], play.end_t[period] = start, start + ms
+        play.last = period
+        play.tmax = max(play.tmax, start + ms)
+        if ms > 0 and self._index(start) == self._index(start + ms):
+            self._warn_lost(period, ms)
+
+    def _warn_lost(self, period: str, ms: float) -> None:
+        if period not in self._play.warned:
+            self._play.warned.add(period)
+            warnings.warn(
+                f"Period {period!r} of {type(self).__name__} lasts {ms:g} ms, too short for a step of dt={self.dt:g} "
+                "ms: it is left out. Use a smaller dt, or a longer period.",
+                stacklevel=4,
+            )
+
+    def sample_time(self, period: str) -> float:
+        """A duration of a period from `timing`, in ms, rounded down to whole steps."""
+        return self._duration_of(period, self._moment(self._play.last, self._play.end_t))
+
+    def _duration_of(self, period: str, start: float | None) -> float:
+        if period not in self.timing:
+            raise unknown("period", period, self.timing, of=f"{type(self).__name__}.timing")
+        spec = self.timing[period]
+        if is_until(spec):
+            if start is None:
+                raise TrialLayoutError(
+                    f"Period {period!r} of {type(self).__name__} lasts until {spec[1]:g} ms; give it no before=."
+                )
+            ms = float(spec[1]) - start
+        else:
+            ms = draw(spec, self.rng)
+        floored = self._index(ms) * self.dt if ms >= 0 else ms
+        if floored == 0 < ms:
+            self._warn_lost(period, ms)
+        return floored
+
+    def in_period(self, period: str, t: float | None = None) -> bool:
+        """Whether the step in hand (or the moment `t`, ms) lies in a period."""
+        self._checked_period(period)
+        step = self._play.t_ind if t is None else self._index(t)
+        return self._index(self._play.start_t[period]) <= step < self._index(self._play.end_t[period])
+
+    def _checked_period(self, period: str) -> str:
+        if period not in self._play.start_t:
+            raise unknown("period", period, self._play.start_t, of=f"the trial in hand of {type(self).__name__}")
+        return period
+
+    # ------------------------------------------------------------------ observations and targets
+
+    def _views(self, array: np.ndarray, period: Period) -> list[np.ndarray]:
+        if period is None:
+            return [array]
+        names = [period] if isinstance(period, str) else list(period)
+        return [array[self.start_ind[name] : self.end_ind[name]] for name in map(self._checked_period, names)]
+
+    def view_ob(self, period: Period = None) -> np.ndarray:
+        """The observations of a period, (steps, …), or of the whole trial; a view."""
+        self._play.shows = True
+        return self._views(self.ob, period)[0]
+
+    def view_groundtruth(self, period: Period = None) -> np.ndarray:
+        """What is right in a period, or in the whole trial; a view."""
+        self._play.asks = True
+        return self._views(self.gt, period)[0]
+
+    def add_ob(self, value: Any, period: Period = None, where: Any = None) -> None:
+        """Add to observations.
+
+        Args:
+            value: number, (k,), (steps, k), or a function of the observations in question that returns these.
+            period: a period, several, or None for the whole trial.
+            where: a name that the observation space knows, or indices; None: everywhere.
+        """
+        self._write_ob(value, period, where, add=True)
+
+    def set_ob(self, value: Any, period: Period = None, where: Any = None) -> None:
+        """Set observations; arguments as for `add_ob`."""
+        self._write_ob(value, period, where, add=False)
+
+    def add_randn(self, mu: Any = 0, sigma: Any = 1, period: Period = None, where: Any = None) -> None:
+        """Add Gaussian noise, independent over steps and entries.
+
+        Args:
+            mu, sigma: mean and SD of every step; for noise that does not depend on dt give sigma / sqrt(dt).
+        """
+        columns = self._columns(self.observation_space, where)
+
+        def noise(shown: np.ndarray) -> np.ndarray:
+            return mu + np.asarray(sigma) * self.rng.standard_normal(shown[..., columns].shape)
+
+        self._write_ob(noise, period, where, add=True)
+
+    def _write_ob(self, value: Any, period: Period, where: Any, add: bool) -> None:
+        columns = self._columns(self.observation_space, where)
+        self._play.shows = True
+        for view in self._views(self.ob, period):
+            amount = value(view) if callable(value) else value
+            try:
+                view[..., columns] = view[..., columns] + amount if add else amount
+            except ValueError:
+                raise TrialLayoutError(
+                    f"{'add_ob' if add else 'set_ob'}() of {type(self).__name__} was given values of shape "
+                    f"{np.shape(amount)} for observations of shape {view[..., columns].shape} (period {period!r}, "
+                    f"where {where!r}); give a number, one per entry, or one row per step."
+                ) from None
+
+    def set_groundtruth(self, value: Any, period: Period = None, where: Any = None) -> None:
+        """Say what is right.
+
+        Args:
+            value: an action (or its name); with `where` the place within the actions of that name; an array for one per
+                step. For continuous actions values, (k,).
+            period: a period, several, or None for the whole trial.
+            where: a name that the action space knows.
+
+        Raises:
+            TrialLayoutError: no action of the env.
+        """
+        discrete = isinstance(self.action_space, gymnasium.spaces.Discrete)
+        value = self._action_of(value, where) if discrete else value
+        columns = ... if discrete or where is None else (..., self._columns(self.action_space, where))
+        self._play.asks = True
+        for view in self._views(self.gt, period):
+            try:
+                view[columns] = value
+            except (ValueError, TypeError):
+                raise TrialLayoutError(
+                    f"set_groundtruth() of {type(self).__name__} was given {value!r} for targets of shape {view.shape} "
+                    f"(period {period!r}, where {where!r}); give one action, or one per step."
+                ) from None
+
+    def _action_of(self, value: Any, where: Any) -> Any:
+        if where is not None:
+            actions = self._columns(self.action_space, where)
+            value = actions if isinstance(actions, int) else np.asarray(actions)[value]
+        elif isinstance(value, str):
+            value = self._columns(self.action_space, value)
+        ids = np.asarray(value)
+        low, high = int(self.action_space.start), int(self.action_space.start + self.action_space.n) - 1
+        if ids.dtype.kind not in "iub" or ids.ndim > 1 or (ids < low).any() or (ids > high).any():
+            raise TrialLayoutError(
+                f"set_groundtruth() of {type(self).__name__} was given {value!r}; give actions from {low} to {high}."
+            )
+        return value
+
+    def _columns(self, space: Any, where: Any) -> Any:
+        """Indices that a name stands for."""
+        if where is None:
+            return slice(None)
+        if not isinstance(where, str):
+            return list(where) if isinstance(where, range) else where
+        names = getattr(space, "name", None) or {}
+        if where not in names:
+            raise unknown("name", where, names, of=f"{type(self).__name__}'s spaces (name={{…}})")
+        found = names[where]
+        return int(found) if np.ndim(found) == 0 else list(found)
