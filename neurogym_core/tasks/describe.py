@@ -16,9 +16,9 @@ def describe(task: Task) -> dict[str, Any]:
     """Everything that can be read from a task without playing it, as JSON can hold it.
 
     Returns:
-        docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value), channels (name, start,
-        stop, encoder), actions (name, start, stop, kind), periods (name, duration in written form, typical ms), conditions
-        (name, distribution), rewards.
+        docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value), channels (name,
+        start, stop, encoder), actions (name, start, stop, kind), periods (name, duration in written form, typical
+        ms), conditions (name, distribution), rewards.
     """
     return {
         "name": task.name,
@@ -35,6 +35,11 @@ def describe(task: Task) -> dict[str, Any]:
     }
 
 
+def _type(annotation: Any) -> str:
+    """An annotation as it is written; without ``from __future__ import annotations`` it is the type itself."""
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
 def _parameters(task: Task) -> list[dict[str, Any]]:
     cls = type(task)
     values = plain_settings(task.parameters)
@@ -42,7 +47,13 @@ def _parameters(task: Task) -> list[dict[str, Any]]:
     docs = argument_docs(cls)
     types = parameter_types(cls)
     return [
-        {"name": name, "type": str(types.get(name, "")), "default": defaults[name], "value": values[name], "doc": docs.get(name, "")}
+        {
+            "name": name,
+            "type": _type(types.get(name, "")),
+            "default": defaults[name],
+            "value": values[name],
+            "doc": docs.get(name, ""),
+        }
         for name in task.parameters
     ]
 
@@ -76,7 +87,8 @@ def _parts(named: Any) -> list[dict[str, Any]]:
     for name, part in named.parts.items():
         plain = part.to_plain()
         kind = plain.pop("encoder", "Axis")
-        rows.append({"name": name, "start": named[name].start, "stop": named[name].stop, "size": part.size, "kind": kind, **plain})
+        place = {"start": named[name].start, "stop": named[name].stop, "size": part.size}
+        rows.append({"name": name, **place, "kind": kind, **plain})
     return rows
 
 

@@ -1,0 +1,31 @@
+"""`describe` writes the types of parameters as the author wrote them, in whatever way Python keeps annotations."""
+
+import neurogym_core as core
+from neurogym_core.tasks.describe import describe
+
+
+class Plain(core.Task):  # no `from __future__ import annotations` here: annotations are types
+    """One step, nothing asked."""
+
+    gain: float = 1.0
+    levels: tuple[float, ...] = (1.0, 2.0)
+    label: str | None = None
+    written: "int" = 3
+
+    timing = {"wait": 100}  # noqa: RUF012 (a task's own form)
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, go=1)
+
+    def new_trial(self, trial):
+        trial.periods("wait")
+
+
+def test_types_are_written_as_in_the_source():
+    types = {row["name"]: row["type"] for row in describe(Plain())["parameters"]}
+    assert types["gain"] == "float"
+    assert types["levels"] == "tuple[float, ...]"
+    assert types["label"] == "str | None"
+    assert types["written"] == "int"
+    assert types["dt"] == "float"
