@@ -16,8 +16,12 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +29,7 @@ import pytest
 from click.testing import CliRunner
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ("tour.md", "trial.md", "../README.md")
+PAGES = ("tour.md", "trial.md", "write-a-task.md", "../README.md")
 
 _FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE_NAME = re.compile(r"# (?P<name>[\w/.-]+\.(py|toml))\n")
@@ -125,3 +129,25 @@ def test_a_snippet_that_fails_is_found(tmp_path, monkeypatch):
     page.write_text("```python\nx = 1\n```\n\nText.\n\n```python\nprint(y)\n```\n", "utf-8")
     with pytest.raises(NameError, match="y"):
         play_page(page)
+
+
+@pytest.mark.slow
+def test_the_package_of_the_page_is_installed_and_found(tmp_path, monkeypatch):
+    """The files that `write-a-task.md` shows make a package that pip installs, `ngym list` shows and `make` plays."""
+    monkeypatch.chdir(tmp_path)
+    play_page(DOCS / "write-a-task.md")
+    inside = tmp_path / "neurogym-task-sides" / "neurogym_task_sides"
+    (inside / "__init__.py").touch()
+    (inside / "side_memory.py").write_text(Path("my_task.py").read_text("utf-8"), "utf-8")
+    site = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
+    subprocess.run([*install, "--target", str(site), "./neurogym-task-sides"], check=True, timeout=120)
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    ask = [sys.executable, "-m", "neurogym_core.cli", "list", "--json", "--tag", "working-memory"]
+    rows = json.loads(subprocess.run(ask, env=environment, check=True, capture_output=True, timeout=60).stdout)
+    row = next(row for row in rows if row["id"] == "sides/SideMemory-v0")
+    assert row["status"] == "ok", row["problems"]
+    assert not row["problems"]
+    play = "from neurogym_core import run; print(run('sides/SideMemory-v0', 'oracle', 5, seed=1)['performance'].mean())"
+    played = subprocess.run([sys.executable, "-c", play], env=environment, check=True, capture_output=True, timeout=60)
+    assert played.stdout.decode().strip() == "1.0"
