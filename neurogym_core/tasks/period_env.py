@@ -355,7 +355,7 @@ class TrialWrapper(Restoring, gymnasium.Wrapper):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "env" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.unwrapped, name)
+        return self.env.get_wrapper_attr(name)
 
 
 def _inside(method: Callable) -> Callable:

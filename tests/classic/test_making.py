@@ -1,0 +1,93 @@
+"""`make`, `make_vec`, `make_task` and `gymnasium.make` of classic envs and of any other Gymnasium env."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+import pytest
+
+import neurogym_core.gym  # noqa: F401 -- registers what `gymnasium.make` makes below
+from neurogym_core import make, make_task, make_vec, run
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.wrappers import PassReward, ReactionTime, TrialHistory
+
+
+def test_a_file_and_its_class(ref):
+    env = make(ref("as_neurogym", "DelayedDots"), timing={"fixation": 500}, cohs=[99.0], dt=50)
+    env.reset(seed=0)
+    assert env.unwrapped.timing["fixation"] == 500
+    assert env.unwrapped.trial["coh"] == 99.0
+    assert env.unwrapped.end_ind["fixation"] == 10
+
+
+def test_the_seed_of_make_is_used_until_reset_has_one(ref):
+    first = [make(ref("as_neurogym", "DelayedDots"), seed=seed).unwrapped.rng.random() for seed in (1, 1, 2)]
+    assert first[0] == first[1] != first[2]
+
+
+def test_parameters_it_does_not_take(ref):
+    with pytest.raises(UnknownNameError, match=r"'cohs'.*Known: .*'timing'"):
+        make(ref("as_neurogym", "DelayedDots"), coh=[1])
+    with pytest.raises(UnknownNameError, match="'bonus'"):
+        make(ref("plain_gymnasium", "Guess"), bonsu=1)
+    with pytest.raises(UnknownNameError, match="'render_mode'"):
+        make(ref("as_neurogym", "Withhold"), render_mode="rgb_array")
+
+
+def test_the_spec_makes_it_again(ref):
+    env = make(ref("as_neurogym", "DelayedDots"), dt=50, wrap=["PassReward"])
+    again = gymnasium.make(env.spec)
+    assert again.observation_space.shape == (4,)
+    assert again.unwrapped.dt == 50
+    np.testing.assert_array_equal(env.reset(seed=3)[0], again.reset(seed=3)[0])
+
+
+def test_gymnasiums_vector_envs_take_them(ref):
+    reference = ref("as_neurogym", "DelayedDots")
+    envs = gymnasium.vector.SyncVectorEnv([lambda: make(reference, trials_per_session=1)] * 3)
+    obs, _ = envs.reset(seed=0)
+    assert obs.shape == (3, 3)
+    for _ in range(40):
+        obs, *_ = envs.step(np.zeros(3, int))
+    assert obs.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "kind"), [("as_neurogym", "Blocks", "a classic env"), ("plain_gymnasium", "Guess", "a plain")]
+)
+def test_what_they_cannot_have_is_said(ref, file, name, kind):
+    reference = ref(file, name)
+    for wrapper in (ReactionTime, "TrialHistory", (TrialHistory, {"probs": 0.9})):
+        with pytest.raises(NotSupportedError, match=f"wraps tasks, and {name} is {kind}"):
+            make(reference, wrap=wrapper)
+    with pytest.raises(NotSupportedError, match=r"without a native vector form.*SyncVectorEnv"):
+        make_vec(reference, 3)
+    with pytest.raises(NotSupportedError, match=r"no Task.*oracle"):
+        make_task(reference)
+    with pytest.raises(NotSupportedError, match=r"no Task.*oracle"):
+        run(reference, "oracle", 3)
+
+
+def test_any_gymnasium_env_may_be_a_task(ref):
+    env = make(ref("plain_gymnasium", "Guess"), bonus=0.5, wrap=PassReward)
+    assert env.reset(seed=0)[0].tolist() == [0, 0, 0]
+    assert env.step(1)[0].tolist() == [1, 1, 1.5]
+
+
+def test_a_class_works_like_its_file(load):
+    assert make(load("as_neurogym", "Withhold")).reset(seed=0)[0] == 1
+
+
+def test_what_is_no_task_at_all():
+    with pytest.raises(InvalidValueError, match="is no task"):
+        make(int)
+
+
+def test_a_pip_installed_class_is_found_by_its_id(monkeypatch, load):
+    from neurogym_core.ecosystem import discovery
+
+    monkeypatch.setattr(discovery, "load_task", lambda name: load("as_neurogym", "Withhold"))
+    monkeypatch.setattr(discovery, "task_id", lambda name: "mine/Withhold-v0")
+    env = make("Withhold-v0")
+    assert env.reset(seed=0)[0] == 1
+    assert env.spec.id == "mine/Withhold-v0"
