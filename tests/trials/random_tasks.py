@@ -86,7 +86,12 @@ class Described(Task):
         computed = {name: value.of(trial) for name, value in said.computed.items()}
         trial.periods(*said.periods, then=said.then, **computed)
         for show in said.shows:
-            trial.show(show["channel"], self._value(trial, show["value"]), noise=self._of(trial, show["noise"]), **self._span(trial, show))
+            trial.show(
+                show["channel"],
+                self._value(trial, show["value"]),
+                noise=self._of(trial, show["noise"]),
+                **self._span(trial, show),
+            )
         for frames in said.frames:
             trial.frames("dots", frames["values"], **self._span(trial, frames))
         for weigh in said.weights:
@@ -99,10 +104,22 @@ class Described(Task):
 
     def _ask(self, trial, slot):
         k = GROUPS[slot["group"]]
-        common = {"slot": slot["slot"], "then": slot["then"], "needs": slot["needs"], "miss": slot["miss"], **self._span(trial, slot)}
+        common = {
+            "slot": slot["slot"],
+            "then": slot["then"],
+            "needs": slot["needs"],
+            "miss": slot["miss"],
+            **self._span(trial, slot),
+        }
         if slot["kind"] == "answer":
             which = np.asarray(np.floor(slot["which"].of(trial)), int)
-            trial.answer(slot["group"], np.clip(which, -1 if self.description.rest else 0, k - 1), correct=slot["correct"], error=slot["error"], **common)
+            trial.answer(
+                slot["group"],
+                np.clip(which, -1 if self.description.rest else 0, k - 1),
+                correct=slot["correct"],
+                error=slot["error"],
+                **common,
+            )
         elif slot["kind"] == "mask":
             mask = np.stack([np.asarray(below.of(trial)) for below in slot["mask"]], axis=-1)
             if not self.description.rest:
@@ -110,7 +127,15 @@ class Described(Task):
             trial.answer(slot["group"], mask, correct=slot["correct"], error=slot["error"], **common)
         elif slot["kind"] == "timed":
             ms, tolerance = slot["ms"].of(trial), slot["tolerance"]
-            trial.answer_at(slot["group"], ms, tolerance=tolerance, index=slot["index"], pays=slot["pays"], correct=slot["correct"], **common)
+            trial.answer_at(
+                slot["group"],
+                ms,
+                tolerance=tolerance,
+                index=slot["index"],
+                pays=slot["pays"],
+                correct=slot["correct"],
+                **common,
+            )
         else:
             trial.pay(slot["group"], np.asarray(slot["amounts"][:k]), worth=np.asarray(slot["worths"][:k]), **common)
 
@@ -123,13 +148,20 @@ class Described(Task):
         return self._of(trial, value)
 
     def _span(self, trial, said):
-        moments = {name: self._of(trial, said[name]) for name in ("start", "stop", "where") if said.get(name) is not None}
+        moments = {
+            name: self._of(trial, said[name]) for name in ("start", "stop", "where") if said.get(name) is not None
+        }
         return {"during": said["during"], **moments}
 
 
 def task_of(description: Description, batched: bool = True) -> Task:
     """A task of a class of its own, because `timing` and `rewards` belong to classes."""
-    said = {"timing": description.timing, "rewards": description.rewards, "description": description, "batched": batched}
+    said = {
+        "timing": description.timing,
+        "rewards": description.rewards,
+        "description": description,
+        "batched": batched,
+    }
     cls = type("Described", (Described,), said)
     return cls(
         dt=description.dt, trials_per_session=description.trials_per_session, max_duration=description.max_duration,
@@ -198,7 +230,9 @@ def descriptions(draw, fixed=False, jumps=True):
     said.shows.extend(draw(st.lists(_shows(said), max_size=4)))
     said.frames.extend(draw(st.lists(_frames(said), max_size=2)))
     said.weights.extend(draw(st.lists(_weights(said), max_size=2)))
-    said.slots.extend(_askable(said, draw(st.lists(_slots(said, jumps), max_size=3, unique_by=lambda slot: slot["group"]))))
+    said.slots.extend(
+        _askable(said, draw(st.lists(_slots(said, jumps), max_size=3, unique_by=lambda slot: slot["group"])))
+    )
     if said.rest:
         said.holds.extend(draw(st.lists(_holds(said, jumps), max_size=2)))
     return said
@@ -211,7 +245,9 @@ def _then(draw, periods, least):
     if name is None:
         return {}
     targets = [other for other in periods if least[other] and (least[name] or other != name)]
-    return {name: draw(st.sampled_from([*targets, *(["end"] if least[name] else [])] or [periods[0]]))} if targets else {}
+    return (
+        {name: draw(st.sampled_from([*targets, *(["end"] if least[name] else [])] or [periods[0]]))} if targets else {}
+    )
 
 
 @st.composite
@@ -274,7 +310,19 @@ def _slots(draw, said, jumps):
         stop = Varying(begin.low + length, begin.high + length, begin.index)
     places = ["end", "wait", *said.periods]
     place = st.sampled_from(places)
-    then = draw(st.one_of(st.sampled_from(["end", "wait"]), st.fixed_dictionaries({"correct": place, "error": place, "other": place}), place)) if jumps else "end" if last == len(said.periods) - 1 else "wait"
+    then = (
+        draw(
+            st.one_of(
+                st.sampled_from(["end", "wait"]),
+                st.fixed_dictionaries({"correct": place, "error": place, "other": place}),
+                place,
+            )
+        )
+        if jumps
+        else "end"
+        if last == len(said.periods) - 1
+        else "wait"
+    )
     kind = draw(st.sampled_from(["answer", "answer", "mask", "timed", "pay"]))
     if jumps and kind == "pay" and draw(st.booleans()):
         then = tuple(draw(place) for _ in range(k))

@@ -64,7 +64,9 @@ def test_what_is_rendered_is_what_was_said(description, seed):
         np.testing.assert_allclose(weights, [trial.weight(p, k) for trial, p, k in places], atol=1e-6)
         period = np.repeat(np.broadcast_to(batch.period, path.shape).ravel(), path.ravel())
         np.testing.assert_array_equal(period, [p for _, p, _ in places])
-        noise = np.repeat(np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1]), path.ravel(), axis=0)
+        noise = np.repeat(
+            np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1]), path.ravel(), axis=0
+        )
         np.testing.assert_allclose(noise, [trial.noise_sd(p, k) for trial, p, k in places], atol=1e-6)
     lengths = np.array([trial.length for trial in trials])
     np.testing.assert_array_equal(np.stack(list(batch.period_steps.values()), axis=1), lengths)
@@ -86,7 +88,16 @@ def test_one_trial_at_a_time_makes_the_same_table(description, seed):
         same(lambda batch, steps: np.repeat(batch.weight.ravel(), steps.ravel()))
         for name in ("reward", "outcome", "goto", "score", "aborts"):
             same(lambda batch, steps, name=name: np.repeat(_flat(getattr(batch.payoffs, name)), steps.ravel(), axis=0))
-    for name in ("miss_reward", "miss_outcome", "error_reward", "due", "tolerance", "target_goto", "error_goto", "asked"):
+    for name in (
+        "miss_reward",
+        "miss_outcome",
+        "error_reward",
+        "due",
+        "tolerance",
+        "target_goto",
+        "error_goto",
+        "asked",
+    ):
         np.testing.assert_allclose(getattr(together.payoffs, name), getattr(one_by_one.payoffs, name), err_msg=name)
 
 
@@ -152,7 +163,9 @@ def check_record(record: dict, expected: dict) -> None:
         if isinstance(value, str):
             assert record[name] == value, (name, record, expected)
         else:
-            np.testing.assert_allclose(record[name], value, rtol=1e-5, atol=1e-6, err_msg=f"{name}: {record} {expected}")
+            np.testing.assert_allclose(
+                record[name], value, rtol=1e-5, atol=1e-6, err_msg=f"{name}: {record} {expected}"
+            )
 
 
 def playable(description):
@@ -201,7 +214,9 @@ def test_vector_env_plays_as_the_reference(description, seed, n, mode):
         actions = np.array([choose(rng, subject, task.actions.size) for subject in players])
         right = [subject.target for subject in players]
         obs, reward, terminated, truncated, info = env.step(actions)
-        results = [(0.0, False, False) if idle[i] else subject.step(int(actions[i])) for i, subject in enumerate(players)]
+        results = [
+            (0.0, False, False) if idle[i] else subject.step(int(actions[i])) for i, subject in enumerate(players)
+        ]
         np.testing.assert_allclose(reward, [paid for paid, _, _ in results], atol=1e-9)
         np.testing.assert_array_equal(info["gt"], right)
         ended = np.array([each for _, each, _ in results])
@@ -209,9 +224,17 @@ def test_vector_env_plays_as_the_reference(description, seed, n, mode):
         np.testing.assert_array_equal(info["new_trial"], ended)
         np.testing.assert_array_equal(terminated | truncated, over)
         for i in np.flatnonzero(ended):
-            record = {name: values[i] for name, values in info["trial"].items() if not name.split(".")[-1].startswith("_")}
-            answered = {name for name, values in info["trial"].items() if name.split(".")[-1] == "_reaction_time" and values[i]}
-            absent = {name for name in record if name.endswith("reaction_time") and name.replace("reaction_time", "_reaction_time") not in answered}
+            record = {
+                name: values[i] for name, values in info["trial"].items() if not name.split(".")[-1].startswith("_")
+            }
+            answered = {
+                name for name, values in info["trial"].items() if name.split(".")[-1] == "_reaction_time" and values[i]
+            }
+            absent = {
+                name
+                for name in record
+                if name.endswith("reaction_time") and name.replace("reaction_time", "_reaction_time") not in answered
+            }
             check_record({name: value for name, value in record.items() if name not in absent}, players[i].finished)
         if task.noisy_units is None:
             np.testing.assert_allclose(obs, [subject.observation for subject in players], atol=1e-5)
