@@ -381,7 +381,7 @@ def test_the_oracle_is_at_its_maximum(task_id):
 
 @every_task
 def test_premature_answering_never_pays(task_id):
-    """Less than the oracle gets, and no more than waiting and guessing; a false alarm at 4 standard errors: 1 in 30,000."""
+    """Pays less than the oracle, no more than waiting and guessing. At 4 standard errors, 1 false alarm in 30,000."""
     task = task_for(
         task_id, lambda task: task.actions.continuous or task.actions.rest is not None, "every action is an answer"
     )

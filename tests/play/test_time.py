@@ -11,8 +11,8 @@ from neurogym_core import Choice, Task, TaskEnv, TaskVectorEnv, make, make_vec
 class Cue(Task):
     """Three steps of a cue that says which of two is right, then two to answer in."""
 
-    timing = {"cue": 300, "answer": 200}
-    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.5, "miss": -0.25}
+    timing = {"cue": 300, "answer": 200}  # noqa: RUF012
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.5, "miss": -0.25}  # noqa: RUF012
 
     def define(self):
         self.observe(cue=2, go=1)
@@ -57,7 +57,7 @@ def test_the_record_is_of_the_trial_that_ended_and_the_observation_of_the_next()
     env = make(Cue, conditions={"side": 0})
     env.reset(seed=0, options={"conditions": {"side": np.array([0, 1])}})
     for action in (0, 0, 0, 1):
-        obs, reward, _, _, info = env.step(action)
+        obs, _, _, _, info = env.step(action)
     assert info["new_trial"]
     assert dict(info["trial"]) == {
         "trial": 0, "env": 0, "session": 0, "side": 0, "choice": 0, "outcome": "correct", "reaction_time": 100.0,
@@ -132,11 +132,11 @@ def test_the_step_after_a_session_is_idle():
     env.step([0, 1])
     for _ in range(2):
         env.step([0, 0])
-    _, reward, terminated, truncated, info = env.step([1, 0])
+    _, reward, terminated, _, info = env.step([1, 0])
     assert terminated.tolist() == [True, False]
     assert reward.tolist() == [1.0, 0.0]
     assert info["trial"]["aborts"][0] == 0
-    obs, reward, terminated, truncated, info = env.step([2, 2])
+    obs, reward, terminated, _, info = env.step([2, 2])
     assert reward.tolist() == [0.0, -0.5]
     assert terminated.tolist() == [False, True]
     assert info["new_trial"].tolist() == [False, True]
@@ -144,7 +144,7 @@ def test_the_step_after_a_session_is_idle():
     assert env.period.tolist() == ["cue", "cue"]
     for _ in range(4):
         _, _, _, _, info = env.step([0, 0])
-    _, reward, terminated, _, info = env.step([0, 0])
+    _, _, terminated, _, info = env.step([0, 0])
     assert terminated.tolist() == [True, False]
     record = info["trial"]
     assert (record["aborts"][0], record["steps"][0], record["reward"][0], record["trial"][0]) == (0, 5, -0.25, 1)

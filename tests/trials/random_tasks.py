@@ -193,7 +193,12 @@ def where():
 
 @st.composite
 def descriptions(draw, fixed=False, jumps=True):
-    """Args: `fixed`: no duration is drawn (they are constant or follow from conditions); `jumps`: trials may leave the order."""
+    """Any task.
+
+    Args:
+        fixed: no duration is drawn: they are constant, or follow from conditions.
+        jumps: whether trials may leave the order of their periods.
+    """
     dt = draw(st.sampled_from([100.0, 50.0, 20.0, 16.0, 7.5]))
     periods = PERIODS[: draw(st.integers(1, 4))]
     timing, computed, least = {}, {}, {}
@@ -240,7 +245,7 @@ def descriptions(draw, fixed=False, jumps=True):
 
 @st.composite
 def _then(draw, periods, least):
-    """What follows one of the periods; a period that may be empty leads to one that is not, lest trials go in circles."""
+    """What follows one of the periods; one that may be empty leads to one that is not, lest trials go in circles."""
     name = draw(st.sampled_from([None, None, None, *periods]))
     if name is None:
         return {}
@@ -310,34 +315,41 @@ def _slots(draw, said, jumps):
         stop = Varying(begin.low + length, begin.high + length, begin.index)
     places = ["end", "wait", *said.periods]
     place = st.sampled_from(places)
-    then = (
-        draw(
-            st.one_of(
-                st.sampled_from(["end", "wait"]),
-                st.fixed_dictionaries({"correct": place, "error": place, "other": place}),
-                place,
-            )
-        )
-        if jumps
-        else "end"
-        if last == len(said.periods) - 1
-        else "wait"
-    )
+    if jumps:
+        by_outcome = st.fixed_dictionaries({"correct": place, "error": place, "other": place})
+        then = draw(st.one_of(st.sampled_from(["end", "wait"]), by_outcome, place))
+    else:
+        then = "end" if last == len(said.periods) - 1 else "wait"
     kind = draw(st.sampled_from(["answer", "answer", "mask", "timed", "pay"]))
     if jumps and kind == "pay" and draw(st.booleans()):
         then = tuple(draw(place) for _ in range(k))
     jumping = not (then == "wait" or (then == "end" and last == len(said.periods) - 1))
     if not jumps and kind == "pay" and draw(st.booleans()):
         then = "wait"
+    own = st.one_of(st.none(), numbers)
     return {
-        "group": group, "slot": draw(st.sampled_from([None, None, "joined"])), "during": said.periods[first : last + 1], "start": start,
-        "stop": stop, "where": draw(where()), "kind": kind, "then": then, "jumps": jumping, "needs": draw(st.booleans()),
-        "which": draw(varying(-1.0, k - 0.125)), "mask": [Below(draw(moments), draw(indices)) for _ in range(k)],
-        "ms": draw(varying(0.0, 8.0 * said.dt)), "tolerance": draw(st.integers(0, 3)) * said.dt, "index": draw(st.integers(0, k - 1)),
-        "pays": draw(st.sampled_from([None, squared])), "amounts": [draw(numbers) for _ in range(3)],
+        "group": group,
+        "slot": draw(st.sampled_from([None, None, "joined"])),
+        "during": said.periods[first : last + 1],
+        "start": start,
+        "stop": stop,
+        "where": draw(where()),
+        "kind": kind,
+        "then": then,
+        "jumps": jumping,
+        "needs": draw(st.booleans()),
+        "which": draw(varying(-1.0, k - 0.125)),
+        "mask": [Below(draw(moments), draw(indices)) for _ in range(k)],
+        "ms": draw(varying(0.0, 8.0 * said.dt)),
+        "tolerance": draw(st.integers(0, 3)) * said.dt,
+        "index": draw(st.integers(0, k - 1)),
+        "pays": draw(st.sampled_from([None, squared])),
+        "amounts": [draw(numbers) for _ in range(3)],
         "worths": [draw(st.floats(0, 2, width=16)) for _ in range(3)],
-        "correct": draw(st.one_of(st.none(), numbers)), "error": draw(st.one_of(st.none(), numbers)), "miss": draw(st.one_of(st.none(), numbers)),
-    }  # fmt: skip
+        "correct": draw(own),
+        "error": draw(own),
+        "miss": draw(own),
+    }
 
 
 def _askable(said: Description, slots: list[dict]) -> list[dict]:

@@ -132,13 +132,13 @@ class WrittenTrial:
         return any(slot.name == name for slot in self.open_slots(p, k))
 
     def terms(self, name: str) -> Slot:
-        """The call that says what missing the question costs and where errors lead: the last answer, else the first offer."""
+        """The call that says what missing it costs and where errors lead: the last answer, else the first offer."""
         mine = [slot for slot in self.trial.slots if slot.name == name and _holds_for(slot.span, self.i)]
         answers = [slot for slot in mine if slot.amounts is None]
         return answers[-1] if answers else mine[0]
 
     def aimed(self, p: int, k: int) -> Slot | None:
-        """The question whose answer is right on this step; a timed answer is right only on the step on which it is due."""
+        """The question whose answer is right on this step; a timed answer is so only on the step on which it is due."""
         right = None
         for slot in self.open_slots(p, k):
             joins = slot.amounts is not None and any(

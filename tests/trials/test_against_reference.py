@@ -80,29 +80,23 @@ def test_one_trial_at_a_time_makes_the_same_table(description, seed):
     for name, values in together.conditions.items():
         np.testing.assert_array_equal(one_by_one.conditions[name], values)
     for path in ("duration", "path"):
-        both = [(batch, getattr(batch, path)) for batch in (together, one_by_one)]
-        same = lambda of: np.testing.assert_allclose(*[of(batch, steps) for batch, steps in both], rtol=1e-6, atol=1e-6)  # noqa: E731
-        same(lambda batch, steps: steps.sum(axis=1))
-        same(lambda batch, steps: batch.render(None, steps))
-        same(lambda batch, steps: batch.render_targets(steps))
-        same(lambda batch, steps: np.repeat(batch.weight.ravel(), steps.ravel()))
-        for name in ("reward", "outcome", "goto", "score", "aborts"):
-            same(lambda batch, steps, name=name: np.repeat(_flat(getattr(batch.payoffs, name)), steps.ravel(), axis=0))
-    for name in (
-        "miss_reward",
-        "miss_outcome",
-        "error_reward",
-        "due",
-        "tolerance",
-        "target_goto",
-        "error_goto",
-        "asked",
-    ):
+        one, other = (_steps_of(batch, getattr(batch, path)) for batch in (together, one_by_one))
+        assert one.keys() == other.keys()
+        for name, values in one.items():
+            np.testing.assert_allclose(values, other[name], rtol=1e-6, atol=1e-6, err_msg=name)
+    for name in ("miss_reward", "miss_outcome", "error_reward", "due", "tolerance", "target_goto", "error_goto"):
         np.testing.assert_allclose(getattr(together.payoffs, name), getattr(one_by_one.payoffs, name), err_msg=name)
+    np.testing.assert_array_equal(together.payoffs.asked, one_by_one.payoffs.asked)
 
 
-def _flat(values):
-    return values.reshape(-1, *values.shape[2:])
+def _steps_of(batch, path) -> dict:
+    """What a table says of every step: it may be cut into segments in several ways."""
+    flat = path.ravel()
+    said = {name: getattr(batch.payoffs, name) for name in ("reward", "outcome", "goto", "score", "aborts")}
+    said = {name: np.repeat(values.reshape(-1, *values.shape[2:]), flat, axis=0) for name, values in said.items()}
+    weights = np.repeat(batch.weight.ravel(), flat)
+    shown, targets = batch.render(None, path), batch.render_targets(path)
+    return {"steps": path.sum(axis=1), "weights": weights, "shown": shown, "targets": targets, **said}
 
 
 @settings(held, max_examples=60)
