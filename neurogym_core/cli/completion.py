@@ -10,7 +10,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command(short_help="Print a script that completes commands and task names in a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    r"""Print a script that completes commands and task names in a shell.
+    """Print a script that completes commands and task names in a shell.
 
     Completing imports no task package. To use it:
 

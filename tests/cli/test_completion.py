@@ -15,6 +15,11 @@ def test_a_script_for_each_shell(ngym, site, name: str) -> None:
     assert "_NGYM_COMPLETE" in result.stdout
 
 
+def test_the_help_keeps_one_line_a_shell(ngym, site) -> None:
+    lines = [line.split()[:1] for line in ngym("completion", "--help").stdout.splitlines()]
+    assert [["bash"], ["zsh"], ["fish"]] == [line for line in lines if line and line[0] in ("bash", "zsh", "fish")]
+
+
 def test_another_shell_is_a_usage_error(ngym, site) -> None:
     assert ngym("completion", "tcsh").exit_code == 2
 
