@@ -1,0 +1,36 @@
+"""The page of the command line says what the commands say themselves."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from neurogym_core.cli._main import built_in
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def maker():
+    spec = importlib.util.spec_from_file_location("docs_command_line", DOCS / "_make" / "command_line.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_fresh(maker):
+    written = maker.TARGET.read_text("utf-8")
+    assert written == maker.page(), "run `python docs/_make/command_line.py`, and commit docs/command-line.md"
+
+
+def test_every_command_has_a_section(maker):
+    page = maker.page()
+    assert "## ngym\n" in page
+    assert all(f"## ngym {name}\n" in page for name in built_in())
+
+
+def test_commands_of_other_packages_are_not_in_it(maker, monkeypatch):
+    monkeypatch.setattr(maker.LazyGroup, "foreign", lambda self: {"zzz-foreign": []})
+    assert "zzz-foreign" not in maker.page()
