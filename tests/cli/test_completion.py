@@ -17,7 +17,7 @@ def test_a_script_for_each_shell(ngym, site, name: str) -> None:
 
 def test_the_help_keeps_one_line_a_shell(ngym, site) -> None:
     lines = [line.split()[:1] for line in ngym("completion", "--help").stdout.splitlines()]
-    assert [["bash"], ["zsh"], ["fish"]] == [line for line in lines if line and line[0] in ("bash", "zsh", "fish")]
+    assert [line for line in lines if line and line[0] in ("bash", "zsh", "fish")] == [["bash"], ["zsh"], ["fish"]]
 
 
 def test_another_shell_is_a_usage_error(ngym, site) -> None:
