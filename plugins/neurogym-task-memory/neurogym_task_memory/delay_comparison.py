@@ -1,0 +1,72 @@
+"""Comparing two magnitudes over a delay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+
+class DelayComparison(Task):
+    """Report which of two magnitudes, a delay apart, was the larger one.
+
+    Barak, Tsodyks & Romo (2010), J. Neurosci. 30:9424, doi:10.1523/JNEUROSCI.1875-10.2010; the experiment is that of
+    Romo, Brody, Hernández & Lemus (1999), Nature 399:470, doi:10.1038/20939.
+
+    Two vibrations are applied one after the other, with a delay between them. When the fixation cue goes off the
+    subject reports whether the first (choice 0) or the second (choice 1) had the higher frequency. The pairs lie on
+    two lines, so that neither frequency alone tells the answer but at the ends of the range. A frequency is shown as a
+    number from 0.5 (the lowest) to 1 (the highest), with independent noise on every step while it is applied.
+
+    Deviations from the paper:
+
+    - the delay is 1 s (there, 3 s);
+    - one pair of each two frequencies 8 Hz apart, as in NeuroGym; other durations are NeuroGym's;
+    - the subject needs not hold a key down.
+
+    Args:
+        pairs: the two frequencies of each pair, Hz, in either order.
+        sigma: SD of the noise of the frequencies, times sqrt(ms).
+    """
+
+    pairs: tuple[tuple[float, float], ...] = ((18, 10), (22, 14), (26, 18), (30, 22), (34, 26))
+    sigma: float = 1.0  # as in NeuroGym
+
+    timing = {"fixation": 500, "stimulus1": 500, "delay": 1000, "stimulus2": 500, "decision": 300}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+    evidence = ("stimulus2",)
+
+    def define(self) -> None:
+        for pair in self.pairs:
+            if np.shape(pair) != (2,) or pair[0] == pair[1]:
+                raise InvalidValueError(
+                    f"DelayComparison was given the pair {pair!r}; give pairs of two different frequencies in Hz."
+                )
+        self.observe(fixation=1, stimulus=1)
+        self.act(fixate=1, choose=2)
+        self.vary(pair=Choice(self.pairs), larger=Choice(("first", "second")), answer=_right)
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "stimulus1", "delay", "stimulus2")
+        trial.periods(*before, "decision")
+        low, high = trial.pair.min(axis=1), trial.pair.max(axis=1)
+        first = np.where(trial.larger == "first", high, low)
+        second = low + high - first
+        trial.show("fixation", 1, during=before)
+        trial.show("stimulus", self._shown(first), during="stimulus1", noise=self.sigma)
+        trial.show("stimulus", self._shown(second), during="stimulus2", noise=self.sigma)
+        trial.answer("choose", _right(trial.conditions), during="decision")
+        trial.note(first=first, second=second)
+
+    def _shown(self, frequency: np.ndarray) -> np.ndarray:
+        """0.5 for the lowest frequency of all, 1 for the highest."""
+        lowest, highest = np.min(self.pairs), np.max(self.pairs)
+        return 0.5 + 0.5 * (frequency - lowest) / (highest - lowest)
+
+
+def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    """0 where the first is larger, 1 where the second is, (n,)."""
+    return np.where(conditions["larger"] == "first", 0, 1)

@@ -1,0 +1,58 @@
+"""Matching a test to a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Ring, Task, Trial
+
+
+class DelayMatchSample(Task):
+    """Report whether a test is the same as the sample that was shown before a delay.
+
+    Miller, Erickson & Desimone (1996), J. Neurosci. 16:5154, doi:10.1523/JNEUROSCI.16-16-05154.1996.
+
+    A sample direction is shown, and after a delay a test, which is the same or the opposite one. When the fixation cue
+    goes off the subject reports a match (choice 0) or a non-match (choice 1). Each unit of the stimulus shows
+    0.5 + 0.5 cos(preferred - direction) with independent noise on every step.
+
+    Deviations from the paper:
+
+    - one test (there, up to five, of which the last matches; see DelayMatchSampleDistractor1D);
+    - a non-match is reported by a choice of its own (there, by withholding);
+    - directions instead of pictures, and durations as in NeuroGym.
+
+    Args:
+        directions: number of equally spaced directions, which is also the number of units.
+        sigma: SD of the noise of the stimuli, times sqrt(ms).
+    """
+
+    directions: int = 2  # as in NeuroGym
+    sigma: float = 1.0  # as in NeuroGym
+
+    timing = {"fixation": 300, "sample": 500, "delay": 1000, "test": 500, "decision": 900}  # ms, as in NeuroGym
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+    evidence = ("test",)
+
+    def define(self) -> None:
+        self.ring = Ring(self.directions)
+        self.observe(fixation=1, stimulus=self.ring)
+        self.act(fixate=1, choose=2)
+        self.vary(sample=Choice(self.directions), test=Choice(("match", "nonmatch")), answer=_right)
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "sample", "delay", "test")
+        trial.periods(*before, "decision")
+        trial.show("fixation", 1, during=before)
+        sample = self.ring.angle(trial.sample)
+        test = sample + np.pi * (trial.test == "nonmatch")
+        trial.show("stimulus", self.ring.cosine(sample), during="sample", noise=self.sigma)
+        trial.show("stimulus", self.ring.cosine(test), during="test", noise=self.sigma)
+        trial.answer("choose", _right(trial.conditions), during="decision")
+
+
+def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    """0 for a match, 1 for a non-match, (n,)."""
+    return np.where(conditions["test"] == "match", 0, 1)

@@ -1,0 +1,82 @@
+"""Finding the match among distractors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from neurogym_core import Choice, Ring, Task, Trial, Uniform
+from neurogym_core.errors import InvalidValueError
+
+TESTS = 3
+"""How many tests follow the sample."""
+
+
+class DelayMatchSampleDistractor1D(Task):
+    """Answer when the test is the sample, and let the others pass.
+
+    Miller, Erickson & Desimone (1996), J. Neurosci. 16:5154, doi:10.1523/JNEUROSCI.16-16-05154.1996.
+
+    A sample direction is shown, then three tests, each after a delay. One of them is the sample again. The subject goes
+    while the matching test is on, and rests otherwise: going at any other time after the sample is an error and ends
+    the trial, going before costs. The stimulus itself says when to answer; the fixation cue goes off after the
+    sample. Units show cos(preferred - direction).
+
+    Deviations from the paper:
+
+    - the match is equally likely to be each of three tests (there, up to five with repeated distractors);
+    - a trial whose match was missed goes on with the remaining tests;
+    - directions instead of pictures: distractors are at least `least_distance` from the sample;
+    - durations are NeuroGym's.
+
+    The condition `sample` is in radians, `away` holds how far each test would lie from the sample if it were a
+    distractor, radians, (n, 3); `match` is the number of the matching test, 1 to 3.
+
+    Args:
+        units: number of direction-selective units.
+        least_distance: of a distractor from the sample, degrees.
+    """
+
+    units: int = 32
+    least_distance: float = 30  # ours: without it some distractors could not be told from the sample
+
+    timing = {
+        "fixation": 300, "sample": 500, "delay1": 1000, "test1": 500, "delay2": 1000, "test2": 500, "delay3": 1000,
+        "test3": 500,
+    }  # fmt: skip -- ms, as in NeuroGym
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0}
+    evidence = ("test1", "test2", "test3")
+
+    def define(self) -> None:
+        if not 0 < self.least_distance < 180:
+            raise InvalidValueError(
+                f"DelayMatchSampleDistractor1D was given least_distance={self.least_distance:g}; it needs a number of "
+                "degrees above 0 and below 180."
+            )
+        self.ring = Ring(self.units)
+        self.observe(fixation=1, stimulus=self.ring)
+        self.act(fixate=1, go=1)
+        self.vary(sample=Uniform(0, 2 * np.pi), match=Choice((1, 2, 3)), away=self._distances())
+
+    def _distances(self) -> Callable:
+        """How the distance of every distractor from the sample is drawn, radians, (n, 3)."""
+        least = np.deg2rad(self.least_distance)
+        return lambda rng, prior: rng.uniform(least, 2 * np.pi - least, (prior.n, TESTS))
+
+    def new_trial(self, trial: Trial) -> None:
+        tests = [f"test{k}" for k in range(1, TESTS + 1)]
+        asked = [name for k in range(1, TESTS + 1) for name in (f"delay{k}", f"test{k}")]
+        trial.periods("fixation", "sample", *asked)
+        trial.show("fixation", 1, during=("fixation", "sample"))
+        trial.show("stimulus", self._shown(trial.sample), during="sample")
+        # Resting is right, until the match is there; all of it is one question.
+        trial.answer("go", -1, during=asked)
+        for k, test in enumerate(tests):
+            matches = trial.match == k + 1
+            angle = trial.sample + np.where(matches, 0.0, trial.away[:, k])
+            trial.show("stimulus", self._shown(angle), during=test)
+            trial.answer("go", 0, during=test, where=matches)
+
+    def _shown(self, angle: np.ndarray) -> np.ndarray:
+        return self.ring.cosine(angle, strength=1.0, baseline=0.0)

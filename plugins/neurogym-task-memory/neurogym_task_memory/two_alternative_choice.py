@@ -1,0 +1,94 @@
+"""A generic choice between two, at once or after one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Task, Trial, TruncatedExponential
+
+STIMULI = ("first", "second")
+
+
+class TwoAlternativeChoice(Task):
+    """Report which of two noisy stimuli is the stronger one; they are shown after one another.
+
+    A construction kit of NeuroGym's without an experiment of its own; comparing two stimuli is the two-alternative
+    forced choice of Green & Swets (1966), Signal Detection Theory and Psychophysics (a book without a DOI).
+
+    Two stimuli follow each other, each on a channel of its own and each followed by a delay. One has the mean
+    (1 + c) / 2, the other (1 - c) / 2, where c is the coherence as a fraction; independent noise is added on every
+    step. When the fixation cue goes off the subject reports the stronger one, or, with ``go_nogo``, goes if the first
+    was the stronger one and withholds if not. All durations are random, so nothing but the cue tells when to answer.
+
+    Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
+
+    Args:
+        simultaneous: both stimuli are shown in the first stimulus period; the second and its delay are left out.
+        go_nogo: one action, and withholding instead of the second choice.
+        coherences: difference of the two means, %.
+        sigma: SD of the noise of the stimuli, times sqrt(ms).
+    """
+
+    simultaneous: bool = False
+    go_nogo: bool = False
+    coherences: tuple[float, ...] = (0, 6.4, 12.8, 25.6, 51.2)
+    sigma: float = 1.0
+
+    timing = dict.fromkeys(
+        ("fixation", "stimulus1", "delay1", "stimulus2", "delay2", "decision"), TruncatedExponential(500, 200, 800)
+    )  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        self.observe(fixation=1, first=1, second=1)
+        self.act(fixate=1, **({"go": 1} if self.go_nogo else {"choose": 2}))
+        self.vary(stronger=Choice(STIMULI), coherence=Choice(self.coherences), answer=self._right)
+
+    @property
+    def _before(self) -> tuple[str, ...]:
+        both = ("fixation", "stimulus1", "delay1", "stimulus2", "delay2")
+        return both[:3] if self.simultaneous else both
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods(*self._before, "decision")
+        trial.show("fixation", 1, during=self._before)
+        for k, name in enumerate(STIMULI):
+            sign = np.where(trial.stronger == name, 1, -1)
+            during = "stimulus1" if self.simultaneous else f"stimulus{k + 1}"
+            trial.show(name, 0.5 + sign * trial.coherence / 200, during=during, noise=self.sigma)
+        group = "go" if self.go_nogo else "choose"
+        trial.answer(group, self._right(trial.conditions), during="decision")
+
+    def _right(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Index of the stronger stimulus, (n,); with `go_nogo` 0 (go) for the first and -1 (rest) for the second."""
+        return np.where(conditions["stronger"] == "first", 0, -1 if self.go_nogo else 1)
+
+
+class SimultaneousTwoAlternativeChoice(TwoAlternativeChoice):
+    """Report which of two noisy stimuli is the stronger one; they are shown at the same time.
+
+    TwoAlternativeChoice with ``simultaneous=True``: nothing has to be compared over a delay, only the decision has to
+    be kept in mind. After Green & Swets (1966), Signal Detection Theory and Psychophysics (a book without a DOI).
+
+    Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
+
+    Args: as in TwoAlternativeChoice.
+    """
+
+    simultaneous: bool = True
+
+
+class GoNogoTwoAlternativeChoice(TwoAlternativeChoice):
+    """Go if the first of two noisy stimuli was the stronger one, withhold if the second was.
+
+    TwoAlternativeChoice with ``go_nogo=True``. Withholding rightly is correct and paid, at the end of the response
+    window. After Green & Swets (1966), Signal Detection Theory and Psychophysics (a book without a DOI).
+
+    Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
+
+    Args: as in TwoAlternativeChoice.
+    """
+
+    go_nogo: bool = True

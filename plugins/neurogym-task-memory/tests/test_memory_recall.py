@@ -1,0 +1,77 @@
+"""MemoryRecall: errors cost, what is stored comes again in order, recalled vectors count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_memory.memory_recall import MemoryRecall
+
+from neurogym_core import TaskEnv
+from neurogym_core.errors import InvalidValueError
+
+
+def play(task: MemoryRecall, change, seed: int = 1) -> dict:
+    """The record of a trial in which the subject changes the right output while recalling."""
+    env = TaskEnv(task)
+    env.reset(seed=seed)
+    while True:
+        action = change(env.target) if env.period == "recall" else env.target
+        *_, info = env.step(action.astype(np.float32))
+        if info["new_trial"]:
+            return info["trial"]
+
+
+def test_the_reward_is_minus_the_error():
+    """The larger the error the less is paid; no error pays nothing."""
+    task = MemoryRecall()
+    right = play(task, lambda target: target)
+    half = play(task, lambda target: 0.5 * target)
+    wrong = play(task, lambda target: -target)
+    assert right["reward"] == 0
+    assert half["reward"] == pytest.approx(-0.25 * right["stored"])
+    assert wrong["reward"] == pytest.approx(-4 * right["stored"])
+    assert (right["performance"], wrong["performance"]) == (1, 0)
+
+
+def test_a_vector_with_one_wrong_sign_is_not_recalled():
+    one_wrong = np.where(np.arange(10) == 3, -1, 1)
+    assert play(MemoryRecall(), lambda target: target * one_wrong)["performance"] == 0
+    assert play(MemoryRecall(), lambda target: target * 0.8)["performance"] == 1
+
+
+def test_nothing_is_paid_or_charged_while_storing():
+    env = TaskEnv(MemoryRecall())
+    env.reset(seed=2)
+    rng = np.random.default_rng(2)
+    while env.period == "store":
+        assert env.step(rng.uniform(-1, 1, 10).astype(np.float32))[1] == 0
+
+
+@pytest.mark.parametrize("dt", [20, 100])
+def test_flagged_vectors_come_again_in_order_with_elements_blanked(dt):
+    task = MemoryRecall(dt=dt)
+    batch = task.sample(60, seed=3)
+    each = task.steps
+    for row, obs in enumerate(np.split(batch.render(None), np.cumsum(batch.steps)[:-1])):
+        vector, flag, recall = (obs[:, task.channels[name]] for name in ("vector", "flag", "recall"))
+        store = recall[:, 0] == 0
+        stored = vector[store & (flag[:, 0] == 1)][::each]
+        cues = vector[~store][::each]
+        assert 1 <= len(stored) == len(cues) == batch.notes["stored"][row] <= 4
+        assert store.sum() == batch.conditions["count"][row] * each
+        kept = cues != 0
+        np.testing.assert_array_equal(cues[kept], stored[kept])
+        assert set(np.unique(stored)) == {-1, 1}
+
+
+def test_about_one_vector_in_ten_is_flagged_and_three_elements_in_ten_blanked():
+    """Flags are clipped to 1 to 4, which leaves the mean near 2; blanked: 800 x 40 elements, SD 0.0026, 5 SD."""
+    batch = MemoryRecall().sample(800, seed=4)
+    assert 1.8 < batch.notes["stored"].mean() < 2.3
+    assert abs(batch.conditions["blanked"].mean() - 0.3) < 5 * 0.0026
+    assert set(batch.conditions["count"]) == set(range(15, 26))
+
+
+def test_bounds_that_cross_are_refused():
+    with pytest.raises(InvalidValueError, match="shortest <= longest"):
+        MemoryRecall(shortest=30)
