@@ -38,7 +38,9 @@ def constant():
 def run(env: TaskEnv, act: Callable[[], Any], trials: int) -> list[dict]:
     records: list[dict] = []
     while len(records) < trials:
+        target = env.target
         *_, truncated, info = env.step(act())
+        np.testing.assert_array_equal(info["gt"], target)
         if info["new_trial"]:
             records.append(dict(info["trial"]))
         if truncated:

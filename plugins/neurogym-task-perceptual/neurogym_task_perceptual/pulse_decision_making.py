@@ -65,8 +65,7 @@ class PulseDecisionMaking(Task):
             )
         if not 0 <= self.p_poor <= self.p_rich <= 1:
             raise InvalidValueError(
-                f"PulseDecisionMaking was given p_poor={self.p_poor:g}, p_rich={self.p_rich:g}; "
-                "give 0 <= p_poor <= p_rich <= 1."
+                f"PulseDecisionMaking was given p_poor={self.p_poor:g}, p_rich={self.p_rich:g}; give 0 <= p_poor <= p_rich <= 1."
             )
 
     def _pulses(self, side: str) -> Callable:

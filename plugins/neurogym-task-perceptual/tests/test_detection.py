@@ -98,9 +98,7 @@ def test_rendered_noise_has_it_too():
     task = Detection(dt=10, strength=0.0, timing={"stimulus": 1000, "fixation": 0})
     variance = {}
     for signal in ("present", "absent"):
-        rendered = task.sample(400, seed=4, signal=signal).render(
-            np.random.default_rng(5 if signal == "present" else 6)
-        )
+        rendered = task.sample(400, seed=4, signal=signal).render(np.random.default_rng(5 if signal == "present" else 6))
         variance[signal] = rendered[:, 1].var()
     assert abs(variance["present"] / variance["absent"] - 1) < 4 * math.sqrt(4 / 40_000)
 

@@ -1,0 +1,71 @@
+"""Judging the rate of flashes and clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+MODALITIES = ("visual", "auditory", "both")
+
+
+class AudioVisualRateDiscrimination(Task):
+    """Report whether events, seen, heard or both, come at a high or a low rate.
+
+    Raposo, Kaufman & Churchland (2014), Nat. Neurosci. 17:1784, doi:10.1038/nn.3865.
+
+    A trial is visual, auditory or both, at random. The rate is a whole number from 9 to 16 events per second, and the
+    same for both modalities; the boundary is 12.5. Each modality has two units: one shows
+    baseline + (1 - baseline) x, the other baseline + (1 - baseline)(1 - x), where x goes from 0 at the lowest rate to 1
+    at the highest, with independent noise on every step; a modality that is not there shows nothing but its noise. When
+    the fixation cue goes off, the subject reports low (choice 0) or high (choice 1).
+
+    Deviations from the paper:
+
+    - a rate is a steady activity, not a train of events;
+    - the two modalities never disagree;
+    - rewards, noise and durations but that of the stimulus are ours.
+
+    Args:
+        rates: events per second.
+        boundary: rates above it are high, events per second.
+        baseline: least activity of a modality that is there.
+        sigma: SD of the noise, times sqrt(ms).
+    """
+
+    rates: tuple[float, ...] = (9, 10, 11, 12, 13, 14, 15, 16)
+    boundary: float = 12.5
+    baseline: float = 0.2
+    sigma: float = 1.0
+
+    timing = {"fixation": 300, "stimulus": 1000, "decision": 300}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        if self.boundary in self.rates or not min(self.rates) < self.boundary < max(self.rates):
+            raise InvalidValueError(
+                f"AudioVisualRateDiscrimination was given boundary={self.boundary:g} and rates={self.rates!r}; give a "
+                "boundary between the rates that is none of them."
+            )
+        self.observe(fixation=1, visual=2, auditory=2)
+        self.act(fixate=1, choose=2)
+        self.vary(modality=Choice(MODALITIES), rate=Choice(self.rates), answer=self._right)
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show("fixation", 1, during=("fixation", "stimulus"))
+        lowest, highest = min(self.rates), max(self.rates)
+        x = (trial.rate - lowest) / (highest - lowest)
+        activity = self.baseline + (1 - self.baseline) * np.stack([x, 1 - x], axis=1)
+        for channel in ("visual", "auditory"):
+            there = (trial.modality == channel) | (trial.modality == "both")
+            trial.show(channel, activity, during="stimulus", where=there)
+            trial.show(channel, 0, during="stimulus", noise=self.sigma)
+        trial.answer("choose", self._right(trial.conditions), during="decision")
+
+    def _right(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+        """0 for low, 1 for high, (n,)."""
+        return (conditions["rate"] > self.boundary).astype(int)

@@ -1,0 +1,139 @@
+"""Decisions whose right answers repeat or alternate in blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurogym_core import Choice, Session, Task, Trial, Uniform
+from neurogym_core.errors import InvalidValueError
+from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisionMaking
+
+BLOCKS = ("repeating", "alternating")
+
+
+class HistoryBlocks(Task):
+    """Base of tasks whose right answer depends on the last one: blocks in which it tends to repeat, or to alternate.
+
+    Tasks declare the condition `direction` beside `block`, which says which kind of block a trial is in.
+
+    Args:
+        p_repeat: probability that the right answer is the last one, in repeating and in alternating blocks.
+        block_length: trials in a block.
+    """
+
+    p_repeat: tuple[float, float] = (0.8, 0.2)
+    block_length: int = 200
+
+    def check_blocks(self) -> None:
+        """Raise where the blocks make no sense."""
+        if self.block_length < 1 or len(self.p_repeat) != 2 or not all(0 <= p <= 1 for p in self.p_repeat):
+            raise InvalidValueError(
+                f"{self.name} was given block_length={self.block_length} and p_repeat={self.p_repeat!r}; give at least "
+                "one trial, and two probabilities (repeating blocks, alternating blocks)."
+            )
+
+    @property
+    def _n_choices(self) -> int:
+        return len(self.conditions["direction"].support())
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        session.last = rng.integers(0, self._n_choices, len(session))
+        session.first_block = rng.integers(0, len(BLOCKS), len(session))
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        return {name: values[0] for name, values in self.draw_ahead(session, rng, 1).items()}
+
+    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> dict[str, np.ndarray]:
+        shape = (trials, len(session))
+        number = session.trial + np.arange(trials)[:, None]
+        block = (session.first_block + number // self.block_length) % len(BLOCKS)
+        repeats = rng.random(shape) < np.take(self.p_repeat, block)
+        # From the last right answer to this one, counted around the choices.
+        ahead = np.where(repeats, 0, rng.integers(1, self._n_choices, shape))
+        direction = (session.last + np.cumsum(ahead, axis=0)) % self._n_choices
+        session.last = direction[-1]
+        decided = {"block": np.take(BLOCKS, block).reshape(-1), "direction": direction.reshape(-1)}
+        drawn = self.draw_conditions(rng, direction.size, decided)
+        return {name: values.reshape(*shape, *values.shape[1:]) for name, values in drawn.items()}
+
+
+class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
+    """Report the direction of noisy motion; in blocks of trials directions tend to repeat or to alternate.
+
+    After Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat. Commun. 11:1057,
+    doi:10.1038/s41467-020-14824-w.
+
+    A trial is one of PerceptualDecisionMaking. In repeating blocks the direction is that of the last trial with a
+    probability of 0.8, in alternating blocks with one of 0.2, whatever the subject answered. Blocks take turns; which
+    comes first is drawn for every session, and which one a trial is in is nowhere shown. A subject that expects the
+    right transition is better than one that only looks at the motion, most of all where there is little of it.
+
+    Deviations from the paper:
+
+    - random-dot motion (there, the louder of two sounds);
+    - block length, probabilities and durations are NeuroGym's;
+    - acting early costs as much as a right answer pays.
+
+    Args:
+        p_repeat: probability that a direction repeats, in repeating and in alternating blocks.
+        block_length: trials in a block.
+        directions, coherences, sigma: as in PerceptualDecisionMaking.
+    """
+
+    trials_per_session: int | None = 400
+    timing = {"fixation": 750, "stimulus": 1000, "delay": 0, "decision": 500}  # ms
+    rewards = {"abort": -1.0, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        self.check_blocks()
+        super().define()
+        self.vary(block=Choice(BLOCKS))
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        trial.note(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))
+
+
+class PriorBlocks(HistoryBlocks):
+    """Report the stronger of two noisy streams; in blocks of trials sides tend to repeat or to alternate.
+
+    After Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat. Commun. 11:1057,
+    doi:10.1038/s41467-020-14824-w.
+
+    Two units show streams of Gaussian numbers, a new one on every step. The mean is 1 for the stronger stream, and for
+    the other drawn for every trial from 0.5 to 1; the SD of a step is 1 at dt = 100 ms. When the fixation cue goes off
+    the subject reports the side of the stronger one. Blocks as in HistoryPerceptualDecisionMaking.
+
+    Deviations from the paper:
+
+    - all numbers are NeuroGym's (there, the louder of two sounds);
+    - durations are ours.
+
+    Args:
+        p_repeat: probability that a side repeats, in repeating and in alternating blocks.
+        block_length: trials in a block.
+        weakest: least mean of the weaker stream.
+        sigma: SD of the noise of the streams, times sqrt(ms).
+    """
+
+    weakest: float = 0.5
+    sigma: float = 10.0
+    trials_per_session: int | None = 400
+
+    timing = {"fixation": 100, "stimulus": 1000, "decision": 300}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        self.check_blocks()
+        self.observe(fixation=1, stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(direction=Choice(2), block=Choice(BLOCKS), weaker=Uniform(self.weakest, 1), answer="direction")
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show("fixation", 1, during=("fixation", "stimulus"))
+        stronger = trial.direction[:, None] == np.arange(2)
+        means = np.where(stronger, 1.0, trial.weaker[:, None])
+        trial.show("stimulus", means, during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.direction, during="decision")
+        trial.note(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))

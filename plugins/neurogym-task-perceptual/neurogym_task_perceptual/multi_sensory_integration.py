@@ -1,0 +1,53 @@
+"""Adding up evidence from two senses."""
+
+from __future__ import annotations
+
+from neurogym_core import Choice, Ring, Task, Trial, Uniform
+
+
+class MultiSensoryIntegration(Task):
+    """Report a direction that two noisy modalities agree on.
+
+    After Raposo, Kaufman & Churchland (2014), Nat. Neurosci. 17:1784, doi:10.1038/nn.3865.
+
+    The subject fixates while evidence comes on two modalities at once. Both point to the same choice; the coherence is
+    shared between them at random, so that the sum has to be judged, and either one alone is sometimes useless. When the
+    fixation cue goes off the subject reports the choice. The units of a modality show
+    0.5 + share * coherence / 200 * cos(preferred - direction), with independent noise on every step.
+
+    Deviations from the paper:
+
+    - directions instead of event rates (for these see AudioVisualRateDiscrimination);
+    - both modalities are always there, and how much each tells varies continuously;
+    - durations and coherences are NeuroGym's.
+
+    Args:
+        directions: number of choices, equally spaced on a circle.
+        coherences: strength of both modalities together, %.
+        sigma: SD of the noise of the evidence, times sqrt(ms).
+    """
+
+    directions: int = 2
+    coherences: tuple[float, ...] = (5, 15, 50)
+    sigma: float = 1.0
+
+    timing = {"fixation": 300, "stimulus": 750, "decision": 300}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        self.ring = Ring(self.directions)
+        self.observe(fixation=1, first=self.ring, second=self.ring)
+        self.act(fixate=1, choose=self.ring)
+        self.vary(
+            direction=Choice(self.directions), coherence=Choice(self.coherences), first_share=Uniform(0, 1),
+            answer="direction",
+        )  # fmt: skip
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "stimulus")
+        trial.periods(*before, "decision")
+        trial.show("fixation", 1, during=before)
+        for modality, share in (("first", trial.first_share), ("second", 1 - trial.first_share)):
+            evidence = self.ring.cosine(trial.direction, strength=share * trial.coherence / 200)
+            trial.show(modality, evidence, during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.direction, during="decision")

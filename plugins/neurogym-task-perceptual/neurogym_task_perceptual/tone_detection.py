@@ -1,0 +1,53 @@
+"""When was the tone?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurogym_core import Choice, Task, Trial
+
+
+class ToneDetection(Task):
+    """Report whether there was a tone in the noise, and at which of three moments.
+
+    After the tones in noise of Costalupes (1985), J. Neurosci. 5:3261, doi:10.1523/JNEUROSCI.05-12-03261.1985.
+
+    Noise goes on for two seconds. In three of four trials a brief tone is added to it, 500, 1000 or 1500 ms after its
+    onset. When the fixation cue goes off the subject reports what it heard: nothing (choice 0) or the first, second
+    or third moment (choices 1 to 3).
+
+    Deviations from the paper:
+
+    - the paper recorded from auditory nerve fibres of cats, which have nothing to report; the report and all numbers
+      are NeuroGym's, but for the fixation cue and the response window, which are ours;
+    - at steps longer than a tone, a tone lasts one step.
+
+    Args:
+        onsets: moments at which a tone may begin, ms from the onset of the noise.
+        tone: duration of a tone, ms.
+        strength: height of a tone.
+        sigma: SD of the noise, times sqrt(ms).
+    """
+
+    dt: float = 50
+    onsets: tuple[float, ...] = (500, 1000, 1500)
+    tone: float = 50
+    strength: float = 1.0
+    sigma: float = 0.2
+
+    timing = {"stimulus": 2000, "decision": 300}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        self.observe(fixation=1, stimulus=1)
+        self.act(fixate=1, report=1 + len(self.onsets))
+        self.vary(moment=Choice(1 + len(self.onsets)), answer="moment")
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("stimulus", "decision")
+        trial.show("fixation", 1, during="stimulus")
+        trial.show("stimulus", 0, during="stimulus", noise=self.sigma)
+        onset = np.take((0.0, *self.onsets), trial.moment)
+        stop = onset + max(self.tone, self.dt)
+        trial.show("stimulus", self.strength, during="stimulus", start=onset, stop=stop, where=trial.moment > 0)
+        trial.answer("report", trial.moment, during="decision")

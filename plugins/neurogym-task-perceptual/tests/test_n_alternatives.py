@@ -1,0 +1,46 @@
+"""NAltPerceptualDecisionMaking: evidence, scaling, numbers of alternatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_perceptual.n_alternatives import NAltPerceptualDecisionMaking
+
+from neurogym_core.errors import InvalidValueError
+
+
+@pytest.mark.parametrize("alternatives", [2, 3, 4])
+def test_the_winner_is_stronger_by_the_scaled_coherence(alternatives):
+    task = NAltPerceptualDecisionMaking(alternatives=alternatives, coherences=(12.8,))
+    batch = task.sample(60, seed=1)
+    shown = batch.shown[:, batch.period == 1][:, 0][:, task.channels["stimulus"]]
+    np.testing.assert_array_equal(shown.argmax(axis=1), batch.conditions["strongest"])
+    scaled = 12.8 * (1.847 * np.log(alternatives) - 0.041)
+    np.testing.assert_allclose(np.ptp(shown, axis=1), scaled / 100, atol=1e-6)
+    assert set(batch.conditions["strongest"]) == set(range(alternatives))
+
+
+def test_scaled_coherences_stop_at_100_percent():
+    task = NAltPerceptualDecisionMaking(alternatives=8, coherences=(51.2,))
+    batch = task.sample(10, seed=2)
+    assert batch.shown.max() == 1
+    assert batch.shown.min() == 0
+
+
+def test_fewer_alternatives_are_cued_and_the_others_never_right_nor_shown():
+    # Weak motion only: strong motion is scaled up to 100 %, where those that are not the strongest show nothing either.
+    task = NAltPerceptualDecisionMaking(alternatives=4, fewest=2, coherences=(0, 12.8))
+    batch = task.sample(300, seed=3)
+    offered = batch.conditions["offered"]
+    assert set(offered) == {2, 3, 4}
+    assert (batch.conditions["strongest"] < offered).all()
+    stimulus = batch.shown[:, batch.period == 1][:, 0]
+    shown = stimulus[:, task.channels["stimulus"]] > 0
+    np.testing.assert_array_equal(shown, np.arange(4) < offered[:, None])
+    np.testing.assert_array_equal(stimulus[:, task.channels["offered"]].argmax(axis=1) + 2, offered)
+    assert "offered" not in NAltPerceptualDecisionMaking().channels
+
+
+def test_one_alternative_is_refused():
+    with pytest.raises(InvalidValueError, match="at least 2"):
+        NAltPerceptualDecisionMaking(alternatives=1)
