@@ -1,0 +1,158 @@
+"""B: what reference subjects earn, and whether the answer shows before it should."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.testing.conformance.candidate import ENVS, Candidate
+from neurogym_core.testing.conformance.records import NotApplicable, check, require
+from neurogym_core.testing.conformance.statistics import largest_deviation
+from neurogym_core.trials.record import TrialRecord
+
+TASK = ("task",)
+ORACLE_MIN = 0.9
+"""Least performance of the oracle where the manifest says nothing."""
+
+QUIET = ("fixation", "iti", "intertrial", "inter_trial", "baseline", "foreperiod", "quiescence", "start", "wait")
+"""Periods whose names begin like this come before anything that the answer depends on."""
+
+
+def _mean(record: TrialRecord, column: str) -> tuple[float, float]:
+    """Mean of a column and its standard error, from the means of the envs: trials of one session may depend on each other."""
+    values = record[column].reshape(-1) if record[column].ndim == 1 else record[column].mean(axis=1)
+    means = np.array([values[record["env"] == env].mean() for env in np.unique(record["env"])])
+    error = means.std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else 0.0
+    return float(means.mean()), float(error)
+
+
+def _margin(*errors: float) -> float:
+    """How far apart the means of equal things may be; Student's t of `ENVS` - 1 degrees of freedom has heavier tails."""
+    return 1.45 * largest_deviation() * float(np.sqrt(sum(error**2 for error in errors))) + 1e-9
+
+
+@check("B001", kinds=TASK)
+def oracle_is_right(candidate: Candidate) -> dict[str, float]:
+    """A subject that does what is right on every step performs at least as well as `oracle_min` of the manifest says.
+
+    The target of every step (answer, answer_at, pay, or step_target) must lead to a correct outcome. Play the task with
+    `run(task, "oracle")` and look at the trials whose performance is below 1. Where even perfect knowledge is not
+    always right, say so with oracle_min.
+    """
+    least = candidate.expected.get("oracle_min", ORACLE_MIN)
+    performance = float(candidate.play("oracle")["performance"].mean())
+    enough = performance >= least - 1e-6
+    require(enough, f"The oracle's performance is {performance:.3f}, expected at least {least}.", performance=performance)
+    return {"performance": performance}
+
+
+@check("B002", kinds=TASK)
+def guessing_is_at_chance(candidate: Candidate) -> dict[str, float]:
+    """A subject that rests while it should and then answers at random performs as `chance` of the manifest says.
+
+    Correct the number, or the task: are the conditions balanced, are windows open too long, is there more than one right
+    answer? `run(task, "guess")["performance"].mean()` measures it.
+    """
+    if "chance" not in candidate.expected:
+        raise NotApplicable("nothing says what chance is (expected = { chance = … } in the manifest)")
+    chance = candidate.expected["chance"]
+    performance, error = _mean(candidate.play("guess"), "performance")
+    margin = _margin(error) + 0.0051  # manifests round to two digits
+    require(
+        abs(performance - chance) <= margin,
+        f"Guessing performs at {performance:.3f}, and the manifest says {chance} (margin {margin:.3f}).", performance=performance,
+    )  # fmt: skip
+    return {"performance": performance}
+
+
+@check("B003", kinds=TASK)
+def resting_earns_less(candidate: Candidate) -> dict[str, float]:
+    """A subject that never acts earns less per trial than one that does what is right.
+
+    Otherwise there is nothing to learn: let answers pay more than resting does, misses nothing, and trials without an
+    answer be fewer than those with one.
+    """
+    actions = candidate.task.actions
+    if not actions.continuous and actions.rest is None:
+        raise NotApplicable("it has no action of resting")
+    resting, oracle = (float(candidate.play(subject)["reward"].mean()) for subject in ("rest", "oracle"))
+    require(resting < oracle, f"Resting earns {resting:.3f} a trial, and the oracle {oracle:.3f}.")
+    return {"rest": resting, "oracle": oracle}
+
+
+@check("B004", kinds=TASK)
+def haste_does_not_pay(candidate: Candidate) -> dict[str, float]:
+    """A subject that answers on every step, asked or not, earns no more per trial than one that waits and then guesses.
+
+    Let acting while holding cost something (`rewards["abort"]`), or end the trial. An answer before the question must
+    not count.
+    """
+    actions = candidate.task.actions
+    if not actions.continuous and actions.rest is None:
+        raise NotApplicable("it has no action of resting")
+    (hasty, a), (guess, b) = (_mean(candidate.play(subject), "reward") for subject in ("premature", "guess"))
+    earned = f"Answering on every step earns {hasty:.3f} a trial"
+    require(hasty <= guess + _margin(a, b), f"{earned}, waiting and guessing {guess:.3f}.")
+    oracle, c = _mean(candidate.play("oracle"), "reward")
+    require(hasty < oracle + _margin(a, c), f"{earned}, and the oracle {oracle:.3f}.")
+    return {"premature": hasty, "guess": guess, "oracle": oracle}
+
+
+@check("B005", kinds=TASK)
+def the_answer_does_not_show_early(candidate: Candidate) -> dict[str, float]:
+    """What is shown during fixation, and how long it lasts, says nothing about the right answer.
+
+    The test looks at periods whose names begin with fixation, iti, foreperiod, quiescence, …, in trials that are the
+    first of their sessions. Show evidence in the periods after them. A channel that shows a condition from the start
+    (a context cue) is fine as long as it does not tell the answer.
+    """
+    quiet = [name for name in candidate.task.period_names if name.startswith(QUIET) and _before_all(candidate, name)]
+    if not quiet:
+        raise NotApplicable(f"no first period has a name of one that shows nothing yet ({', '.join(QUIET)})")
+    shown, answers = _early_and_answers(candidate, quiet)
+    shown, answers = _varying(shown), _varying(answers)
+    if not shown.shape[1] or not answers.shape[1]:
+        return {"correlation": 0.0}
+    correlation = np.abs(np.corrcoef(shown.T, answers.T)[: shown.shape[1], shown.shape[1] :])
+    limit = 1.2 * largest_deviation(correlation.size) / np.sqrt(len(shown))
+    largest = float(correlation.max())
+    told = f"What is shown during {', '.join(quiet)} goes with the right answer"
+    require(largest <= limit, f"{told}: correlation {largest:.2f} (at most {limit:.2f}).", correlation=largest)
+    return {"correlation": largest}
+
+
+def _before_all(candidate: Candidate, name: str) -> bool:
+    """Whether only quiet periods come before this one."""
+    names = candidate.task.period_names
+    return all(other.startswith(QUIET) for other in names[: names.index(name)])
+
+
+def _early_and_answers(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Per trial: mean of what was shown in these periods and their number of steps, and the right answer, as columns."""
+    task = candidate.task.with_settings(trials_per_session=1)
+    env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
+    observations, _ = env.reset(seed=19)
+    actions = task.actions
+    size = actions.size
+    total, count, answer = np.zeros((ENVS, task.channels.size)), np.zeros(ENVS), np.zeros((ENVS, size))
+    answered = np.zeros(ENVS, bool)
+    rows: list[np.ndarray] = []
+    for _ in range(int(np.clip(30 * task.typical_steps, 300, candidate.several(900, 9000)))):
+        early, target = np.isin(env.period, quiet), env.target
+        total += observations * early[:, None]
+        count += early
+        fresh = env.is_asked & ~answered & (True if actions.continuous else target != (actions.rest or 0))
+        answer[fresh] = target[fresh] if actions.continuous else np.eye(size)[target[fresh]]
+        answered |= fresh
+        observations, *_, info = env.step(target)
+        over = info["new_trial"]
+        if over.any():
+            mean = total[over] / np.maximum(count[over], 1)[:, None]
+            rows.append(np.concatenate([mean, count[over, None], answer[over]], axis=1))
+            total[over], count[over], answer[over], answered[over] = 0, 0, 0, False
+    table = np.concatenate(rows)
+    return table[:, : -size or None], table[:, -size:]
+
+
+def _varying(columns: np.ndarray) -> np.ndarray:
+    return columns[:, columns.std(axis=0) > 1e-6]

@@ -1,0 +1,152 @@
+"""D: a seed fixes everything that follows, in this process and in others, for this env and its copies."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+
+import numpy as np
+
+from neurogym_core.testing.conformance.candidate import Candidate
+from neurogym_core.testing.conformance.imports import imported
+from neurogym_core.testing.conformance.play import (
+    constant,
+    fingerprint,
+    first_difference,
+    go_on,
+    mixed,
+    seen,
+    trajectory,
+)
+from neurogym_core.testing.conformance.records import CheckFailedError, NotApplicable, check, require
+
+SEED = 31
+
+
+def _steps(candidate: Candidate) -> int:
+    """Enough for several trials."""
+    typical = candidate.task.typical_steps if candidate.kind == "task" else 30
+    return int(np.clip(6 * typical, 120, candidate.several(300, 3000)))
+
+
+def reference_trajectory(candidate: Candidate) -> list[str]:
+    """What the env shows with a certain seed and certain actions; the same in every process."""
+    return trajectory(candidate.env(), mixed(SEED), _steps(candidate), seed=SEED)
+
+
+def _compared(one: list[str], other: list[str], what: str) -> None:
+    step = first_difference(one, other)
+    require(step is None, f"{what} part at step {step} of {len(one) - 1}.", step=step)
+
+
+@check("D001")
+def equal_seeds_are_equal(candidate: Candidate) -> None:
+    """Two envs with one seed and the same actions show the same, played in turn, whatever the global random state is.
+
+    All random numbers come from the generators that the core hands over (`rng`, `trial.rng`, `now.rng`; in an env of
+    its own, `self.np_random`). Use neither `np.random.…` nor `random.…`, nor a generator of the class or module, nor
+    the clock, nor class attributes that change.
+    """
+    one, other = candidate.env(), candidate.env()
+    policies = mixed(SEED), mixed(SEED)
+    state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002  (put back below)
+    try:
+        first = [fingerprint(env.reset(seed=SEED)[0]) for env in (one, other)]
+        require(first[0] == first[1], "Two envs with one seed show different first observations.")
+        for step in range(1, _steps(candidate) + 1):
+            random.seed(step), np.random.seed(step)  # noqa: NPY002
+            a = next(seen(result) for _, result in go_on(one, policies[0], 1))
+            random.seed(-step), np.random.seed(2**31 - step)  # noqa: NPY002
+            b = next(seen(result) for _, result in go_on(other, policies[1], 1))
+            require(a == b, f"Two envs with one seed and the same actions part at step {step}.", step=step)
+    finally:
+        random.setstate(state), np.random.set_state(numpy_state)  # noqa: NPY002
+
+
+@check("D002")
+def copies_go_on_alike(candidate: Candidate) -> None:
+    """A copy of an env in the middle of a session (deepcopy or pickle) goes on as the env does, and is independent of it.
+
+    What a session knows belongs on the session or the env, not on the class or module, nor in a closure. Keep lambdas
+    and open files off tasks and envs; a function at the top of a module can be pickled.
+    """
+    copies = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+    env = candidate.env()
+    env.reset(seed=SEED)
+    # Often at rest, so that the copy is made in the middle of a trial; then anything.
+    for _ in go_on(env, mixed(1), 17):
+        pass
+    copied = {}
+    for name, make_copy in copies.items():
+        try:
+            copied[name] = make_copy(env)
+        except Exception as error:
+            raise CheckFailedError(f"{name} of the env fails: {type(error).__name__}: {error}") from error
+    count = _steps(candidate) // 2
+    expected = [seen(result) for _, result in go_on(env, mixed(2), count)]
+    for name, clone in copied.items():
+        _compared(expected, [seen(result) for _, result in go_on(clone, mixed(2), count)], f"Env and its {name}")
+
+
+@check("D003")
+def other_processes_agree(candidate: Candidate) -> None:
+    """Another process, with another PYTHONHASHSEED, shows the same.
+
+    Do not let anything depend on the order of a set or on hash(text), which differ from process to process; sort, or
+    use a tuple or dict.
+    """
+    if not isinstance(candidate.source, str):
+        raise NotApplicable("it needs an id or a file, which another process can make")
+    there = imported(candidate)
+    require(there.trajectory is not None, f"Another process cannot play it: {there.failure}.")
+    _compared(reference_trajectory(candidate), list(there.trajectory), "This and another process")
+
+
+@check("D004")
+def reset_without_seed_goes_on(candidate: Candidate) -> None:
+    """`reset(seed=s)` begins again; `reset()` goes on: it does not repeat the session before.
+
+    Only a seed that is given starts the random numbers again. An env of its own calls `super().reset(seed=seed)` and
+    draws from `self.np_random`, nothing else.
+    """
+    if _looks_fixed(candidate):
+        raise NotApplicable("nothing in it is random")
+    count = _steps(candidate)
+    env = candidate.env()
+    actions = constant(_first_action(env))
+    sessions = [trajectory(env, actions, count, seed) for seed in (SEED, None, SEED, None)]
+    _compared(sessions[0], sessions[2], "Two sessions after reset with the same seed")
+    _compared(sessions[1], sessions[3], "What follows two sessions with the same seed")
+    require(sessions[0] != sessions[1], "reset() without a seed repeats the session before.")
+
+
+@check("D005")
+def seeds_differ(candidate: Candidate) -> None:
+    """Different seeds give different trials.
+
+    The seed must reach what is drawn: take all random numbers from the generators that the core hands over, or in an
+    env of its own from `self.np_random`.
+    """
+    if _looks_fixed(candidate):
+        raise NotApplicable("nothing in it is random")
+    env = candidate.env()
+    actions = constant(_first_action(env))
+    shown = {tuple(trajectory(env, actions, _steps(candidate), seed)) for seed in (1, 2, 3)}
+    require(len(shown) > 1, "The seeds 1, 2 and 3 give the same trials.")
+
+
+def _first_action(env: object) -> object:
+    space = copy.deepcopy(env.action_space)
+    space.seed(0)
+    return space.sample()
+
+
+def _looks_fixed(candidate: Candidate) -> bool:
+    """Whether a task declares nothing random: no condition with several values, no drawn duration, no noise."""
+    if candidate.kind != "task" or candidate.task.stateful or candidate.task.hooked:
+        return False
+    batch = candidate.batch
+    same = all((values == values[:1]).all() for values in batch.conditions.values())
+    noise = np.any(batch.noise * (batch.duration > 0)[: len(batch.noise), :, None])
+    return bool(same and not noise and (batch.duration == batch.duration[:1]).all() and (batch.shown == batch.shown[:1]).all())

@@ -1,0 +1,160 @@
+"""G: Gymnasium's own rules, and the ways its users make envs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+
+from neurogym_core.play.env import TaskEnv
+from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.testing.conformance.candidate import Candidate
+from neurogym_core.testing.conformance.play import mixed, trajectory
+from neurogym_core.testing.conformance.records import NotApplicable, check, require
+
+
+@check("G001")
+def gymnasium_finds_nothing_wrong(candidate: Candidate) -> None:
+    """Gymnasium's `check_env` passes.
+
+    Its message says what it expects. Of a Task, the core keeps to Gymnasium's rules: what goes wrong there is in the
+    hooks (step_action, step_observation, step_target).
+    """
+    env = candidate.env().unwrapped
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # among others that an unbounded observation is unusual; noise is unbounded
+        check_env(env, skip_render_check=True, skip_close_check=True)
+
+
+@check("G002")
+def settings_survive_json(candidate: Candidate) -> None:
+    """What the task is made with can be written as JSON, and makes the same task again.
+
+    Gymnasium's specs, the command line and the registry keep parameters as JSON: numbers, texts, tuples of these, and
+    distributions, but no functions, sets or objects. Of an id, the spec as JSON is made again with `gymnasium.make`,
+    and must show the same.
+    """
+    if candidate.kind == "task":
+        _settings_make_the_task_again(candidate.task)
+    if isinstance(candidate.source, str):
+        _spec_makes_the_env_again(candidate)
+    elif candidate.kind != "task":
+        raise NotApplicable("an env class has no spec; give an id or a file")
+
+
+def _settings_make_the_task_again(task: Any) -> None:
+    from neurogym_core.tasks.task import plain_settings
+
+    parameters = plain_settings(task.parameters)
+    try:
+        again = json.loads(json.dumps({**parameters, **task.settings()}, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise AssertionError(f"The parameters {parameters!r} are no JSON: {error}.") from error
+    made = task.with_settings(**again)
+    require(made == task, f"Made from its JSON, the task is {made!r} instead of {task!r}.")
+
+
+def _spec_makes_the_env_again(candidate: Candidate) -> None:
+    env = candidate.env()
+    spec = EnvSpec.from_json(env.spec.to_json())
+    again = gymnasium.make(spec, disable_env_checker=True)
+    require(again.observation_space == env.observation_space, "The env made from its spec has other observations.")
+    require(again.action_space == env.action_space, "The env made from its spec has other actions.")
+    one, other = (trajectory(made, mixed(5), 60, seed=5) for made in (env, again))
+    require(one == other, "The env made from its spec shows something else with the same seed.")
+
+
+@check("G003")
+def vector_env_is_several_of_the_env(candidate: Candidate) -> None:
+    """A vector env of one shows and pays what the single env does; one of several has arrays of the right form.
+
+    Hooks run for all envs at once: `now.memory`, `now.conditions` and `action` have shape (N, …), in the single env
+    N = 1. Write them without `int()`, `float()`, `.item()` and `if`, with np.where instead. An env that is no Task is
+    played side by side in Gymnasium's SyncVectorEnv.
+    """
+    if candidate.kind == "task":
+        _one_is_the_single_env(candidate)
+        several: Any = TaskVectorEnv(candidate.task, 5)
+    else:
+        several = gymnasium.vector.SyncVectorEnv([candidate.env] * 3)
+    n = several.num_envs
+    several.action_space.seed(3)
+    observations, _ = several.reset(seed=3)
+    for _ in range(candidate.several(100, 1000)):
+        require(observations in several.observation_space, f"The observations of {n} envs leave their space.")
+        observations, reward, *flags, _ = several.step(several.action_space.sample())
+        shapes = [np.shape(values) for values in (reward, *flags)]
+        require(shapes == [(n,)] * 3, f"Rewards and flags of {n} envs have the shapes {shapes}, expected ({n},).")
+        require(np.isfinite(reward).all(), f"The rewards of {n} envs are {reward}.")
+
+
+def _one_is_the_single_env(candidate: Candidate) -> None:
+    single, vector = TaskEnv(candidate.task), TaskVectorEnv(candidate.task, 1, autoreset_mode="SameStep")
+    policy = mixed(7)
+    observation, _ = single.reset(seed=7)
+    observations, _ = vector.reset(seed=7)
+    for step in range(candidate.several(200, 2000)):
+        require(np.array_equal(observation, observations[0]), f"Single and vector env show different things at step {step}.")
+        action = policy(single)
+        observation, reward, terminated, truncated, info = single.step(action)
+        observations, rewards, _, _, infos = vector.step(np.asarray(action)[None])
+        require(abs(reward - rewards[0]) < 1e-9, f"Step {step} pays {reward} in the single env, {rewards[0]} in the vector env.")
+        require(info["new_trial"] == infos["new_trial"][0], f"Only one of single and vector env ends a trial at step {step}.")
+        if terminated or truncated:
+            observation, _ = single.reset()
+
+
+@check("G004", level="full", kinds=("task",))
+def envs_side_by_side_are_apart(candidate: Candidate) -> None:
+    """What one env of a vector env shows and pays does not depend on what is done in another.
+
+    A hook must treat each row by itself: no mean over envs, no `.any()` that decides for all, no attribute on the task
+    that one env writes and another reads; use `now.memory`.
+    """
+    calm, busy = (TaskVectorEnv(candidate.task, 2, autoreset_mode="SameStep") for _ in range(2))
+    for env in (calm, busy):
+        env.reset(seed=9)
+    space = busy.single_action_space
+    space.seed(9)
+    ended = np.zeros(2, bool)
+    for step in range(50 * candidate.task.typical_steps):
+        actions = calm.target.copy()
+        others = actions.copy()
+        others[1] = space.sample()
+        one, other = calm.step(actions), busy.step(others)
+        require(one[1][0] == other[1][0], f"The first env's reward at step {step} depends on what the second one does.")
+        ended |= one[4]["new_trial"] | other[4]["new_trial"]
+        if ended.any():
+            return  # from here on who finishes first takes the next trial
+        require(np.array_equal(one[0][0], other[0][0]), f"What the first env shows after step {step} depends on the second one.")
+
+
+@check("G005", level="full")
+def it_can_be_drawn(candidate: Candidate) -> None:
+    """With each of its render modes the env can be made, and draws what the mode says.
+
+    "rgb_array" returns a picture, (height, width, 3) uint8; modes that open a window are not tried. The figure of a
+    Task is the core's; an env of its own declares what it can draw in `metadata["render_modes"]`.
+    """
+    modes = [mode for mode in candidate.env().metadata.get("render_modes", []) if mode != "human"]
+    if not modes:
+        raise NotApplicable("it declares no render mode that needs no window")
+    for mode in modes:
+        env = candidate.env(render_mode=mode)
+        env.reset(seed=1)
+        for _ in range(3):
+            env.step(env.action_space.sample())
+        picture = env.render()
+        require(picture is not None, f"render() returns None with render_mode={mode!r}.")
+        if mode == "rgb_array":
+            shape, dtype = np.shape(picture), getattr(picture, "dtype", None)
+            fits = len(shape) == 3 and shape[2] == 3 and dtype == np.uint8
+            require(fits, f"render() returns {shape} {dtype}, expected (height, width, 3) uint8.")
+        env.close()
+
+
