@@ -10,7 +10,7 @@ import numpy as np
 import neurogym_core as ngym
 
 from . import slices
-from .settings import ANTI_REACH, CONTEXT, DOTS, DT, RANDOM_DELAY, REACHING, SEQ_LEN, SIGMA, Case, drawn_actions
+from .settings import ANTI_REACH, CONTEXT, DOTS, DT, RANDOM_DELAY, REACHING, SEQ_LEN, SIGMA, YANG19, Case, drawn_actions
 
 _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
 
@@ -30,6 +30,16 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "bandit": ("Bandit-v0", {"dt": DT, "probabilities": (0.5, 0.5)}),
     "reaching": ("Reaching1D-v0", {"timing": REACHING, "dt": DT}),
     "pennies": ("MatchingPennies-v0", {"dt": DT}),
+    # As many channels as the peer's has: 16 units a modality, and no rule units.
+    "yang19": (
+        "yang19/DM1-v0",
+        {
+            "timing": {**YANG19, "fixation": {"uniform": list(YANG19["fixation"])}},
+            "dt": DT,
+            "units": 16,
+            "rule_input": False,
+        },
+    ),
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from neurogym.utils.ngym_random import TruncExp
 
 from . import slices
-from .settings import ANTI_REACH, CONTEXT, DOTS, DT, RANDOM_DELAY, REACHING, SEQ_LEN, SIGMA, Case, drawn_actions
+from .settings import ANTI_REACH, CONTEXT, DOTS, DT, RANDOM_DELAY, REACHING, SEQ_LEN, SIGMA, YANG19, Case, drawn_actions
 
 # Name, parameters, how many of its actions are drawn from and which is the first of them: in DawTwoStep action 0 breaks
 # the trial off, which the core's task does not know.
@@ -28,6 +28,19 @@ TASKS: dict[str, tuple[str, dict[str, Any], int, int]] = {
     "two-step": ("DawTwoStep-v0", {"dt": DT}, 2, 1),
     "bandit": ("Bandit-v0", {"dt": DT, "n": 2, "p": (0.5, 0.5)}, 2, 0),
     "reaching": ("Reaching1D-v0", {"timing": REACHING, "dt": DT}, 3, 0),
+    "yang19": (
+        "yang19.dm1-v0",
+        {
+            "timing": {
+                "fixation": ("uniform", YANG19["fixation"]),
+                "stimulus": ("choice", YANG19["stimulus"]),
+                "decision": YANG19["response"],
+            },
+            "dt": DT,
+        },
+        17,
+        0,
+    ),
 }
 
 

@@ -78,7 +78,7 @@ ROWS: tuple[Row, ...] = (
     _dataset("dataset 256 x 100, 33 channels", 10, 25, "dots, 32 directions"),
     _dataset("dataset 256 x 100, AntiReach (33 channels, no noise)", None, None, "anti-reach"),
     _dataset("dataset 256 x 100, ContextDecisionMaking", 50, 80, "context"),
-    _dataset("dataset 256 x 100, yang19", 50, 80, "yang19"),
+    _dataset("dataset 256 x 100, yang19 DM1 (33 channels)", 50, 80, "yang19"),
     _bound("share of the bound 'draw the noise and nothing else', 3 channels", 0.40, 0.55, "dots"),
     _bound("share of the same, 33 channels", 0.75, 0.85, "dots, 32 directions"),
     Row("steps generated per step delivered, dataset 256 x 100", 1.0, 1.0, probe="generated", unit="", less=True),

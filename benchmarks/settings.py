@@ -12,6 +12,7 @@ CONTEXT = {"fixation": 300, "stimulus": 750, "decision": 300}  # ms; the delay i
 RANDOM_DELAY = (600, 300, 3000)  # ms: scale, low, high of a truncated exponential
 ANTI_REACH = {"fixation": 500, "stimulus": 500, "delay": 0, "decision": 500}  # ms
 REACHING = {"fixation": 500, "reach": 500}  # ms
+YANG19 = {"fixation": (200, 500), "stimulus": [200, 400, 600], "response": 200}  # ms: uniform, choice, constant
 SEQ_LEN = 100  # steps of a dataset's batch
 
 

@@ -151,6 +151,11 @@ class Batch:
                 raise InvalidValueError(f"score() was given outputs of shape {outputs.shape}; give {(*shape, actions.size)}, in [-1, 1].")
             return np.clip(outputs, -1, 1)
         if outputs.shape == shape and outputs.dtype.kind in "iu":
+            if outputs.min() < 0 or outputs.max() >= actions.size:
+                raise InvalidValueError(
+                    f"score() was given action ids from {outputs.min()} to {outputs.max()}; {self.task.name} has those "  # type: ignore[union-attr]
+                    f"from 0 to {actions.size - 1}."
+                )
             return outputs
         if outputs.shape != (*shape, actions.size):
             raise InvalidValueError(
@@ -226,7 +231,7 @@ class Dataset:
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
         self._check_supervised()
-        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else seed
+        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else _seed(seed)
         self.n_inputs = self.task.channels.size
         self.n_outputs = self.task.actions.size
         self._units = unit_targets(self.task) if targets == "units" and not self.task.actions.continuous else None
@@ -587,6 +592,12 @@ class _Stepped:
         """Trials that go on in the next batch: their end is not known yet."""
         for env in np.flatnonzero(self._lasted > 0).tolist():
             self._trials.append((env, steps - self._lasted[env], steps + 1, {n: v[env] for n, v in self._current.items()}))
+
+
+def _seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidValueError(f"Dataset() was given seed={seed!r}; it needs a whole number, 0 or more, or None.")
+    return int(seed)
 
 
 def _whole(name: str, value: Any) -> int:

@@ -417,7 +417,8 @@ class Player:
         leads = table.by_action("goto", keys).astype(np.int64)
         elapsed = (self.place[envs] - table.since[cell[envs] >> 1, slot]) * self.task.dt
         wrong = np.zeros(len(envs), bool)
-        self._judge_graded(envs, row, slot, elapsed, values, reward, score, wrong)
+        right = outcome == Outcome.CORRECT  # the wrong choice is wrong at any moment
+        self._judge_graded(envs, row, slot, elapsed, values, reward, score, wrong, right)
         needs = np.asarray(pay.needs)[slot]
         wrong |= (needs >= 0) & (self.slots.outcome[envs, needs] != Outcome.CORRECT) & (outcome == Outcome.CORRECT)
         reward[envs[wrong]] = pay.error_reward[row[wrong], slot[wrong]]
@@ -433,14 +434,14 @@ class Player:
 
     def _judge_graded(
         self, envs: np.ndarray, row: np.ndarray, slot: np.ndarray, elapsed: np.ndarray, values: np.ndarray | None,
-        reward: np.ndarray, score: np.ndarray, wrong: np.ndarray,
+        reward: np.ndarray, score: np.ndarray, wrong: np.ndarray, right: np.ndarray,
     ) -> None:  # fmt: skip
         """Timed and continuous answers: mark those out of tolerance as wrong, and pay the others by their error."""
         pay = self.table.payoffs
         tolerance = pay.tolerance[row, slot]
         if values is None:
             due = pay.due[row, slot]
-            timed = np.isfinite(due)
+            timed = np.isfinite(due) & right
             distance = np.abs(elapsed - np.where(timed, due, elapsed))
         else:
             timed = np.ones(len(envs), bool)

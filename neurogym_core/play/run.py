@@ -9,8 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials
-from neurogym_core.play.make import make_task
-from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.play.make import make_vec
 from neurogym_core.trials.record import TrialRecord
 
 
@@ -29,7 +28,7 @@ def run(
     """Play `n_trials` trials and return their record, in the order in which they ended.
 
     Args:
-        task, wrap, params: as in `make_task`.
+        task, wrap, params: as in `make_vec`; with wrappers of envs, the subject sees what they show.
         subject: a reference subject by name ("oracle", "random", …), or any callable
             ``(env, observations) -> actions``; a method `begin(env)` is called first where there is one.
         n_trials: how many.
@@ -40,17 +39,18 @@ def run(
     """
     if isinstance(n_trials, bool) or not isinstance(n_trials, int | np.integer) or n_trials < 1:
         raise InvalidValueError(f"run() was given n_trials={n_trials!r}; it needs a whole number, at least 1.")
-    made = make_task(task, wrap=wrap, **params)
-    env = TaskVectorEnv(made, min(num_envs, n_trials), autoreset_mode="SameStep", seed=seed)
+    env: Any = make_vec(task, min(num_envs, n_trials), wrap=wrap, autoreset_mode="SameStep", seed=seed, **params)
     player = _named(subject, seed)
     observations, _ = env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
+    # Subjects ask the env what is shown and asked; Gymnasium's wrappers do not pass such questions on.
+    bare = env.unwrapped
     if hasattr(player, "begin"):
-        player.begin(env)
+        player.begin(bare)
     parts: list[FinishedTrials] = []
     done = 0
     quota = -(-n_trials // env.num_envs)  # every env plays as many, so that short trials are not preferred
     while done < n_trials:
-        observations, _, _, _, info = env.step(player(env, observations))
+        observations, _, _, _, info = env.step(player(bare, observations))
         if "trial" in info:
             finished = info["trial"].finished
             parts.append(finished)

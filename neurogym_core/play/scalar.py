@@ -198,7 +198,8 @@ class ScalarPlayer:
         self._tape = np.concatenate([table.tape, table.tape[-1:]])  # one step more: the last one looks ahead
         self._cells = memoryview(table.cell)
         self._rewards = memoryview(table.reward)
-        self._codes = np.where(table.code > 0, HAPPENS, table.aborts > 0).astype(np.uint8).tobytes()
+        # Where a trial may last too long, every step is looked at.
+        self._codes = np.where((table.code > 0) | table.can_exceed, HAPPENS, table.aborts).astype(np.uint8).tobytes()
         self._targets = memoryview(table.cell_target)
         self._periods = table.cell_period.tolist()
         self._starts = memoryview(table.start)
@@ -353,7 +354,7 @@ class ScalarPlayer:
         elapsed = (self._at - self._since[segment, k]) * self.table.dt
         needs = pay.needs[k]
         wrong = needs >= 0 and outcome == Outcome.CORRECT and self._slots[needs][0] != Outcome.CORRECT
-        if self._graded:
+        if self._graded and outcome == Outcome.CORRECT:  # the wrong choice is wrong at any moment
             reward, late = self._graded_pay(k, elapsed, reward)
             wrong = wrong or late
         if wrong:

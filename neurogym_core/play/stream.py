@@ -63,6 +63,8 @@ class TrialStream:
                 known = [*self.task.conditions, *(DURATION + known for known in self.task.period_names)]
                 raise unknown("condition", name, known, of=self.task.name)
             imposed[name] = np.asarray(value)
+            if not imposed[name].size:
+                raise InvalidValueError(f"The condition {name!r} of {self.task.name} was imposed with no values; give at least one.")
             if imposed[name].dtype.kind == "f" and np.isnan(imposed[name]).any():
                 raise InvalidValueError(f"The condition {name!r} of {self.task.name} was imposed as NaN; give a number.")
         self.imposed = imposed

@@ -52,6 +52,11 @@ class PlayTable:
         self.cell[np.cumsum(flat)[flat > 0] - 1] += 1
         landing = self._landing()
         self.start = self._place(landing[:, 0])
+        if (self.start == END).any():
+            raise TrialLayoutError(
+                f"A trial of {batch.task.name} is over before its first step: periods of 0 ms lead to its end; let the period "
+                "that it begins with last longer, or lead elsewhere."
+            )
         self.expire = self._expiry(landing)
         self.closes = self._closings(landing)
         self.limit = batch.task.max_steps_of(self.row_stop - self.row_start)
@@ -145,7 +150,7 @@ class PlayTable:
             since[:, s] = begun
             leaves = (self.expire[:, s] != STAY)[:, None]
             is_open = np.where(played[:, None], window[:, s] & ~leaves, is_open)
-        return since.reshape(-1, n_slots)
+        return since.reshape(n * n_segments, n_slots)
 
     # ------------------------------------------------------------------ what actions do
 

@@ -97,6 +97,8 @@ def checked(
 
 def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) -> Any:
     value = _python_value(value)
+    if annotation in ("Any", "typing.Any"):  # in several written forms: the class reads it itself
+        return value
     if isinstance(default, tuple) and isinstance(value, list | tuple | int | float) and not isinstance(value, bool):
         value = tuple(value) if isinstance(value, list | tuple) else (value,)
     if value is None and ("None" in annotation or default is None):

@@ -11,19 +11,17 @@ from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError, TrialLayoutError, unknown
+from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError, TrialLayoutError, listed, unknown
 from neurogym_core.tasks.parameters import OVERRIDES, check_declared, checked, parameter_types, signature_of
 from neurogym_core.tasks.session import Session
 from neurogym_core.trials.batch import TrialBatch, compile_trial
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
 from neurogym_core.trials.interface import Actions, Channels
+from neurogym_core.trials.record import RECORD_NAMES
 from neurogym_core.trials.trial import END, VERBS, Trial
 
 DURATION = "duration."
 """Prefix of the record's columns of played durations; the same names impose them."""
-
-RECORD_NAMES = frozenset("trial env session choice outcome reaction_time performance reward aborts steps".split())
-"""Columns of the record that no condition may be called."""
 
 
 @dataclass_transform(kw_only_default=True)
@@ -113,7 +111,8 @@ class Task:
     ) -> None:
         self._sealed = False
         self._parameters = checked(type(self), parameters)
-        self._overrides = {"timing": dict(timing or {}), "rewards": dict(rewards or {}), "conditions": dict(conditions or {})}
+        overrides = {"timing": timing, "rewards": rewards, "conditions": conditions}
+        self._overrides = {name: self._by_name(name, given) for name, given in overrides.items()}
         self._warned: set[str] = set()
         for name, value in self._parameters.items():
             setattr(self, name, value)
@@ -130,6 +129,11 @@ class Task:
         self._imposed = self._read_conditions(self._overrides["conditions"])
         self._sealed = True
         self._probe()
+
+    def _by_name(self, name: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        if given is not None and not isinstance(given, Mapping):
+            raise InvalidValueError(f"{self.name} was given {name}={given!r}; give values by name, e.g. {name}={{'…': {given!r}}}.")
+        return dict(given or {})
 
     def _check_base_parameters(self) -> None:
         for name, allowed_none in (("dt", False), ("max_duration", True)):
@@ -157,9 +161,12 @@ class Task:
     def _duration_distribution(self, period: str, spec: Any) -> Distribution:
         try:
             distribution = parse(spec)
-            low, high = distribution.bounds
         except (InvalidValueError, TypeError, ValueError) as error:
             raise InvalidValueError(f"{self.name} was given the duration {period}={spec!r}. {error}") from None
+        try:
+            low, high = distribution.bounds
+        except (TypeError, ValueError):
+            raise InvalidValueError(f"{self.name} was given the duration {period}={spec!r}; durations are numbers of ms.") from None
         if not low >= 0 or high != high:
             raise InvalidValueError(f"{self.name} was given the duration {period}={spec!r}, which can be {low:g} ms; durations are 0 ms or more.")
         return distribution
@@ -359,6 +366,8 @@ class Task:
         return self._dimensions.get(condition, 0) if support is None else support.ndim - 1
 
     def _for_each_trial(self, name: str, values: np.ndarray, n: int) -> np.ndarray:
+        if not values.size:
+            raise InvalidValueError(f"The condition {name!r} of {self.name} was given no values; give at least one.")
         if values.ndim <= self.dimensions_of(name):
             return np.broadcast_to(values, (n, *values.shape))
         if len(values) != n:
@@ -515,7 +524,10 @@ class Task:
                 raise unknown("condition", name, self._declared, of=self.name)
         supports = {name: self._levels(name, levels) for name in self._declared if self._levels(name, levels) is not None}
         if not supports:
-            raise NotSupportedError(f"No condition of {self.name} can be enumerated; give levels, e.g. factorial({next(iter(self._declared), 'name')}=[…]).")
+            raise NotSupportedError(
+                f"{listed(self._declared)} of {self.name} cannot be enumerated; give levels, e.g. "
+                f"factorial({next(iter(self._declared), 'name')}=[…])."
+            )
         index = np.array(list(product(*(range(len(values)) for values in supports.values())))).reshape(-1, len(supports))
         index = np.repeat(index, repeats, axis=0)
         return {name: values[index[:, column]] for column, (name, values) in enumerate(supports.items())}
@@ -543,6 +555,8 @@ class Task:
         self._period_names = batch.period_names
         self._check_timing_names()
         self._check_windows(batch)
+        if self.batched:
+            batch.sources[0]._trial.check_values()  # type: ignore[attr-defined]
         self._noisy = self._find_noisy(batch)
         self._typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)
 

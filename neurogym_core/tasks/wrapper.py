@@ -10,6 +10,7 @@ from typing import Any, ClassVar, dataclass_transform
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError
+from neurogym_core.tasks.given import Drawn, draw_given, draw_in_turn
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task, _hashable
@@ -103,6 +104,36 @@ class TaskWrapper(Task):
         return {
             name: values.reshape(*shape, *values.shape[1:]) for name, values in self._draw_once(rng, n, flat).items()
         }
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        """The coming trials with conditions that a wrapper around this one decides; see `tasks.given`."""
+        cls = type(self)
+        if cls.draw is not TaskWrapper.draw or cls.draw_ahead is not TaskWrapper.draw_ahead:
+            return draw_in_turn(self, session, rng, trials, imposed, answer)
+        own = {name: values for name, values in imposed.items() if name not in self.task.conditions}
+        inner = {name: values for name, values in imposed.items() if name in self.task.conditions}
+        drawn = draw_given(self.task, session, rng, trials, inner, answer)
+        return self._with_own({**drawn, **own}, rng, (trials, len(session)))
+
+    def impose_on(
+        self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+    ) -> dict[str, np.ndarray]:
+        inner = {name: value for name, value in imposed.items() if name in self.task.conditions}
+        decided = self.task.impose_on(drawn, rng, n, inner)
+        own = {name: value for name, value in imposed.items() if name in self._declared and name not in inner}
+        return {**decided, **{name: self._for_each_trial(name, np.asarray(value), n) for name, value in own.items()}}
+
+    def free_name(self, name: str) -> str:
+        """The name, numbered where the task has a condition, channel or covariate of that name already."""
+        taken = {*self._declared, *self.channels}
+        return next(one for one in (name, *(f"{name}_{k}" for k in range(2, 100))) if one not in taken)
 
     def vary(self, *, answer: Any = None, **conditions: Any) -> None:
         """Declare conditions beside those of the task; see `Task.vary`.

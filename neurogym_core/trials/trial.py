@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError, listed, unknown
+from neurogym_core.trials.record import RECORD_NAMES
 
 if TYPE_CHECKING:
     from neurogym_core.tasks.task import Task
@@ -311,6 +312,7 @@ class Trial:
         """
         part = self._task.channels[channel]
         span = self._span(during, start, stop, where)
+        noise = self._per_trial("noise", noise) if np.ndim(noise) else noise
         self.shows.append(Show(channel, self._per_unit(f"channel {channel!r}", value, part.stop - part.start), span, noise))
 
     def frames(self, name: str, values: Any, during: str | Iterable[str], *, start: Any = None, where: Any = None) -> None:
@@ -339,6 +341,7 @@ class Trial:
 
     def weigh(self, weight: Any, during: str | Iterable[str], *, start: Any = None, stop: Any = None, where: Any = None) -> None:
         """Set the weight of steps in a supervised loss; 0 masks them. Later calls win."""
+        weight = self._per_trial("weight", weight) if np.ndim(weight) else weight
         self.weights.append(Weigh(weight, self._span(during, start, stop, where)))
 
     # ------------------------------------------------------------------ what is asked
@@ -364,6 +367,7 @@ class Trial:
         """
         if then is not None:
             self._check_goto(then, ("stay", "end", "restart"))
+        cost = self._per_trial("cost", cost) if np.ndim(cost) else cost
         self.holds.append(Hold(self._span(during, start, stop, where), cost, then))
 
     def answer(
@@ -393,8 +397,8 @@ class Trial:
             tolerance: radians around an angle; for continuous actions the largest distance that is still correct.
             slot: name for the record; default the group's.
             then: what an answer does: "end" the trial, "wait" (the clock runs on, further answers are ignored), or a period
-                to go to; or a dict of these by outcome ("correct", "error"); or one of these per choice, (k,) or (n, k), where
-                the choice itself leads somewhere, right or wrong.
+                to go to; or a dict of these by outcome ("correct", "error"; "end" where it says nothing); or one of these per
+                choice, (k,) or (n, k), where the choice itself leads somewhere, right or wrong.
             needs: name of an earlier slot; without that one correct, this one cannot be.
             correct, error, miss: rewards, number or (n,); default the task's. Resting rightly pays `correct`.
             pays: continuous actions: (distance, tolerance) -> reward of an answer within the tolerance.
@@ -434,12 +438,15 @@ class Trial:
             pays: (error in ms, tolerance in ms), arrays -> reward of a correct answer; default the flat `correct`.
         """
         part = self._task.actions[action]
-        right = np.zeros((self.n, part.stop - part.start), bool)
+        k = part.stop - part.start
+        if not 0 <= index < k:
+            raise TrialLayoutError(f"answer_at({action!r}) of {self._task.name} was given index={index!r}; give one from 0 to {k - 1}.")
+        right = np.zeros((self.n, k), bool)
         right[:, index] = True
         span = self._span(during, start, stop, where)
         self._add_slot(
             slot, action, span, then, correct=correct, error=error, miss=miss, right=right, aim=np.full(self.n, index),
-            needs=needs, due=self._per_trial("answer_at", ms), tolerance=self._per_trial("tolerance", tolerance), pays=pays,
+            needs=needs, due=self._moment(ms, "ms"), tolerance=self._per_trial("tolerance", tolerance), pays=pays,
         )  # fmt: skip
 
     def pay(
@@ -478,12 +485,22 @@ class Trial:
         """The most that each trial can pay, number or (n,); needed for `performance` where rewards come from a hook."""
         self.best_pay = np.broadcast_to(np.asarray(amount, np.float64), (self.n,))
 
-    def note(self, **covariates: Any) -> None:
-        """Put covariates into the record, number or (n,)."""
+    def note(self, *only_recorded: str, **covariates: Any) -> None:
+        """Put covariates into the record, number or (n,).
+
+        Args:
+            only_recorded: names of conditions that are in the record and nowhere else: what a block or a stage was, say.
+        """
+        for name in only_recorded:
+            getattr(self, name)
         for name, values in covariates.items():
             if name in self._conditions:
                 raise TrialLayoutError(f"note({name}=…) of {self._task.name} has the name of a condition, which is recorded anyway; rename it.")
+            if name in RECORD_NAMES:
+                raise TrialLayoutError(f"note({name}=…) of {self._task.name} has the name of a column that every record has; rename it.")
             values = np.asarray(values)
+            if values.ndim and len(values) != self.n:
+                raise TrialLayoutError(f"note({name}=…) of {self._task.name} was given shape {values.shape}; give a number, or shape ({self.n},).")
             self.notes[name] = np.broadcast_to(values, (self.n, *values.shape[1:]) if values.ndim else (self.n,))
 
     # ------------------------------------------------------------------ helpers
@@ -494,6 +511,8 @@ class Trial:
             raise unknown("slot", terms["needs"], [slot.name for slot in self.slots], of=self._task.name)
         if group == self._task.actions.rest_name:
             raise TrialLayoutError(f"{self._task.name}.new_trial asks for {group!r}, the action of resting; use which=-1 with another group.")
+        self._check_answerable(group, span, terms["right"])
+        self._check_joins(name, terms)
         rewards = self._task.rewards
         for term in ("correct", "error", "miss"):
             value = rewards[term] if terms[term] is None else terms[term]
@@ -501,12 +520,35 @@ class Trial:
         if not isinstance(then, str | Mapping):
             terms["leads"] = self._leads(group, then, terms)
             then = "wait"
-        outcomes = dict(then) if isinstance(then, Mapping) else dict.fromkeys(("correct", "error", "other"), then)
+        outcomes = dict.fromkeys(("correct", "error", "other"), "end" if isinstance(then, Mapping) else then)
+        outcomes |= then if isinstance(then, Mapping) else {}
         for outcome, target in outcomes.items():
             if outcome not in ("correct", "error", "other"):
                 raise unknown("outcome", outcome, ("correct", "error", "other"), of="then")
             self._check_goto(target, ("end", "wait"))
         self.slots.append(Slot(name=name, group=group, span=span, then=outcomes, **terms))
+
+    def _check_joins(self, name: str, terms: Mapping[str, Any]) -> None:
+        """Several calls may answer one question, but it is judged in one way."""
+        for slot in self.slots:
+            if slot.name != name or slot.amounts is not None or terms.get("amounts") is not None:
+                continue
+            if (slot.due is None) != (terms.get("due") is None) or slot.needs != terms["needs"] or slot.pays is not terms.get("pays"):
+                raise TrialLayoutError(
+                    f"The question {name!r} of {self._task.name} is asked twice with different due times, needs= or pays=; ask the "
+                    "second under a name of its own (slot=…)."
+                )
+
+    def _check_answerable(self, group: str, span: Span, right: np.ndarray | None) -> None:
+        """Only who can rest can be right to."""
+        if self._task.actions.rest is not None or right is None:
+            return
+        asked = True if span.where is None else span.where
+        if (asked & ~right.any(axis=1)).any():
+            raise TrialLayoutError(
+                f"answer({group!r}) of {self._task.name} has no right choice in some trials (-1), but there is no action of "
+                "resting; make the first action of act() a single one to rest with, or say with where= which trials ask."
+            )
 
     def _leads(self, group: str, then: Any, terms: Mapping[str, Any]) -> np.ndarray:
         """Where each choice leads, (n, k) of STAY, END or the index of a period, from names of that shape."""
@@ -537,12 +579,12 @@ class Trial:
         which = np.asarray(which)
         if self._task.actions.continuous:
             return None, np.broadcast_to(self._per_unit(f"answer({group!r})", which, k), (self.n, k)).astype(np.float64)
-        if which.dtype == bool and which.shape[-1:] == (k,) and which.ndim in (1, 2):
+        if which.dtype == bool and which.shape in ((k,), (1, k), (self.n, k)):
             mask = np.broadcast_to(which, (self.n, k))
             return mask, np.where(mask.any(axis=1), np.argmax(mask, axis=1), -1)
         if which.dtype.kind == "f":
             return self._right_angle(group, which, tolerance)
-        if which.dtype.kind not in "iub" or which.ndim > 1 or (which < -1).any() or (which >= k).any():
+        if which.dtype.kind not in "iub" or which.shape not in ((), (self.n,)) or (which < -1).any() or (which >= k).any():
             raise TrialLayoutError(
                 f"answer({group!r}) of {self._task.name} was given {_brief(which)}; give an index from 0 to {k - 1} (or -1 for "
                 f"resting), one number or shape ({self.n},), an angle with tolerance=, or a mask of shape ({self.n}, {k})."
@@ -552,7 +594,7 @@ class Trial:
 
     def _right_angle(self, group: str, which: np.ndarray, tolerance: Any) -> tuple[np.ndarray, np.ndarray]:
         encoder = self._task.actions.parts[group]
-        if not hasattr(encoder, "nearest") or which.ndim > 1 or not np.isfinite(which).all():
+        if not hasattr(encoder, "nearest") or which.shape not in ((), (self.n,)) or not np.isfinite(which).all():
             raise TrialLayoutError(
                 f"answer({group!r}) of {self._task.name} was given {_brief(which)}; angles in radians can be asked of a Ring only: "
                 "use whole numbers for the index of a choice."
@@ -565,17 +607,28 @@ class Trial:
 
     def _span(self, during: str | Iterable[str], start: Any, stop: Any, where: Any) -> Span:
         names = (during,) if isinstance(during, str) else tuple(during)
+        if not names:
+            raise TrialLayoutError(f"during= of {self._task.name} was given no period; give one or several of {listed(self.timeline.names)}.")
         for name in names:
             self._check_period(name)
         order = self.timeline.names.index
         if where is not None:
-            where = np.broadcast_to(np.asarray(where), (self.n,))
-            if where.dtype != bool:
-                raise TrialLayoutError(f"where= of {self._task.name} was given {where.dtype} values; give True or False per trial.")
+            where = np.asarray(where)
+            if where.dtype != bool or where.shape not in ((), (self.n,)):
+                raise TrialLayoutError(
+                    f"where= of {self._task.name} was given {where.dtype} values of shape {where.shape}; give True or False "
+                    f"per trial, shape ({self.n},)."
+                )
+            where = np.broadcast_to(where, (self.n,))
         return Span(tuple(sorted(names, key=order)), self._moment(start, "start"), self._moment(stop, "stop"), where)
 
     def _moment(self, ms: Any, name: str) -> Any:
-        return None if ms is None else self._per_trial(name, ms)
+        if ms is None:
+            return None
+        ms = self._per_trial(name, ms)
+        if np.isinf(ms).any():
+            raise TrialLayoutError(f"{name}= of {self._task.name} was given {_brief(ms)}; give a finite number of ms, or leave it out.")
+        return ms
 
     def _per_trial(self, name: str, value: Any) -> np.ndarray:
         value = np.asarray(value, dtype=np.float64)
@@ -601,6 +654,27 @@ class Trial:
     def _check_goto(self, target: str, words: tuple[str, ...]) -> None:
         if target not in words and target not in self.timeline.names:
             raise unknown("target of then=", target, (*words, *self.timeline.names), of=self._task.name)
+
+    def check_values(self) -> None:
+        """Raise where values that were shown, paid or weighed are no numbers. Asked once per task, not per batch."""
+        for show in self.shows:
+            self._check_numbers(f"channel {show.channel!r}", show.value)
+            self._check_numbers(f"noise of channel {show.channel!r}", show.noise, least=0)
+        for frames in self.frame_list:
+            self._check_numbers(f"frames({frames.name!r})", frames.values)
+        for weigh in self.weights:
+            self._check_numbers("weigh()", weigh.weight, least=0)
+        for hold in self.holds:
+            self._check_numbers("hold(cost=…)", 0 if hold.cost is None else hold.cost)
+        for slot in self.slots:
+            self._check_numbers(f"pay({slot.group!r})", 0 if slot.amounts is None else slot.amounts)
+            self._check_numbers(f"worth of {slot.group!r}", 0 if slot.worth is None else slot.worth)
+
+    def _check_numbers(self, what: str, value: Any, least: float = -math.inf) -> None:
+        value = np.asarray(value, dtype=np.float64)
+        if not (np.isfinite(value) & (value >= least)).all():
+            wanted = "finite numbers" if least == -math.inf else f"finite numbers, {least:g} or more"
+            raise TrialLayoutError(f"{what} of {self._task.name} was given {_brief(value)}; give {wanted}.")
 
     def check(self) -> None:
         """Raise when nothing was laid out, or a declared condition was never read."""

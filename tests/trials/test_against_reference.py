@@ -137,8 +137,10 @@ class Stream:
 
     def __call__(self):
         if not self.waiting:
-            self.waiting = written(self.stream.block())
-        return self.waiting.pop(0)
+            self.batch = self.stream.block()
+            self.waiting = list(range(len(self.batch)))
+        source, row = self.batch.origin[:, self.waiting.pop(0)]
+        return reference.WrittenTrial(self.batch.sources[source]._trial, row)
 
 
 def subjects(task, seed, n):
