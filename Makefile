@@ -3,6 +3,9 @@
 VENV := .venv
 RUN := $(VENV)/bin/python
 PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+# torch takes a minute to install: only where it is used.
+HEAVY := plugins/neurogym-sb3 plugins/neurogym-torch
+LIGHT := $(filter-out $(HEAVY),$(PLUGINS))
 # One thread a process: the tests already run on two.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
@@ -36,10 +39,13 @@ clean:  ## remove the environments and what the tools left
 	rm -rf $(VENV) .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The core with an extra, and all plugins, in one call of pip: it resolves them together, from this checkout.
+$(VENV)/installed-test $(VENV)/installed-study: CHOSEN := $(LIGHT)
+CHOSEN := $(PLUGINS)
+
+# The core with an extra, and plugins, in one call of pip: it resolves them together, from this checkout.
 $(VENV)/installed-%: constraints.txt pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(RUN)
-	@echo "Installing the core [$*] and $(words $(PLUGINS)) plugins into $(VENV) ..."
-	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$*]' $(PLUGINS:%=-e ./%)
+	@echo "Installing the core [$*] and $(words $(CHOSEN)) plugins into $(VENV) ..."
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$*]' $(CHOSEN:%=-e ./%)
 	@touch $@
 
 $(RUN):
