@@ -1,0 +1,157 @@
+"""`Experiment`: which tasks are learned by what, and for how long, as plain data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from neurogym_core import Task, make_task
+from neurogym_core.ecosystem.discovery import load_wrapper
+from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_study.trainers import checked_settings, settings_of, trainer_named
+from neurogym_study.training import Trainer
+
+OVERRIDES = ("timing", "rewards", "conditions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """What ``ngym train`` does, as it can be written down.
+
+    Args:
+        tasks: each a mapping with "task" (id or "file.py:Class") and parameters of its own.
+        kind: "model" or "algo".
+        trainer: name of the trainer.
+        amount: updates or steps, counted from the beginning.
+        seed: fixes everything.
+        criterion: mean performance at which to stop, or None.
+        parameters: of all tasks: parameters, and "timing", "rewards", "conditions".
+        wrap: wrappers, each a mapping with "name" and its settings, innermost first.
+        options: settings of the trainer.
+    """
+
+    tasks: tuple[Mapping[str, Any], ...]
+    kind: str
+    trainer: str
+    amount: int
+    seed: int = 0
+    criterion: float | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    wrap: tuple[Mapping[str, Any], ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def make_trainer(self) -> Trainer:
+        """The trainer, made but not trained.
+
+        Raises:
+            UnknownNameError, InvalidValueError: a setting of the task or of the trainer that cannot be.
+            DiscoveryError: there is no such task, or it cannot be had.
+        """
+        trainer = trainer_named(self.trainer, self.kind)
+        inner, outer = self._sorted_wrappers()
+        settings = checked_settings(trainer, self.trainer, self.options)
+        if outer:
+            if "wrap" not in settings_of(trainer):
+                names = ", ".join(name for name, _ in outer)
+                raise InvalidValueError(
+                    f"{self.trainer} was given {names}, which wraps envs; networks are trained on targets and see no "
+                    "step of an env. Use it with --algo, or leave it out."
+                )
+            settings["wrap"] = outer
+        return trainer([self._make_task(task, inner) for task in self.tasks], seed=self.seed, **settings)
+
+    def _make_task(self, given: Mapping[str, Any], inner: list[tuple[str, dict]]) -> Task:
+        own = {name: value for name, value in given.items() if name != "task"}
+        merged = {**self.parameters, **own}
+        for name in OVERRIDES:
+            parts = [part.get(name, {}) for part in (self.parameters, own)]
+            if any(parts):
+                merged[name] = {**parts[0], **parts[1]}
+        return make_task(given["task"], wrap=inner, **merged)
+
+    def _sorted_wrappers(self) -> tuple[list[tuple[str, dict]], list[tuple[str, dict]]]:
+        """Wrappers of tasks, and wrappers of envs."""
+        from neurogym_core import TaskWrapper
+
+        sorted_: tuple[list, list] = ([], [])
+        for entry in self.wrap:
+            settings = {name: value for name, value in entry.items() if name != "name"}
+            wraps_tasks = issubclass(load_wrapper(entry["name"]), TaskWrapper)
+            sorted_[0 if wraps_tasks else 1].append((entry["name"], settings))
+        return sorted_
+
+    def with_amount(self, amount: int) -> Experiment:
+        """The same, for another number of updates or steps."""
+        return replace(self, amount=amount)
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON can hold it; `from_plain` is the inverse."""
+        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Experiment:
+        return cls(**{**plain, "tasks": tuple(plain["tasks"]), "wrap": tuple(plain["wrap"])})
+
+
+def read_experiment(path: Path) -> dict[str, Any]:
+    """What an ``experiment.toml`` says, as keywords of `written_experiment`; see the README.
+
+    Raises:
+        InvalidValueError: not TOML, or not what an experiment is.
+    """
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidValueError(f"{path} is not TOML: {error}. Correct it there.") from error
+    for name in said:
+        if name not in _KEYS:
+            raise unknown("key", name, _KEYS, of=str(path))
+    if ("task" in said) == ("tasks" in said):
+        raise InvalidValueError(f'{path} needs either task = "…" or tasks = ["…", …], and not both. Write one of them.')
+    tasks = said.pop("tasks", None)
+    tasks = [said.pop("task")] if tasks is None else tasks
+    return {**said, "tasks": [_relative_to(path.parent, task) for task in tasks]}
+
+
+_KEYS = ("task", "tasks", "model", "algo", "updates", "steps", "batch", "seed", "criterion", "out", "wrap",
+         "set", "timing", "rewards", "conditions", "options")  # fmt: skip
+
+
+def task_entry(task: Any) -> dict[str, Any]:
+    """A task as an experiment holds it: {"task": …, its own parameters}; files by their whole path."""
+    entry = {"task": task} if isinstance(task, str) else dict(task)
+    if not isinstance(entry.get("task"), str):
+        raise InvalidValueError(f'{task!r} names no task; give an id, or a table with task = "…" and parameters.')
+    name = entry["task"]
+    if name.partition(":")[0].endswith(".py"):  # so that the run can be taken up from another folder
+        file, colon, inside = name.partition(".py")
+        entry["task"] = str(Path(file + colon).resolve()) + inside
+    return entry
+
+
+def _relative_to(folder: Path, task: Any) -> Any:
+    """A task's file is looked for beside the experiment's."""
+    entry = dict(task) if isinstance(task, Mapping) else {"task": task}
+    name = entry.get("task")
+    if isinstance(name, str) and name.partition(":")[0].endswith(".py"):
+        entry["task"] = str(folder / name)
+    return entry
+
+
+def wrapper_entry(wrap: Any) -> dict[str, Any]:
+    """A wrapper as an experiment holds it: {"name": …, its settings}."""
+    entry = {"name": wrap} if isinstance(wrap, str) else dict(wrap)
+    if not isinstance(entry.get("name"), str):
+        raise InvalidValueError(f'{wrap!r} names no wrapper; give its name, or a table with name = "…" and settings.')
+    return entry
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.to_plain() if hasattr(value, "to_plain") else value

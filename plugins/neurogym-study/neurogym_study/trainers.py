@@ -1,0 +1,84 @@
+"""Trainers by name, from whatever packages are installed, and the settings that they take."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from neurogym_core.ecosystem.discovery import installed, load
+from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
+from neurogym_study.training import Trainer
+
+GROUP = "neurogym.trainers"
+
+
+def trainer_names() -> list[str]:
+    """The names of all trainers that installed packages offer; nothing of them is imported."""
+    return sorted({offer.name for offer in installed().trainers if not offer.has("blocked")})
+
+
+def trainer_named(name: str, kind: str | None = None) -> type[Trainer]:
+    """The class of a trainer, imported now.
+
+    Args:
+        name: as in the entry point, e.g. "rnn".
+        kind: "model" or "algo", where the caller wants one of these.
+
+    Raises:
+        UnknownNameError: no installed package offers it.
+        BrokenTaskError, IncompatibleTaskError: its package cannot be loaded.
+        NotSupportedError: it is no `Trainer`, or of the other kind.
+    """
+    offers = [offer for offer in installed().trainers if offer.name == name and not offer.has("blocked")]
+    if not offers:
+        raise unknown("trainer", name, trainer_names())
+    found = load(offers[0])
+    if not (isinstance(found, type) and issubclass(found, Trainer)):
+        raise NotSupportedError(f"{offers[0].value} is no trainer; expected a class made from neurogym_study.Trainer.")
+    if kind is not None and found.kind != kind:
+        raise NotSupportedError(
+            f"{name!r} is no {_KINDS[kind]}, but {_KINDS[found.kind]}: choose it with --{found.kind} {name}."
+        )
+    return found
+
+
+_KINDS = {"model": "a network that is trained on targets", "algo": "an algorithm that learns from reward"}
+
+
+def settings_of(trainer: type[Trainer]) -> dict[str, inspect.Parameter]:
+    """The settings that a trainer takes: name -> parameter with its default."""
+    parameters = inspect.signature(trainer).parameters
+    return {name: parameter for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY}
+
+
+def checked_settings(trainer: type[Trainer], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that the trainer takes, whole numbers as such.
+
+    Raises:
+        UnknownNameError: a setting that it does not take.
+        InvalidValueError: a value of another kind than the default.
+    """
+    known = settings_of(trainer)
+    checked = {}
+    for key, value in given.items():
+        if key not in known:
+            raise unknown("option", key, known, of=name)
+        checked[key] = _conform(name, key, value, known[key].default)
+    return checked
+
+
+def _conform(owner: str, name: str, value: Any, default: Any) -> Any:
+    if isinstance(default, bool) or isinstance(value, bool):
+        fits = isinstance(value, bool) and (default is None or isinstance(default, bool))
+    elif isinstance(default, int):
+        fits = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        value = int(value) if fits else value
+    elif isinstance(default, float):
+        fits = isinstance(value, int | float)
+        value = float(value) if fits else value
+    else:
+        fits = default is None or value is None or isinstance(value, type(default))
+    if not fits:
+        raise InvalidValueError(f"{owner} was given {name}={value!r}; it needs a value like its default {default!r}.")
+    return value

@@ -1,0 +1,168 @@
+"""``ngym train``: from words to a run that can be taken up again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def curve(folder):
+    with (Path(folder) / "curve.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def without_times(rows):
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+def test_a_run_is_a_folder_with_settings_curve_and_checkpoint(toys, sides, ngym):
+    code, said = ngym("train", sides, "--model", "toy", "--updates", 30, "--out", "run", "--quiet")
+    assert code == 0, said
+    assert "30 updates done" in said
+    settings = json.loads(Path("run/settings.json").read_text("utf-8"))
+    assert settings["experiment"]["trainer"] == "toy"
+    assert settings["versions"]["neurogym-core"]
+    assert [row["updates"] for row in curve("run")] == ["0", "10", "20", "30"]
+    assert float(curve("run")[-1]["accuracy"]) > float(curve("run")[0]["accuracy"])
+    assert Path("run/toy.json").exists()
+
+
+def test_it_stops_at_the_criterion(toys, sides, ngym):
+    code, said = ngym("train", sides, "--model", "toy", "--updates", 500, "--criterion", 0.5, "--out", "run")
+    assert code == 0
+    assert "the criterion is met" in said
+    *before, last = [float(row["accuracy"]) for row in curve("run")]
+    assert last >= 0.5 > max(before)
+
+
+def test_a_criterion_that_is_not_met_is_exit_code_1(toys, sides, ngym):
+    code, said = ngym("train", sides, "--model", "toy", "--updates", 10, "--criterion", 0.9, "--out", "run")
+    assert code == 1
+    assert "criterion of 0.9 was not met" in said
+
+
+def test_an_interrupted_run_goes_on_as_if_it_had_never_stopped(toys, sides, ngym):
+    code, said = ngym("train", sides, "--model", "toy", "--updates", 40, "--out", "cut", "--option", "interrupt=26")
+    assert code == 1
+    assert "ngym train --resume cut" in said
+    assert [row["updates"] for row in curve("cut")] == ["0", "10", "20"]
+    assert ngym("train", "--resume", "cut")[0] == 0
+    assert ngym("train", sides, "--model", "toy", "--updates", 40, "--out", "whole")[0] == 0
+    assert without_times(curve("cut")) == without_times(curve("whole"))
+
+
+def test_a_finished_run_can_go_further(toys, sides, ngym):
+    ngym("train", sides, "--model", "toy", "--updates", 20, "--out", "run")
+    code, said = ngym("train", "--resume", "run", "--updates", 40)
+    assert code == 0
+    assert "40 updates done" in said
+    assert [row["updates"] for row in curve("run")] == ["0", "10", "20", "30", "40"]
+    assert json.loads(Path("run/settings.json").read_text("utf-8"))["experiment"]["amount"] == 40
+
+
+def test_resuming_keeps_the_settings(toys, sides, ngym):
+    ngym("train", sides, "--model", "toy", "--updates", 20, "--out", "run")
+    code, said = ngym("train", "--resume", "run", "--seed", 2)
+    assert code == 2
+    assert "--seed" in said
+    assert "--updates" in said
+
+
+def test_an_agent_counts_steps_and_takes_wrappers_of_envs(toys, sides, ngym):
+    words = ("--algo", "toy-agent", "--steps", 20, "--pass-reward", "--pass-action", "--out", "run")
+    code, said = ngym("train", sides, *words)
+    assert code == 0, said
+    assert "20 steps done" in said
+    wrap = json.loads(Path("run/settings.json").read_text("utf-8"))["experiment"]["wrap"]
+    assert wrap == [{"name": "PassReward"}, {"name": "PassAction"}]
+
+
+def test_a_file_says_it_all_and_the_command_line_wins(toys, sides, ngym):
+    Path("beside").mkdir()
+    Path("beside/sides_task.py").write_text(Path(sides.rpartition(":")[0]).read_text("utf-8"), "utf-8")
+    Path("beside/experiment.toml").write_text(
+        'tasks = ["sides_task.py:Sides", { task = "sides_task.py:Sides", timing = { decision = 500 } }]\n'
+        'model = "toy"\nupdates = 20\nseed = 3\nout = "run"\nbatch = 2\n[set]\nstrengths = [1.0]\n[timing]\nfixation = 400\n'
+        "[options]\nhidden = 3\n",
+        "utf-8",
+    )
+    code, said = ngym("train", "beside/experiment.toml", "--seed", 5, "--option", "rate=0.5")
+    assert code == 0, said
+    from neurogym_study import Run
+
+    run = Run.open("run")
+    assert run.experiment.seed == 5
+    assert dict(run.experiment.options) == {"hidden": 3, "rate": 0.5, "batch": 2}
+    trainer = run.trainer()
+    assert [task.strengths for task in trainer.tasks] == [(1.0,), (1.0,)]
+    durations = [(task.timing["fixation"].to_plain(), task.timing["decision"].to_plain()) for task in trainer.tasks]
+    assert durations == [(400, 300), (400, 500)]
+    assert trainer.done == 20
+
+
+REFUSED = {
+    "no task": (("train", "--model", "toy", "--out", "run"), "No task was given"),
+    "no trainer": (("train", "TASK", "--out", "run"), "Neither --model nor --algo"),
+    "both": (("train", "TASK", "--model", "toy", "--algo", "toy-agent", "--out", "run"), "Both --model and --algo"),
+    "unknown trainer": (("train", "TASK", "--model", "tyo", "--out", "run"), "toy"),
+    "wrong kind": (("train", "TASK", "--algo", "toy", "--out", "run"), "--model toy"),
+    "no class": (("train", "TASK", "--model", "no-trainer", "--out", "run"), "is no trainer"),
+    "unknown option": (("train", "TASK", "--model", "toy", "--option", "hiden=3", "--out", "run"), "hidden"),
+    "wrong value": (("train", "TASK", "--model", "toy", "--option", "hidden=few", "--out", "run"), "hidden='few'"),
+    "wrong unit": (("train", "TASK", "--model", "toy", "--steps", "10", "--out", "run"), "Use --updates"),
+    "no folder": (("train", "TASK", "--model", "toy"), "--out"),
+    "criterion": (("train", "TASK", "--model", "toy", "--criterion", "85", "--out", "run"), "0.85"),
+    "env wrapper": (("train", "TASK", "--model", "toy", "--pass-reward", "--out", "run"), "wraps envs"),
+    "unknown parameter": (("train", "TASK", "--model", "toy", "--set", "strenghts=1", "--out", "run"), "strengths"),
+    "no such file": (("train", "none.toml", "--model", "toy", "--out", "run"), "none.toml"),
+    "not a pair": (("train", "TASK", "--model", "toy", "--timing", "fixation", "--out", "run"), "--timing name=3"),
+    "no run": (("train", "--resume", "nowhere"), "holds no run"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_is_refused_before_anything_is_written(case, toys, sides, ngym):
+    words, hint = REFUSED[case]
+    code, said = ngym(*(sides if word == "TASK" else word for word in words))
+    assert code in (1, 2), said
+    assert hint in said
+    assert not Path("run").exists()
+
+
+def test_a_run_is_not_written_over(toys, sides, ngym):
+    ngym("train", sides, "--model", "toy", "--updates", 10, "--out", "run")
+    code, said = ngym("train", sides, "--model", "toy", "--updates", 10, "--out", "run")
+    assert code == 2
+    assert "--resume" in said
+
+
+BAD_FILES = {
+    "no TOML": ("task = [", "is not TOML"),
+    "unknown key": ('task = "x"\nmodle = "toy"\n', "model"),
+    "no task": ('model = "toy"\n', "either task"),
+    "task and tasks": ('task = "x"\ntasks = ["y"]\n', "either task"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_file_that_says_something_else_is_refused(case, toys, ngym):
+    text, hint = BAD_FILES[case]
+    Path("experiment.toml").write_text(text, "utf-8")
+    code, said = ngym("train", "experiment.toml", "--out", "run")
+    assert code == 2
+    assert hint in said
+
+
+def test_help_imports_neither_numpy_nor_torch():
+    program = (
+        "import sys; from neurogym_core.cli import main; main(['train', '--help'], standalone_mode=False); "
+        "print({'numpy', 'torch', 'gymnasium'} & set(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert "ngym train experiment.toml" in result.stdout
+    assert result.stdout.strip().endswith("set()")

@@ -1,0 +1,105 @@
+"""What all trainers share: settings, the watch, the experiment as data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from neurogym_study import Experiment, Run, trainer_named
+from neurogym_study.trainers import checked_settings, trainer_names
+
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+
+
+@pytest.fixture
+def toy(toys):
+    return trainer_named("toy", "model")
+
+
+def test_trainers_of_installed_packages_are_listed_without_importing_them(toys):
+    import sys
+
+    assert {"toy", "toy-agent"} <= set(trainer_names())
+    assert "toy_trainers" not in sys.modules
+
+
+def test_an_unknown_trainer_is_told_with_the_nearest_name(toys):
+    with pytest.raises(UnknownNameError, match="toy-agent"):
+        trainer_named("toy-agnet")
+
+
+def test_settings_are_held_to_their_defaults(toy):
+    assert checked_settings(toy, "toy", {"hidden": 3.0, "rate": 1}) == {"hidden": 3, "rate": 1.0}
+    for wrong in ({"hidden": 3.5}, {"hidden": True}, {"rate": "fast"}):
+        with pytest.raises(InvalidValueError, match="needs a value like its default"):
+            checked_settings(toy, "toy", wrong)
+
+
+def test_a_criterion_can_be_a_function_of_the_record(toy, sides):
+    trainer = toy(sides)
+    seen = []
+    why = trainer.train(100, criterion=lambda record: seen.append(len(record)) or len(seen) == 3)
+    assert (why, trainer.done) == ("criterion", 20)
+    assert seen == [50, 50, 50]
+
+
+@pytest.mark.parametrize("criterion", [0, 1.5, True, "high"])
+def test_a_criterion_that_no_performance_is_is_refused(toy, sides, criterion):
+    with pytest.raises(InvalidValueError, match=r"such as 0\.85"):
+        toy(sides).train(10, criterion=criterion)
+
+
+def test_training_on_to_a_criterion_that_was_met_changes_nothing(toy, sides):
+    trainer = toy(sides, rate=1.0)
+    trainer.train(50, criterion=0.9)
+    done = trainer.done
+    assert trainer.train(100, criterion=0.9) == "criterion"
+    assert trainer.done == done
+
+
+def test_a_trainer_needs_a_task(toy):
+    with pytest.raises(InvalidValueError, match="no task"):
+        toy([])
+
+
+def test_an_experiment_survives_json(toys, sides):
+    experiment = Experiment(
+        tasks=({"task": sides, "strengths": [1.0]},), kind="model", trainer="toy", amount=10, seed=4, criterion=0.8,
+        parameters={"timing": {"fixation": 400}}, wrap=({"name": "TrialHistory"},), options={"hidden": 2},
+    )  # fmt: skip
+    again = Experiment.from_plain(json.loads(json.dumps(experiment.to_plain())))
+    assert again.to_plain() == experiment.to_plain()
+    assert again.with_amount(20).amount == 20
+
+
+def test_the_progress_bar_shows_the_newest_numbers(toy, sides, capsys):
+    toy(sides).train(20, progress=True)
+    said = capsys.readouterr().err
+    assert "20/20" in said
+    assert "accuracy" in said
+
+
+def test_the_curve_of_a_run_that_began_nowhere_is_empty(toys, sides, tmp_path):
+    experiment = Experiment(tasks=({"task": sides},), kind="model", trainer="toy", amount=10)
+    run = Run.create(tmp_path / "run", experiment)
+    assert not run.started
+    assert run.trainer().done == 0
+
+
+@pytest.mark.parametrize(("text", "hint"), [("{", "is not JSON"), ('{"format": 99}', "format 99")])
+def test_settings_of_another_program_are_refused(tmp_path, text, hint):
+    (tmp_path / "settings.json").write_text(text, "utf-8")
+    with pytest.raises(InvalidValueError, match=hint):
+        Run.open(tmp_path)
+
+
+def test_an_agents_wrappers_of_envs_reach_it_and_those_of_tasks_its_task(toys, sides):
+    experiment = Experiment(
+        tasks=({"task": sides},), kind="algo", trainer="toy-agent", amount=10,
+        wrap=({"name": "TrialHistory", "probs": 0.9}, {"name": "PassReward"}),
+    )  # fmt: skip
+    trainer = experiment.make_trainer()
+    assert trainer.wrap == [("PassReward", {})]
+    assert "TrialHistory" in type(trainer.tasks[0]).__name__
+    with pytest.raises(NotSupportedError, match="toy-agent"):
+        trainer_named("toy-agent", "model")
