@@ -74,7 +74,7 @@ class Geometry:
 
     def due_pieces(self, slot: Any) -> list[tuple[int, np.ndarray]]:
         """For every period of a timed slot's window, the step of that period on which the answer is due."""
-        begin = 0 if slot.span.start is None else to_steps(slot.span.start, self.dt)
+        begin = 0 if slot.span.start is None else np.maximum(to_steps(slot.span.start, self.dt), 0)
         due = begin + np.maximum(to_steps(slot.due, self.dt) - 1, 0)
         return [(p, due - offset) for p, offset in self._offsets(slot.span)]
 
@@ -476,9 +476,14 @@ class _LazyPayoffs:
 def _has_jumps(trial: Trial) -> bool:
     """Whether the path of a trial may differ from all periods in order."""
     then = {target for slot in trial.slots for target in slot.then.values()} - {"end", "wait"}
-    early = [slot for slot in trial.slots if "end" in slot.then.values() and slot.span.periods[-1] != trial.timeline.names[-1]]
+    early = [slot for slot in trial.slots if "end" in slot.then.values() and _may_close_early(slot.span, trial.timeline.names)]
     by_choice = any(slot.leads is not None for slot in trial.slots)
     return bool(then or by_choice or trial.timeline.then or early or trial.timeline.untimed)
+
+
+def _may_close_early(span: Span, names: Sequence[str]) -> bool:
+    """Whether a window may be over before the last period begins."""
+    return span.periods[-1] != names[-1] or (span.stop is not None and len(span.periods) > 1)
 
 
 def _with_untimed(trial: Trial, geometry: Geometry) -> np.ndarray:
@@ -551,10 +556,7 @@ def _set_target(
     due = dict(geometry.due_pieces(slot)) if slot.due is not None else None
     for segment, covered in geometry.segments(slot.span):
         if due is not None:
-            p = geometry.period[segment]
-            begin = geometry.edges[p][segment - geometry.first[p]]
-            now = begin == np.clip(due[p], 0, None)
-            covered = now if covered is True else covered & now
+            covered = _is_due(due, geometry, segment, covered)
         if aimed is not True:
             covered = aimed if covered is True else covered & aimed
         target[:, segment] = ids if covered is True else np.where(covered, ids, target[:, segment])
@@ -564,12 +566,24 @@ def _set_target(
 
 def _set_continuous_target(slot: Any, geometry: Geometry, actions: Any, units: slice, target: np.ndarray) -> None:
     value = slot.aim.astype(np.float32)
+    due = dict(geometry.due_pieces(slot)) if slot.due is not None else None
     for segment, covered in geometry.segments(slot.span):
-        rows = slice(None) if covered is True else covered
-        target[rows, segment, units] = value[rows]
+        if due is None:
+            rows = slice(None) if covered is True else covered
+            target[rows, segment, units] = value[rows]
+        else:
+            rows = _is_due(due, geometry, segment, covered)
         if actions.trigger is not None:
             index, _ = actions.trigger
             target[rows, segment, index] = actions.high[index]
+
+
+def _is_due(due: dict[int, np.ndarray], geometry: Geometry, segment: int, covered: Coverage) -> np.ndarray:
+    """The trials in which a timed answer is due in this segment, bool (n,)."""
+    p = geometry.period[segment]
+    begin = geometry.edges[p][segment - geometry.first[p]]
+    now = begin == due[p]
+    return now if covered is True else covered & now
 
 
 def _frame(frames: Any, geometry: Geometry, task: Task) -> Frame:

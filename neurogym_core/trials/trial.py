@@ -419,7 +419,7 @@ class Trial:
         start: Any = None,
         stop: Any = None,
         where: Any = None,
-        index: int = 0,
+        index: Any = 0,
         pays: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
         slot: str | None = None,
         then: str | Mapping[str, str] = "end",
@@ -430,22 +430,35 @@ class Trial:
     ) -> None:
         """Ask for an action at a moment: `ms` after the window's onset, give or take `tolerance` ms.
 
-        An action chosen on step k of the window (from 0) happens (k + 1) dt after its onset.
+        An action chosen on step k of the window (from 0) happens (k + 1) dt after its onset. Of continuous actions, exceeding
+        the trigger is acting; what else the action says does not matter.
 
         Args:
             ms, tolerance: number or (n,).
-            index: which action of the group.
+            index: which action of the group, number or (n,).
             pays: (error in ms, tolerance in ms), arrays -> reward of a correct answer; default the flat `correct`.
         """
         part = self._task.actions[action]
         k = part.stop - part.start
-        if not 0 <= index < k:
-            raise TrialLayoutError(f"answer_at({action!r}) of {self._task.name} was given index={index!r}; give one from 0 to {k - 1}.")
-        right = np.zeros((self.n, k), bool)
-        right[:, index] = True
+        which = np.asarray(index)
+        if which.dtype.kind not in "iu" or which.shape not in ((), (self.n,)) or ((which < 0) | (which >= k)).any():
+            raise TrialLayoutError(
+                f"answer_at({action!r}) of {self._task.name} was given index={_brief(which) if which.ndim else index!r}; give one "
+                f"from 0 to {k - 1}, or one per trial."
+            )
+        if self._task.actions.continuous and self._task.actions.trigger is None:
+            raise TrialLayoutError(
+                f"answer_at({action!r}) of {self._task.name} has no moment, because none of its axes triggers; give one of them "
+                "a threshold: Axis(…, trigger=…)."
+            )
+        if self._task.actions.continuous:
+            right, aim = None, np.zeros((self.n, k))
+        else:
+            aim = np.broadcast_to(which.astype(np.int64), (self.n,))
+            right = aim[:, None] == np.arange(k)
         span = self._span(during, start, stop, where)
         self._add_slot(
-            slot, action, span, then, correct=correct, error=error, miss=miss, right=right, aim=np.full(self.n, index),
+            slot, action, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
             needs=needs, due=self._moment(ms, "ms"), tolerance=self._per_trial("tolerance", tolerance), pays=pays,
         )  # fmt: skip
 
@@ -533,7 +546,7 @@ class Trial:
         for slot in self.slots:
             if slot.name != name or slot.amounts is not None or terms.get("amounts") is not None:
                 continue
-            if (slot.due is None) != (terms.get("due") is None) or slot.needs != terms["needs"] or slot.pays is not terms.get("pays"):
+            if (slot.due is None) != (terms.get("due") is None) or slot.needs != terms["needs"] or slot.pays != terms.get("pays"):
                 raise TrialLayoutError(
                     f"The question {name!r} of {self._task.name} is asked twice with different due times, needs= or pays=; ask the "
                     "second under a name of its own (slot=…)."

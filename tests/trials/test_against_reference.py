@@ -33,9 +33,14 @@ random_tasks = load("random_tasks")
 
 # The same examples in every run. To search further: HYPOTHESIS_PROFILE=explore pytest tests/trials
 EXPLORE = os.environ.get("HYPOTHESIS_PROFILE") == "explore"
-held = settings(deadline=None, derandomize=not EXPLORE, database=None, suppress_health_check=list(HealthCheck))
-if EXPLORE:
-    held = settings(held, phases=[Phase.generate], max_examples=500)
+
+
+def held(examples: int) -> settings:
+    """Settings of a test of so many random tasks; an exploration looks at twenty times as many, and shrinks nothing."""
+    fixed = settings(deadline=None, derandomize=not EXPLORE, database=None, suppress_health_check=list(HealthCheck))
+    return settings(fixed, phases=[Phase.generate], max_examples=20 * examples) if EXPLORE else settings(fixed, max_examples=examples)
+
+
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 
 
@@ -47,7 +52,7 @@ def written(batch) -> list:
 # ---------------------------------------------------------------------- the table
 
 
-@settings(held, max_examples=150)
+@held(150)
 @given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
 def test_what_is_rendered_is_what_was_said(description, seed):
     batch = random_tasks.task_of(description).sample(4, seed=seed)
@@ -72,7 +77,7 @@ def test_what_is_rendered_is_what_was_said(description, seed):
     np.testing.assert_array_equal(np.stack(list(batch.period_steps.values()), axis=1), lengths)
 
 
-@settings(held, max_examples=40)
+@held(40)
 @given(description=random_tasks.descriptions(fixed=True), seed=st.integers(0, 99))
 def test_one_trial_at_a_time_makes_the_same_table(description, seed):
     together = random_tasks.task_of(description).sample(5, seed=seed)
@@ -99,7 +104,7 @@ def _steps_of(batch, path) -> dict:
     return {"steps": path.sum(axis=1), "weights": weights, "shown": shown, "targets": targets, **said}
 
 
-@settings(held, max_examples=60)
+@held(60)
 @given(description=random_tasks.descriptions(fixed=True), seed=st.integers(0, 99))
 def test_periods_last_the_nearest_number_of_steps_and_never_none_unless_asked(description, seed):
     batch = random_tasks.task_of(description).sample(6, seed=seed)
@@ -114,7 +119,7 @@ def test_periods_last_the_nearest_number_of_steps_and_never_none_unless_asked(de
             assert steps == (1 if ms > 0 and nearest == 0 else nearest)
 
 
-@settings(held, max_examples=60)
+@held(60)
 @given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
 def test_drawn_durations_lie_in_their_range(description, seed):
     batch = random_tasks.task_of(description).sample(20, seed=seed)
@@ -170,7 +175,7 @@ def playable(description):
         return random_tasks.task_of(description)
 
 
-@settings(held, max_examples=120)
+@held(120)
 @given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
 def test_single_env_plays_as_the_reference(description, seed):
     task = playable(description)
@@ -196,7 +201,7 @@ def test_single_env_plays_as_the_reference(description, seed):
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("n", [1, 5])
-@settings(held, max_examples=60)
+@held(60)
 @given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
 def test_vector_env_plays_as_the_reference(description, seed, n, mode):
     task = playable(description)
