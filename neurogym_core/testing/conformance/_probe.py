@@ -24,7 +24,9 @@ from neurogym_core.testing.conformance.determinism import reference_trajectory
 from neurogym_core.testing.conformance.play import fingerprint
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
-_FILE_EVENTS = frozenset(["os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "shutil.rmtree"])
+_FILE_EVENTS = frozenset(
+    ["os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "shutil.rmtree"]
+)
 _PROCESS_EVENTS = frozenset(["subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn"])
 _NETWORK_EVENTS = frozenset(["socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"])
 

@@ -8,7 +8,6 @@ from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.testing.conformance.candidate import ENVS, Candidate
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 from neurogym_core.testing.conformance.statistics import largest_deviation
-from neurogym_core.trials.record import TrialRecord
 
 TASK = ("task",)
 ORACLE_MIN = 0.9
@@ -16,14 +15,6 @@ ORACLE_MIN = 0.9
 
 QUIET = ("fixation", "iti", "intertrial", "inter_trial", "baseline", "foreperiod", "quiescence", "start", "wait")
 """Periods whose names begin like this come before anything that the answer depends on."""
-
-
-def _mean(record: TrialRecord, column: str) -> tuple[float, float]:
-    """Mean of a column and its standard error, from the means of the envs: trials of one session may depend on each other."""
-    values = record[column].reshape(-1) if record[column].ndim == 1 else record[column].mean(axis=1)
-    means = np.array([values[record["env"] == env].mean() for env in np.unique(record["env"])])
-    error = means.std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else 0.0
-    return float(means.mean()), float(error)
 
 
 def _margin(*errors: float) -> float:
@@ -40,7 +31,9 @@ def oracle_is_right(candidate: Candidate) -> dict[str, float]:
     always right, say so with oracle_min.
     """
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
-    performance = float(candidate.play("oracle")["performance"].mean())
+    played = candidate.played["oracle"]
+    require(played.performance.size, f"Who does what is right finishes no trial within {played.steps} steps.")
+    performance = played.mean("performance")[0]
     enough = performance >= least - 1e-6
     require(enough, f"The oracle's performance is {performance:.3f}, expected at least {least}.", performance=performance)
     return {"performance": performance}
@@ -51,12 +44,14 @@ def guessing_is_at_chance(candidate: Candidate) -> dict[str, float]:
     """A subject that rests while it should and then answers at random performs as `chance` of the manifest says.
 
     Correct the number, or the task: are the conditions balanced, are windows open too long, is there more than one right
-    answer? `run(task, "guess")["performance"].mean()` measures it.
+    answer? `run(task, "guess", 2000)["performance"].mean()` measures it.
     """
     if "chance" not in candidate.expected:
         raise NotApplicable("nothing says what chance is (expected = { chance = … } in the manifest)")
     chance = candidate.expected["chance"]
-    performance, error = _mean(candidate.play("guess"), "performance")
+    played = candidate.played["guess"]
+    require(played.performance.size, f"Who guesses finishes no trial within {played.steps} steps.")
+    performance, error = played.mean("performance")
     margin = _margin(error) + 0.0051  # manifests round to two digits
     require(
         abs(performance - chance) <= margin,
@@ -75,7 +70,7 @@ def resting_earns_less(candidate: Candidate) -> dict[str, float]:
     actions = candidate.task.actions
     if not actions.continuous and actions.rest is None:
         raise NotApplicable("it has no action of resting")
-    resting, oracle = (float(candidate.play(subject)["reward"].mean()) for subject in ("rest", "oracle"))
+    resting, oracle = (candidate.played[subject].mean("reward")[0] for subject in ("rest", "oracle"))
     require(resting < oracle, f"Resting earns {resting:.3f} a trial, and the oracle {oracle:.3f}.")
     return {"rest": resting, "oracle": oracle}
 
@@ -90,10 +85,10 @@ def haste_does_not_pay(candidate: Candidate) -> dict[str, float]:
     actions = candidate.task.actions
     if not actions.continuous and actions.rest is None:
         raise NotApplicable("it has no action of resting")
-    (hasty, a), (guess, b) = (_mean(candidate.play(subject), "reward") for subject in ("premature", "guess"))
+    (hasty, a), (guess, b) = (candidate.played[subject].mean("reward") for subject in ("premature", "guess"))
     earned = f"Answering on every step earns {hasty:.3f} a trial"
     require(hasty <= guess + _margin(a, b), f"{earned}, waiting and guessing {guess:.3f}.")
-    oracle, c = _mean(candidate.play("oracle"), "reward")
+    oracle, c = candidate.played["oracle"].mean("reward")
     require(hasty < oracle + _margin(a, c), f"{earned}, and the oracle {oracle:.3f}.")
     return {"premature": hasty, "guess": guess, "oracle": oracle}
 
@@ -109,7 +104,8 @@ def the_answer_does_not_show_early(candidate: Candidate) -> dict[str, float]:
     quiet = [name for name in candidate.task.period_names if name.startswith(QUIET) and _before_all(candidate, name)]
     if not quiet:
         raise NotApplicable(f"no first period has a name of one that shows nothing yet ({', '.join(QUIET)})")
-    shown, answers = _early_and_answers(candidate, quiet)
+    played = candidate.task.step_observation is not None or candidate.task.step_target is not None
+    shown, answers = _played(candidate, quiet) if played else _laid_out(candidate, quiet)
     shown, answers = _varying(shown), _varying(answers)
     if not shown.shape[1] or not answers.shape[1]:
         return {"correlation": 0.0}
@@ -127,7 +123,27 @@ def _before_all(candidate: Candidate, name: str) -> bool:
     return all(other.startswith(QUIET) for other in names[: names.index(name)])
 
 
-def _early_and_answers(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def _laid_out(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """As `_played`, from the tables, without noise."""
+    batch, actions = candidate.batch, candidate.task.actions
+    n, names = len(batch), np.array(batch.period_names)
+    index = np.repeat(np.arange(batch.duration.size), batch.duration.ravel())
+    trial, segment = np.divmod(index, batch.duration.shape[1])
+    early = np.isin(names[np.broadcast_to(batch.period, batch.duration.shape)[trial, segment]], quiet)
+    count = np.bincount(trial[early], minlength=n)
+    shown = np.zeros((n, candidate.task.channels.size))
+    np.add.at(shown, trial[early], batch.render(None, duration=batch.duration)[early])
+    targets = batch.render_targets(duration=batch.duration)
+    asked = np.broadcast_to(batch.payoffs.window, (n, *batch.payoffs.window.shape[1:])).any(axis=2)[trial, segment]
+    asked &= True if actions.continuous else targets != (actions.rest or 0)
+    with_answer, first = np.unique(trial[asked], return_index=True)
+    first = np.flatnonzero(asked)[first]
+    answer = np.zeros((n, actions.size))
+    answer[with_answer] = targets[first] if actions.continuous else np.eye(actions.size)[targets[first]]
+    return np.concatenate([shown / np.maximum(count, 1)[:, None], count[:, None]], axis=1), answer
+
+
+def _played(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Per trial: mean of what was shown in these periods and their number of steps, and the right answer, as columns."""
     task = candidate.task.with_settings(trials_per_session=1)
     env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,14 +13,18 @@ from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.play.make import make, resolve
-from neurogym_core.play.run import run
+from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.task import Task
+from neurogym_core.testing.conformance.play import Recording, anything, constants, mixed, oracle
+from neurogym_core.testing.conformance.played import Played, play
 from neurogym_core.testing.conformance.records import CheckFailedError, Level
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.record import TrialRecord
 
 ENVS = 32
 """Envs in which reference subjects play side by side; each is an independent sample of sessions."""
+SUBJECTS = ("oracle", "guess", "rest", "premature")
+"""Reference subjects whose play is recorded."""
+SEED = 3
 
 
 class Candidate:
@@ -41,7 +45,7 @@ class Candidate:
         self.source = source if self.info is None else self.info.id
         self.level = level
         self._expected = dict(expected or {})
-        self._records: dict[str, TrialRecord] = {}
+        self._known: dict[str, Any] = {}
 
     @property
     def name(self) -> str:
@@ -89,8 +93,12 @@ class Candidate:
         """The task with its default settings; only where `kind` is "task"."""
         return self.found if isinstance(self.found, Task) else self.found()
 
-    def env(self, **settings: Any) -> Any:
-        """A new env, as `make` gives it, without plug-ins."""
+    def env(self) -> Any:
+        """A new env of the task, as `make` gives it, without plug-ins."""
+        return make(self.task if self.kind == "task" else self.source, plugins=False)
+
+    def fresh_env(self, **settings: Any) -> Any:
+        """A new env made from what was given: where that is a name or a class, of a new task."""
         return make(self.source, plugins=False, **settings)
 
     def several(self, quick: int, full: int) -> int:
@@ -99,18 +107,46 @@ class Candidate:
 
     # ------------------------------------------------------------------ shared by several checks
 
-    def play(self, subject: str) -> TrialRecord:
-        """The record of what a reference subject does in `ENVS` envs, each at least 4 trials."""
-        if subject not in self._records:
-            steps = self.several(900, 9000)
-            each = int(np.clip(steps // self.task.typical_steps, 4, self.several(40, 400)))
-            self._records[subject] = run(self.task, subject, ENVS * each, num_envs=ENVS, seed=17)
-        return self._records[subject]
+    def once(self, name: str, work_out: Callable[[Candidate], Any]) -> Any:
+        """What `work_out` makes of this candidate, worked out when first asked for."""
+        if name not in self._known:
+            self._known[name] = work_out(self)
+        return self._known[name]
+
+    @cached_property
+    def recordings(self) -> dict[str, Recording]:
+        """What the env showed under several kinds of play: random, some constant ones, and the oracle where there is one."""
+        env, count = self.env(), self.several(200, 3000)
+        if self.kind == "task":
+            count = max(count, 2 * self.task.typical_steps)
+        env.reset(seed=SEED)  # before it, an env of one's own may not know what is right
+        policies = {"random": anything(11), **constants(env.action_space)}
+        if hasattr(env.unwrapped, "target"):
+            policies |= {"oracle": oracle, "mixed": mixed(11)}
+        found = {}
+        for name, policy in policies.items():
+            steps = count if name in ("random", "oracle", "mixed") else count // 2
+            # Reset without a seed, it goes on with trials that are laid out already.
+            found[name] = Recording(env, policy).extend(steps)
+        return found
+
+    @cached_property
+    def played(self) -> dict[str, Played]:
+        """What reference subjects did in `ENVS` envs, at least a trial each where they end in time."""
+        task = self.task
+        env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
+        env.reset(seed=17)
+        least, most, enough = self.several(1, 20), self.several(40, 400), self.several(600, 6000)
+        rests = task.actions.continuous or task.actions.rest is not None
+        subjects = SUBJECTS if rests else SUBJECTS[:2]
+        return {name: play(env, name, least, most, enough) for name in subjects}
 
     @cached_property
     def sample_size(self) -> int:
-        """Trials in `batch`; where each is laid out by itself, fewer."""
-        return self.several(1000, 10000) if self.task.batched else self.several(200, 1000)
+        """Trials in `batch`; fewer where each is laid out by itself, and of long trials with many channels."""
+        most, numbers = self.several(1000, 10000), self.several(2_000_000, 20_000_000)
+        fits = numbers // (self.task.typical_steps * (self.task.channels.size + 4))
+        return int(np.clip(fits, 200, most if self.task.batched else most // 5))
 
     @cached_property
     def batch(self) -> TrialBatch:

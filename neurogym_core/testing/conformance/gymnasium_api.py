@@ -60,7 +60,7 @@ def _settings_make_the_task_again(task: Any) -> None:
 
 
 def _spec_makes_the_env_again(candidate: Candidate) -> None:
-    env = candidate.env()
+    env = candidate.fresh_env()
     spec = EnvSpec.from_json(env.spec.to_json())
     again = gymnasium.make(spec, disable_env_checker=True)
     require(again.observation_space == env.observation_space, "The env made from its spec has other observations.")
@@ -79,7 +79,7 @@ def vector_env_is_several_of_the_env(candidate: Candidate) -> None:
     """
     if candidate.kind == "task":
         _one_is_the_single_env(candidate)
-        several: Any = TaskVectorEnv(candidate.task, 5)
+        several: Any = TaskVectorEnv(candidate.task, 3)
     else:
         several = gymnasium.vector.SyncVectorEnv([candidate.env] * 3)
     n = several.num_envs
@@ -98,7 +98,7 @@ def _one_is_the_single_env(candidate: Candidate) -> None:
     policy = mixed(7)
     observation, _ = single.reset(seed=7)
     observations, _ = vector.reset(seed=7)
-    for step in range(candidate.several(200, 2000)):
+    for step in range(candidate.several(100, 2000)):
         require(np.array_equal(observation, observations[0]), f"Single and vector env show different things at step {step}.")
         action = policy(single)
         observation, reward, terminated, truncated, info = single.step(action)
@@ -145,7 +145,7 @@ def it_can_be_drawn(candidate: Candidate) -> None:
     if not modes:
         raise NotApplicable("it declares no render mode that needs no window")
     for mode in modes:
-        env = candidate.env(render_mode=mode)
+        env = candidate.fresh_env(render_mode=mode)
         env.reset(seed=1)
         for _ in range(3):
             env.step(env.action_space.sample())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.tasks.task import DURATION, Task
 from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.play import mixed, oracle, steps
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 from neurogym_core.testing.conformance.statistics import (
     distance_in_steps,
@@ -33,10 +32,11 @@ def periods_are_whole(candidate: Candidate) -> None:
     A hook that sends the subject elsewhere (goto) should not do so while it does what is right; a period that is to be
     seen twice is two periods. Without an answer in it, a period runs to its end.
     """
-    env = candidate.env()
+    if "oracle" not in candidate.recordings:
+        raise NotApplicable("it does not say what is right (a property `target`)")
     runs: list[tuple[str, int]] = []
     ended = 0
-    for _, result in steps(env, oracle, candidate.several(400, 4000), seed=8):
+    for result in candidate.recordings["oracle"].results:
         info = result[4]
         period = info["period"]
         if runs and runs[-1][0] == period:
@@ -156,9 +156,9 @@ def conditions_have_declared_values(candidate: Candidate) -> None:
     `vary` declares what is possible, so that designs can be enumerated; `draw` chooses among it. Declare all values.
     """
     drawn = {name: [values] for name, values in candidate.batch.conditions.items()}
-    record = candidate.play("random")
-    for name in drawn:
-        drawn[name].append(record[name])
+    for name, values in drawn.items():
+        values += [played.conditions[name] for played in candidate.played.values() if name in played.conditions]
+        values += [np.array([trial[name] for trial in one.trials]) for one in candidate.recordings.values() if one.trials]
     for name, declared in candidate.task.conditions.items():
         if isinstance(declared, Distribution):
             for values in drawn[name]:
@@ -276,9 +276,9 @@ def records_are_complete(candidate: Candidate) -> None:
     `trial.note(…)` the same covariates in every trial, and -1 or a text where there is nothing to note: NaN is neither
     JSON nor equal to itself.
     """
-    env = candidate.env()
-    records = [dict(result[4]["trial"]) for _, result in _ends(env, candidate)]
-    require(records, "No trial ended.")
+    records = candidate.recordings.get("mixed", candidate.recordings["random"]).trials
+    if not records:
+        raise NotApplicable("no trial ended")
     optional = {key for record in records for key in record if key.endswith("reaction_time")}
     keys = set(records[0]) - optional
     for number, record in enumerate(records):
@@ -298,12 +298,6 @@ def _check_columns(task: Task, records: list[dict[str, Any]]) -> None:
         known = record["outcome"] in OUTCOME_NAMES.tolist()
         require(known, f"The outcome of trial {number} is {record['outcome']!r}; it is one of {OUTCOME_NAMES.tolist()}.")
         require(0 <= record["performance"] <= 1, f"The performance of trial {number} is {record['performance']}.")
-
-
-def _ends(env: Any, candidate: Candidate) -> Iterator[tuple[Any, tuple]]:
-    for action, result in steps(env, mixed(13), candidate.several(400, 4000), seed=10):
-        if result[4].get("new_trial"):
-            yield action, result
 
 
 def _is_nan(value: Any) -> bool:
