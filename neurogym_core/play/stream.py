@@ -82,7 +82,10 @@ class TrialStream:
         """Start a new session on some of the streams."""
         if self.session is None or not len(rows):
             return
-        fresh = self.task.fresh_session(self.session_rng, len(rows), self.subject.take(rows) if self.subject is not None else None)
+        subject = None if self.subject is None else self.subject.take(rows)
+        if subject is not None:  # no `draw` will see the trial that ended the session; let `new_session` see it
+            subject.previous = {name: values[rows] for name, values in self.session.previous.items()}
+        fresh = self.task.fresh_session(self.session_rng, len(rows), subject)
         self.session.put(rows, fresh)
         self.session.remember(rows, fresh.previous)
 

@@ -13,7 +13,8 @@ class Session:
     Authors put what they need on it in `new_session` (``session.p = rng.random((len(session), 2))``) and change it in
     `draw`. `trial` (n,) counts the trials drawn in this session. `previous` holds the last finished trial of each:
     `choice` (-1: none), `outcome`, `reward` and `performance`, and the conditions by name. `subject` is of the same kind
-    and outlives sessions, until a reset with a seed.
+    and outlives sessions, until a reset with a seed; within `new_session`, ``session.subject.previous`` holds the trial
+    that ended the subject's last session (empty where none did), which no `draw` gets to see.
     """
 
     def __init__(self, n: int, subject: Session | None = None) -> None:

@@ -1,0 +1,79 @@
+"""Simpler forms of the task that are in use."""
+
+from __future__ import annotations
+
+from neurogym_core import Trial
+from neurogym_task_ibl.ibl import IBL, SIDES
+
+
+class IBLTwoChoice(IBL):
+    """One look at two contrasts, then left or right; both sides are equally likely.
+
+    After Burgess, Lak, Steinmetz, et al. (2017), Cell Rep. 20:2513, doi:10.1016/j.celrep.2017.08.047.
+
+    A trial is one step. The subject sees the contrast of a grating on its left or on its right, with noise, and chooses
+    a side; there is no action of resting. The simplest form, for bandit-like learners.
+
+    Deviations from the paper:
+
+    - one step instead of quiescence, stimulus and feedback; contrasts are those of NeuroGym's task of this kind;
+    - the noise is ours, 0.1 per step of 100 ms as in NeuroGym.
+    """
+
+    contrasts: tuple[float, ...] = (51.2, 25.6, 12.8, 6.4, 3.2, 1.6)  # as in NeuroGym
+    zero_weight: float = 0.0
+    unbiased_trials: int = 0
+    priors: tuple[float, ...] = (0.5,)
+
+    timing = {"response": 100}  # ms; one step, since every action is a choice
+
+    def declare_interface(self) -> None:
+        self.observe(grating=len(SIDES))
+        self.act(choose=len(SIDES))
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("response")
+        which = trial.right_answer
+        sides = (which[:, None] == (0, 1)) * trial.contrast[:, None] / 100
+        trial.show("grating", sides, during="response", noise=self.sigma)
+        trial.answer("choose", which, during="response")
+        trial.note(signed_contrast=(2 * which - 1) * trial.contrast)
+        self.note_block(trial)
+
+
+class IBLBlocks(IBLTwoChoice):
+    """One look at two contrasts, then left or right, in blocks of 200 trials.
+
+    After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
+
+    As `IBLTwoChoice`, but the left side has a probability of 0.2, 0.8 or 0.5 for 200 trials each, never the same twice
+    in a row.
+
+    Deviations from the paper:
+
+    - one step instead of quiescence, stimulus and feedback; contrasts and noise as in `IBLTwoChoice`;
+    - blocks all have 200 trials, and unbiased ones occur among them, as in NeuroGym.
+    """
+
+    priors: tuple[float, ...] = (0.2, 0.8, 0.5)
+    shortest_block: int = 200
+    longest_block: int = 200
+    trials_per_session: int | None = 1000
+
+
+class IBL20(IBL):
+    """The task with strictly alternating blocks of 90 trials.
+
+    After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
+
+    As `IBL`, but without an unbiased beginning; the left side has a probability of 0.8 and 0.2 for 90 trials in turn.
+
+    Deviations from the paper:
+
+    - blocks all have 90 trials, and none is unbiased, as in NeuroGym's configuration of this name;
+    - those of `IBL`.
+    """
+
+    unbiased_trials: int = 0
+    shortest_block: int = 90
+    longest_block: int = 90

@@ -1,0 +1,102 @@
+"""IBLWheel: a grating that follows the wheel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_ibl.wheel import AZIMUTHS, IBLWheel, spread_on_units
+
+from neurogym_core import Dataset, TaskEnv, run
+from neurogym_core.errors import InvalidValueError
+
+REST, LEFT, RIGHT = 0, 1, 2
+
+
+def azimuth_of(obs):
+    grating = obs[: len(AZIMUTHS)]
+    return float(grating @ AZIMUTHS / grating.sum())
+
+
+def begun(dt=50, side="left", **settings):
+    env = TaskEnv(IBLWheel(dt=dt, sigma=0.0, timing={"quiescence": 200}, **settings))
+    obs, _ = env.reset(seed=1, options={"conditions": {"side": side, "contrast": 100}})
+    while env.period == "quiescence":
+        obs, *_ = env.step(REST)
+    return env, obs
+
+
+@pytest.mark.parametrize(("side", "start", "towards"), [("left", -35, RIGHT), ("right", 35, LEFT)])
+def test_the_grating_follows_the_wheel_to_the_centre(side, start, towards):
+    env, obs = begun(side=side)
+    assert azimuth_of(obs) == pytest.approx(start)
+    seen, paid = [], []
+    while env.period == "response":
+        obs, reward, *_ = env.step(towards)
+        seen.append(azimuth_of(obs))
+        paid.append(reward)
+    np.testing.assert_allclose(seen, start + np.arange(1, 8) * 5 * np.sign(-start), atol=1e-4)  # 100 degrees/s
+    assert paid == [0] * 6 + [1]
+    assert env.period == "reward"
+    assert azimuth_of(obs) == pytest.approx(0, abs=1e-6)
+
+
+def test_the_wrong_way_ends_in_a_timeout_and_a_change_of_mind_does_not():
+    env, _ = begun(dt=50)
+    for action in [LEFT] * 4 + [RIGHT] * 10:
+        _, reward, *_ = env.step(action)
+        assert reward == 0
+    assert env.period == "response"
+    assert env.step(RIGHT)[1] == 1
+    env, _ = begun(dt=50)
+    for _ in range(7):
+        assert env.period == "response"
+        _, reward, *_ = env.step(LEFT)
+    assert reward == 0
+    assert env.period == "timeout"
+    info = {"new_trial": False}
+    while not info["new_trial"]:
+        *_, info = env.step(REST)
+    assert info["trial"]["outcome"] == "error"
+
+
+def test_moving_begins_the_quiescence_again_and_does_not_move_the_grating():
+    env = TaskEnv(IBLWheel(sigma=0.0, timing={"quiescence": 300}))
+    env.reset(seed=2, options={"conditions": {"side": "left", "contrast": 100}})
+    for action in (REST, REST, LEFT, REST, REST, REST):
+        assert env.period == "quiescence"
+        obs, *_ = env.step(action)
+    assert env.period == "response"
+    assert azimuth_of(obs) == pytest.approx(-35)
+
+
+def test_who_does_not_turn_has_missed():
+    record = run(IBLWheel(timing={"response": 2000}), "rest", 20, seed=3)
+    assert set(record["outcome"]) == {"miss"}
+    assert (record["reward"] == 0).all()
+
+
+@pytest.mark.parametrize("dt", [10, 20, 100])
+def test_the_wheel_oracle_is_at_its_maximum(dt):
+    record = run(IBLWheel(dt=dt), "oracle", 100, seed=4)
+    assert set(record["outcome"]) == {"correct"}
+    assert (record["performance"] == 1).all()
+
+
+def test_the_grating_is_shared_between_its_neighbours():
+    units = spread_on_units(np.array([0.0, 8.75, -70.0]), np.array([100.0, 50.0, 25.0]))
+    np.testing.assert_allclose(units.sum(axis=1), [1, 0.5, 0.25])
+    np.testing.assert_allclose(units[1, 4:6], 0.25)
+
+
+def test_the_wheel_makes_a_dataset_by_playing():
+    batch = next(Dataset(IBLWheel(timing={"response": 1000}), batch_size=2, seq_len=60, seed=5))
+    assert set(np.unique(batch.targets)) == {REST, LEFT, RIGHT}
+
+
+def test_wheel_single_and_vector_env_agree(same_in_both):
+    same_in_both(IBLWheel(timing={"response": 1500}, trials_per_session=20))
+
+
+def test_a_wheel_that_does_not_turn_is_refused():
+    with pytest.raises(InvalidValueError, match="speed"):
+        IBLWheel(speed=0.0)
