@@ -448,7 +448,7 @@ def test_stable_baselines_learns_from_it_without_a_warning(task_id):
     from stable_baselines3.common.evaluation import evaluate_policy
     from stable_baselines3.common.monitor import Monitor
 
-    env = Monitor(make(task_id))
+    env = Monitor(make(task_id, trials_per_session=5))  # an untrained subject may let every trial run to its end
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", category=DeprecationWarning)  # of torch and SB3 themselves
