@@ -15,7 +15,9 @@
     │   ├── BrokenTaskError                 the package is there, but its code fails when imported
     │   └── IncompatibleTaskError           the package needs another version of the core
     ├── ManifestError (ValueError)          an ``ngym.toml`` breaks a rule
-    └── PluginError (RuntimeError)          a plug-in failed, or failures were asked to be errors
+    ├── PluginError (RuntimeError)          a plug-in failed, or failures were asked to be errors
+    └── RegistryError (RuntimeError)        a registry, its index or a wheel is not as it has to be
+        └── InstallError                    a package was not installed or removed; says what is as it was
 
 Every message has three parts: what was given, what was expected, what to do now. Each class is built from one string,
 because Gymnasium re-raises errors of environments that way.
@@ -81,6 +83,14 @@ class ManifestError(NeurogymError, ValueError):
 
 class PluginError(NeurogymError, RuntimeError):
     """A plug-in failed where its failure must not be passed over."""
+
+
+class RegistryError(NeurogymError, RuntimeError):
+    """A registry, its index or a wheel is not as it has to be, or cannot be reached."""
+
+
+class InstallError(RegistryError):
+    """A package was not installed or not removed."""
 
 
 def listed(names: Iterable[str]) -> str:

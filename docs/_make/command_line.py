@@ -6,6 +6,7 @@ Only the commands of the core are in it; those that other packages add depend on
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -44,11 +45,13 @@ def page() -> str:
     return "\n".join([HEAD, section(group, top), *(part_of(group, name, top) for name in names)])
 
 
-def part_of(group: click.Group, name: str, top: click.Context) -> str:
-    """The section of one command."""
+def part_of(group: Any, name: str, top: click.Context) -> str:
+    """The section of one command, and of those below it."""
     command = group.get_command(top, name)
     assert command is not None  # built_in() named it
-    return section(command, context_of(command, name, top))
+    context = context_of(command, name, top)
+    below = command.list_commands(context) if isinstance(command, click.Group) else []
+    return "\n".join([section(command, context), *(part_of(command, inner, context) for inner in below)])
 
 
 def context_of(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from neurogym_core._bundled import bundled
+
 ALLOWED = {"neurogym_core", "click", "rich", "importlib_metadata", "zipp", "lazy_importer"}
 CODE = """
 import io, json, os, sys
@@ -52,6 +54,8 @@ def imported(*arguments: str, **environment: str) -> tuple[set[str], str]:
         ["info", "--help"],
         ["info", "neurogym-core"],
         ["completion", "bash"],
+        ["registry", "--help"],
+        ["registry", "validate", str(bundled("registry"))],
         ["run", "--help"],
         ["plot", "--help"],
     ],

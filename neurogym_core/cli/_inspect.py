@@ -1,0 +1,71 @@
+"""``python -m neurogym_core.cli._inspect DISTRIBUTION FOLDER``: what the tasks of a package are, for its release file.
+
+Runs in a child process of ``ngym registry add-release``: it imports foreign code. Prints one object a task,
+``{"task": name, "description": {…}, "digest": {…}, "failure": null}``, and draws a trial of each into the folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from .._child import answer_with, claim_stdout, leave
+from .._optional import optional
+from ..ecosystem.discovery import installed, load
+from ..ecosystem.names import canonical, said_by
+from ..ecosystem.records import TaskInfo
+from ..errors import NeurogymError
+
+
+def main(arguments: list[str]) -> None:
+    """Look at the tasks of the distribution, and leave."""
+    answer, _ = claim_stdout()
+    distribution, folder = arguments
+    for package in installed().packages:
+        if canonical(package.distribution) == distribution:
+            for task in package.tasks:
+                answer_with(answer, {"task": task.name, **look_at(task, Path(folder))})
+    leave()
+
+
+def look_at(task: TaskInfo, folder: Path) -> dict[str, Any]:
+    """The description and digest of a task, or what went wrong; its picture goes into the folder."""
+    try:
+        found: Any = load(task)
+        if not (hasattr(found, "define") and hasattr(found, "new_trial")):
+            from ._describe import describe_class
+
+            return {"description": describe_class(found), "failure": None}
+        told = _look_at_task(found)
+        _draw(found(), folder / f"{task.name}.svg")
+        return {**told, "failure": None}
+    except BaseException as error:
+        return {"failure": str(error) if isinstance(error, NeurogymError) else said_by(error)}
+
+
+def _look_at_task(found: Any) -> dict[str, Any]:
+    from ..tasks.describe import describe
+    from ..testing.conformance.digest import digest_of
+
+    task = found()
+    digest: dict[str, str] = {}
+    # A task that draws in a way that cannot be made the same everywhere has no digest; the kit says so.
+    with contextlib.suppress(NeurogymError):
+        digest = digest_of(task)
+    return {"description": describe(task), "digest": digest}
+
+
+def _draw(task: Any, path: Path) -> None:
+    from ..study.figures import save_figure, trial_figure
+    from ..study.traces import trace_of
+
+    matplotlib = optional("matplotlib", needed_for="Drawing a trial for the registry", extra="plot")
+    # Text as text, and the same names of parts in every run: small files that do not differ for nothing.
+    with matplotlib.rc_context({"svg.hashsalt": "ngym", "svg.fonttype": "none"}):
+        save_figure(trial_figure(trace_of(task, seed=0)), path)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
