@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from ..ecosystem.discovery import find_task, find_wrapper, installed
+from ..ecosystem.discovery import find_renamed, find_task, find_wrapper, installed
 from ..ecosystem.files import is_file_reference
 from ..ecosystem.names import canonical, clean
 from ..ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, advice
@@ -53,6 +53,8 @@ def _find(name: str) -> PackageInfo | Entry | None:
         return find_wrapper(name)
     except UnknownTaskError:
         pass
+    if (renamed := find_renamed(name)) is not None:
+        return renamed
     try:
         return find_task(name)
     except UnknownTaskError as error:
@@ -182,6 +184,8 @@ def _show_class(name: str, entry: Entry | None, description: dict[str, Any] | No
         page.heading(name)
     else:
         _show_manifest(page, entry)
+        if name in entry.presets:
+            page.text(f"{name} is now {entry.id}, with {entry.presets[name]}", indent=2)
     if failure is not None:
         page.heading("cannot be imported", mark="!")
         page.text(failure, indent=2)

@@ -203,8 +203,8 @@ def _ambiguous(name: str, matches: Sequence[Offer]) -> DiscoveryError:
 def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     """What to say about a name that nobody offers, the most helpful thing first."""
     show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` shows what is installed."
-    if renamed := [offer.id for offer in offers if _was_called(offer, name)]:
-        return f"{name!r} is now {' or '.join(map(repr, renamed))}. Use that name."
+    if renamed := [offer for offer in offers if _was_called(offer, name)]:
+        return f"{name!r} is now {' or '.join(_called_now(offer, name) for offer in renamed)}. Use that name."
     if not offers:
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}."
     if kind == "task" and (versions := _other_versions(name, offers)):
@@ -224,6 +224,17 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
 def _was_called(offer: _InfoT, name: str) -> bool:
     namespace, _, bare = name.rpartition("/")
     return bare in offer.aliases and namespace in ("", offer.namespace)
+
+
+def _called_now(offer: Described, name: str) -> str:
+    """The id of what was called so, with the settings that make it the same."""
+    preset = offer.presets.get(name.rpartition("/")[2])
+    return f"{offer.id!r} with {preset}" if preset else repr(offer.id)
+
+
+def find_renamed(name: str) -> WrapperInfo | None:
+    """The installed wrapper that was called so once."""
+    return next((one for one in installed().wrappers if one.usable and _was_called(one, name)), None)
 
 
 def _other_versions(name: str, offers: Iterable[Offer]) -> list[str]:

@@ -16,8 +16,9 @@
     [task.expected]
     chance = 0.5
 
-A ``[[wrapper]]`` row has the same fields without ``expected``. Reading never raises: what breaks a rule is named, with
-file, row, field and rule, and everything else is kept.
+A ``[[wrapper]]`` row has the same fields without ``expected``; its ``[wrapper.presets]`` may say, for each of its aliases,
+with which settings it is what was called so (``Old = "p=0.8"``). Reading never raises: what breaks a
+rule is named, with file, row, field and rule, and everything else is kept.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ MAX_BYTES = 1_000_000  # a manifest is a page; something this large is not one
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
-_KINDS = {"task": (*_FIELDS, "expected"), "wrapper": _FIELDS}
+_KINDS = {"task": (*_FIELDS, "expected"), "wrapper": (*_FIELDS, "presets")}
 _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
@@ -58,6 +59,7 @@ class Row(NamedTuple):
     references: tuple[Reference, ...] = ()
     aliases: tuple[str, ...] = ()
     expected: Mapping[str, Any] = MappingProxyType({})
+    presets: Mapping[str, str] = MappingProxyType({})
     problems: tuple[Problem, ...] = ()
 
 
@@ -189,6 +191,7 @@ class _RowReader:
             aliases=self.strings("aliases"),
             references=self.references(),
             expected=self.expected(),
+            presets=self.presets(),
             problems=tuple(self.problems),
         )
 
@@ -285,6 +288,19 @@ class _RowReader:
             return {}
         self.check_fields("expected ", table, vocabulary().words["expected"])
         return {key: value for key, value in table.items() if self.is_share(key, value)}
+
+    def presets(self) -> dict[str, str]:
+        """Settings by former name."""
+        table = self.table.get("presets", {})
+        if self.kind != "wrapper":
+            return {}
+        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+            self.note("presets", f"is {_type(table)}, expected a table of texts.")
+            return {}
+        for name in table:
+            if name not in self.table.get("aliases", ()):
+                self.note(f"presets {clean(name)}", "is none of the aliases; expected one of them.")
+        return {clean(name): self.plain(f"presets {clean(name)}", text, SUMMARY_LENGTH) for name, text in table.items()}
 
     def is_share(self, key: str, value: Any) -> bool:
         number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -110,6 +110,7 @@ class Described(Offer):
     references: tuple[Reference, ...] = ()
     aliases: tuple[str, ...] = ()
     expected: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    presets: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 # No dataclasses of their own, since they add no field and each costs most of a millisecond of every first `make`.

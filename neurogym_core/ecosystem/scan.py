@@ -31,7 +31,7 @@ _FORMS = {
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
     "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
 }
-_FROM_ROW = ("title", "summary", "tags", "species", "references", "aliases", "expected")
+_FROM_ROW = ("title", "summary", "tags", "species", "references", "aliases", "expected", "presets")
 _OfferT = TypeVar("_OfferT", bound=Offer)
 
 

@@ -130,6 +130,6 @@ def check_free(
         draw_given(task, session, rng, 1, given, None if answer is None else np.asarray(answer)[None])
     except InvalidValueError as error:
         raise NotSupportedError(
-            f"{owner} cannot be applied to {task.name}: what that draws leaves no choice ({str(error).rstrip('.')}). Two that "
-            "set one condition exclude each other; leave one of them out."
+            f"{owner} cannot be applied to {task.name}: what that draws leaves no choice ({str(error).rstrip('.')}). Leave "
+            "one of the two out."
         ) from error

@@ -73,6 +73,7 @@ class TaskWrapper(Task):
         self._overrides, self._warned = task._overrides, task._warned
         self._declared, self._imposed = dict(task.conditions), dict(task.imposed)
         self._answer = task._answer
+        self._dimensions = dict(task._dimensions)
 
     # ------------------------------------------------------------------ what a wrapper may override
 

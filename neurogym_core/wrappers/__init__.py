@@ -11,7 +11,18 @@ from typing import Any
 
 _HOMES = {
     "ReactionTime": "reaction_time",
+    "Noise": "noise",
+    "AdaptiveNoise": "adaptive_noise",
+    "Schedule": "schedule",
+    "SideBias": "side_bias",
+    "RandomAnswers": "random_answers",
+    "VariableChoices": "variable_choices",
     "TrialHistory": "trial_history",
+    "EvolvingHistory": "evolving_history",
+    "CatchTrials": "catch_trials",
+    "MissPenalty": "miss_penalty",
+    "TimeOut": "time_out",
+    "VariableMapping": "variable_mapping",
     "PassAction": "pass_action",
     "PassReward": "pass_reward",
 }

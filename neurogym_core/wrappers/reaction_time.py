@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
-from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.trial import STAY, Charge, Slot, Span, Trial
+from neurogym_core.wrappers._layout import laid_out
 
 
 class ReactionTime(TaskWrapper):
@@ -45,7 +45,7 @@ class ReactionTime(TaskWrapper):
                 f"ReactionTime was given urgency={self.urgency!r}; it needs a finite reward per 100 ms."
             )
         self._evidence = self._evidence_periods()
-        trials = _laid_out(self.task)
+        trials = laid_out(self.task)
         slots = [slot for trial in trials for slot in trial.slots]
         self._slot = self._first_asked(slots)
         entries = [slot for slot in slots if slot.name == self._slot]
@@ -182,13 +182,6 @@ class ReactionTime(TaskWrapper):
     def _cue_periods(self, shown: tuple[str, ...]) -> tuple[str, ...]:
         before = tuple(period for period in shown if self._place(period) < self._place(self._window[0]))
         return before + (self._window if any(self._place(period) >= self._asked_from for period in shown) else ())
-
-
-def _laid_out(task: Task) -> list[Trial]:
-    """What a few trials of a task were told."""
-    rng = np.random.default_rng(0)
-    batch = task.lay_out(task.draw_sessionless(rng, 20, {}), rng, 20)
-    return [source._trial for source in batch.sources]  # type: ignore[attr-defined]
 
 
 def _goes_on(slot: Slot) -> bool:

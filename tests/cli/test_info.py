@@ -197,9 +197,9 @@ class TestDescription:
 
 class TestOthers:
     def test_a_wrapper_is_known_in_both_spellings(self, ngym, site) -> None:
-        source = "class SideBias:\n    'Makes sides unequal.'\n    def __init__(self, task, p: float = 0.5): pass\n"
-        site.add("bar", files={"wrap.py": source}, groups={"neurogym.wrappers": {"SideBias": "bar.wrap:SideBias"}})
-        for name in ("SideBias", "side_bias", "x-bar/SideBias"):
+        source = "class LeftBias:\n    'Makes sides unequal.'\n    def __init__(self, task, p: float = 0.5): pass\n"
+        site.add("bar", files={"wrap.py": source}, groups={"neurogym.wrappers": {"LeftBias": "bar.wrap:LeftBias"}})
+        for name in ("LeftBias", "left_bias", "x-bar/LeftBias"):
             assert "Makes sides unequal." in ngym("info", name).stdout
 
     @pytest.mark.parametrize("name", ["neurogym-task-foo", "foo", "Neurogym_Task_Foo"])
@@ -231,7 +231,7 @@ class TestBibtex:
         assert r"title = {a\} @comment\{ input}," in ngym("info", "New-v0", "--bibtex").stdout
 
     def test_no_reference_and_no_manifest_are_said(self, ngym, tmp_path) -> None:
-        assert ngym("info", "PassAction", "--bibtex").exit_code == 1
+        assert ngym("info", "Noise", "--bibtex").exit_code == 1
         assert ngym("info", "my_task.py:X", "--bibtex").exit_code == 2
 
 

@@ -118,9 +118,9 @@ class TestUnknownNames:
 
 class TestWrappers:
     def test_both_spellings_find_a_wrapper(self, site) -> None:
-        site.add("neurogym-task-foo", groups={"neurogym.wrappers": {"SideBias": "neurogym_task_foo.tasks:SideBias"}})
-        ids = {find_wrapper(name).id for name in ("SideBias", "side_bias", "foo/SideBias", "foo/side_bias")}
-        assert ids == {"foo/SideBias"}
+        site.add("neurogym-task-foo", groups={"neurogym.wrappers": {"LeftBias": "neurogym_task_foo.tasks:LeftBias"}})
+        ids = {find_wrapper(name).id for name in ("LeftBias", "left_bias", "foo/LeftBias", "foo/left_bias")}
+        assert ids == {"foo/LeftBias"}
 
     def test_no_package_takes_the_core_s_names_away(self, site) -> None:
         site.add("evil", groups={"neurogym.wrappers": {"ReactionTime": "evil.tasks:ReactionTime"}})
@@ -132,14 +132,14 @@ class TestWrappers:
             find_wrapper("reacton_time")
 
     def test_a_wrapper_is_loaded_by_either_spelling(self, site) -> None:
-        files = {"wrap.py": "class SideBias: pass"}
+        files = {"wrap.py": "class LeftBias: pass"}
         site.add(
             "neurogym-task-foo",
             files=files,
-            groups={"neurogym.wrappers": {"SideBias": "neurogym_task_foo.wrap:SideBias"}},
+            groups={"neurogym.wrappers": {"LeftBias": "neurogym_task_foo.wrap:LeftBias"}},
         )
-        assert load_wrapper("side_bias") is load_wrapper("foo/SideBias")
-        assert load_wrapper("side_bias").__name__ == "SideBias"
+        assert load_wrapper("left_bias") is load_wrapper("foo/LeftBias")
+        assert load_wrapper("left_bias").__name__ == "LeftBias"
 
 
 class TestLoading:

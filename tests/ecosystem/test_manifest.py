@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neurogym_core.errors
+from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import Manifest, parse_manifest, read_manifest, vocabulary
 from neurogym_core.errors import ManifestError
 
@@ -176,7 +177,9 @@ def test_no_value_of_any_field_raises(fields: dict, kind: str) -> None:
 def test_the_core_describes_its_own_wrappers_without_a_problem() -> None:
     manifest = read_manifest(Path(neurogym_core.errors.__file__).with_name("ngym.toml"))
     assert manifest.all_problems == ()
-    assert {row.name for row in manifest.rows} == {"ReactionTime", "TrialHistory", "PassAction", "PassReward"}
+    offered = {one.name for one in installed().wrappers if one.distribution == "neurogym-core"}
+    assert {row.name for row in manifest.rows} == offered
+    assert {"ReactionTime", "Schedule", "PassReward"} <= offered
 
 
 @pytest.mark.parametrize(
@@ -195,3 +198,13 @@ def test_no_spelling_of_the_vocabulary_means_two_words() -> None:
     for kind in ("tags", "species", "reference", "expected"):
         spellings = [one for word, row in tables[kind].items() for one in (word, *row.get("also", ()))]
         assert len(spellings) == len(set(spellings)), kind
+
+
+def test_presets_belong_to_aliases_and_are_texts() -> None:
+    row = '[[wrapper]]\nname = "Foo"\ntitle = "t"\nsummary = "s"\naliases = ["Old"]\n[wrapper.presets]\n'
+    (good,) = parse_manifest(row + 'Old = "p=1"\n').rows
+    assert good.presets == {"Old": "p=1"}
+    assert not good.problems
+    for bad, says in (('Other = "p=1"\n', "none of the aliases"), ("Old = 1\n", "a table of texts")):
+        (wrong,) = parse_manifest(row + bad).rows
+        assert any(says in problem.message for problem in wrong.problems)

@@ -235,10 +235,10 @@ class OneAnswer(Simple):
         (Continuous(), "numbers of any size"),
         (OneAnswer(), r"only right answer is \[0\]"),
         (Simple(conditions={"side": 1}), "'side' is imposed"),
-        (AnswerBlocks(), "imposes it"),
-        (OwnDraw(), "its own draw"),
+        (AnswerBlocks(), r"the draw\(\) of AnswerBlocks imposes side"),
+        (OwnDraw(), r"the draw\(\) of OwnDraw decides the right answer itself"),
         (DecidedBlocks(), "leaves no choice"),
-        (TrialHistory(Simple()), "imposes it"),
+        (TrialHistory(Simple()), "two wrappers of Simple decide the right answer"),
     ],
 )
 def test_it_refuses_tasks_it_cannot_apply_to_and_says_why(task, says):

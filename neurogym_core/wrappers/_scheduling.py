@@ -1,0 +1,155 @@
+"""`Scheduling`: what `Schedule` and its presets share."""
+
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.given import Drawn, check_free
+from neurogym_core.tasks.session import Session
+from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
+from neurogym_core.wrappers._deciding import Deciding
+from neurogym_core.wrappers._walk import Walk
+
+ANSWER = "answer"
+"""The name under which a block says what is right."""
+
+
+class Scheduling(Deciding):
+    """Base of schedules; presets have parameters of their own, and call `_set_up` with blocks that follow from them."""
+
+    _label_name = "block"
+    _lasting = False
+
+    def _set_up(self, blocks: Any, **changed: Any) -> None:
+        """Read blocks and walk; presets give their own."""
+        owner = type(self).__name__
+        self._entries = self._read_blocks(owner, blocks)
+        self._names = tuple(dict.fromkeys(name for entry in self._entries for name in entry))
+        self._check_names(owner)
+        settings = {
+            name: changed.get(name, self._settings.get(name, default))
+            for name, default in (("order", "sequence"), ("length", 1), ("chance", 1.0), ("weights", ()), ("again", True),
+                                  ("once", False), ("window", 100), ("criterion", 0.8), ("fallback", 0.0))
+        }  # fmt: skip
+        self.walk = Walk.checked(
+            owner, len(self._entries), lasting=self._lasting, key=f"{owner.lower()}_{self.depth}", **settings
+        )
+        if ANSWER in self._names:
+            self.check_answers(least=1)
+            self._check_answer_values(owner)
+        self._check_others_free()
+        if len(self._entries) > 1:
+            self.add_label(self._label_name, len(self._entries))
+
+    # ------------------------------------------------------------------ reading
+
+    def _read_blocks(self, owner: str, blocks: Any) -> tuple[dict[str, Distribution], ...]:
+        if not blocks or not all(isinstance(block, Mapping) for block in blocks) or not any(blocks):
+            raise InvalidValueError(
+                f"{owner} was given blocks={blocks!r}; give one mapping or more from conditions to values, e.g. "
+                "blocks=[{coherence: 51.2}, {coherence: [0, 6.4]}]."
+            )
+        return tuple({self._renamed(name): self._read(name, spec) for name, spec in block.items()} for block in blocks)
+
+    def _renamed(self, name: str) -> str:
+        """What is right goes by one name, whatever the task calls it."""
+        return ANSWER if name == self.task.answer_condition else name
+
+    def _read(self, name: str, spec: Any) -> Distribution:
+        if name not in self._declared and name != ANSWER:
+            raise unknown("condition", name, [*self._declared, ANSWER], of=self.task.name)
+        declared = self._declared.get(self.task.answer_condition if name == ANSWER else name)
+        support = declared.support() if isinstance(declared, Distribution) else None
+        if isinstance(spec, str) and support is not None and support.dtype.kind == "U":
+            return Constant(spec)
+        if isinstance(spec, list | tuple) and support is not None and support.dtype.kind == "U":
+            return Choice(spec)
+        return parse(spec)
+
+    def _check_names(self, owner: str) -> None:
+        for name in self._names:
+            if name in self.task.imposed:
+                raise self.refusal(f"its condition {name!r} is imposed with conditions=")
+            free = ANSWER if name == ANSWER else self._declared[name]
+            partial = any(name not in entry for entry in self._entries)
+            if partial and name != ANSWER and not isinstance(free, Distribution):
+                raise InvalidValueError(
+                    f"{owner} was given blocks that name {name!r} only sometimes; {self.task.name} computes it from others. "
+                    "Say in every block what it is."
+                )
+
+    def _check_answer_values(self, owner: str) -> None:
+        known = self.task.answers.tolist()
+        for entry in self._entries:
+            support = entry[ANSWER].support() if ANSWER in entry else self.task.answers
+            if support is None or not set(np.asarray(support).tolist()) <= set(known):
+                raise InvalidValueError(
+                    f"{owner} was given the answer {entry[ANSWER].to_plain()!r}; {self.task.name} has the right answers {known}. "
+                    "Give some of them, e.g. answer={choice: [[…], [probabilities]]}."
+                )
+
+    def _check_others_free(self) -> None:
+        rng = np.random.default_rng(0)
+        index = np.arange(len(self._entries))
+        given = self._values(index, rng)
+        answer = given.pop(ANSWER, None)
+        check_free(self.task, type(self).__name__, {k: v for k, v in given.items() if k in self.task.conditions}, answer)
+
+    @property
+    def reads_outcomes(self) -> bool:
+        return self.walk.reads_outcomes or self.task.reads_outcomes
+
+    # ------------------------------------------------------------------ drawing
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        super().new_session(session, rng)
+        self.walk.begin(session, rng)
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        outside = {*(self._renamed(name) for name in imposed), *([ANSWER] if answer is not None else [])}
+        self.clash(outside & set(self._names))
+        index = self.walk.advance(session, rng, trials)
+        flat = self._values(index.ravel(), rng)
+        given = {name: values.reshape(*index.shape, *values.shape[1:]) for name, values in flat.items()}
+        answer = given.pop(ANSWER, answer)
+        given |= imposed
+        if self._label is not None:
+            given[self._label] = index
+        return self.draw_below(session, rng, trials, given, answer)
+
+    def _values(self, index: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """What the blocks `index` (m,) say, name -> (m, …)."""
+        return {name: self._value(name, index, rng) for name in self._names}
+
+    def _value(self, name: str, index: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        parts = [self._sampled(name, entry, rows, rng) for entry, rows in zip(self._entries, self._rows(index), strict=True)]
+        kept = [part for part in parts if len(part)]
+        order = np.concatenate(self._rows(index))
+        out = np.concatenate(kept)
+        result = np.empty_like(out)
+        result[order] = out
+        return result
+
+    def _rows(self, index: np.ndarray) -> list[np.ndarray]:
+        return [np.flatnonzero(index == k) for k in range(len(self._entries))]
+
+    def _sampled(self, name: str, entry: dict[str, Distribution], rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if not len(rows):
+            return np.zeros(0)
+        if name in entry:
+            return np.asarray(entry[name].sample(rng, len(rows)))
+        if name == ANSWER:
+            return np.asarray(self.task.answer_of(self.task.draw_conditions(rng, len(rows))))
+        return np.asarray(self._declared[name].sample(rng, len(rows)))

@@ -1,0 +1,196 @@
+"""`Walk`: which of several entries (conditions, matrices, tasks) holds in every trial of a session."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.session import Session
+from neurogym_core.trials.distributions import Constant, Distribution, parse
+
+ORDERS = ("sequence", "random", "performance")
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A way through `size` entries, block by block.
+
+    Attributes:
+        owner: whose walk it is, for messages.
+        size: number of entries.
+        order: "sequence" (one after another, over and over), "random", or "performance" (on when the subject is good
+            enough, back when it is not).
+        length: trials of a block; then it ends with probability `chance` a trial.
+        chance: see `length`; 1: at once.
+        weights: (size,) how likely each entry is in a random order; None: all alike.
+        again: whether a random order may take the same entry twice in a row.
+        once: whether a sequence stays with its last entry.
+        window: trials over which performance is averaged.
+        criterion, fallback: mean performance from which on the walk goes on, and below which it goes back.
+        lasting: whether it goes on in the next session, where it was.
+        key: prefix of what it keeps in the session.
+    """
+
+    owner: str
+    size: int
+    order: str = "sequence"
+    length: Distribution = Constant(1)  # noqa: RUF009 -- immutable
+    chance: float = 1.0
+    weights: tuple[float, ...] | None = None
+    again: bool = True
+    once: bool = False
+    window: int = 100
+    criterion: float = 0.8
+    fallback: float = 0.0
+    lasting: bool = False
+    key: str = "walk"
+
+    @classmethod
+    def checked(cls, owner: str, size: int, *, length: Any = 1, weights: Any = (), **settings: Any) -> Walk:
+        """A walk of settings that somebody wrote.
+
+        Raises:
+            InvalidValueError: settings that make no walk.
+            UnknownNameError: no such order.
+        """
+        if settings.get("order", "sequence") not in ORDERS:
+            raise unknown("order", settings["order"], ORDERS, of=owner)
+        _check(owner, "chance", settings.get("chance", 1.0), 0 < settings.get("chance", 1.0) <= 1, "above 0, at most 1")
+        _check(owner, "window", settings.get("window", 1), settings.get("window", 1) >= 1, "at least 1 trial")
+        walk = cls(owner, size, length=_length(owner, length), weights=_weights(owner, size, weights), **settings)
+        if walk.order == "random" and not walk.again and np.count_nonzero(walk._weights) < 2:
+            raise InvalidValueError(
+                f"{owner} was given again=False and one entry that can be drawn; two are needed to change between them. "
+                "Give more, or again=True."
+            )
+        return walk
+
+    # ------------------------------------------------------------------ state
+
+    def _holder(self, session: Session) -> Any:
+        return session.subject if self.lasting else session
+
+    def _name(self, part: str) -> str:
+        return f"{self.key}_{part}"
+
+    def begin(self, session: Session, rng: np.random.Generator) -> None:
+        """Set off at the beginning of sessions."""
+        holder = self._holder(session)
+        if self.lasting and hasattr(holder, self._name("at")):
+            return
+        n = len(session)
+        at = self._drawn(rng, n) if self.order == "random" else np.zeros(n, np.int64)
+        setattr(holder, self._name("at"), at)
+        setattr(holder, self._name("left"), self._lengths(rng, n))
+        if self.reads_outcomes:
+            setattr(holder, self._name("scores"), np.zeros((n, self.window)))
+            setattr(holder, self._name("seen"), np.zeros(n, np.int64))
+
+    @property
+    def reads_outcomes(self) -> bool:
+        """Whether it depends on what the subject did."""
+        return self.order == "performance" and self.size > 1
+
+    def advance(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """The entries of the coming trials, (trials, sessions)."""
+        if self.size == 1:
+            return np.zeros((trials, len(session)), np.int64)
+        if self.reads_outcomes:
+            return np.stack([self._by_performance(session) for _ in range(trials)])
+        if self._independent:
+            return self._drawn(rng, trials * len(session)).reshape(trials, len(session))
+        return self._by_blocks(self._holder(session), rng, trials, len(session))
+
+    @property
+    def _independent(self) -> bool:
+        single = self.length == Constant(1) and self.chance == 1
+        return self.order == "random" and self.again and single
+
+    # ------------------------------------------------------------------ blocks
+
+    def _by_blocks(self, holder: Any, rng: np.random.Generator, trials: int, n: int) -> np.ndarray:
+        at, left = getattr(holder, self._name("at")).copy(), getattr(holder, self._name("left")).copy()
+        room = np.full(n, trials)
+        entries, takes = [], []
+        while room.any():
+            over = np.flatnonzero((left == 0) & (room > 0))
+            if len(over):
+                at[over], left[over] = self._next(at[over], rng), self._lengths(rng, len(over))
+            take = np.minimum(left, room)
+            entries.append(at.copy())
+            takes.append(take)
+            left, room = left - take, room - take
+        setattr(holder, self._name("at"), at)
+        setattr(holder, self._name("left"), left)
+        entry, take = np.stack(entries, axis=1).ravel(), np.stack(takes, axis=1).ravel()
+        return np.repeat(entry, take).reshape(n, trials).T
+
+    def _next(self, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        if self.order == "sequence":
+            return np.minimum(at + 1, self.size - 1) if self.once else (at + 1) % self.size
+        return self._drawn(rng, len(at)) if self.again else self._another(at, rng)
+
+    @property
+    def _weights(self) -> np.ndarray:
+        return np.full(self.size, 1 / self.size) if self.weights is None else np.asarray(self.weights)
+
+    def _drawn(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        if self.weights is None:
+            return rng.integers(0, self.size, n)
+        return np.searchsorted(np.cumsum(self._weights)[:-1], rng.random(n), side="right")
+
+    def _another(self, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Entries other than those, as likely as their weights say."""
+        weights = np.where(at[:, None] == np.arange(self.size), 0, self._weights)
+        reached = np.cumsum(weights, axis=1)
+        luck = rng.random((len(at), 1)) * reached[:, -1:]
+        return np.minimum((luck >= reached).sum(axis=1), self.size - 1)
+
+    def _lengths(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        lengths = np.maximum(np.floor(np.asarray(self.length.sample(rng, n), float) + 0.5).astype(np.int64), 1)
+        return lengths if self.chance == 1 else lengths - 1 + rng.geometric(self.chance, n)
+
+    # ------------------------------------------------------------------ performance
+
+    def _by_performance(self, session: Session) -> np.ndarray:
+        holder = self._holder(session)
+        at, seen, scores = (getattr(holder, self._name(part)).copy() for part in ("at", "seen", "scores"))
+        played = np.flatnonzero(session.trial > 0)
+        scores[played, seen[played] % self.window] = session.previous["performance"][played]
+        seen[played] += 1
+        mean, full = scores.mean(axis=1), seen >= self.window
+        up = full & (mean >= self.criterion) & (at < self.size - 1)
+        down = full & (mean < self.fallback) & (at > 0)
+        at += up.astype(np.int64) - down
+        seen[up | down] = 0
+        for part, values in (("at", at), ("seen", seen), ("scores", scores)):
+            setattr(holder, self._name(part), values)
+        return at
+
+
+def _length(owner: str, spec: Any) -> Distribution:
+    try:
+        length = parse(spec)
+        low, high = length.bounds
+    except (InvalidValueError, TypeError, ValueError):
+        low, high = math.nan, math.nan
+    _check(owner, "length", spec, low >= 1 and high < math.inf, "a number of trials, at least 1, or a distribution of it")
+    return length
+
+
+def _weights(owner: str, size: int, given: Any) -> tuple[float, ...] | None:
+    if given is None or (isinstance(given, tuple | list) and not given):
+        return None
+    weights = np.asarray(given, float)
+    good = weights.shape == (size,) and np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0
+    _check(owner, "weights", given, bool(good), f"{size} numbers of 0 or more, not all 0")
+    return tuple((weights / weights.sum()).tolist())
+
+
+def _check(owner: str, name: str, value: Any, good: bool, wanted: str) -> None:
+    if not good:
+        raise InvalidValueError(f"{owner} was given {name}={value!r}; it needs {wanted}.")

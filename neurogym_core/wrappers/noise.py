@@ -1,0 +1,56 @@
+"""Add noise to what is seen."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.trial import Show, Span, Trial
+
+
+class Noise(TaskWrapper):
+    """Gaussian noise on every step of a trial, beside the task's own.
+
+    As everywhere in this project sigma does not depend on dt: the SD of a step is sigma / sqrt(dt in ms), independent
+    over steps and units. Variances add up.
+
+    Args:
+        sigma: SD times sqrt(ms); 1 is an SD of 0.1 at dt = 100 ms.
+        on: names of the channels; (): all of them.
+
+    Raises:
+        InvalidValueError: a sigma that is not above 0.
+        UnknownNameError: a channel that the task does not have.
+    """
+
+    sigma: float = 1.0
+    on: tuple[str, ...] = ()
+
+    def define(self) -> None:
+        if not (math.isfinite(self.sigma) and self.sigma > 0):
+            raise InvalidValueError(f"Noise was given sigma={self.sigma!r}; it needs a number above 0, SD times sqrt(ms).")
+        self._noisy_channels = noisy_channels(self.task, self.on)
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        add_noise(trial, self._noisy_channels, self.sigma)
+
+
+def noisy_channels(task: Task, on: tuple[str, ...]) -> tuple[str, ...]:
+    """The channels that get noise.
+
+    Raises:
+        UnknownNameError: one that the task does not have.
+    """
+    for name in on:
+        if name not in task.channels:
+            raise unknown("channel", name, task.channels, of=task.name)
+    return tuple(on) or tuple(task.channels)
+
+
+def add_noise(trial: Trial, channels: tuple[str, ...], sigma: Any) -> None:
+    """Add noise of `sigma`, a number or (n,), to these channels on all steps."""
+    trial.shows.extend(Show(channel, 0, Span(trial.timeline.names), sigma) for channel in channels)
