@@ -439,22 +439,21 @@ class Player:
         """Timed and continuous answers: mark those out of tolerance as wrong, and pay the others by their error."""
         pay = self.table.payoffs
         tolerance = pay.tolerance[row, slot]
-        if values is None:
-            due = pay.due[row, slot]
-            timed = np.isfinite(due) & right
-            distance = np.abs(elapsed - np.where(timed, due, elapsed))
-        else:
-            timed = np.ones(len(envs), bool)
-            distance = self._distance(envs, row, slot, values)
+        due = pay.due[row, slot]
+        timed = np.isfinite(due)
+        distance = np.abs(elapsed - np.where(timed, due, elapsed))
+        judged = timed & right
+        if values is not None:
+            distance = np.where(timed, distance, self._distance(envs, row, slot, values))
+            judged = np.ones(len(envs), bool)
             self.slots.values[envs, slot] = values[envs]
-        wrong |= timed & (distance > tolerance + 1e-9)
+        wrong |= judged & (distance > tolerance + 1e-9)
         for k, pays in enumerate(pay.pays):
-            graded = timed & (slot == k) & ~wrong
+            graded = judged & (slot == k) & ~wrong
             if pays is not None and graded.any():
                 amount = pays(distance[graded], tolerance[graded])
                 reward[envs[graded]] = amount
-                if values is not None:
-                    score[graded] = amount  # nearer is better, not only right
+                score[graded] = np.where(timed[graded], score[graded], amount)  # a nearer value is better, not only right
 
     def _distance(self, envs: np.ndarray, row: np.ndarray, slot: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Euclidean distance of continuous answers from what was asked."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from neurogym_core import PowerLaw, Task, Trial, Uniform
+from neurogym_core import Trial, Uniform
 from neurogym_core.errors import InvalidValueError
+from neurogym_task_timing.production import Production
 
 
-class ReadySetGo(Task):
+class ReadySetGo(Production):
     """Measure the interval from Ready to Set, and produce it, times a gain, from Set to Go.
 
     Remington, Narain, Hosseini & Jazayeri (2018), Neuron 98:1005, doi:10.1016/j.neuron.2018.05.020; the task without
@@ -39,8 +40,6 @@ class ReadySetGo(Task):
     shortest: float = 800  # as in NeuroGym
     longest: float = 1500  # as in NeuroGym
     flash: float = 83  # as in NeuroGym: five frames of a 60 Hz screen
-    tolerance_share: float = 0.2  # as in NeuroGym, after Wang et al. (2018), doi:10.1038/s41593-017-0028-6
-    tolerance_ms: float = 25  # likewise
 
     timing = {"fixation": 100}  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
@@ -60,7 +59,5 @@ class ReadySetGo(Task):
         trial.show("ready", 1, during="measure", stop=flash)
         trial.show("set", 1, during="production", stop=flash)
         wanted = self.gain * trial.duration("measure")
-        tolerance = self.tolerance_share * wanted + self.tolerance_ms
-        pays = PowerLaw(most=self.rewards["correct"])
-        trial.answer_at("go", wanted, during="production", tolerance=tolerance, pays=pays)
+        self.ask_at(trial, "go", wanted, during="production")
         trial.note(wanted=wanted)

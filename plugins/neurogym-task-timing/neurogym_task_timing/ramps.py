@@ -1,0 +1,199 @@
+"""Interval production by a number that grows until it passes a threshold, as recurrent networks are trained to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import Axis, Choice, Encoder, OneHot, Scalar, Trial, Uniform
+from neurogym_core.errors import InvalidValueError
+from neurogym_task_timing.production import Production
+
+THRESHOLD = 0.95
+"""Outputs above it are acting."""
+
+
+class Ramp(Production):
+    """Base of tasks whose action is one number from 0 to 1; exceeding 0.95 is acting.
+
+    The target is 0 until Set, and then either grows in proportion to time, up to the threshold, or stays where it is; on
+    the step on which to act, and from then on, it is 1. Without the ramp the steps between Set and that moment count for
+    nothing in a supervised loss.
+
+    Args:
+        ramp: whether the target grows in proportion to time.
+        total: duration of a trial, ms.
+        pulse: duration of Ready and of Set, ms; one step at least.
+        strength: height of the pulses.
+    """
+
+    dt: float = 10
+    ramp: bool = True
+    total: float = 2200
+    pulse: float = 20
+    strength: float = 0.4
+
+    timing = {"burn": 100, "wait": Uniform(100, 200)}  # ms; the first is for networks to settle
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+    go_cue = "set"
+
+    def declare(self, *pulses: str, context: Encoder | None = None) -> None:
+        """Declare channels and the action."""
+        self.observe(**({"context": context} if context else {}), **dict.fromkeys(pulses, 1))
+        self.act(output=Axis(0, 1, rest=0, trigger=THRESHOLD))
+
+    def check_total(self, longest: float) -> None:
+        """Raise where the longest interval does not fit into a trial."""
+        if longest > self.total:
+            raise InvalidValueError(
+                f"{self.name} was given total={self.total:g} ms, which its longest trial, {longest:g} ms, does not fit into; "
+                "give more."
+            )
+
+    def rest_of(self, trial: Trial, *before: str) -> Any:
+        """What is left of a trial after some periods, ms (n,); asked for while the periods are being named."""
+        return lambda: np.maximum(self.total - sum(trial.duration(name) for name in before), self.dt)
+
+    def flash(self, trial: Trial, channel: str, during: str) -> None:
+        """A pulse at the onset of a period."""
+        trial.show(channel, self.strength, during=during, stop=max(self.pulse, self.dt))
+
+    def produce(self, trial: Trial, wanted: np.ndarray) -> None:
+        """Ask for acting `wanted` ms (n,) after the onset of the period "production"."""
+        self.ask_at(trial, "output", wanted, during="production")
+        steps = int(np.rint(trial.duration("production").max() / trial.dt))
+        elapsed = (np.arange(steps) + 1) * trial.dt  # an action of a step happens at its end
+        before = elapsed < wanted[:, None] - trial.dt / 2
+        rising = THRESHOLD * elapsed / wanted[:, None] if self.ramp else np.zeros((trial.n, steps))
+        trial.frames("output", np.where(before, rising, 1.0)[:, :, None], during="production")
+        if not self.ramp:
+            trial.weigh(0, during="production", start=max(self.pulse, self.dt), stop=wanted - trial.dt)
+        trial.note(wanted=wanted)
+
+
+class CueSetGo(Ramp):
+    """Let a number grow past a threshold when an interval has passed since Set; a steady cue tells which interval.
+
+    After the recurrent networks of Wang, Narain, Hosseini & Jazayeri (2018), Nat. Neurosci. 21:102,
+    doi:10.1038/s41593-017-0028-6. MotorTiming is the animals' version of it.
+
+    Throughout the trial a cue is on, whose height is the interval over 2 s. After a time of random length Set flashes.
+    The action is one number; the interval from the onset of Set is to have passed when it exceeds 0.95. Within the
+    tolerance that is correct and pays the more, the closer it is: (1 - error / tolerance) ^ 1.5, 0.1 at least. Outside
+    of it, or never, pays nothing; exceeding 0.95 before Set costs. Intervals lie around 800 and around 1500 ms. The
+    target is a ramp, or with ``ramp=False`` a step; `wanted` in the record is the interval in whole steps, ms from the
+    onset of Set.
+
+    Deviations from the paper:
+
+    - the code of the cue and the spacing of the intervals (40 ms) are ours;
+    - the noise of the networks' inputs is left out: add it with a wrapper;
+    - only 0.95 matters: an output that is raised before Set, but not above it, costs nothing but the loss.
+
+    Args:
+        intervals: ms, equally likely.
+        ramp: whether the target grows in proportion to time.
+        total: duration of a trial, ms.
+        pulse: duration of Set, ms; one step at least.
+        strength: height of the pulse.
+        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: ms.
+    """
+
+    intervals: tuple[float, ...] = (720, 760, 800, 840, 880, 1420, 1460, 1500, 1540, 1580)
+    total: float = 2300
+
+    def define(self) -> None:
+        self.check_total(300 + max(self.intervals))
+        self.declare("set", context=Scalar())
+        self.vary(interval=Choice(self.intervals))
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("burn", "wait", "production", production=self.rest_of(trial, "burn", "wait"))
+        trial.show("context", trial.interval / 2000, during=("burn", "wait", "production"))
+        self.flash(trial, "set", "production")
+        self.produce(trial, self.whole_steps(trial.interval))
+
+
+class ReadySetGoSinglePrior(Ramp):
+    """Measure the interval from Ready to Set, and let a number grow past a threshold when it has passed once more.
+
+    After the recurrent networks of Sohn, Narain, Meirhaeghe & Jazayeri (2019), Neuron 103:934,
+    doi:10.1016/j.neuron.2019.06.012, with one of its two ranges of intervals.
+
+    Ready and Set flash, an interval apart. The action is one number; the same interval, from the onset of Set, is to
+    have passed when it exceeds 0.95. Within the tolerance that is correct and pays the more, the closer it is:
+    (1 - error / tolerance) ^ 1.5, 0.1 at least. Outside of it, or never, pays nothing; exceeding 0.95 before Set costs.
+    The target is a ramp, or with ``ramp=False`` a step. `wanted` in the record is the interval as it was played, ms.
+
+    Deviations from the paper:
+
+    - animals reported by a saccade or a movement of the hand to one of two sides; here a number is put out;
+    - the noise of the networks' inputs is left out: add it with a wrapper;
+    - only 0.95 matters: an output that is raised before Set, but not above it, costs nothing but the loss.
+
+    Args:
+        intervals: ms, equally likely.
+        ramp: whether the target grows in proportion to time.
+        total: duration of a trial, ms.
+        pulse: duration of Ready and of Set, ms; one step at least.
+        strength: height of the pulses.
+        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: ms.
+    """
+
+    intervals: tuple[float, ...] = (480, 560, 640, 720, 800)
+
+    def define(self) -> None:
+        self.check_total(300 + 2 * max(self.intervals))
+        self.declare("ready", "set")
+        self.vary(interval=Choice(self.intervals))
+
+    def new_trial(self, trial: Trial) -> None:
+        self.lay_out_production(trial)
+
+    def lay_out_production(self, trial: Trial) -> None:
+        """Ready, Set and what is asked."""
+        before = ("burn", "wait", "measure")
+        trial.periods(*before, "production", measure=trial.interval, production=self.rest_of(trial, *before))
+        self.flash(trial, "ready", "measure")
+        self.flash(trial, "set", "production")
+        self.produce(trial, trial.duration("measure"))
+
+
+class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
+    """Measure and produce an interval, as in ReadySetGoSinglePrior; a cue tells from which of two ranges it comes.
+
+    After the recurrent networks of Sohn, Narain, Meirhaeghe & Jazayeri (2019), Neuron 103:934,
+    doi:10.1016/j.neuron.2019.06.012.
+
+    Throughout the trial one of two cues is on: intervals are short (480 to 800 ms) or long (800 to 1200 ms). The
+    interval of 800 ms belongs to both: who knows how intervals are distributed, and measures with noise, produces it
+    longer when the cue says long. Everything else is as in ReadySetGoSinglePrior.
+
+    Deviations from the paper: those of ReadySetGoSinglePrior; the range changes from trial to trial (there, in short
+    blocks).
+
+    Args:
+        intervals: of the short range, ms, equally likely.
+        long_intervals: of the long range, ms, equally likely.
+        ramp, total, pulse, strength, tolerance_share, tolerance_ms: as in ReadySetGoSinglePrior.
+    """
+
+    long_intervals: tuple[float, ...] = (800, 900, 1000, 1100, 1200)
+    total: float = 3000
+
+    def define(self) -> None:
+        self.check_total(300 + 2 * max(*self.intervals, *self.long_intervals))
+        self.declare("ready", "set", context=OneHot(2))
+        self.vary(prior=Choice(("short", "long")), interval=self._draw_interval)
+
+    def _draw_interval(self, rng: np.random.Generator, prior: Any) -> np.ndarray:
+        drawn = rng.choice(self.intervals, prior.n), rng.choice(self.long_intervals, prior.n)
+        return np.where(prior["prior"] == "short", *drawn)
+
+    def new_trial(self, trial: Trial) -> None:
+        self.lay_out_production(trial)
+        cue = self.channels.encoder("context").encode((trial.prior == "long").astype(int))
+        trial.show("context", cue, during=("burn", "wait", "measure", "production"))
