@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> None:
     try:
         value = summary(distribution, name, cast(Literal["quick", "full"], level), lambda code: answer_with(answer, code))
     except BaseException as error:
-        value = {"failure": f"ended with {said_by(error)}"}
+        value = {"failure": f"failed with {said_by(error)}"}
     answer_with(answer, value)
     leave()
 

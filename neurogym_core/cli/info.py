@@ -26,14 +26,24 @@ Entry: TypeAlias = TaskInfo | WrapperInfo
 @click.argument("name", metavar="TASK|WRAPPER|PACKAGE", shell_complete=complete_anything)
 @click.option("--json", "as_json", is_flag=True, help="One object, for programs.")
 @click.option("--bibtex", "as_bibtex", is_flag=True, help="Its references as BibTeX.")
-def command(name: str, as_json: bool, as_bibtex: bool) -> None:
+@click.option("--offline", is_flag=True, help="Do not use the network for what is not installed.")
+def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     """Show what a task, wrapper or package is.
 
     For a task: its paper, parameters, channels, actions, a trial's timeline, conditions and rewards. What the manifest
     says always shows; the rest comes from importing the class in a process of its own, at most 20 s long. Of a package,
     nothing is imported.
+
+    What is not installed is looked up in the registry, see `ngym search`.
     """
-    target = _find(name)
+    try:
+        target = _find(name)
+    except UnknownTaskError as error:
+        from ._info_listed import print_listed
+
+        if not print_listed(name, as_json=as_json, as_bibtex=as_bibtex, offline=offline):
+            raise error from None
+        return
     if as_bibtex:
         _print_bibtex(name, target)
     elif isinstance(target, PackageInfo):

@@ -130,3 +130,15 @@ def small_index() -> dict[str, Any]:
 
 # The tests of this folder read the functions above from here.
 sys.modules["ngym_test_registry_makers"] = sys.modules[__name__]
+environments = load_neighbour("ngym_test_environments", Path(__file__).with_name("environments.py"))
+
+
+@pytest.fixture(scope="session")
+def third_party(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return environments.borrowed(tmp_path_factory.mktemp("third-party") / "site")
+
+
+@pytest.fixture(scope="session")
+def core_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The core, built from this checkout."""
+    return environments.build_wheel(environments.REPOSITORY, tmp_path_factory.mktemp("core-wheel"))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ..._child import run_child
@@ -21,6 +22,7 @@ from .index import build_index
 from .wheels import Wheel, sha256_of
 
 SECONDS = 120.0
+CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
 FROM_WHEEL = (
     "name", "version", "requires_core", "requires_python", "requires", "license", "modules", "files", "tasks",
     "wrappers",
@@ -243,12 +245,24 @@ def examine(wheel: Wheel, folder: Path, level: str = "full") -> dict[str, Any]:
     """
     totals: dict[str, Any] = {"passed": 0, "failed": 0, "expected_failures": [], "failures": []}
     for name in sorted(wheel.entry_points.get("neurogym.tasks", {})):
-        child = run_child("neurogym_core.cli._examine", [wheel.name, name, level], 600.0, path_with(folder))
-        value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else None
-        if value is None or "passed" not in value:
-            reason = value.get("failure") if value else child.ending
-            raise RegistryError(f"The checks of {name} {clean(str(reason))}. {advice(wheel.name)}")
+        value = examine_installed(wheel.name, name, level, path_with(folder))
         for key in ("passed", "failed", "expected_failures", "failures"):
             totals[key] = totals[key] + value[key]
         totals |= {"core": value["core"], "python": value["python"], "level": level}
     return totals
+
+
+def examine_installed(
+    distribution: str, task: str, level: str, variables: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Run the conformance kit on one task of an installed package, in a child process; returns the summary.
+
+    Raises:
+        RegistryError: the kit itself did not answer.
+    """
+    child = run_child("neurogym_core.cli._examine", [distribution, task, level], CHECK_SECONDS, variables)
+    value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else None
+    if value is None or "passed" not in value:
+        reason = value.get("failure") if value else child.ending
+        raise RegistryError(f"The process that checked {task} {clean(str(reason))}. {advice(distribution)}")
+    return value

@@ -1,0 +1,63 @@
+"""What commands that read a registry share: its options, its notes, and names that it does not have."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from ..ecosystem.names import clean
+from ..ecosystem.registry.client import Catalogue, Listing, catalogue
+from ..errors import UnknownTaskError, did_you_mean
+
+_FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
+
+
+def registry_options(function: _FunctionT) -> _FunctionT:
+    """``--offline`` and ``--refresh``."""
+    refresh = click.option("--refresh", is_flag=True, help="Ask the registry even if its list is kept from today.")
+    return offline_option(refresh(function))
+
+
+def offline_option(function: _FunctionT) -> _FunctionT:
+    """``--offline``."""
+    return click.option("--offline", is_flag=True, help="Do not use the network for the list of packages.")(function)
+
+
+def read_catalogue(*, offline: bool, refresh: bool = False) -> Catalogue:
+    """The catalogue; its notes go to stderr."""
+    with busy("Asking the registry ..."):
+        found = catalogue(offline=offline, refresh=refresh)
+    for note in found.notes:
+        click.echo(f"Note: {clean(note)}", err=True)
+    return found
+
+
+def required(found: Catalogue, name: str) -> Listing:
+    """The listing of this name.
+
+    Raises:
+        UnknownTaskError: there is none; says what is nearest.
+    """
+    listing = found.find(name)
+    if listing is None:
+        known = [one.name for one in found.listings] + [one.row["namespace"] for one in found.listings]
+        raise UnknownTaskError(
+            f"No package {clean(name)!r} is in the registry.{did_you_mean(name, known)} `ngym search` finds what is."
+        )
+    return listing
+
+
+@contextmanager
+def busy(text: str) -> Iterator[None]:
+    """A sign of life on the terminal's stderr while something goes on whose length nobody knows."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield

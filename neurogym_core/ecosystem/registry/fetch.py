@@ -1,0 +1,151 @@
+"""Getting an index over HTTP: https or loopback only, in limited time and size."""
+
+from __future__ import annotations
+
+import ipaddress
+import queue
+import threading
+import time
+import urllib.error
+import urllib.request
+from http.client import HTTPException, HTTPMessage
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ...errors import RegistryError
+from ..names import clean, said_by
+
+SOCKET_SECONDS = 3.0  # without a byte
+TOTAL_SECONDS = 10.0
+MAX_BYTES = 10_000_000  # an index of a thousand packages has a quarter of that
+
+
+class Fetched(NamedTuple):
+    """What a server answered; ``body`` is None where it is what the caller has already (304)."""
+
+    body: bytes | None
+    etag: str
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether a host is this machine."""
+    if host is None:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def allowed(url: str) -> bool:
+    """Whether an address may be asked: https, or http on this machine."""
+    parts = urlsplit(url)
+    return bool(parts.hostname) and (
+        parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
+    )
+
+
+def fetch(url: str, etag: str = "") -> Fetched:
+    """Get an address, with the ETag of what the caller has.
+
+    Raises:
+        RegistryError: anything but 200 and 304, a redirect that leaves https, or too much, too slow, too little.
+    """
+    if not allowed(url):
+        raise _failure(url, "is neither https nor on this machine")
+    answers: queue.Queue[Any] = queue.Queue()
+    # In a thread, since the socket's time-out starts again with every byte, and resolving a name has none.
+    threading.Thread(target=_answer, args=(url, etag, answers), daemon=True).start()
+    try:
+        answer = answers.get(timeout=TOTAL_SECONDS)
+    except queue.Empty:
+        raise _failure(url, f"did not answer in {TOTAL_SECONDS:g} s") from None
+    if isinstance(answer, Fetched):
+        return answer
+    if isinstance(answer, RegistryError):
+        raise answer
+    raise _failure(url, _reason(answer)) from answer
+
+
+def _answer(url: str, etag: str, answers: queue.Queue[Any]) -> None:
+    try:
+        answers.put(_fetch(url, etag))
+    except Exception as error:
+        answers.put(error)
+
+
+def _fetch(url: str, etag: str) -> Fetched:
+    headers = {"Accept": "application/json", "User-Agent": "ngym"} | ({"If-None-Match": etag} if etag else {})
+    opener = _opener(url)
+    try:
+        with opener.open(urllib.request.Request(url, headers=headers), timeout=SOCKET_SECONDS) as response:
+            return Fetched(_body(url, response), str(response.headers.get("ETag") or ""))
+    except urllib.error.HTTPError as error:
+        with error:
+            if error.code == 304 and etag:
+                return Fetched(None, etag)
+        raise
+
+
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    """Only HTTP and HTTPS: urllib's own would follow a redirect to ftp, too."""
+    opener = urllib.request.OpenerDirector()
+    handlers = [
+        urllib.request.HTTPHandler, urllib.request.HTTPSHandler, urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPErrorProcessor, _Redirects,
+    ]  # fmt: skip
+    if not is_loopback(urlsplit(url).hostname):
+        handlers.append(urllib.request.ProxyHandler)
+    for handler in handlers:
+        opener.add_handler(handler())
+    return opener
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    max_redirections = 5
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> urllib.request.Request | None:
+        """As urllib's, unless it leaves https, or comes to this machine from another."""
+        here, there = urlsplit(req.full_url), urlsplit(newurl)
+        inward = is_loopback(there.hostname) and not is_loopback(here.hostname)
+        if not allowed(newurl) or inward or (here.scheme == "https" and there.scheme != "https"):
+            raise _failure(req.full_url, f"redirects to {clean(newurl)}, which is not https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _body(url: str, response: Any) -> bytes:
+    length = str(response.headers.get("Content-Length") or "")
+    promised = int(length) if length.isdecimal() else None
+    if promised is not None and promised > MAX_BYTES:
+        raise _failure(url, f"would send {promised:,} bytes; at most {MAX_BYTES:,} are read")
+    parts, size, end = [], 0, time.monotonic() + TOTAL_SECONDS
+    while part := response.read1(65536):
+        size += len(part)
+        if size > MAX_BYTES:
+            raise _failure(url, f"sends more than {MAX_BYTES:,} bytes")
+        if time.monotonic() > end:
+            raise TimeoutError
+        parts.append(part)
+    if promised is not None and size < promised:
+        raise _failure(url, f"sent {size:,} of {promised:,} bytes")
+    return b"".join(parts)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"answered {error.code} {clean(str(error.reason))}"
+    if isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError):
+        return "did not answer in time"
+    if isinstance(error, urllib.error.URLError):
+        return f"cannot be reached ({clean(str(error.reason))})"
+    if isinstance(error, OSError | HTTPException):
+        return f"cannot be read ({clean(said_by(error))})"
+    return f"failed ({clean(said_by(error))})"
+
+
+def _failure(url: str, reason: str) -> RegistryError:
+    return RegistryError(
+        f"The registry {clean(url)} {reason}. Expected an index.json. Try again later, use --offline, or correct NGYM_REGISTRY."
+    )
