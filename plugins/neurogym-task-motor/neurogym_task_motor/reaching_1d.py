@@ -60,11 +60,15 @@ class Reaching1D(Task):
     def new_trial(self, trial: Trial) -> None:
         trial.periods("fixation", "reach")
         trial.show("fixation", 1, during="fixation")
-        trial.show("target", self._show(trial.angle), during="reach")
+        self.show_target(trial)
         trial.hold(during="reach", cost=0)  # moving is free; `step_action` pays for being near
         last_step = trial.duration("reach") - self.dt
         trial.answer("move", -1, during="reach", start=last_step, then="wait", correct=0, slot="reach")
         trial.best(self._best(trial))
+
+    def show_target(self, trial: Trial) -> None:
+        """What is seen of the target."""
+        trial.show("target", self._show(trial.angle), during="reach")
 
     def _show(self, angle: np.ndarray) -> np.ndarray:
         return self.ring.cosine(angle, strength=1.0, baseline=0.0)
@@ -112,3 +116,37 @@ class Reaching1D(Task):
         ahead = (now.conditions["angle"] - now.memory["cursor"] + np.pi) % (2 * np.pi) - np.pi
         far = now.in_period("reach") & (np.abs(ahead) > self.stride / 2)
         return np.where(far, np.where(ahead > 0, 1, 2), 0)
+
+
+class Reaching1DWithSelfDistraction(Reaching1D):
+    """Bring a cursor on a circle to a target that is hard to see behind the cursor.
+
+    A task of NeuroGym's, after the electric fish, whose own discharges swamp the weak signals that it senses with the same
+    organ; there is no single original. As Reaching1D (Georgopoulos, Schwartz & Kettner 1986,
+    doi:10.1126/science.3749885), but cursor and target are sensed by the same units, which show
+    cos(preferred - cursor) + share * cos(preferred - target). Since the subject knows what it did it can tell the two
+    apart: what moves with it is the cursor.
+
+    Deviations from the paper: there is none to deviate from; those of Reaching1D hold.
+
+    Args:
+        share: strength of the target's signal; the cursor's is 1.
+        units: units of the ring.
+        speed: of the cursor while it moves, rad/s.
+        tolerance: of the outcome, radians.
+    """
+
+    share: float = 0.3  # as in NeuroGym
+    units: int = 32  # as in NeuroGym
+
+    def define(self) -> None:
+        super().define()
+        self.observe(fixation=1, sensed=self.ring)
+
+    def show_target(self, trial: Trial) -> None:
+        trial.show("sensed", self.share * self._show(trial.angle), during="reach")
+
+    def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
+        obs = obs.copy()
+        obs[:, self.channels["sensed"]] += self._show(now.memory["cursor"])
+        return obs
