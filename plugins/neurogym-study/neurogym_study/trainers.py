@@ -47,9 +47,19 @@ _KINDS = {"model": "a network that is trained on targets", "algo": "an algorithm
 
 
 def settings_of(trainer: type[Trainer]) -> dict[str, inspect.Parameter]:
-    """The settings that a trainer takes: name -> parameter with its default."""
-    parameters = inspect.signature(trainer).parameters
-    return {name: parameter for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY}
+    """The settings that a trainer takes: name -> parameter with its default.
+
+    Its own first, then those of its bases, as far as it passes them on in ``**``.
+    """
+    found: dict[str, inspect.Parameter] = {}
+    for cls in trainer.__mro__:
+        if "__init__" not in vars(cls):
+            continue
+        parameters = inspect.signature(cls.__init__).parameters.values()
+        found = {parameter.name: parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY} | found
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            break
+    return found
 
 
 def checked_settings(trainer: type[Trainer], name: str, given: Mapping[str, Any]) -> dict[str, Any]:

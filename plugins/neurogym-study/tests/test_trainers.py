@@ -6,7 +6,7 @@ import json
 
 import pytest
 from neurogym_study import Experiment, Run, trainer_named
-from neurogym_study.trainers import checked_settings, trainer_names
+from neurogym_study.trainers import checked_settings, settings_of, trainer_names
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 
@@ -33,6 +33,12 @@ def test_settings_are_held_to_their_defaults(toy):
     for wrong in ({"hidden": 3.5}, {"hidden": True}, {"rate": "fast"}):
         with pytest.raises(InvalidValueError, match="needs a value like its default"):
             checked_settings(toy, "toy", wrong)
+
+
+def test_settings_that_a_trainer_passes_on_to_its_base_are_its_own_too(toys):
+    agent = trainer_named("toy-agent", "algo")
+    assert {"wrap", "hidden", "rate"} <= set(settings_of(agent))
+    assert checked_settings(agent, "toy-agent", {"hidden": 3.0}) == {"hidden": 3}
 
 
 def test_a_criterion_can_be_a_function_of_the_record(toy, sides):

@@ -1,0 +1,28 @@
+"""PyTorch for neurogym-core: batches rendered on the device, recurrent networks, supervised training, activations."""
+
+from neurogym_torch.activity import Activity, record_activity
+from neurogym_torch.data import TorchBatch, TorchDataset
+from neurogym_torch.layout import Layout
+from neurogym_torch.losses import masked_loss
+from neurogym_torch.mixture import TaskMix
+from neurogym_torch.networks import GRU, LSTM, LeakyRNN, LowRankRNN, Network, load_network
+from neurogym_torch.rendering import render
+from neurogym_torch.subjects import NetworkSubject
+
+__all__ = [
+    "GRU",
+    "LSTM",
+    "Activity",
+    "Layout",
+    "LeakyRNN",
+    "LowRankRNN",
+    "Network",
+    "NetworkSubject",
+    "TaskMix",
+    "TorchBatch",
+    "TorchDataset",
+    "load_network",
+    "masked_loss",
+    "record_activity",
+    "render",
+]

@@ -1,0 +1,191 @@
+"""Activations of a network, trial by trial, beside the record of what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from neurogym_core import Task, TrialRecord, make_task
+from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
+from neurogym_core.play.dataset import Table
+from neurogym_core.play.replay import replay
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_torch.layout import Layout
+from neurogym_torch.networks import Network
+from neurogym_torch.rendering import render
+from neurogym_torch.subjects import NetworkSubject
+
+
+class Activity:
+    """Activations of n trials, at most T steps long; rows are those of `record`.
+
+    Attributes:
+        layers: name -> (n, T, units) float32, NaN after a trial's end.
+        record: the trial record: conditions, choice, outcome, durations; one row per trial, in the same order.
+        trials: the trials as a table.
+    """
+
+    def __init__(self, layers: dict[str, np.ndarray], record: TrialRecord, trials: TrialBatch) -> None:
+        self.layers, self.record, self.trials = layers, record, trials
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+    def __getitem__(self, layer: str) -> np.ndarray:
+        """(n, T, units) of a layer.
+
+        Raises:
+            UnknownNameError: it was not recorded.
+        """
+        if layer not in self.layers:
+            raise unknown("layer", layer, self.layers, of="this activity")
+        return self.layers[layer]
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {values.shape}" for name, values in self.layers.items())
+        return f"<Activity of {len(self)} trials: {shapes}>"
+
+    def window(self, layer: str, period: str) -> np.ndarray:
+        """A layer during a period, (n, longest, units), from its onset on; NaN after its end."""
+        steps = self._steps(period)
+        values = self.around(layer, period, 0, float(steps.max()) * self.trials.task.dt)
+        values[np.arange(values.shape[1]) >= steps[:, None]] = np.nan
+        return values
+
+    def around(self, layer: str, period: str, before: float, after: float) -> np.ndarray:
+        """A layer from `before` ms before a period's onset to `after` ms after it, (n, steps, units); NaN outside of a
+        trial.
+
+        Trials in which the period is skipped are NaN throughout.
+        """
+        dt = self.trials.task.dt
+        steps = np.arange(-round(before / dt), round(after / dt))
+        if not len(steps):
+            raise InvalidValueError(
+                f"around() was given before={before!r} and after={after!r} ms, less than a step of {dt:g} ms."
+            )
+        values = self[layer]
+        at = self._onset(period)[:, None] + steps
+        inside = (at >= 0) & (at < values.shape[1]) & (self._steps(period) > 0)[:, None]
+        cut = values[np.arange(len(self))[:, None], np.clip(at, 0, values.shape[1] - 1)]
+        return np.where(inside[..., None], cut, np.nan)
+
+    def _number(self, period: str) -> int:
+        if period not in self.trials.period_names:
+            raise unknown("period", period, self.trials.period_names, of=self.trials.task.name)
+        return self.trials.period_names.index(period)
+
+    def _steps(self, period: str) -> np.ndarray:
+        return self.trials.path[:, self.trials.period == self._number(period)].sum(axis=1)
+
+    def _onset(self, period: str) -> np.ndarray:
+        return self.trials.path[:, self.trials.period < self._number(period)].sum(axis=1)
+
+
+@torch.no_grad()
+def record_activity(
+    network: Network, task: Any, trials: int | Mapping[str, np.ndarray] = 100, *, layers: Sequence[str] = ("hidden",),
+    layout: Layout | None = None, which: int = 0, targets: str = "action", seed: int = 0, **conditions: Any,
+) -> Activity:  # fmt: skip
+    """Show a network whole trials, and keep what its units do and what it answers.
+
+    Every trial is shown to its end, also where the network answers early; the record says what it did by then.
+
+    Args:
+        network: any `Network`.
+        task: an id, a Task or a class.
+        trials: how many, or a design: conditions by name, (n,) each, as ``task.factorial()`` gives.
+        layers: "hidden" (firing rates), "outputs", "inputs", or the name of any module of the network, such as
+            "readout".
+        layout, which: as in `NetworkSubject`.
+        targets: what it was trained on, "action" or "units".
+        seed: of the trials and of all noise.
+        conditions: imposed on all trials.
+
+    Raises:
+        UnknownNameError: a layer that the network does not have.
+        NotSupportedError: the task has no table: what it shows depends on what is done.
+    """
+    task = make_task(task)
+    batch = task.sample(trials, seed, **conditions)
+    device = next(network.parameters()).device
+    generators = [torch.Generator(device).manual_seed(2 * seed + k) for k in range(2)]
+    inputs = render(_table(task, batch), device, generators[0]).inputs
+    wide = inputs if layout is None else layout.inputs(which, inputs)
+    with _Watched(
+        network, [name for name in layers if name not in ("hidden", "outputs", "inputs")], wide.shape[:2]
+    ) as watched:
+        outputs, hidden = network(wide, generator=generators[1])
+    found = {"hidden": hidden, "outputs": outputs, "inputs": wide, **watched.found()}
+    subject = NetworkSubject(network, layout, which, targets=targets)
+    own = outputs if layout is None else layout.outputs(which, outputs)
+    rows = own.cpu().numpy()
+    actions = subject._actions(task, rows.reshape(-1, rows.shape[2])).reshape(
+        *rows.shape[:2], *((-1,) if task.actions.continuous else ())
+    )
+    arrays = {name: _trimmed(found[name].cpu().numpy(), batch.steps) for name in layers}
+    return Activity(arrays, replay(batch, actions), batch)
+
+
+def _table(task: Task, batch: TrialBatch) -> Table:
+    if task.hooked:
+        raise NotSupportedError(
+            f"{task.name} shows what depends on the subject's actions, so it has no table to show. "
+            "Record while it plays: run(…)."
+        )
+    rows, zeros = np.arange(len(batch)), np.zeros(len(batch), np.int64)
+    return Table(batch, batch.path, zeros, rows, zeros, (len(batch), int(batch.steps.max())))
+
+
+def _trimmed(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """(n, T, units) with NaN after each trial's end."""
+    return np.where((np.arange(values.shape[1]) < steps[:, None])[..., None], values, np.float32(np.nan))
+
+
+class _Watched:
+    """Keeps what modules of a network give, called once with (n, T, …) or on every step with (n, …)."""
+
+    def __init__(self, network: nn.Module, names: Sequence[str], shape: tuple[int, int]) -> None:
+        modules = dict(network.named_modules())
+        for name in names:
+            if name not in modules or not name:
+                raise unknown(
+                    "layer", name, ["hidden", "outputs", "inputs", *filter(None, modules)], of=type(network).__name__
+                )
+        self._modules = {name: modules[name] for name in names}
+        self._shape = tuple(shape)
+        self._given: dict[str, list[Tensor]] = {name: [] for name in names}
+
+    def __enter__(self) -> _Watched:
+        self._hooks = [module.register_forward_hook(self._keeper(name)) for name, module in self._modules.items()]
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+    def _keeper(self, name: str) -> Any:
+        def keep(module: nn.Module, given: Any, result: Any) -> None:
+            self._given[name].append(result[0] if isinstance(result, tuple) else result)
+
+        return keep
+
+    def found(self) -> dict[str, Tensor]:
+        """name -> (n, T, units)."""
+        return {name: self._joined(name, given) for name, given in self._given.items()}
+
+    def _joined(self, name: str, given: list[Tensor]) -> Tensor:
+        if len(given) == 1 and tuple(given[0].shape[:2]) == self._shape:
+            return given[0]
+        if len(given) == self._shape[1] and all(len(step) == self._shape[0] for step in given):
+            return torch.stack([step.reshape(self._shape[0], -1) for step in given], dim=1)
+        shapes = [tuple(step.shape) for step in given[:3]]
+        raise InvalidValueError(
+            f"The layer {name!r} gave {len(given)} tensors of shapes {shapes} for {self._shape[0]} trials of "
+            f"{self._shape[1]} steps; expected one (trials, steps, units), or one (trials, units) per step. "
+            "Name another layer."
+        )

@@ -1,0 +1,98 @@
+"""`Layout`: the inputs and outputs of one network for several tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from neurogym_core import Task
+from neurogym_core.errors import NotSupportedError
+
+
+class Layout:
+    """Which unit of a network is which channel or action of which task.
+
+    Channels of the same name and size share their units, and so do actions; a task does not use the units of the
+    others: these inputs are 0, these outputs are wanted to be 0. With `rule`, one more input per task is 1 throughout
+    its trials.
+
+    Args:
+        tasks: the tasks; all with discrete actions, or all with continuous ones.
+        rule: whether there is a rule input; default: where there are several tasks.
+
+    Attributes:
+        n_inputs, n_outputs: what a network needs.
+        channels, actions: name -> slice of the inputs or outputs; a name that stands for several sizes is written
+            ``name[size]``. ``channels["rule"]`` is the rule input.
+    """
+
+    def __init__(self, tasks: Sequence[Task], rule: bool | None = None) -> None:
+        self.tasks = list(tasks)
+        if len({task.actions.continuous for task in self.tasks}) > 1:
+            names = ", ".join(task.name for task in self.tasks)
+            raise NotSupportedError(
+                f"{names} cannot be learned by one network: some have discrete actions and some continuous ones. "
+                "Train them apart."
+            )
+        self.channels = _union([task.channels for task in self.tasks])
+        self.actions = _union([task.actions for task in self.tasks])
+        self._inputs = [_columns(task.channels, self.channels) for task in self.tasks]
+        self._outputs = [_columns(task.actions, self.actions) for task in self.tasks]
+        self.n_inputs = max(part.stop for part in self.channels.values())
+        self.n_outputs = max(part.stop for part in self.actions.values())
+        self.rule = len(self.tasks) > 1 if rule is None else rule
+        if self.rule:
+            self.channels["rule"] = slice(self.n_inputs, self.n_inputs + len(self.tasks))
+            self.n_inputs += len(self.tasks)
+
+    def __repr__(self) -> str:
+        return f"<Layout of {len(self.tasks)} tasks: {self.n_inputs} inputs, {self.n_outputs} outputs>"
+
+    def inputs(self, which: int, observations: Tensor) -> Tensor:
+        """Observations (…, obs) of a task as inputs of the network, (…, n_inputs)."""
+        wide = observations.new_zeros(*observations.shape[:-1], self.n_inputs)
+        wide[..., self._inputs[which].to(wide.device)] = observations
+        if self.rule:
+            wide[..., self.channels["rule"].start + which] = 1
+        return wide
+
+    def targets(self, which: int, targets: Tensor) -> Tensor:
+        """Targets of a task as targets of the network: ids (B, T), or values of its outputs (B, T, n_outputs)."""
+        columns = self._outputs[which].to(targets.device)
+        if not targets.is_floating_point():
+            return columns[targets]
+        wide = targets.new_zeros(*targets.shape[:-1], self.n_outputs)
+        wide[..., columns] = targets
+        return wide
+
+    def outputs(self, which: int, outputs: Tensor) -> Tensor:
+        """The outputs (…, actions) that a task looks at, of those of the network, (…, n_outputs)."""
+        return outputs[..., self._outputs[which].to(outputs.device)]
+
+
+def _union(parts: Sequence) -> dict[str, slice]:
+    """Slices for every pair of name and size, in the order in which they first come."""
+    sizes: dict[str, list[int]] = {}
+    for named in parts:
+        for name in named:
+            size = named[name].stop - named[name].start
+            if size not in sizes.setdefault(name, []):
+                sizes[name].append(size)
+    union, start = {}, 0
+    for name, several in sizes.items():
+        for size in several:
+            union[name if len(several) == 1 else f"{name}[{size}]"] = slice(start, start + size)
+            start += size
+    return union
+
+
+def _columns(named: Sequence, union: dict[str, slice]) -> Tensor:
+    """Where the units of a task are in the union, (units,) int64."""
+    parts = []
+    for name in named:
+        size = named[name].stop - named[name].start
+        part = union.get(name) or union[f"{name}[{size}]"]
+        parts.append(torch.arange(part.start, part.stop))
+    return torch.cat(parts)

@@ -1,0 +1,125 @@
+"""`TaskMix`: batches of several tasks in turn, for one network that is told the rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import IterableDataset
+
+from neurogym_core import TrialRecord, make_task
+from neurogym_core.errors import InvalidValueError
+from neurogym_torch.data import TorchBatch, TorchDataset
+from neurogym_torch.layout import Layout
+
+
+class MixBatch(TorchBatch):
+    """A batch of one of several tasks, as one network sees it.
+
+    Attributes:
+        which: index of the task.
+        inputs, targets: (B, T, …) in the network's units; see `Layout`.
+    """
+
+    @classmethod
+    def widened(cls, batch: TorchBatch, which: int, layout: Layout) -> MixBatch:
+        """The batch of one task for the whole network."""
+        wide = cls.__new__(cls)
+        wide.__dict__.update(batch.__dict__)
+        wide.which, wide._layout = which, layout
+        wide.inputs, wide.targets = layout.inputs(which, batch.inputs), layout.targets(which, batch.targets)
+        return wide
+
+    def score(self, outputs: Tensor) -> TrialRecord:
+        """As `TorchBatch.score`, of the network's outputs (B, T, n_outputs); actions that the task has not are not "
+        "asked."""
+        return super().score(self._layout.outputs(self.which, torch.as_tensor(outputs)))
+
+
+class TaskMix(IterableDataset):
+    """An endless iterable of batches, each of one task, drawn at random.
+
+    After Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297, doi:10.1038/s41593-018-0310-2, whose
+    network learns twenty tasks, one a batch, told by a rule input which it is.
+
+    Args:
+        tasks: ids, classes or tasks.
+        shares: how often each task comes, relative to the others; default: all alike.
+        seed: fixes everything.
+        rule: whether one input per task says which it is; default: where there are several.
+        batch_size, seq_len, split, targets, device: as in `TorchDataset`.
+
+    Attributes:
+        layout: which unit of the network is what.
+        datasets: one `TorchDataset` a task.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Any],
+        batch_size: int = 16,
+        seq_len: int | None = None,
+        seed: int = 0,
+        split: str | None = None,
+        *,
+        shares: Sequence[float] | None = None,
+        rule: bool | None = None,
+        targets: str = "action",
+        device: torch.device | str = "cpu",
+    ) -> None:
+        super().__init__()
+        self.seed = seed
+        seeds = [int(np.random.SeedSequence([seed, k]).generate_state(1)[0]) for k in range(len(tasks))]
+        self.datasets = [
+            TorchDataset(make_task(task), batch_size, seq_len, own, split, targets=targets, device=device)
+            for task, own in zip(tasks, seeds, strict=True)
+        ]
+        self.layout = Layout([dataset.task for dataset in self.datasets], rule)
+        self.n_inputs, self.n_outputs = self.layout.n_inputs, self.layout.n_outputs
+        self.shares = self._checked(shares)
+        self.restart()
+
+    def _checked(self, shares: Sequence[float] | None) -> np.ndarray:
+        given = np.ones(len(self.datasets)) if shares is None else np.asarray(shares, float)
+        if given.shape != (len(self.datasets),) or not (
+            np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0
+        ):
+            raise InvalidValueError(
+                f"TaskMix was given shares={shares!r} for {len(self.datasets)} tasks; give one number for "
+                "each, 0 or more, not all 0."
+            )
+        return given / given.sum()
+
+    def restart(self) -> None:
+        """Return to the seed: the same batches again."""
+        for dataset in self.datasets:
+            dataset.restart()
+        self._rng = np.random.default_rng([self.seed, len(self.datasets)])
+        self._batches = 0
+
+    def __iter__(self) -> Iterator[MixBatch]:
+        while True:
+            yield next(self)
+
+    def __next__(self) -> MixBatch:
+        which = self._draw()
+        return MixBatch.widened(next(self.datasets[which]), which, self.layout)
+
+    def _draw(self) -> int:
+        self._batches += 1
+        return int(self._rng.choice(len(self.datasets), p=self.shares))
+
+    def state(self) -> dict[str, Any]:
+        """Where it is; see `TorchDataset.state`."""
+        return {"batches": self._batches, "datasets": [dataset.state() for dataset in self.datasets]}
+
+    def go_to(self, state: dict[str, Any]) -> None:
+        """Return to a place that `state` gave."""
+        self.restart()
+        for _ in range(state["batches"]):
+            self._draw()
+        for dataset, own in zip(self.datasets, state["datasets"], strict=True):
+            dataset.go_to(own)

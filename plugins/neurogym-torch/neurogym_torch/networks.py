@@ -1,0 +1,439 @@
+"""Recurrent networks of this field, with their equations, behind one interface.
+
+``outputs, hidden = network(inputs)``: inputs (B, T, n_inputs), outputs (B, T, n_outputs), hidden (B, T, hidden): the
+firing rates. ``unroll(inputs, state)`` also takes and returns the state, to go on from. In the equations, u is the
+input, r the firing rates, y the output, alpha = dt / tau, and xi standard normal noise, fresh on every step and unit.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from neurogym_core._files import replacing
+from neurogym_core.errors import InvalidValueError, unknown
+
+State = Any
+"""What a network needs to go on from a step: a tensor (B, hidden), or a tuple of such."""
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "softplus": functional.softplus,
+    "relu": functional.relu,
+    "tanh": torch.tanh,
+}
+
+
+class Network(nn.Module, ABC):
+    """Base of the networks; a subclass writes `unroll` and `initial_state`.
+
+    Args:
+        n_inputs, n_outputs: units.
+        hidden: recurrent units.
+        settings: what else the subclass was made with; saved, and shown.
+    """
+
+    def __init__(self, n_inputs: int, n_outputs: int, hidden: int, **settings: Any) -> None:
+        super().__init__()
+        for name, value in (("n_inputs", n_inputs), ("n_outputs", n_outputs), ("hidden", hidden)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InvalidValueError(
+                    f"{type(self).__name__} was given {name}={value!r}; it needs a whole number, at least 1."
+                )
+        self.n_inputs, self.n_outputs, self.hidden = n_inputs, n_outputs, hidden
+        self.settings = {"n_inputs": n_inputs, "n_outputs": n_outputs, "hidden": hidden, **settings}
+
+    def forward(
+        self, inputs: Tensor, state: State = None, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Outputs (B, T, n_outputs) and firing rates (B, T, hidden); see `unroll`."""
+        outputs, hidden, _ = self.unroll(inputs, state, generator)
+        return outputs, hidden
+
+    @abstractmethod
+    def unroll(
+        self, inputs: Tensor, state: State = None, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor, State]:
+        """Outputs, firing rates, and the state after the last step.
+
+        Args:
+            inputs: (B, T, n_inputs).
+            state: where to begin; None: `initial_state`.
+            generator: of recurrent noise, where there is any; None: torch's default one.
+        """
+
+    @abstractmethod
+    def initial_state(self, batch: int) -> State:
+        """The state before the first step of `batch` rows."""
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+
+    def save(self, path: str | Path) -> None:
+        """Write weights and settings; `load_network` reads them."""
+        with replacing(path) as temporary:
+            torch.save(
+                {"network": type(self).__name__, "settings": self.settings, "weights": self.state_dict()}, temporary
+            )
+
+
+class _Rate(Network):
+    """Networks that are written out step by step; a subclass says what one step does."""
+
+    def _prepare(self, n_inputs: int, hidden: int, dt: float, tau: float, noise: float) -> None:
+        if not 0 < dt <= tau:
+            raise InvalidValueError(
+                f"{type(self).__name__} was given dt={dt!r} and tau={tau!r} (ms); dt must be above 0 and not above "
+                "tau, "
+                "or a step overshoots. Use a smaller dt (of the task too), or a larger tau."
+            )
+        if noise < 0:
+            raise InvalidValueError(
+                f"{type(self).__name__} was given noise={noise!r}; it needs a standard deviation, 0 or more."
+            )
+        self.alpha, self.noise = dt / tau, noise
+
+    def initial_state(self, batch: int) -> Tensor:
+        """(batch, hidden), zeros."""
+        return next(self.parameters()).new_zeros(batch, self.hidden)
+
+    def unroll(
+        self, inputs: Tensor, state: State = None, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor, State]:
+        state = self.initial_state(len(inputs)) if state is None else state
+        drive = self._drive(inputs)
+        if self.noise:
+            drive = drive + self.noise_scale * torch.randn(drive.shape, generator=generator, device=drive.device)
+        step = self._step()
+        rates = []
+        for now in drive.unbind(dim=1):
+            state, rate = step(state, now)
+            rates.append(rate)
+        hidden = torch.stack(rates, dim=1)
+        return self._readout(hidden), hidden, state
+
+    @property
+    def noise_scale(self) -> float:
+        """SD of the noise within the brackets: sqrt(2 / alpha) * noise, so that it does not depend on dt."""
+        return math.sqrt(2 / self.alpha) * self.noise
+
+    def _drive(self, inputs: Tensor) -> Tensor:
+        """What comes from outside, (B, T, hidden)."""
+        raise NotImplementedError
+
+    def _step(self) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """A function of (state, drive) to (state, rates), with everything that is the same on all steps worked out."""
+        raise NotImplementedError
+
+    def _readout(self, hidden: Tensor) -> Tensor:
+        raise NotImplementedError
+
+
+class LeakyRNN(_Rate):
+    """Leaky ("vanilla", continuous-time) rate network.
+
+    ::
+
+        tau dr/dt = -r + f(W r + W_in u + b + sqrt(2 tau) noise xi)
+        r[t] = (1 - alpha) r[t-1] + alpha f(W r[t-1] + W_in u[t] + b + sqrt(2 / alpha) noise xi)
+        y[t] = W_out r[t] + c
+
+    as in Yang et al. (2019), doi:10.1038/s41593-018-0310-2. With `dale` (after Song, Yang & Wang 2016,
+    doi:10.1371/journal.pcbi.1004792) every unit is excitatory or inhibitory: W = |W_free| diag(+1 or -1), no unit
+    connects to itself, and W_out = |W_free_out| reads the excitatory units only. With `sparsity`, that part of the
+    connections does not exist.
+
+    Args:
+        n_inputs, n_outputs: units.
+        hidden: recurrent units.
+        dt: ms per step, the task's.
+        tau: time constant of the units, ms.
+        activation: f, "softplus", "relu" or "tanh" (not with `dale`, where rates are to be positive).
+        noise: SD of the recurrent noise.
+        dale: whether units are either excitatory or inhibitory.
+        excitatory: fraction of the units that are excitatory, with `dale`.
+        sparsity: fraction of the recurrent connections that do not exist, in [0, 1).
+        gain: spectral radius of W at the beginning.
+        seed: of the weights and of which connections exist.
+    """
+
+    def __init__(
+        self,
+        n_inputs: int,
+        n_outputs: int,
+        hidden: int = 128,
+        *,
+        dt: float = 100,
+        tau: float = 100,
+        activation: str = "softplus",
+        noise: float = 0.0,
+        dale: bool = False,
+        excitatory: float = 0.8,
+        sparsity: float = 0.0,
+        gain: float = 0.9,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(
+            n_inputs,
+            n_outputs,
+            hidden,
+            dt=dt,
+            tau=tau,
+            activation=activation,
+            noise=noise,
+            dale=dale,
+            excitatory=excitatory,
+            sparsity=sparsity,
+            gain=gain,
+            seed=seed,
+        )
+        self._prepare(n_inputs, hidden, dt, tau, noise)
+        self._check(activation, dale, excitatory, sparsity)
+        self.f = ACTIVATIONS[activation]
+        self.dale = dale
+        generator = torch.Generator().manual_seed(seed)
+        self.input_weights = _normal(generator, hidden, n_inputs, scale=1 / math.sqrt(n_inputs))
+        self.bias = nn.Parameter(torch.zeros(hidden))
+        self.output_free = _normal(generator, n_outputs, hidden, scale=1 / math.sqrt(hidden))
+        self.output_bias = nn.Parameter(torch.zeros(n_outputs))
+        self.register_buffer("sign", self._signs(hidden, excitatory) if dale else torch.ones(hidden))
+        self.register_buffer("connected", self._connections(generator, sparsity))
+        self.recurrent_free = nn.Parameter(self._first_weights(generator, gain))
+
+    def _check(self, activation: str, dale: bool, excitatory: float, sparsity: float) -> None:
+        if activation not in ACTIVATIONS:
+            raise unknown("activation", activation, ACTIVATIONS, of="LeakyRNN")
+        if dale and activation == "tanh":
+            raise InvalidValueError(
+                "LeakyRNN was given dale=True and activation='tanh', whose rates can be negative. Use 'softplus' or "
+                "'relu'."
+            )
+        for name, value, fits in (
+            ("sparsity", sparsity, 0 <= sparsity < 1),
+            ("excitatory", excitatory, 0 < excitatory <= 1),
+        ):
+            if not fits:
+                raise InvalidValueError(f"LeakyRNN was given {name}={value!r}; it needs a fraction between 0 and 1.")
+
+    @staticmethod
+    def _signs(hidden: int, excitatory: float) -> Tensor:
+        signs = torch.ones(hidden)
+        signs[max(round(hidden * excitatory), 1) :] = -1
+        return signs
+
+    def _connections(self, generator: torch.Generator, sparsity: float) -> Tensor:
+        """(hidden, hidden) of 0 and 1: which connections exist."""
+        mask = (torch.rand(self.hidden, self.hidden, generator=generator) >= sparsity).float()
+        return mask * (1 - torch.eye(self.hidden)) if self.dale else mask
+
+    def _first_weights(self, generator: torch.Generator, gain: float) -> Tensor:
+        free = torch.randn(self.hidden, self.hidden, generator=generator)
+        if self.dale:  # the fewer inhibitory units are stronger, so that both balance
+            few = (self.sign < 0).sum().clamp_min(1)
+            free = free.abs() * torch.where(self.sign < 0, (self.sign > 0).sum() / few, torch.ones(()))
+        now = (free.abs() * self.sign if self.dale else free) * self.connected
+        radius = torch.linalg.eigvals(now).abs().max()
+        return free * (gain / radius.clamp_min(1e-6))
+
+    @property
+    def recurrent_weights(self) -> Tensor:
+        """W, (to, from): with signs and absent connections."""
+        free = self.recurrent_free.abs() * self.sign if self.dale else self.recurrent_free
+        return free * self.connected
+
+    @property
+    def output_weights(self) -> Tensor:
+        """W_out, (n_outputs, hidden)."""
+        return self.output_free.abs() * (self.sign > 0) if self.dale else self.output_free
+
+    def _drive(self, inputs: Tensor) -> Tensor:
+        return functional.linear(inputs, self.input_weights, self.bias)
+
+    def _step(self) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        weights, alpha, f = self.recurrent_weights.t(), self.alpha, self.f
+
+        def step(r: Tensor, drive: Tensor) -> tuple[Tensor, Tensor]:
+            r = (1 - alpha) * r + alpha * f(torch.addmm(drive, r, weights))
+            return r, r
+
+        return step
+
+    def _readout(self, hidden: Tensor) -> Tensor:
+        return functional.linear(hidden, self.output_weights, self.output_bias)
+
+
+class LowRankRNN(_Rate):
+    """Rate network whose recurrent weights are of low rank.
+
+    ::
+
+        tau dx/dt = -x + m n' r / N + W_in u + b + sqrt(2 tau) noise xi,   r = tanh(x)
+        x[t] = (1 - alpha) x[t-1] + alpha (m n' r[t-1] / N + W_in u[t] + b + sqrt(2 / alpha) noise xi)
+        y[t] = W_out r[t] / N + c
+
+    with m and n of shape (N, rank): the dynamics stay in the space that m and W_in span. After Mastrogiuseppe & Ostojic
+    (2018), doi:10.1016/j.neuron.2018.07.003.
+
+    Args:
+        n_inputs, n_outputs: units.
+        hidden: recurrent units, N.
+        rank: of the recurrent weights.
+        dt, tau: ms per step, and time constant, ms.
+        noise: SD of the recurrent noise.
+        seed: of the weights.
+    """
+
+    def __init__(
+        self, n_inputs: int, n_outputs: int, hidden: int = 128, *, rank: int = 2, dt: float = 100, tau: float = 100,
+        noise: float = 0.0, seed: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(n_inputs, n_outputs, hidden, rank=rank, dt=dt, tau=tau, noise=noise, seed=seed)
+        self._prepare(n_inputs, hidden, dt, tau, noise)
+        if not 1 <= rank <= hidden:
+            raise InvalidValueError(
+                f"LowRankRNN was given rank={rank!r}; it needs at least 1 and at most hidden={hidden}."
+            )
+        generator = torch.Generator().manual_seed(seed)
+        self.m = _normal(generator, hidden, rank, scale=1)
+        self.n = _normal(generator, hidden, rank, scale=1)
+        self.input_weights = _normal(generator, hidden, n_inputs, scale=1)
+        self.bias = nn.Parameter(torch.zeros(hidden))
+        # Readouts of N units, divided by N: of this size the first outputs are about 1 / sqrt(N) * 4.
+        self.output_weights = _normal(generator, n_outputs, hidden, scale=4)
+        self.output_bias = nn.Parameter(torch.zeros(n_outputs))
+
+    @property
+    def recurrent_weights(self) -> Tensor:
+        """m n' / N, (to, from)."""
+        return self.m @ self.n.t() / self.hidden
+
+    def _drive(self, inputs: Tensor) -> Tensor:
+        return functional.linear(inputs, self.input_weights, self.bias)
+
+    def _step(self) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        alpha, m, n = self.alpha, self.m.t(), self.n / self.hidden
+
+        def step(x: Tensor, drive: Tensor) -> tuple[Tensor, Tensor]:
+            x = (1 - alpha) * x + alpha * torch.addmm(drive, torch.tanh(x) @ n, m)
+            return x, torch.tanh(x)
+
+        return step
+
+    def _readout(self, hidden: Tensor) -> Tensor:
+        return functional.linear(hidden, self.output_weights / self.hidden, self.output_bias)
+
+
+class _Gated(Network):
+    """Networks that torch computes; weights are drawn from U(-1, 1) / sqrt(hidden) with a seed of their own."""
+
+    layer: type[nn.RNNBase]
+
+    def __init__(self, n_inputs: int, n_outputs: int, hidden: int = 128, *, seed: int = 0) -> None:
+        super().__init__(n_inputs, n_outputs, hidden, seed=seed)
+        # Made without values, since torch would draw them from its global generator.
+        self.recurrent = self.layer(n_inputs, hidden, batch_first=True, device="meta").to_empty(device="cpu")
+        self.readout = nn.Linear(hidden, n_outputs, device="meta").to_empty(device="cpu")
+        generator = torch.Generator().manual_seed(seed)
+        bound = 1 / math.sqrt(hidden)
+        with torch.no_grad():
+            for weights in self.parameters():
+                weights.uniform_(-bound, bound, generator=generator)
+
+
+class GRU(_Gated):
+    """Gated recurrent unit, Cho et al. (2014), doi:10.3115/v1/D14-1179, as torch computes it.
+
+    ::
+
+        z = sigmoid(W_z u[t] + U_z r[t-1] + b_z)            how much is kept
+        q = sigmoid(W_q u[t] + U_q r[t-1] + b_q)            how much of the past the candidate sees
+        c = tanh(W_c u[t] + b_c + q * (U_c r[t-1] + d_c))
+        r[t] = (1 - z) * c + z * r[t-1]
+        y[t] = W_out r[t] + b
+
+    Args:
+        n_inputs, n_outputs: units.
+        hidden: recurrent units.
+        seed: of the weights.
+    """
+
+    layer = nn.GRU
+
+    def initial_state(self, batch: int) -> Tensor:
+        """(batch, hidden), zeros."""
+        return self.readout.weight.new_zeros(batch, self.hidden)
+
+    def unroll(
+        self, inputs: Tensor, state: State = None, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor, State]:
+        state = self.initial_state(len(inputs)) if state is None else state
+        hidden, last = self.recurrent(inputs, state.unsqueeze(0))
+        return self.readout(hidden), hidden, last[0]
+
+
+class LSTM(_Gated):
+    """Long short-term memory, Hochreiter & Schmidhuber (1997), doi:10.1162/neco.1997.9.8.1735, with forget gate.
+
+    ::
+
+        i, f, o = sigmoid(W u[t] + U r[t-1] + b)            input, forget and output gate, each with weights of its own
+        g = tanh(W_g u[t] + U_g r[t-1] + b_g)
+        c[t] = f * c[t-1] + i * g
+        r[t] = o * tanh(c[t])
+        y[t] = W_out r[t] + b
+
+    Args:
+        n_inputs, n_outputs: units.
+        hidden: recurrent units.
+        seed: of the weights.
+    """
+
+    layer = nn.LSTM
+
+    def initial_state(self, batch: int) -> tuple[Tensor, Tensor]:
+        """r and c, (batch, hidden) each, zeros."""
+        zeros = self.readout.weight.new_zeros(batch, self.hidden)
+        return zeros, zeros
+
+    def unroll(
+        self, inputs: Tensor, state: State = None, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor, State]:
+        state = self.initial_state(len(inputs)) if state is None else state
+        hidden, (r, c) = self.recurrent(inputs, tuple(part.unsqueeze(0) for part in state))
+        return self.readout(hidden), hidden, (r[0], c[0])
+
+
+NETWORKS: dict[str, type[Network]] = {cls.__name__: cls for cls in (LeakyRNN, LowRankRNN, GRU, LSTM)}
+"""The networks of this package by name."""
+
+
+def load_network(
+    path: str | Path, device: torch.device | str = "cpu", known: dict[str, type[Network]] | None = None
+) -> Network:
+    """The network that `Network.save` wrote; nothing in the file is run as code.
+
+    Args:
+        path: the file.
+        device: where to.
+        known: further classes by name, for networks of one's own.
+
+    Raises:
+        UnknownNameError: the file holds a network of another class.
+    """
+    saved = torch.load(path, map_location=device, weights_only=True)
+    classes = {**NETWORKS, **(known or {})}
+    if saved["network"] not in classes:
+        raise unknown("network", saved["network"], classes, of=str(path))
+    network = classes[saved["network"]](**saved["settings"]).to(device)
+    network.load_state_dict(saved["weights"])
+    return network
+
+
+def _normal(generator: torch.Generator, *shape: int, scale: float) -> nn.Parameter:
+    return nn.Parameter(torch.randn(*shape, generator=generator) * scale)

@@ -1,0 +1,74 @@
+"""`NetworkSubject`: a trained network plays a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from neurogym_core.play.dataset import decode_units
+from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_torch.layout import Layout
+from neurogym_torch.networks import Network
+
+
+class NetworkSubject:
+    """Plays what the network says: the action with the largest output; for `neurogym_core.run`.
+
+    Args:
+        network: any `Network`.
+        layout: which units are this task's, where the network learned several.
+        which: which of the layout's tasks it plays.
+        targets: what it was trained on, "action" or "units" (then rest while the resting output is above 0.5).
+        carry: whether its state outlives a trial; as it was trained: False on whole trials, True on streams.
+        seed: of recurrent noise.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        layout: Layout | None = None,
+        which: int = 0,
+        *,
+        targets: str = "action",
+        carry: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.network, self.layout, self.which = network, layout, which
+        self.targets, self.carry, self.seed = targets, carry, seed
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        """Start with a fresh state in every env."""
+        self._device = next(self.network.parameters()).device
+        self._state = self.network.initial_state(env.num_envs)
+        self._trial = env.trial_number.copy()
+        self._generator = torch.Generator(self._device).manual_seed(self.seed)
+
+    @torch.no_grad()
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        """Actions (num_envs,) or (num_envs, k) for observations (num_envs, obs)."""
+        if not self.carry:
+            self._forget(env)
+        inputs = torch.from_numpy(observations).to(self._device)
+        if self.layout is not None:
+            inputs = self.layout.inputs(self.which, inputs)
+        outputs, _, self._state = self.network.unroll(inputs[:, None], self._state, self._generator)
+        outputs = outputs[:, 0] if self.layout is None else self.layout.outputs(self.which, outputs[:, 0])
+        return self._actions(env.task, outputs.cpu().numpy())
+
+    def _forget(self, env: TaskVectorEnv) -> None:
+        """Where a trial begins, begin with the initial state."""
+        fresh = torch.from_numpy(env.trial_number != self._trial).to(self._device)
+        self._trial = env.trial_number.copy()
+        first = self.network.initial_state(env.num_envs)
+        if isinstance(self._state, Tensor):
+            self._state = torch.where(fresh[:, None], first, self._state)
+        else:
+            self._state = tuple(torch.where(fresh[:, None], a, b) for a, b in zip(first, self._state, strict=True))
+
+    def _actions(self, task: Any, outputs: np.ndarray) -> np.ndarray:
+        if task.actions.continuous:
+            return np.clip(outputs, -1, 1)
+        return decode_units(task, outputs) if self.targets == "units" else outputs.argmax(axis=1)

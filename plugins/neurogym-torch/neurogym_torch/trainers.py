@@ -1,0 +1,269 @@
+"""Supervised training: the networks of this package as trainers, for Python and for ``ngym train --model``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from neurogym_study.training import Trainer, Watch
+
+from neurogym_core import TrialRecord
+from neurogym_core._files import replacing
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_torch.losses import LOSSES, masked_loss
+from neurogym_torch.mixture import MixBatch, TaskMix
+from neurogym_torch.networks import GRU, LSTM, LeakyRNN, LowRankRNN, Network
+from neurogym_torch.subjects import NetworkSubject
+
+CHECKPOINT = "checkpoint.pt"
+
+
+class SupervisedTrainer(Trainer):
+    """Trains a recurrent network on targets, with Adam and a masked, weighted loss.
+
+    An interrupted training that is taken up from its checkpoint ends with the same weights, to the last bit, as one
+    that was not (on the CPU with the same number of threads).
+
+    Args:
+        tasks: one, or several at once, one a batch, with a rule input (see `TaskMix`).
+        seed: of weights, trials and noise.
+        batch: trials of a batch.
+        hidden: recurrent units.
+        learning_rate: Adam's.
+        loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps). Continuous actions: always
+            "mse".
+        rest_weight: weight of the resting output in "mse" (Yang et al. 2019: 2).
+        clip: gradients are scaled down to this norm; 0: never.
+        seq_len: None: whole trials, each from the initial state; T: streams of trials, T steps a batch, state kept.
+        shares: how often each of several tasks comes; None: all alike.
+        test_every: updates between tests (and checkpoints).
+        test_trials: trials of a test, always the same ones, of the validation split; of each task.
+        device: "cpu", "cuda", …
+    """
+
+    kind = "model"
+    unit = "updates"
+    network_class: ClassVar[type[Network]]
+
+    def __init__(
+        self,
+        tasks: Any,
+        *,
+        seed: int = 0,
+        batch: int = 64,
+        hidden: int = 128,
+        learning_rate: float = 1e-3,
+        loss: str = "cross-entropy",
+        rest_weight: float = 1.0,
+        clip: float = 1.0,
+        seq_len: int | None = None,
+        shares: tuple | None = None,
+        test_every: int = 100,
+        test_trials: int = 500,
+        device: str = "cpu",
+    ) -> None:
+        super().__init__(tasks, seed=seed)
+        self._check(loss, test_every)
+        self.loss = "mse" if self.tasks[0].actions.continuous else loss
+        self.targets = "units" if self.loss == "mse" and not self.tasks[0].actions.continuous else "action"
+        self.rest_weight, self.clip, self.test_every = rest_weight, clip, test_every
+        self.device = torch.device(device)
+        kwargs = {"targets": self.targets, "device": device}
+        self.data = TaskMix(self.tasks, batch, seq_len, seed, "train", shares=shares, **kwargs)
+        self.tests = TaskMix(self.tasks, test_trials, None, seed, "validation", **kwargs)
+        self.layout = self.data.layout
+        self.carry = seq_len is not None
+        self.network = self._make_network(hidden).to(self.device)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=learning_rate)
+        self._noise = torch.Generator(self.device).manual_seed(seed + 1)
+        self._unit_weights = self._weights_of_units()
+        self._state: Any = None
+
+    def _check(self, loss: str, test_every: int) -> None:
+        if loss not in LOSSES:
+            raise InvalidValueError(
+                f"{type(self).__name__} was given loss={loss!r}; give {' or '.join(map(repr, LOSSES))}."
+            )
+        if test_every < 1:
+            raise InvalidValueError(
+                f"{type(self).__name__} was given test_every={test_every!r}; it needs at least 1 update."
+            )
+        for task in self.tasks:
+            if task.hooked or task.reads_outcomes:
+                raise NotSupportedError(
+                    f"{task.name} shows what depends on the subject's actions, so whole trials cannot be scored "
+                    "afterwards. "
+                    "Train an agent on it: --algo."
+                )
+
+    def _make_network(self, hidden: int) -> Network:
+        return self.network_class(self.layout.n_inputs, self.layout.n_outputs, hidden, seed=self.seed)
+
+    def _weights_of_units(self) -> torch.Tensor | None:
+        rest = self.tasks[0].actions.rest_name
+        if self.targets != "units" or rest is None or self.rest_weight == 1:
+            return None
+        weights = torch.ones(self.layout.n_outputs, device=self.device)
+        weights[self.layout.actions[rest]] = self.rest_weight
+        return weights
+
+    # ------------------------------------------------------------------ learning
+
+    def _learn(self, until: int, watch: Watch) -> None:
+        if not self.curve and self._test(watch):
+            return
+        while self.done < until:
+            loss = self.update()
+            if self.done % 10 == 0:
+                watch.tick(loss=float(loss))
+            if (self.done % self.test_every == 0 or self.done == until) and self._test(watch):
+                return
+
+    def update(self) -> torch.Tensor:
+        """One batch, one step of the optimizer; returns the loss."""
+        batch = next(self.data)
+        loss = self._loss(batch)
+        self.optimizer.zero_grad()
+        loss.backward()
+        if self.clip:
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.clip)
+        self.optimizer.step()
+        self.done += 1
+        return loss.detach()
+
+    def _loss(self, batch: MixBatch) -> torch.Tensor:
+        outputs, _, state = self.network.unroll(batch.inputs, self._state, self._noise)
+        if self.carry:  # gradients end at the edge of a batch
+            self._state = state.detach() if isinstance(state, torch.Tensor) else tuple(part.detach() for part in state)
+        return masked_loss(outputs, batch.targets, batch.weights, self._unit_weights)
+
+    # ------------------------------------------------------------------ testing
+
+    def _test(self, watch: Watch) -> bool:
+        record, measured = self.test()
+        return watch.point(record, **measured)
+
+    @torch.no_grad()
+    def test(self) -> tuple[TrialRecord, dict[str, float]]:
+        """The record of the test trials, and the loss on them; of several tasks: the columns that all have, and "
+        "`task`."""
+        self.tests.restart()
+        noise = torch.Generator(self.device).manual_seed(self.seed + 2)
+        records, losses = [], []
+        for which, dataset in enumerate(self.tests.datasets):
+            batch = MixBatch.widened(next(dataset), which, self.layout)
+            outputs, _ = self.network(batch.inputs, generator=noise)
+            losses.append(float(masked_loss(outputs, batch.targets, batch.weights, self._unit_weights)))
+            records.append(batch.score(outputs))
+        measured = {"loss": float(np.mean(losses))}
+        if len(records) == 1:
+            return records[0], measured
+        for number, (task, record) in enumerate(zip(self.tasks, records, strict=True)):
+            measured[f"accuracy of {number} {task.name}"] = float(record["performance"].mean())
+        return self._joined(records), measured
+
+    def _joined(self, records: list[TrialRecord]) -> TrialRecord:
+        common = ("outcome", "performance", "reward", "aborts", "steps")
+        columns = {name: np.concatenate([record[name] for record in records]) for name in common}
+        which = np.repeat(np.arange(len(records)), [len(record) for record in records])
+        return TrialRecord({"task": which, **columns})
+
+    def subject(self, which: int = 0) -> NetworkSubject:
+        """The network as a subject of one of the tasks."""
+        return NetworkSubject(self.network, self.layout, which, targets=self.targets, carry=self.carry, seed=self.seed)
+
+    # ------------------------------------------------------------------ checkpoints
+
+    def save(self, folder: Path) -> None:
+        state = {
+            "done": self.done,
+            "curve": self.curve,
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "data": self.data.state(),
+            "noise": self._noise.get_state(),
+            "state": self._state,
+        }
+        with replacing(Path(folder) / CHECKPOINT) as temporary:
+            torch.save(state, temporary)
+
+    def load(self, folder: Path) -> None:
+        state = torch.load(Path(folder) / CHECKPOINT, map_location=self.device, weights_only=True)
+        self.done, self.curve, self._state = state["done"], list(state["curve"]), state["state"]
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.data.go_to(state["data"])
+        self._noise.set_state(state["noise"].cpu())
+
+
+class _RateTrainer(SupervisedTrainer):
+    """What the rate networks share: their step is the task's, so all tasks need the same."""
+
+    def _dt(self) -> float:
+        steps = {float(task.dt) for task in self.tasks}
+        if len(steps) > 1:
+            raise InvalidValueError(
+                f"The tasks have dt = {sorted(steps)} ms; one network has one step. Give all the same dt."
+            )
+        return steps.pop()
+
+
+class LeakyTrainer(_RateTrainer):
+    """Trains a `LeakyRNN`.
+
+    Args:
+        tau: time constant, ms; at least the task's dt.
+        activation: "softplus", "relu" or "tanh".
+        noise: SD of the recurrent noise.
+        dale, excitatory, sparsity, gain: as in `LeakyRNN`.
+        common: as in `SupervisedTrainer`.
+    """
+
+    network_class = LeakyRNN
+
+    def __init__(
+        self, tasks: Any, *, tau: float = 100.0, activation: str = "softplus", noise: float = 0.0, dale: bool = False,
+        excitatory: float = 0.8, sparsity: float = 0.0, gain: float = 0.9, **common: Any,
+    ) -> None:  # fmt: skip
+        self._own = {"tau": tau, "activation": activation, "noise": noise, "dale": dale, "excitatory": excitatory,
+                     "sparsity": sparsity, "gain": gain}  # fmt: skip
+        super().__init__(tasks, **common)
+
+    def _make_network(self, hidden: int) -> Network:
+        return LeakyRNN(self.layout.n_inputs, self.layout.n_outputs, hidden, dt=self._dt(), seed=self.seed, **self._own)
+
+
+class LowRankTrainer(_RateTrainer):
+    """Trains a `LowRankRNN`.
+
+    Args:
+        rank: of the recurrent weights.
+        tau: time constant, ms; at least the task's dt.
+        noise: SD of the recurrent noise.
+        common: as in `SupervisedTrainer`.
+    """
+
+    network_class = LowRankRNN
+
+    def __init__(self, tasks: Any, *, rank: int = 2, tau: float = 100.0, noise: float = 0.0, **common: Any) -> None:
+        self._own = {"rank": rank, "tau": tau, "noise": noise}
+        super().__init__(tasks, **common)
+
+    def _make_network(self, hidden: int) -> Network:
+        return LowRankRNN(
+            self.layout.n_inputs, self.layout.n_outputs, hidden, dt=self._dt(), seed=self.seed, **self._own
+        )
+
+
+class GRUTrainer(SupervisedTrainer):
+    """Trains a `GRU`; settings as in `SupervisedTrainer`."""
+
+    network_class = GRU
+
+
+class LSTMTrainer(SupervisedTrainer):
+    """Trains an `LSTM`; settings as in `SupervisedTrainer`."""
+
+    network_class = LSTM

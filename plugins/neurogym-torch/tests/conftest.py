@@ -1,0 +1,100 @@
+"""Tasks of the tests; without torch nothing of this package is collected: `make test` does not install it."""
+
+from __future__ import annotations
+
+import importlib.util
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from neurogym_core import Axis, Choice, Ring, Task, Uniform
+
+if importlib.util.find_spec("torch") is None or importlib.util.find_spec("neurogym_torch") is None:
+    collect_ignore_glob = ["test_*.py"]
+
+
+class Sides(Task):
+    """Noise on one channel only; durations vary, so that trials are padded."""
+
+    sigma: float = 1.0
+    timing = {"fixation": Uniform(100, 400), "stimulus": 500, "delay": 0, "decision": 200}
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self):
+        self.observe(fixation=1, sides=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2), strength=Choice((0.2, 1.0)), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "delay", "decision")
+        trial.show("fixation", 1, during=("fixation", "stimulus"))
+        evidence = np.eye(2)[trial.side] * trial.strength[:, None]
+        trial.show("sides", evidence, during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision")
+        trial.weigh(0, during="decision", stop=100)
+
+
+class Directions(Task):
+    """Rings in and out."""
+
+    timing = {"stimulus": 300, "decision": 200}
+
+    def define(self):
+        self.ring = Ring(8)
+        self.observe(cue=self.ring)
+        self.act(rest=1, choose=self.ring)
+        self.vary(direction=Choice(8), answer="direction")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("cue", self.ring.bump(trial.direction), during=("stimulus", "decision"), noise=0.1)
+        trial.answer("choose", trial.direction, during="decision")
+
+
+class Pulses(Task):
+    """Signals that change on every step."""
+
+    timing = {"fixation": Uniform(0, 300), "pulses": 600, "decision": 100}
+
+    def define(self):
+        self.observe(clicks=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2), rate=Choice((2, 4)), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "pulses", "decision")
+        steps = np.arange(6)
+        on = (steps[None, :, None] < trial.rate[:, None, None]) * np.eye(2)[trial.side][:, None]
+        trial.frames("clicks", on, during="pulses")
+        trial.answer("choose", trial.side, during="decision")
+
+
+class Position(Task):
+    """Follow a ramp with the hand, continuously."""
+
+    timing = {"wait": 200, "follow": 400}
+
+    def define(self):
+        self.observe(position=1)
+        self.act(hand=Axis(-2.0, 2.0, rest=0.0))
+        self.vary(slope=Uniform(-1.5, 1.5))
+
+    def new_trial(self, trial):
+        trial.periods("wait", "follow")
+        ramp = trial.slope[:, None, None] * np.linspace(0, 1, 4)[None, :, None]
+        trial.show("position", trial.slope[:, None], during="wait", noise=0.5)
+        trial.frames("hand", ramp, during="follow")
+
+
+class Cursor(Sides):
+    """Shows what depends on the subject."""
+
+    def step_target(self, now):
+        return np.zeros(len(now.rows), int)
+
+
+@pytest.fixture(scope="session")
+def tasks():
+    """Classes of tasks by name."""
+    return SimpleNamespace(Sides=Sides, Directions=Directions, Pulses=Pulses, Position=Position, Cursor=Cursor)

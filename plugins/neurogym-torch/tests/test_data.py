@@ -1,0 +1,99 @@
+"""`TorchDataset`: batches as tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from neurogym_torch import TorchDataset
+from torch.utils.data import DataLoader
+
+from neurogym_core import Dataset
+
+KINDS = [("Sides", None), ("Sides", 30), ("Directions", None), ("Pulses", 13), ("Position", 10), ("Cursor", 12)]
+
+
+def same(a, b):
+    return all(torch.equal(getattr(a, name), getattr(b, name)) for name in ("inputs", "targets", "weights", "new_trial"))
+
+
+@pytest.mark.parametrize(("name", "seq_len"), KINDS)
+def test_batches_are_those_of_a_dataset_but_for_the_noise(tasks, name, seq_len):
+    ours, theirs = (made(getattr(tasks, name), 5, seq_len, seed=3) for made in (TorchDataset, Dataset))
+    for _ in range(5):
+        mine, other = next(ours), next(theirs)
+        assert mine.inputs.shape == other.inputs.shape
+        for attribute in ("targets", "weights", "new_trial"):
+            np.testing.assert_allclose(getattr(mine, attribute).numpy(), getattr(other, attribute), rtol=0, atol=1e-6)
+        for attribute in ("row", "start", "stop", "complete"):
+            np.testing.assert_array_equal(getattr(mine, attribute), getattr(other, attribute))
+        assert mine.conditions.keys() == other.conditions.keys()
+
+
+@pytest.mark.parametrize(("name", "seq_len"), KINDS)
+def test_it_returns_to_any_place_that_it_told(tasks, name, seq_len):
+    dataset = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
+    for _ in range(4):
+        next(dataset)
+    place = dataset.state()
+    coming = [next(dataset) for _ in range(3)]
+    again = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
+    again.go_to(place)
+    assert all(same(next(again), batch) for batch in coming)
+    assert not same(next(again), coming[0])
+
+
+def test_restart_gives_the_same_batches_and_another_seed_others(tasks):
+    dataset = TorchDataset(tasks.Sides, 8, seed=1)
+    first = next(dataset)
+    assert not same(next(dataset), first)
+    dataset.restart()
+    assert same(next(dataset), first)
+    other = next(TorchDataset(tasks.Sides, 8, seed=2))
+    assert other.inputs.shape != first.inputs.shape or not torch.equal(other.inputs, first.inputs)
+
+
+def test_splits_are_disjoint_in_trials_and_in_noise(tasks):
+    train, test = (next(TorchDataset(tasks.Directions, 400, seed=1, split=split)) for split in ("train", "validation"))
+    # Shares of equal directions: 1/8 by chance, SD 0.017; five of them: false alarm 6e-7.
+    assert abs((train.conditions["direction"] == test.conditions["direction"]).mean() - 1 / 8) < 0.083
+    assert not torch.equal(train.inputs[:, -1], test.inputs[:, -1])
+
+
+def test_what_it_makes_goes_through_a_dataloader(tasks):
+    loader = DataLoader(TorchDataset(tasks.Sides, 8, seed=1), batch_size=None)
+    direct = TorchDataset(tasks.Sides, 8, seed=1)
+    for batch, _ in zip(loader, range(3), strict=False):
+        assert same(batch, next(direct))
+
+
+@pytest.mark.slow
+def test_workers_of_a_dataloader_bring_different_batches(tasks):
+    loader = DataLoader(TorchDataset("perceptual/PerceptualDecisionMaking-v0", 8, seed=1), batch_size=None, num_workers=2)
+    batches = [batch.inputs for batch, _ in zip(loader, range(4), strict=False)]
+    assert not any(torch.equal(a, b) for k, a in enumerate(batches) for b in batches[:k])
+
+
+def test_a_batch_scores_tensors_as_arrays(tasks):
+    batch = next(TorchDataset(tasks.Sides, 200, seed=1))
+    outputs = torch.nn.functional.one_hot(batch.targets, 3).float().requires_grad_()
+    record = batch.score(outputs)
+    assert (record["outcome"] == "correct").all()
+    assert record == batch.score(batch.targets)
+    assert record == batch.score(outputs.detach().numpy())
+
+
+def test_batches_are_the_callers_to_keep(tasks):
+    dataset = TorchDataset(tasks.Sides, 4, 20, seed=1)
+    first = next(dataset)
+    kept = first.inputs.clone()
+    first.targets.fill_(7)
+    for _ in range(5):
+        assert (next(dataset).targets < 7).all()
+    assert torch.equal(first.inputs, kept)
+
+
+def test_it_tells_what_a_network_needs(tasks):
+    dataset = TorchDataset(tasks.Directions, 4, seed=1)
+    assert (dataset.n_inputs, dataset.n_outputs) == (8, 9)
+    assert "on cpu" in repr(dataset)

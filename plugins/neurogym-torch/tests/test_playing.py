@@ -1,0 +1,157 @@
+"""`NetworkSubject` and `record_activity`: what a network does, trial by trial."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from neurogym_torch import GRU, LSTM, Layout, LeakyRNN, NetworkSubject, TorchDataset, record_activity
+
+from neurogym_core import make_task, run
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+
+COMPARED = ("choice", "outcome", "reaction_time", "reward", "performance")
+
+
+def networks(task, hidden=12):
+    sizes = (task.channels.size, task.actions.size, hidden)
+    return [LeakyRNN(*sizes, dt=task.dt, seed=3), GRU(*sizes, seed=3), LSTM(*sizes, seed=3)]
+
+
+def loud(network):
+    """Weights so large that it does something."""
+    with torch.no_grad():
+        for value in network.parameters():
+            value *= 3
+    return network
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_playing_and_scoring_whole_trials_agree(tasks, which):
+    # One env and a dataset of batch size 1 and the same seed are one stream; without noise they show the same.
+    task = tasks.Sides(sigma=0.0)
+    network = loud(loud(networks(task)[which]))
+    played = run(task, NetworkSubject(network), 40, num_envs=1, seed=5)
+    dataset = TorchDataset(task, 1, seed=5)
+    for row in range(40):
+        batch = next(dataset)
+        scored = batch.score(network(batch.inputs)[0])
+        for name in COMPARED:
+            np.testing.assert_array_equal(scored[name][0], played[name][row], err_msg=name)
+    assert len(set(played["outcome"])) > 1, "a network that does one thing only shows nothing here"
+
+
+def test_the_state_outlives_a_trial_only_when_it_was_trained_so(tasks):
+    task = tasks.Directions()
+    network = loud(networks(task)[1])
+    fresh, carried = (run(task, NetworkSubject(network, carry=carry), 60, num_envs=2, seed=1) for carry in (False, True))
+    assert fresh["reward"].tolist() != carried["reward"].tolist()
+
+
+def test_a_subject_of_several_tasks_reads_its_own_units(tasks):
+    pair = [tasks.Directions(), tasks.Sides()]
+    layout = Layout(pair)
+    network = GRU(layout.n_inputs, layout.n_outputs, 12, seed=1)
+    record = run(pair[1], NetworkSubject(network, layout, 1), 20, num_envs=4, seed=1)
+    assert set(record["choice"]) <= {-1, 0, 1}
+
+
+def test_unit_outputs_are_read_as_they_were_trained(tasks):
+    task = tasks.Directions()
+
+    class Copy(torch.nn.Module):
+        """Rests while there is no answer to give, and points where the cue points."""
+
+        def __init__(self):
+            super().__init__()
+            self.none = torch.nn.Parameter(torch.zeros(1))
+
+        def initial_state(self, batch):
+            return torch.zeros(batch, 1)
+
+        def unroll(self, inputs, state=None, generator=None):
+            state = state + 1  # steps of this trial
+            rest = (state < 4).float()[:, None]
+            return torch.cat([rest, inputs], dim=2), inputs, state
+
+    record = run(task, NetworkSubject(Copy(), targets="units"), 50, num_envs=4, seed=1)
+    assert (record["outcome"] == "correct").all()
+
+
+def test_continuous_outputs_are_clipped(tasks):
+    task = tasks.Position()
+    network = loud(loud(GRU(1, 1, 8, seed=1)))
+    assert len(run(task, NetworkSubject(network), 10, num_envs=2, seed=1)) == 10
+
+
+# ---------------------------------------------------------------------- activity
+
+
+def test_activations_are_what_the_network_gives_and_end_with_the_trial(tasks):
+    task = tasks.Sides(sigma=0.0)
+    network = loud(networks(task)[0])
+    activity = record_activity(network, task, 30, layers=("hidden", "outputs", "inputs"), seed=2)
+    assert len(activity) == len(activity.record) == 30
+    steps = activity.trials.steps
+    for trial in (0, 7, 29):
+        shown = activity["inputs"][trial, : steps[trial]]
+        outputs, hidden = network(torch.from_numpy(shown)[None])
+        np.testing.assert_allclose(activity["hidden"][trial, : steps[trial]], hidden[0].detach(), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(activity["outputs"][trial, : steps[trial]], outputs[0].detach(), rtol=1e-4, atol=1e-4)
+        assert np.isnan(activity["hidden"][trial, steps[trial] :]).all()
+
+
+def test_a_design_decides_the_trials_and_the_record_says_so(tasks):
+    task = tasks.Sides()
+    activity = record_activity(networks(task)[0], task, task.factorial(repeats=3))
+    assert sorted(zip(activity.record["side"], activity.record["strength"], strict=True)) == sorted(
+        [(side, strength) for side in (0, 1) for strength in (0.2, 1.0)] * 3
+    )
+    assert (record_activity(networks(task)[0], task, 10, strength=1.0).record["strength"] == 1.0).all()
+
+
+def test_windows_are_aligned_to_periods(tasks):
+    task = tasks.Sides(sigma=0.0)
+    activity = record_activity(networks(task)[0], task, 50, layers=("inputs",), seed=1)
+    fixation = activity.trials.period_steps["fixation"]
+    assert len(set(fixation)) > 1
+    window = activity.window("inputs", "stimulus")
+    assert window.shape == (50, 5, 3)
+    assert (window[..., 1:].sum(axis=2) > 0).all()
+    around = activity.around("inputs", "stimulus", before=200, after=100)
+    assert around.shape == (50, 3, 3)
+    assert (around[:, 2, 1:].sum(axis=1) > 0).all()
+    assert np.isnan(around[fixation < 2][:, 0]).all(), "there is nothing before a trial"
+    lengths = (~np.isnan(activity.window("inputs", "fixation")[..., 0])).sum(axis=1)
+    np.testing.assert_array_equal(lengths, fixation)
+    assert np.isnan(activity.around("inputs", "delay", 100, 100)).all(), "the delay is skipped"
+
+
+def test_any_module_of_a_network_can_be_recorded(tasks):
+    task = tasks.Sides()
+    activity = record_activity(networks(task)[1], task, 5, layers=("readout", "recurrent", "outputs"))
+    np.testing.assert_array_equal(activity["readout"], activity["outputs"])
+    assert activity["recurrent"].shape[2] == 12
+
+
+def test_what_cannot_be_recorded_is_said(tasks):
+    task = tasks.Sides()
+    gru = networks(task)[1]
+    with pytest.raises(UnknownNameError, match="readout"):
+        record_activity(gru, task, 5, layers=("readuot",))
+    activity = record_activity(gru, task, 5)
+    with pytest.raises(UnknownNameError, match="hidden"):
+        activity["outputs"]
+    with pytest.raises(UnknownNameError, match="fixation"):
+        activity.window("hidden", "fixatoin")
+    with pytest.raises(InvalidValueError, match="less than a step"):
+        activity.around("hidden", "stimulus", 0, 10)
+    with pytest.raises(NotSupportedError, match="no table"):
+        record_activity(gru, tasks.Cursor(), 5)
+
+
+def test_tasks_of_other_packages_are_recorded_by_name():
+    task = make_task("yang19/DMS-v0")
+    network = LeakyRNN(task.channels.size, task.actions.size, 8, dt=task.dt)
+    activity = record_activity(network, "yang19/DMS-v0", 6, targets="units")
+    assert "duration.delay" in activity.record

@@ -1,0 +1,114 @@
+"""`Layout` and `TaskMix`: one network for several tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from neurogym_torch import Layout, TaskMix
+
+from neurogym_core import Choice, Task
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+
+
+class Go(Task):
+    timing = {"fixation": 200, "decision": 200}
+
+    def define(self):
+        self.observe(fixation=1, sides=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "decision")
+        trial.show("fixation", 1, during="fixation")
+        trial.show("sides", np.eye(2)[trial.side], during="decision")
+        trial.answer("choose", trial.side, during="decision")
+
+
+class Three(Task):
+    """Shares the fixation channel and resting; has other sides, and an action of its own."""
+
+    timing = {"fixation": 300, "decision": 100}
+
+    def define(self):
+        self.observe(fixation=1, sides=3)
+        self.act(rest=1, choose=3)
+        self.vary(side=Choice(3), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "decision")
+        trial.show("fixation", 1, during="fixation")
+        trial.show("sides", np.eye(3)[trial.side], during="decision")
+        trial.answer("choose", trial.side, during="decision")
+
+
+def test_units_of_the_same_name_and_size_are_shared():
+    layout = Layout([Go(), Three()])
+    assert layout.channels == {
+        "fixation": slice(0, 1), "sides[2]": slice(1, 3), "sides[3]": slice(3, 6), "rule": slice(6, 8)
+    }  # fmt: skip
+    assert (layout.n_inputs, layout.n_outputs) == (8, 1 + 2 + 3)
+    inputs = layout.inputs(1, torch.tensor([[5.0, 1.0, 2.0, 3.0]]))
+    assert inputs.tolist() == [[5, 0, 0, 1, 2, 3, 0, 1]]
+    assert layout.targets(1, torch.tensor([0, 1, 3])).tolist() == [0, 3, 5]
+    assert layout.outputs(1, torch.arange(6.0)).tolist() == [0, 3, 4, 5]
+    assert layout.targets(1, torch.tensor([[1.0, 2.0, 3.0, 4.0]])).tolist() == [[1, 0, 0, 2, 3, 4]]
+
+
+def test_one_task_has_no_rule_input_unless_it_is_wanted():
+    assert Layout([Go()]).n_inputs == 3
+    assert Layout([Go()], rule=True).n_inputs == 4
+
+
+def test_discrete_and_continuous_actions_do_not_mix(tasks):
+    with pytest.raises(NotSupportedError, match="Train them apart"):
+        Layout([Go(), tasks.Position()])
+
+
+def test_batches_are_of_one_task_each_and_say_which():
+    mix = TaskMix([Go, Three], 8, seed=1)
+    seen = []
+    for _ in range(30):
+        batch = next(mix)
+        seen.append(batch.which)
+        rule = batch.inputs[:, :, mix.layout.channels["rule"]]
+        assert (rule[..., batch.which] == 1).all()
+        assert (rule.sum(dim=2) == 1).all()
+        record = batch.score(torch.nn.functional.one_hot(batch.targets, mix.n_outputs).float())
+        assert (record["outcome"] == "correct").all()
+    assert set(seen) == {0, 1}
+
+
+def test_shares_say_how_often_a_task_comes():
+    mix = TaskMix([Go, Three], 1, seed=1, shares=(9, 1))
+    which = [next(mix).which for _ in range(400)]
+    # Binomial(400, 0.1): SD 6; five of them: false alarm 6e-7.
+    assert abs(sum(which) - 40) < 30
+
+
+@pytest.mark.parametrize("shares", [(1,), (1, -1), (0, 0), (1, float("nan"))])
+def test_shares_that_cannot_be_are_refused(shares):
+    with pytest.raises(InvalidValueError, match="one number for each"):
+        TaskMix([Go, Three], 1, shares=shares)
+
+
+def test_it_returns_to_any_place_that_it_told():
+    mix = TaskMix([Go, Three], 4, seed=1)
+    for _ in range(5):
+        next(mix)
+    place = mix.state()
+    coming = [next(mix) for _ in range(6)]
+    again = TaskMix([Go, Three], 4, seed=1)
+    again.go_to(place)
+    for batch in coming:
+        other = next(again)
+        assert other.which == batch.which
+        assert torch.equal(other.inputs, batch.inputs)
+
+
+def test_unit_targets_of_other_tasks_are_wanted_to_be_zero():
+    mix = TaskMix([Go, Three], 4, seed=1, targets="units")
+    batch = next(batch for batch in mix if batch.which == 1)
+    assert batch.targets.shape[2] == 6
+    assert not batch.targets[..., 1:3].any()

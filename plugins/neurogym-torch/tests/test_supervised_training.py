@@ -1,0 +1,170 @@
+"""Supervised training: resuming, criteria, several tasks, losses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from neurogym_study import Run
+from neurogym_torch.trainers import GRUTrainer, LeakyTrainer, LowRankTrainer, LSTMTrainer
+
+from neurogym_core.cli import main
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+
+SMALL = {"hidden": 8, "batch": 8, "test_every": 5, "test_trials": 20}
+TRAINERS = (LeakyTrainer, LowRankTrainer, GRUTrainer, LSTMTrainer)
+
+
+def equal(first, second):
+    pairs = zip(first.network.parameters(), second.network.parameters(), strict=True)
+    return all(torch.equal(a, b) for a, b in pairs)
+
+
+def without_times(curve):
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in curve]
+
+
+CASES = [
+    (LeakyTrainer, "Sides", {"noise": 0.1, "dale": True}),
+    (LowRankTrainer, "Sides", {"seq_len": 17}),
+    (GRUTrainer, "Directions", {"loss": "mse", "rest_weight": 2.0}),
+    (LSTMTrainer, "Pulses", {"seq_len": 13}),
+    (GRUTrainer, "Position", {}),
+]
+
+
+@pytest.mark.parametrize(("trainer", "name", "settings"), CASES)
+def test_a_training_that_is_taken_up_again_ends_as_one_that_never_stopped(trainer, name, settings, tasks, tmp_path):
+    task = getattr(tasks, name)
+    whole = trainer(task, seed=2, **SMALL, **settings)
+    whole.train(20)
+    first = trainer(task, seed=2, **SMALL, **settings)
+    first.train(10, out=tmp_path)
+    second = trainer(task, seed=2, **SMALL, **settings)
+    second.load(tmp_path)
+    assert second.done == 10
+    second.train(20)
+    assert equal(second, whole)
+    assert without_times(second.curve) == without_times(whole.curve)
+    other = trainer(task, seed=3, **SMALL, **settings)
+    other.train(20)
+    assert not equal(other, whole)
+
+
+def test_several_tasks_are_taken_up_again_too(tasks, tmp_path):
+    pair = [tasks.Sides, tasks.Directions]
+    whole = GRUTrainer(pair, **SMALL)
+    whole.train(20)
+    first = GRUTrainer(pair, **SMALL)
+    first.train(15, out=tmp_path)
+    second = GRUTrainer(pair, **SMALL)
+    second.load(tmp_path)
+    second.train(20)
+    assert equal(second, whole)
+    assert {"accuracy of 0 Sides", "accuracy of 1 Directions"} <= set(whole.curve[-1])
+
+
+def test_it_learns_and_stops_at_the_criterion(tasks):
+    # Of seeds 0 to 9, all met it before update 400.
+    trainer = GRUTrainer(tasks.Directions, hidden=32, batch=32, learning_rate=5e-3, test_every=50, test_trials=100)
+    assert trainer.train(1000, criterion=0.9) == "criterion"
+    assert trainer.done < 1000
+    *before, last = trainer.curve
+    assert last["accuracy"] >= 0.9
+    assert last["loss"] < before[0]["loss"]
+    record = trainer.play(100, seed=5)
+    # What it plays is what it was tested on: 90 % of 100 within four standard errors.
+    assert record["performance"].mean() > 0.9 - 4 * 0.03
+
+
+def test_the_test_trials_are_the_same_ones_every_time_and_none_of_the_training(tasks):
+    trainer = GRUTrainer(tasks.Sides, **SMALL)
+    first = trainer.test()
+    assert first[0] == trainer.test()[0]
+    trained = np.concatenate([next(trainer.data).conditions["strength"] for _ in range(3)])[:20]
+    assert not np.array_equal(trained, first[0]["strength"])
+
+
+def test_a_trained_network_is_a_subject_of_each_of_its_tasks(tasks):
+    trainer = GRUTrainer([tasks.Sides, tasks.Directions], **SMALL)
+    trainer.train(5)
+    assert "strength" in trainer.play(10, which=0, seed=1)
+    assert "direction" in trainer.play(10, which=1, seed=1)
+
+
+def test_every_trainer_takes_its_settings_to_its_network(tasks):
+    assert LeakyTrainer(tasks.Sides, tau=200.0, dale=True, **SMALL).network.settings["tau"] == 200
+    assert LowRankTrainer(tasks.Sides, rank=3, **SMALL).network.settings["rank"] == 3
+    assert LSTMTrainer(tasks.Sides, **SMALL).network.hidden == 8
+
+
+def test_continuous_actions_are_trained_by_squared_error(tasks):
+    trainer = GRUTrainer(tasks.Position, hidden=16, batch=32, learning_rate=1e-2, test_every=100, test_trials=50)
+    trainer.train(100)
+    assert trainer.loss == "mse"
+    assert trainer.curve[-1]["loss"] < 0.5 * trainer.curve[0]["loss"]
+
+
+REFUSED = {
+    "loss": ({"loss": "hinge"}, InvalidValueError, "cross-entropy"),
+    "test_every": ({"test_every": 0}, InvalidValueError, "at least 1 update"),
+    "shares": ({"shares": (1.0, 2.0)}, InvalidValueError, "one number for each"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_settings_that_cannot_be_are_refused(case, tasks):
+    settings, error, hint = REFUSED[case]
+    with pytest.raises(error, match=hint):
+        GRUTrainer(tasks.Sides, **{**SMALL, **settings})
+
+
+def test_tasks_that_depend_on_the_subject_are_refused(tasks):
+    with pytest.raises(NotSupportedError, match="--algo"):
+        GRUTrainer(tasks.Cursor, **SMALL)
+
+
+def test_rate_networks_need_one_step_for_all_tasks(tasks):
+    with pytest.raises(InvalidValueError, match="one step"):
+        LeakyTrainer([tasks.Sides(dt=50), tasks.Directions(dt=100)], **SMALL)
+
+
+# ---------------------------------------------------------------------- from the command line
+
+
+def ngym(*words):
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+SETTINGS = [word for name, value in SMALL.items() if name != "batch" for word in ("--option", f"{name}={value}")]
+
+
+@pytest.mark.parametrize("model", ["rnn", "low-rank", "gru", "lstm"])
+def test_every_model_trains_from_the_command_line(model, tmp_path):
+    result = ngym("train", "PerceptualDecisionMaking-v0", "--model", model, "--updates", 10, "--batch", 8, "--quiet",
+                  "--out", tmp_path / "run", *SETTINGS)  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "10 updates done" in result.output
+    trainer = Run.open(tmp_path / "run").trainer()
+    assert trainer.done == 10
+    assert len(trainer.curve) == 3
+
+
+def test_two_tasks_with_a_rule_from_the_command_line_taken_up_again(tmp_path):
+    words = ("train", "yang19/DMS-v0", "yang19/DNMS-v0", "--model", "gru", "--batch", 8, "--quiet",
+             "--option", "loss=mse", *SETTINGS)  # fmt: skip
+    assert ngym(*words, "--updates", 10, "--out", tmp_path / "whole").exit_code == 0
+    assert ngym(*words, "--updates", 5, "--out", tmp_path / "cut").exit_code == 0
+    assert ngym("train", "--resume", tmp_path / "cut", "--updates", 10, "--quiet").exit_code == 0
+    whole, cut = (Run.open(tmp_path / name).trainer() for name in ("whole", "cut"))
+    assert equal(whole, cut)
+    assert whole.layout.rule
+    said = json.loads(Path(tmp_path / "cut" / "settings.json").read_text("utf-8"))
+    assert [task["task"] for task in said["experiment"]["tasks"]] == ["yang19/DMS-v0", "yang19/DNMS-v0"]
