@@ -21,6 +21,8 @@ BLOCK_STEPS = 1 << 14
 """Steps drawn ahead, about: as many trials as typically last so long."""
 BLOCK_UNITS = 1 << 22
 """Rendered numbers that a block may hold, about."""
+BLOCK_DRAWS = 1 << 10
+"""Trials of each stream drawn ahead, at most, where each is a call of `draw`: nobody waits for 16,384 of them."""
 
 
 class TrialStream:
@@ -98,8 +100,15 @@ class TrialStream:
             steps = self.task.typical_steps
             units = steps * (self.task.channels.size + 4)
             wanted = max(BLOCK_STEPS // steps, 32 * self.n if self.n > 1 else 1)
+            if self.task.stateful and type(self.task).draw_ahead is Task.draw_ahead:
+                wanted = min(wanted, BLOCK_DRAWS * self.n)
             self._block_rows = max(min(wanted, BLOCK_UNITS // units, 1 << 15), self.n, 16)
         return self._block_rows
+
+    @block_rows.setter
+    def block_rows(self, rows: int) -> None:
+        """Before anything is drawn: the trials that a seed gives depend on it."""
+        self._block_rows = max(int(rows), self.n)
 
     def block(self) -> TrialBatch:
         """Trials drawn ahead: any for stateless tasks; else trial by trial, each for all streams: row = trial * n + stream."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.testing.conformance.candidate import ENVS, Candidate
+from neurogym_core.testing.conformance.candidate import ENVS, Candidate, stream_of
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 from neurogym_core.testing.conformance.statistics import largest_deviation
 
@@ -15,6 +15,14 @@ ORACLE_MIN = 0.9
 
 QUIET = ("fixation", "iti", "intertrial", "inter_trial", "baseline", "foreperiod", "quiescence", "start", "wait")
 """Periods whose names begin like this come before anything that the answer depends on."""
+
+
+def _require_resting(candidate: Candidate) -> None:
+    actions = candidate.task.actions
+    if not actions.continuous and actions.rest is None:
+        raise NotApplicable("it has no action of resting")
+    if "rest" not in candidate.played:
+        raise NotApplicable("its trials are long: the full level plays it")
 
 
 def _margin(*errors: float) -> float:
@@ -67,9 +75,7 @@ def resting_earns_less(candidate: Candidate) -> dict[str, float]:
     Otherwise there is nothing to learn: let answers pay more than resting does, misses nothing, and trials without an
     answer be fewer than those with one.
     """
-    actions = candidate.task.actions
-    if not actions.continuous and actions.rest is None:
-        raise NotApplicable("it has no action of resting")
+    _require_resting(candidate)
     resting, oracle = (candidate.played[subject].mean("reward")[0] for subject in ("rest", "oracle"))
     require(resting < oracle, f"Resting earns {resting:.3f} a trial, and the oracle {oracle:.3f}.")
     return {"rest": resting, "oracle": oracle}
@@ -82,9 +88,7 @@ def haste_does_not_pay(candidate: Candidate) -> dict[str, float]:
     Let acting while holding cost something (`rewards["abort"]`), or end the trial. An answer before the question must
     not count.
     """
-    actions = candidate.task.actions
-    if not actions.continuous and actions.rest is None:
-        raise NotApplicable("it has no action of resting")
+    _require_resting(candidate)
     (hasty, a), (guess, b) = (candidate.played[subject].mean("reward") for subject in ("premature", "guess"))
     earned = f"Answering on every step earns {hasty:.3f} a trial"
     require(hasty <= guess + _margin(a, b), f"{earned}, waiting and guessing {guess:.3f}.")
@@ -147,6 +151,7 @@ def _played(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndar
     """Per trial: mean of what was shown in these periods and their number of steps, and the right answer, as columns."""
     task = candidate.task.with_settings(trials_per_session=1)
     env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
+    stream_of(env).block_rows = candidate.several(8, 32) * ENVS
     observations, _ = env.reset(seed=19)
     actions = task.actions
     size = actions.size

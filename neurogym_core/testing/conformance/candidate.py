@@ -13,6 +13,7 @@ from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.play.make import make, resolve
+from neurogym_core.play.stream import TrialStream
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.task import Task
 from neurogym_core.testing.conformance.play import Recording, anything, constants, mixed, oracle
@@ -24,6 +25,8 @@ ENVS = 32
 """Envs in which reference subjects play side by side; each is an independent sample of sessions."""
 SUBJECTS = ("oracle", "guess", "rest", "premature")
 """Reference subjects whose play is recorded."""
+LONG = 300
+"""Steps of a trial beyond which only the full level plays who rests and who answers too early."""
 SEED = 3
 
 
@@ -95,11 +98,22 @@ class Candidate:
 
     def env(self) -> Any:
         """A new env of the task, as `make` gives it, without plug-ins."""
-        return make(self.task if self.kind == "task" else self.source, plugins=False)
+        return self.with_small_blocks(make(self.task if self.kind == "task" else self.source, plugins=False))
+
+    def vector_env(self, num_envs: int) -> TaskVectorEnv:
+        """Several envs of the task side by side."""
+        return self.with_small_blocks(TaskVectorEnv(self.task, num_envs, autoreset_mode="SameStep"))
 
     def fresh_env(self, **settings: Any) -> Any:
         """A new env made from what was given: where that is a name or a class, of a new task."""
-        return make(self.source, plugins=False, **settings)
+        return self.with_small_blocks(make(self.source, plugins=False, **settings))
+
+    def with_small_blocks(self, env: Any) -> Any:
+        """At the quick level trials are laid out a few at a time: most of a reset is noise that nobody looks at."""
+        if self.kind == "task" and self.level == "quick":
+            stream = stream_of(env)
+            stream.block_rows = max(2048 // self.task.typical_steps, 16, 8 * stream.n if stream.n < ENVS else 16 * ENVS)
+        return env
 
     def several(self, quick: int, full: int) -> int:
         """How many, at the level of this examination."""
@@ -134,11 +148,13 @@ class Candidate:
     def played(self) -> dict[str, Played]:
         """What reference subjects did in `ENVS` envs, at least a trial each where they end in time."""
         task = self.task
-        env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
+        env = self.vector_env(ENVS)
         env.reset(seed=17)
-        least, most, enough = self.several(1, 20), self.several(40, 400), self.several(600, 6000)
+        least, most, enough = self.several(1, 20), self.several(40, 400), self.several(400, 6000)
         rests = task.actions.continuous or task.actions.rest is not None
-        subjects = SUBJECTS if rests else SUBJECTS[:2]
+        # Trials in which nobody answers last for as long as they may.
+        brief = self.level == "full" or task.typical_steps <= LONG
+        subjects = SUBJECTS if rests and brief else SUBJECTS[:2]
         return {name: play(env, name, least, most, enough) for name in subjects}
 
     @cached_property
@@ -152,6 +168,12 @@ class Candidate:
     def batch(self) -> TrialBatch:
         """Trials of sessions of their own, with default settings."""
         return self.task.sample(self.sample_size, seed=23)
+
+
+def stream_of(env: Any) -> TrialStream:
+    """Where the trials of a task's env come from."""
+    player = env.unwrapped.player
+    return getattr(player, "player", player).stream
 
 
 def candidates(sources: Any, level: Level = "quick") -> list[Candidate]:

@@ -11,8 +11,6 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
-from neurogym_core.play.env import TaskEnv
-from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.testing.conformance.candidate import Candidate
 from neurogym_core.testing.conformance.play import mixed, trajectory
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
@@ -62,7 +60,7 @@ def _settings_make_the_task_again(task: Any) -> None:
 def _spec_makes_the_env_again(candidate: Candidate) -> None:
     env = candidate.fresh_env()
     spec = EnvSpec.from_json(env.spec.to_json())
-    again = gymnasium.make(spec, disable_env_checker=True)
+    again = candidate.with_small_blocks(gymnasium.make(spec, disable_env_checker=True))
     require(again.observation_space == env.observation_space, "The env made from its spec has other observations.")
     require(again.action_space == env.action_space, "The env made from its spec has other actions.")
     one, other = (trajectory(made, mixed(5), 60, seed=5) for made in (env, again))
@@ -79,7 +77,7 @@ def vector_env_is_several_of_the_env(candidate: Candidate) -> None:
     """
     if candidate.kind == "task":
         _one_is_the_single_env(candidate)
-        several: Any = TaskVectorEnv(candidate.task, 3)
+        several: Any = candidate.vector_env(3)
     else:
         several = gymnasium.vector.SyncVectorEnv([candidate.env] * 3)
     n = several.num_envs
@@ -94,7 +92,7 @@ def vector_env_is_several_of_the_env(candidate: Candidate) -> None:
 
 
 def _one_is_the_single_env(candidate: Candidate) -> None:
-    single, vector = TaskEnv(candidate.task), TaskVectorEnv(candidate.task, 1, autoreset_mode="SameStep")
+    single, vector = candidate.env().unwrapped, candidate.vector_env(1)
     policy = mixed(7)
     observation, _ = single.reset(seed=7)
     observations, _ = vector.reset(seed=7)
@@ -116,7 +114,7 @@ def envs_side_by_side_are_apart(candidate: Candidate) -> None:
     A hook must treat each row by itself: no mean over envs, no `.any()` that decides for all, no attribute on the task
     that one env writes and another reads; use `now.memory`.
     """
-    calm, busy = (TaskVectorEnv(candidate.task, 2, autoreset_mode="SameStep") for _ in range(2))
+    calm, busy = (candidate.vector_env(2) for _ in range(2))
     for env in (calm, busy):
         env.reset(seed=9)
     space = busy.single_action_space

@@ -1,0 +1,49 @@
+"""How many trials are laid out together: as many as nobody has to wait for."""
+
+from __future__ import annotations
+
+from neurogym_core import Choice, Task, TaskEnv
+
+
+class OneStep(Task):
+    """Trials of one step, drawn one by one."""
+
+    def define(self):
+        self.observe(cue=1)
+        self.act(choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def draw(self, session, rng):
+        return self.draw_conditions(rng, len(session))
+
+    def new_session(self, session, rng):
+        session.count = rng.integers(2, size=len(session))
+
+    def new_trial(self, trial):
+        trial.periods("decision", decision=100)
+        trial.answer("choose", trial.side, during="decision")
+
+
+class Together(OneStep):
+    """The same, drawn together."""
+
+    def draw_ahead(self, session, rng, trials):
+        return {"side": rng.integers(2, size=(trials, len(session)))}
+
+
+def _rows(task) -> int:
+    env = TaskEnv(task)
+    env.reset(seed=0)
+    return env.player.stream.block_rows
+
+
+def test_trials_that_are_drawn_one_by_one_are_drawn_a_thousand_at_a_time():
+    assert _rows(OneStep()) == 1024
+    assert _rows(Together()) == 16384
+
+
+def test_a_block_of_another_size_has_other_trials_but_is_as_long_as_was_asked():
+    env = TaskEnv(OneStep())
+    env.player.stream.block_rows = 20
+    env.reset(seed=0)
+    assert len(env.player.table.batch) == 20
