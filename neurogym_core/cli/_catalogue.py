@@ -27,13 +27,19 @@ def offline_option(function: _FunctionT) -> _FunctionT:
     return click.option("--offline", is_flag=True, help="Do not use the network for the list of packages.")(function)
 
 
-def read_catalogue(*, offline: bool, refresh: bool = False) -> Catalogue:
-    """The catalogue; its notes go to stderr."""
+def read_catalogue(*, offline: bool, refresh: bool = False, quiet: bool = False) -> Catalogue:
+    """The catalogue; its notes go to stderr, unless `quiet`."""
     with busy("Asking the registry ..."):
         found = catalogue(offline=offline, refresh=refresh)
+    if not quiet:
+        show_notes(found)
+    return found
+
+
+def show_notes(found: Catalogue) -> None:
+    """The notes on stderr."""
     for note in found.notes:
         click.echo(f"Note: {clean(note)}", err=True)
-    return found
 
 
 def required(found: Catalogue, name: str) -> Listing:

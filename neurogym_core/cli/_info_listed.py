@@ -11,13 +11,13 @@ from ..ecosystem.records import Reference
 from ..ecosystem.registry.client import Listing
 from ..ecosystem.registry.versions import version_key
 from ..errors import AmbiguousTaskError, RegistryError
-from ._catalogue import read_catalogue
+from ._catalogue import read_catalogue, show_notes
 
 
 def print_listed(name: str, *, as_json: bool, as_bibtex: bool, offline: bool) -> bool:
     """Print what the registry knows of a task or package; False when it knows none of this name."""
     try:
-        found = read_catalogue(offline=offline)
+        found = read_catalogue(offline=offline, quiet=True)
     except RegistryError as error:
         click.echo(f"Note: {error}", err=True)
         return False
@@ -30,6 +30,7 @@ def print_listed(name: str, *, as_json: bool, as_bibtex: bool, offline: bool) ->
             ids = ", ".join(owner.task_id(row) for owner, row in tasks)
             raise AmbiguousTaskError(f"{name!r} is in {len(tasks)} packages of the registry: {ids}. Write the whole id.")
         listing, task = tasks[0]
+    show_notes(found)
     if as_bibtex:
         _print_bibtex(name, [task] if task else listing.row["tasks"])
     elif as_json:

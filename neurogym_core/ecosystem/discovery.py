@@ -24,7 +24,7 @@ from ..errors import (
     listed,
 )
 from .files import is_file_reference, load_from_file
-from .names import clean, said_by, snake_case
+from .names import canonical, clean, said_by, snake_case
 from .records import Described, Installed, Offer, TaskInfo, WrapperInfo, advice
 from .switches import blocked
 
@@ -205,6 +205,8 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` shows what is installed."
     if renamed := [offer for offer in offers if _was_called(offer, name)]:
         return f"{name!r} is now {' or '.join(_called_now(offer, name) for offer in renamed)}. Use that name."
+    if kind == "task" and (package := _listed_in_a_registry(name)):
+        return f"Unknown task {name!r}: it is in the package {package}, which is not installed: `ngym install {package}`."
     if not offers:
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}."
     if kind == "task" and (versions := _other_versions(name, offers)):
@@ -219,6 +221,18 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
             f"{did_you_mean(namespace, spaces)} Known: {listed(spaces)}. {show}"
         )
     return f"Unknown {kind} {name!r}: no installed package offers it.{hint} {show}"
+
+
+def _listed_in_a_registry(name: str) -> str | None:
+    """The one package that could be installed for a task, as far as that is known without the network."""
+    from .registry.client import catalogue  # only on the way to an error
+
+    try:
+        owners = {listing.name for listing, _ in catalogue(offline=True).find_task(name) if listing.latest is not None}
+    except Exception:  # a hint must not take the place of the error
+        return None
+    owners -= {canonical(package.distribution) for package in declared().packages}
+    return owners.pop() if len(owners) == 1 else None
 
 
 def _was_called(offer: _InfoT, name: str) -> bool:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-CLICK = "import click\n@click.command()\ndef train(): pass\n"
+CLICK = "import click\n@click.command()\ndef drill(): pass\n"
 PLUGIN = "from neurogym_core.ecosystem import hookimpl\n@hookimpl\ndef ngym_trial_end(trial): pass\n"
 
 
@@ -22,9 +22,9 @@ def problems(ngym, *options: str, package: str, **environment: str) -> list[tupl
 
 def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> None:
     groups = {
-        "neurogym.commands": {"train": "neurogym_task_foo.cli:train"},
+        "neurogym.commands": {"drill": "neurogym_task_foo.cli:drill"},
         "neurogym.plugins": {"log": "neurogym_task_foo.plugin"},
-        "neurogym.trainers": {"ppo": "neurogym_task_foo.cli:train"},
+        "neurogym.trainers": {"coach": "neurogym_task_foo.cli:drill"},
     }
     files = {"cli.py": CLICK, "plugin.py": PLUGIN}
     site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"), groups=groups, files=files)

@@ -30,7 +30,7 @@ def _package(name: str, source: str = "", **fields: object) -> object:
 
 CLAIMS = {
     "neurogym.wrappers": {"ReactionTime": "evil_claims.bad:Bad"},
-    "neurogym.commands": {"list": "evil_claims.bad:Bad", "train": "evil_claims.bad:Bad"},
+    "neurogym.commands": {"list": "evil_claims.bad:Bad", "drill": "evil_claims.bad:Bad"},
 }
 LIES = {"title": f'"{EVIL}"', "tags": '["best-ever"]', "reference": "[{doi = 'trust me'}]"}
 HOOK = "from neurogym_core import hookimpl\n@hookimpl\ndef ngym_every_step(env): pass\n"
@@ -57,7 +57,7 @@ NEIGHBOURS = [
              tasks={"core/Bad-v0": "evil_claims.bad:Bad", "good/Good-v0": "evil_claims.bad:Bad"}, groups=CLAIMS,
               manifest=packages.manifest_row("Good-v0", title='"Stolen"')),
     _package("other-claims", "class Bad: pass", tasks={}, manifest=None,
-             groups={"neurogym.commands": {"train": "other_claims.bad:Bad"}}),
+             groups={"neurogym.commands": {"drill": "other_claims.bad:Bad"}}),
     _package("neurogym-task-core", "class Bad: pass"),
     _package("neurogym-task-future", "class Bad: pass", requires=("neurogym-core>=2,<3",)),
     _package("neurogym-task-twice", "class Bad: pass", tasks={}, manifest=packages.manifest_row("Bad-v0"),
@@ -193,7 +193,7 @@ def test_doctor_says_how_to_remove_each(diagnosis: dict) -> None:
 
 
 def test_a_command_claimed_twice_is_refused_naming_both(town: Path, shell, canary: Path) -> None:
-    result = shell("train", site=town / "site", CANARY=str(canary))
+    result = shell("drill", site=town / "site", CANARY=str(canary))
     assert result.returncode == 1
     assert "'evil-claims', 'other-claims'" in " ".join(result.stderr.split())
     assert not canary.exists()

@@ -130,6 +130,7 @@ def test_the_core_s_wheel_has_the_list_and_the_schemas_with_it(town: Town) -> No
     assert (town.environment.site / "neurogym_core" / "_bundled" / "registry" / "schema" / "entry.schema.json").is_file()
 
 
+@pytest.mark.slow
 def test_a_wheel_with_another_hash_is_refused(town: Town) -> None:
     town.release()
     packages.wheel(dots(source=TASK + "\nimport os\n"), town.wheels)  # the same name, other contents
@@ -139,6 +140,7 @@ def test_a_wheel_with_another_hash_is_refused(town: Town) -> None:
     assert "Nothing was installed." in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_plan_that_changes_numpy_is_refused(town: Town) -> None:
     town.release(dots(requires=("neurogym-core>=1.0,<2", "numpy>=9999")))
     packages.wheel(packages.Package(name="numpy", version="9999", requires=(), manifest=None), town.wheels)
@@ -148,6 +150,7 @@ def test_a_plan_that_changes_numpy_is_refused(town: Town) -> None:
     assert "--upgrade-core" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_wheel_that_pip_does_not_find(town: Town) -> None:
     town.release().unlink()
     refused = town.ngym("install", "dots", "--yes")
@@ -156,6 +159,7 @@ def test_a_wheel_that_pip_does_not_find(town: Town) -> None:
     assert "pip config list" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_source_distribution_is_never_built(town: Town, tmp_path: Path) -> None:
     town.release().unlink()
     source = tmp_path / "neurogym_task_dots-1.0.0"
@@ -166,6 +170,7 @@ def test_a_source_distribution_is_never_built(town: Town, tmp_path: Path) -> Non
     assert not (tmp_path / "canary").exists()
 
 
+@pytest.mark.slow
 def test_a_package_that_fails_its_checks_is_installed_and_said_to_fail(town: Town) -> None:
     town.release(dots(source="raise RuntimeError('on purpose')"))
     done = town.ngym("install", "dots", "--yes")
@@ -175,6 +180,7 @@ def test_a_package_that_fails_its_checks_is_installed_and_said_to_fail(town: Tow
     assert town.ngym("uninstall", "dots", "--yes").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_package_that_cannot_be_imported_is_removed_without_running_it(town: Town, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     evil = dots(source=f"open({str(canary)!r}, 'w'); raise SystemExit")
@@ -188,6 +194,7 @@ def test_a_package_that_cannot_be_imported_is_removed_without_running_it(town: T
     assert not canary.exists()
 
 
+@pytest.mark.slow
 def test_without_pip_it_says_so(town: Town, tmp_path: Path, third_party: Path, core_wheel: Path) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
