@@ -10,6 +10,7 @@ import subprocess
 import sys
 import warnings
 from functools import cache
+from itertools import islice
 
 import gymnasium
 import numpy as np
@@ -309,7 +310,7 @@ def test_dataset_is_what_an_env_shows_and_wants(task_id, seq_len):
 
 
 def patient(task, env):
-    if task.hooked:
+    if task.hooked or (not task.actions.continuous and task.actions.rest is None):
         return env.target
     if task.actions.continuous:
         return task.actions.from_task_units(task.actions.rest_value)
@@ -342,7 +343,7 @@ def test_scoring_a_batch_is_playing_it(task_id, seq_len):
         scored = batch.score(acts)
         whole = np.flatnonzero(batch.complete)
         assert len(scored) == len(whole)
-        for i, record in zip(whole, scored.rows(), strict=True):
+        for i, record in islice(zip(whole, scored.rows(), strict=True), 40):
             played = play_trial(
                 task,
                 {name: values[i] for name, values in batch.conditions.items()},
@@ -385,7 +386,7 @@ def test_premature_answering_never_pays(task_id):
     task = task_for(
         task_id, lambda task: task.actions.continuous or task.actions.rest is not None, "every action is an answer"
     )
-    reward = {name: run(task, name, 400, seed=1)["reward"] for name in ("premature", "guess", "oracle")}
+    reward = {name: run(task, name, 400, num_envs=100, seed=1)["reward"] for name in ("premature", "guess", "oracle")}
     mean = {name: values.mean() for name, values in reward.items()}
     error = np.sqrt(sum(reward[name].var() / 400 for name in ("premature", "guess")))
     assert mean["premature"] < mean["oracle"]

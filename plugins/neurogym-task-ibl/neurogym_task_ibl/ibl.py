@@ -40,6 +40,7 @@ class IBL(Task):
       ms;
     - quiescence lasts 200 to 500 ms, as the paper says; the rig software adds 200 ms to it:
       ``timing={"quiescence": Uniform(400, 700)}`` comes near;
+    - a trial in which the wheel is never still for long enough is given up after 75 s, a miss (there, it goes on);
     - a session has 500 trials (there, it ends when the mouse becomes slow).
 
     Args:
@@ -61,6 +62,7 @@ class IBL(Task):
     longest_block: int = 100
     sigma: float = 1.0  # ours
     trials_per_session: int | None = 500
+    max_duration: float | None = 75_000  # ms
 
     timing = {
         "quiescence": TruncatedExponential(350, 200, 500),

@@ -178,6 +178,13 @@ def test_who_does_not_answer_within_a_minute_has_missed_and_waits():
     np.testing.assert_array_equal(record["steps"] * 100, record["duration.quiescence"] + 62_000)
 
 
+def test_who_is_never_still_is_given_up():
+    record = run(IBL(), lambda env, obs: np.ones(env.num_envs, int), 4, seed=8)
+    assert set(record["outcome"]) == {"miss"}
+    assert set(record["steps"]) == {750}
+    assert (record["reward"] == 0).all()
+
+
 def test_the_tone_marks_the_onset_also_without_contrast():
     task = IBL(dt=10)
     batch = task.sample(50, seed=9, contrast=0.0)
