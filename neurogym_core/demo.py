@@ -29,7 +29,7 @@ Fitted are Weibull functions; the threshold is the coherence with 82 % correct,
 and the intervals are the bootstrap's. –: the data do not tell."""
 TRY_NEXT = (
     "ngym info ReadySetGo-v0",
-    "ngym run PerceptualDecisionMaking-v0 --subject integrator --set sigma=4 --n-trials 20",
+    "ngym run PerceptualDecisionMaking-v0 --subject integrator --n-trials 20",
     "ngym plot AntiReach-v0 --subject random -o trial.png",
 )
 

@@ -186,8 +186,8 @@ class PlayTable:
         if not self.payoffs.slot_names:
             return
         miss = np.where(self.closes[:, :, 0], self.payoffs.miss_reward[:, :1], 0).reshape(-1, 1)
-        answers = (self.payoffs.slot >= 0).reshape(-1, self.n_actions)
-        reward[:, 1] += np.where(answers, 0, miss)
+        ends = ((self.payoffs.slot >= 0) | (self.payoffs.goto == END)).reshape(-1, self.n_actions)  # answers, and aborts
+        reward[:, 1] += np.where(ends, 0, miss)
 
     @cached_property
     def cell_target(self) -> np.ndarray:

@@ -98,19 +98,20 @@ class Payoffs:
         return replace(self, period=period, **wide)
 
     def oracle_path(self, batch: TrialBatch) -> np.ndarray:
-        """(n, S) steps that the oracle plays: it answers at the end of every window, and periods run to their end."""
+        """(n, S) steps that the oracle plays: it answers at the end of every window, and periods run to their end.
+
+        The path ends where it would lead back to an earlier period: every period is in it once at most, in their order.
+        """
         n, n_periods = len(batch), len(batch.period_names)
         exits = self._oracle_exits(batch)
         visited = np.zeros((n, n_periods), bool)
         at, alive = np.zeros(n, np.int64), np.ones(n, bool)
         rows = np.arange(n)
         for _ in range(n_periods):
-            alive &= ~visited[rows, at]
             visited[rows[alive], at[alive]] = True
-            following = exits[rows, at]
-            at = np.where(following == STAY, at + 1, following)
-            alive &= (at >= 0) & (at < n_periods)
-            at = np.where(alive, at, 0)
+            following = np.where(exits[rows, at] == STAY, at + 1, exits[rows, at])
+            alive &= (following > at) & (following < n_periods)
+            at = np.where(alive, following, 0)
         path = np.where(visited[:, batch.period], batch.duration, 0)
         return self._shorten_untimed(batch, path)
 

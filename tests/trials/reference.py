@@ -214,15 +214,15 @@ class WrittenTrial:
                 yield p, k
 
     def oracle_steps(self) -> Iterator[tuple[int, int]]:
-        """The steps of the oracle, who answers at the end of every window and sits every period out."""
-        p, visited = 0, set()
-        while p is not None and p not in visited:
-            visited.add(p)
+        """The steps of the oracle, who answers at the end of every window, sits every period out, and never goes back."""
+        p = 0
+        while p is not None:
             untimed = self.names[p] in self.trial.timeline.untimed
             length = min(self.length[p], 1) if untimed else self.length[p]
             for k in range(length):
                 yield p, k
-            p = self._oracle_exit(p)
+            following = self._oracle_exit(p)
+            p = following if following is not None and following > p else None
 
     def _oracle_exit(self, p: int) -> int | None:
         leads: int | str = STAY
