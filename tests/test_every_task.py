@@ -386,9 +386,10 @@ def test_premature_answering_never_pays(task_id):
     task = task_for(
         task_id, lambda task: task.actions.continuous or task.actions.rest is not None, "every action is an answer"
     )
-    reward = {name: run(task, name, 400, num_envs=100, seed=1)["reward"] for name in ("premature", "guess", "oracle")}
+    n = 400 if task.max_steps < 500 else 100  # who is always premature may keep a long trial from ever getting on
+    reward = {name: run(task, name, n, num_envs=100, seed=1)["reward"] for name in ("premature", "guess", "oracle")}
     mean = {name: values.mean() for name, values in reward.items()}
-    error = np.sqrt(sum(reward[name].var() / 400 for name in ("premature", "guess")))
+    error = np.sqrt(sum(reward[name].var() / n for name in ("premature", "guess")))
     assert mean["premature"] < mean["oracle"]
     assert mean["premature"] <= mean["guess"] + 4 * error
 
