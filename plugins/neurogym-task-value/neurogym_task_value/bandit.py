@@ -64,3 +64,17 @@ class Bandit(Task):
         trial.periods("choice")
         trial.show("offer", 1, during="choice")
         trial.pay("arm", trial.payout, worth=trial.probability * self.sizes, during="choice")
+
+
+class Nothing(Bandit):
+    """Take the arm that always pays; the other one never does.
+
+    The smallest task that can be learned: an agent that does not solve it is broken. Bandit with probabilities of 1 and
+    0; after the bandits of Wang et al. (2018), doi:10.1038/s41593-018-0147-8.
+
+    Deviations from the paper: those of Bandit; nothing is left to chance.
+
+    Args: as in Bandit.
+    """
+
+    probabilities: tuple[float, ...] = (1.0, 0.0)

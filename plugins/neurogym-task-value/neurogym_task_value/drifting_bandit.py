@@ -46,9 +46,7 @@ class DriftingBandit(Task):
 
     def define(self) -> None:
         if not 0 <= self.decay < 1:
-            raise InvalidValueError(
-                f"DriftingBandit was given decay={self.decay!r}; it needs a number from 0 to below 1."
-            )
+            raise InvalidValueError(f"DriftingBandit was given decay={self.decay!r}; it needs a number from 0 to below 1.")
         self.observe(offer=1)
         self.act(arm=self.arms)
         self.vary(

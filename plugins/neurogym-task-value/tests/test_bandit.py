@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from neurogym_task_value.bandit import Bandit
+from neurogym_task_value.bandit import Bandit, Nothing
 
 from neurogym_core import Dataset, TaskEnv, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
@@ -67,3 +67,12 @@ def test_impossible_arms_are_told():
     for wrong in ({"probabilities": (0.5,)}, {"probabilities": (0.5, 1.5)}, {"magnitudes": (1.0, 2.0, 3.0)}):
         with pytest.raises(InvalidValueError):
             Bandit(**wrong)
+
+
+def test_nothing_is_solved_by_the_first_arm():
+    """One arm always pays, the other never: what is left to learn is which."""
+    task = Nothing()
+    assert task.parameters == Bandit(probabilities=(1.0, 0.0)).parameters
+    env = TaskEnv(task)
+    env.reset(seed=1)
+    assert [env.step(arm)[1] for arm in (0, 1, 0, 0, 1)] == [1, 0, 1, 1, 0]

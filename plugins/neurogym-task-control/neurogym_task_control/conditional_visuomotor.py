@@ -1,0 +1,114 @@
+"""Learning which movement goes with which picture, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Session, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+
+class NAltConditionalVisuomotor(Task):
+    """Learn by trial and error which movement is right after which picture; the pairs change without notice.
+
+    After Asaad, Rainer & Miller (1998), Neuron 21:1399, doi:10.1016/S0896-6273(00)80658-3.
+
+    Pictures are random patterns of 0 and 1, new ones in every session, all different. The subject fixates while one of
+    them is shown, with noise, and during the delay that follows. When the fixation cue goes off it makes one of as many
+    movements as there are pictures. Each picture goes with one of them; which, is drawn for every session and nowhere
+    shown, so that the subject has to find out. After a block of trials, of random length, the pairs change, every picture
+    to another movement than before: with two pictures they are reversed.
+
+    In the record `picture` is the index of the picture, `movements` the movement that is right after each of them, and
+    `patterns` the patterns of all of them, one after another.
+
+    Deviations from the paper:
+
+    - pictures are patterns of a few units; more than two of them can be had;
+    - blocks end after a number of trials (there, when the pairs had been learned);
+    - durations, noise and block lengths are NeuroGym's or ours.
+
+    Args:
+        pictures: number of pictures and of movements, at least 2.
+        units: units of a pattern.
+        shortest_block, longest_block: bounds of a block's length, trials, both included.
+        sigma: SD of the noise of the pictures, times sqrt(ms).
+    """
+
+    pictures: int = 2
+    units: int = 10
+    shortest_block: int = 30  # ours, as is the other one
+    longest_block: int = 50
+    sigma: float = 0.1  # as in NeuroGym
+    trials_per_session: int | None = 250
+
+    timing = {"fixation": 500, "stimulus": 500, "delay": 1000, "decision": 500}  # ms, as in NeuroGym
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        if not (2 <= self.pictures < 2**self.units and self.units <= 30):
+            raise InvalidValueError(
+                f"NAltConditionalVisuomotor was given pictures={self.pictures} and units={self.units}; give at least 2 "
+                "pictures, at most 30 units, and so many units that all pictures can differ."
+            )
+        if not 1 <= self.shortest_block <= self.longest_block:
+            raise InvalidValueError(
+                f"NAltConditionalVisuomotor was given blocks of {self.shortest_block} to {self.longest_block} trials; give at "
+                "least 1, the shorter bound first."
+            )
+        self.observe(fixation=1, stimulus=self.units)
+        self.act(fixate=1, move=self.pictures)
+        self.vary(
+            picture=Choice(self.pictures),
+            patterns=lambda rng, prior: self._new_patterns(rng, prior.n),
+            movements=lambda rng, prior: self._new_movements(rng, prior.n),
+            answer=_right_movement,
+        )
+
+    # ------------------------------------------------------------------ which trial comes next
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        n = len(session)
+        session.patterns = self._new_patterns(rng, n)
+        session.movements = self._new_movements(rng, n)
+        session.left = self._block_lengths(rng, n)
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        n = len(session)
+        over = session.left == 0
+        # All movements turn by the same number of places, so that none stays.
+        turn = rng.integers(1, self.pictures, n) * over
+        session.movements = (session.movements + turn[:, None]) % self.pictures
+        session.left = np.where(over, self._block_lengths(rng, n), session.left) - 1
+        return self.draw_conditions(rng, n, {"patterns": session.patterns, "movements": session.movements})
+
+    def _block_lengths(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        return rng.integers(self.shortest_block, self.longest_block + 1, n)
+
+    def _new_movements(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """A random movement for each picture, all different, (n, pictures)."""
+        return rng.permuted(np.tile(np.arange(self.pictures), (n, 1)), axis=1)
+
+    def _new_patterns(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Different patterns of 0 and 1, not all 0, one after another, (n, pictures * units)."""
+        codes = rng.integers(1, 2**self.units, (n, self.pictures))
+        while len(alike := np.flatnonzero((np.diff(np.sort(codes, axis=1), axis=1) == 0).any(axis=1))):
+            codes[alike] = rng.integers(1, 2**self.units, (len(alike), self.pictures))
+        return (codes[:, :, None] >> np.arange(self.units) & 1).reshape(n, -1)
+
+    # ------------------------------------------------------------------ how it is laid out
+
+    def new_trial(self, trial: Trial) -> None:
+        before = ("fixation", "stimulus", "delay")
+        trial.periods(*before, "decision")
+        trial.show("fixation", 1, during=before)
+        patterns = trial.patterns.reshape(trial.n, self.pictures, self.units)
+        trial.show("stimulus", patterns[np.arange(trial.n), trial.picture], during="stimulus", noise=self.sigma)
+        trial.answer("move", trial.right_answer, during="decision")
+
+
+def _right_movement(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The movement that goes with the picture, (n,)."""
+    return np.take_along_axis(conditions["movements"], np.asarray(conditions["picture"])[:, None], axis=1)[:, 0]

@@ -1,0 +1,31 @@
+"""Nothing happens."""
+
+from __future__ import annotations
+
+from neurogym_core import Task, Trial
+
+
+class Null(Task):
+    """Do nothing for ten seconds: nothing is shown, asked or paid.
+
+    A baseline, for measuring what a network or a recording does by itself, and for testing tools. There is one channel,
+    which stays 0, and one action, which is resting.
+
+    Deviations from the paper: none known; there is no paper.
+
+    Args: none of its own.
+    """
+
+    supervised = False
+    go_cue = None
+
+    timing = {"rest": 10_000}  # ms, as in NeuroGym
+    rewards = {"abort": 0.0}
+
+    def define(self) -> None:
+        self.observe(nothing=1)
+        self.act(rest=1)
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("rest")
+        trial.best(0)
