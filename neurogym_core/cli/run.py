@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ._complete import complete_task
+from ._progress import Progress
 from ._settings import made_task, play_options, read_conditions, usage_errors
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class _Game:
         # Every env counts as many trials, so that short ones are not preferred.
         quota = None if self.n_trials is None else -(-self.n_trials // self.num_envs)
         parts: list[Any] = []
-        with _Progress(self.n_trials or self.n_steps) as progress:
+        with Progress("playing", self.n_trials or self.n_steps) as progress:
             done = 0
             while done < (self.n_trials or self.n_steps):
                 finished = self._step()
@@ -108,36 +107,6 @@ class _Game:
         self.observations, _, _, _, info = self.env.step(self.subject(self.bare, self.observations))
         self.steps += 1
         return info["trial"].finished if "trial" in info else None
-
-
-class _Progress:
-    """A bar on the terminal's stderr that appears once a run has lasted a second."""
-
-    def __init__(self, total: int) -> None:
-        self._total, self._since, self._bar = total, time.monotonic(), None
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def show(self, done: int) -> None:
-        """So much of the total is done."""
-        if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._since > 1:
-            self._bar = self._begin()
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done)
-
-    def _begin(self) -> Any:
-        from rich.console import Console
-        from rich.progress import Progress
-
-        bar = Progress(console=Console(stderr=True), transient=True)
-        bar.add_task("playing", total=self._total)
-        bar.start()
-        return bar
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
 
 def _write(record: TrialRecord, path: Path) -> None:

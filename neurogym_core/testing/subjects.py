@@ -27,7 +27,7 @@ class Subject(ABC):
     def __init__(self, seed: int | None = 0) -> None:
         self.rng = np.random.default_rng(seed)
 
-    def begin(self, env: TaskVectorEnv) -> None:
+    def begin(self, env: TaskVectorEnv) -> None:  # noqa: B027  (most have nothing to begin)
         """Called once before the first step; refuses tasks that the subject cannot play."""
 
     @abstractmethod
@@ -92,7 +92,7 @@ class Premature(Subject):
             if actions.trigger is not None:
                 hasty[:, actions.trigger[0]] = 1.0
             return hasty
-        first = 0 if actions.rest is None else 1
+        first = 0 if actions.rest is None or actions.size == 1 else 1
         return self.rng.integers(first, actions.size, env.num_envs)
 
 

@@ -21,6 +21,8 @@ def _require_resting(candidate: Candidate) -> None:
     actions = candidate.task.actions
     if not actions.continuous and actions.rest is None:
         raise NotApplicable("it has no action of resting")
+    if not actions.continuous and actions.size == 1:
+        raise NotApplicable("it has no action but resting")
     if "rest" not in candidate.played:
         raise NotApplicable("its trials are long: the full level plays it")
 

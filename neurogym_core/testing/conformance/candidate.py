@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from neurogym_core.ecosystem.discovery import declared, find_task, installed, lo
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical
 from neurogym_core.ecosystem.records import TaskInfo
+from neurogym_core.errors import UnknownTaskError
 from neurogym_core.play.make import make, resolve
 from neurogym_core.play.stream import TrialStream
 from neurogym_core.play.vector_env import TaskVectorEnv
@@ -192,8 +195,34 @@ def expanded(sources: Any) -> list[Any]:
 
 
 def tasks_of_package(name: str) -> tuple[TaskInfo, ...] | None:
-    """The tasks of an installed package, given by its distribution's name or its namespace; None: there is none."""
+    """The tasks of an installed package, given by its distribution's name, its namespace, or the folder of its sources.
+
+    Returns:
+        None where this names no package.
+
+    Raises:
+        UnknownTaskError: a folder without a project, or one that is not installed.
+    """
     for package in declared().packages:
         if name == package.namespace or canonical(name) == canonical(package.distribution):
             return next(one.tasks for one in installed().packages if one.distribution == package.distribution)
-    return None
+    folder = Path(name)
+    return _tasks_of_folder(folder) if folder.is_dir() else None
+
+
+def _tasks_of_folder(folder: Path) -> tuple[TaskInfo, ...]:
+    """What is checked is what is installed: entry points and manifest are read from there."""
+    try:
+        project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UnknownTaskError(
+            f"{str(folder)!r} has no pyproject.toml with a project's name. Expected the folder of a package; "
+            "give that, or a file as `my_task.py:MyTask`."
+        ) from None
+    found = None if Path(project).is_dir() else tasks_of_package(project)
+    if found is None:
+        raise UnknownTaskError(
+            f"{project} is not installed here, or offers nothing. Expected an installed package. "
+            f"Install it: `python -m pip install -e {folder}`."
+        )
+    return found

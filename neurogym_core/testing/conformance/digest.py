@@ -1,8 +1,8 @@
 """The behaviour digest of a task: a few short texts that change when what the task does changes.
 
-It is made of what the task declares and of tables of trials, rounded, without NumPy's random numbers (their streams may
+It is made of what the task declares and of tables of trials, without NumPy's random numbers (their streams may
 change): conditions are taken from the design in `factorial`, everything else from the `StableGenerator`. Tables are
-hashed as they are played, step by step, so that it does not matter how periods are cut into segments. Four parts:
+taken as they are played, step by step, so that it does not matter how periods are cut into segments. Four parts:
 
 - ``declared``: channels, actions, timing, rewards, conditions, session settings;
 - ``trials``: what is shown, right, paid and done next on every step of up to `ROWS` trials;
@@ -21,6 +21,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +40,16 @@ from neurogym_core.trials.record import Outcome
 
 FILE = "digests.toml"
 SCHEMA = 1
+_TEXT = re.compile(r"[0-9a-f]{16} -?\d+\.\d{6}")
 ROWS = 240
 """Trials in the tables, at most."""
-NUMBERS = 3_000_000
+NUMBERS = 600_000
 """Numbers in the tables, about."""
 SESSIONS, SESSION_TRIALS = 3, 60
 STEPS = 240
 
 Digest = dict[str, str]
-"""Part -> 16 hexadecimal digits."""
+"""Part -> 16 hexadecimal digits and a number."""
 
 
 def digest_of(task: Task) -> Digest:
@@ -67,11 +69,17 @@ def digest_of(task: Task) -> Digest:
 # ---------------------------------------------------------------------- the parts
 
 
-class _Hash:
-    """Takes named values, rounded, and gives 16 hexadecimal digits."""
+class _Digest:
+    """Takes named values, and gives a text of two parts: what must be equal, and what must be nearly so.
+
+    Texts and whole numbers are hashed. Of numbers with a fraction, whose last bits depend on the processor, a weighted sum
+    is kept: with weights in [-1, 1] that look random, it moves when any of them does.
+    """
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
+        self._sum = 0.0
+        self._arrays = 0
 
     def plain(self, name: str, value: Any) -> None:
         text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=True)
@@ -79,28 +87,56 @@ class _Hash:
 
     def array(self, name: str, values: Any) -> None:
         values = np.asarray(values)
-        if values.dtype.kind in "fc":
-            values = _rounded(values)
-        elif values.dtype.kind in "biu":
-            values = values.astype("<i8")
-        else:
+        if values.dtype.kind not in "fciub":
             self.plain(name, values.tolist())
             return
         self._hash.update(f"{name}{values.shape}".encode())
-        self._hash.update(np.ascontiguousarray(values).tobytes())
+        self._arrays += 1
+        if values.dtype.kind in "fc":
+            finite = np.nan_to_num(values, nan=-9.87, posinf=9.87e3, neginf=-9.88e3).astype(np.float64)
+            # Each array counts differently, so that two that change places are noticed.
+            self._sum += (1 + self._arrays * 0.6180339887 % 1) * _summed(finite.ravel())
+        else:
+            self._hash.update(np.ascontiguousarray(values.astype("<i8")).tobytes())
 
     def text(self) -> str:
-        return self._hash.hexdigest()[:16]
+        return f"{self._hash.hexdigest()[:16]} {self._sum:.6f}"
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
-    """To 1e-4, with the edges between two values where round numbers are not; int64."""
-    finite = np.nan_to_num(values.astype(np.float64), nan=9.87e8, posinf=9.88e8, neginf=-9.88e8)
-    return np.floor(finite * 1e4 + 0.6180339887).astype("<i8")
+_WIDTH = 4096
+
+
+@cache
+def _weights(key: int, n: int) -> np.ndarray:
+    return 2 * StableGenerator(key).random(n) - 1
+
+
+def _summed(values: np.ndarray) -> float:
+    """Weighted sum of the values in units of their norm, plus the logarithm of the norm."""
+    norm = float(np.sqrt((values**2).sum()))
+    if norm == 0:
+        return 0.0
+    rows = -(-values.size // _WIDTH)
+    table = np.pad(values, (0, rows * _WIDTH - values.size)).reshape(rows, _WIDTH)
+    return float((table @ _weights(1, _WIDTH)) @ _weights(2, rows)) / norm + math.log(norm)
+
+
+def agree(one: str, other: str) -> bool:
+    """Whether two texts of a part stand for the same behaviour."""
+    (exact, about), (known, nearly) = one.split(), other.split()
+    return exact == known and abs(float(about) - float(nearly)) <= 2e-5
+
+
+def changes(known: Digest, fresh: Digest) -> list[str]:
+    """The parts in which two digests differ."""
+    return sorted(
+        part for part in {*known, *fresh}
+        if part not in known or part not in fresh or not agree(known[part], fresh[part])
+    )  # fmt: skip
 
 
 def _declared(task: Task) -> str:
-    result = _Hash()
+    result = _Digest()
     found = describe(task)
     for name in ("dt", "supervised", "trials_per_session", "channels", "actions", "conditions", "rewards"):
         result.plain(name, found[name])
@@ -114,7 +150,7 @@ def _declared(task: Task) -> str:
 
 def _trials(task: Task) -> str:
     batch = _tables(task)
-    result = _Hash()
+    result = _Digest()
     for name in sorted(batch.conditions):
         result.array(name, batch.conditions[name])
     for name in sorted(batch.notes):
@@ -152,7 +188,7 @@ def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
     return design
 
 
-def _add_steps(batch: TrialBatch, result: _Hash) -> None:
+def _add_steps(batch: TrialBatch, result: _Digest) -> None:
     """Everything that has a value for each segment, for each step."""
     payoffs = batch.payoffs
     duration = batch.duration
@@ -173,7 +209,7 @@ def _add_steps(batch: TrialBatch, result: _Hash) -> None:
         result.array(name, per_step(getattr(payoffs, name)))
 
 
-def _add_slots(batch: TrialBatch, result: _Hash) -> None:
+def _add_slots(batch: TrialBatch, result: _Digest) -> None:
     """What there is once a trial, for each question."""
     payoffs = batch.payoffs
     result.plain("slots", list(payoffs.slot_names))
@@ -189,7 +225,7 @@ def _add_slots(batch: TrialBatch, result: _Hash) -> None:
 def _session(task: Task) -> str:
     """Sessions whose trials are drawn one after another; where outcomes are read, choices and outcomes go in turn."""
     rng: Any = StableGenerator(2)
-    result = _Hash()
+    result = _Digest()
     session = task.fresh_session(rng, SESSIONS)
     rows = np.arange(SESSIONS)
     trials = SESSION_TRIALS if task.trials_per_session is None else min(SESSION_TRIALS, task.trials_per_session)
@@ -220,7 +256,7 @@ def _steps(task: Task) -> str:
     for key, name in enumerate(("conditions", "noise", "session_rng", "play")):
         setattr(player.stream, name, StableGenerator(10 + key))
     player.reset(conditions=_design(task, 12))
-    result = _Hash()
+    result = _Digest()
     blank = np.zeros((n, task.channels.size), np.float32)
     for step in range(STEPS):
         target = player.targets()
@@ -270,8 +306,9 @@ def stored(path: Path) -> dict[str, Digest]:
         raise ManifestError(f"{path.name} cannot be read ({error}). Correct it, or delete it and write it anew.") from error
     found = {name: table for name, table in tables.items() if name != "schema"}
     for name, table in found.items():
-        if not isinstance(table, dict) or not all(re.fullmatch("[0-9a-f]{16}", str(text)) for text in table.values()):
-            raise ManifestError(f"{path.name} has {table!r} for {name!r}, expected parts with 16 hexadecimal digits each.")
+        if not isinstance(table, dict) or not all(_TEXT.fullmatch(str(text)) for text in table.values()):
+            expected = "parts with 16 hexadecimal digits and a number each"
+            raise ManifestError(f"{path.name} has {table!r} for {name!r}, expected {expected}.")
     return found
 
 
@@ -282,23 +319,23 @@ def store(path: Path, fresh: Mapping[str, Digest], *, force: bool = False) -> li
         InvalidValueError: one is stored already and differs, and `force` is not set. Nothing is written then.
     """
     known = stored(path)
-    changed = sorted(name for name, digest in fresh.items() if name in known and known[name] != digest)
+    changed = sorted(name for name, digest in fresh.items() if name in known and changes(known[name], digest))
     if changed and not force:
         raise InvalidValueError(
             f"{path.name} has another digest of {', '.join(changed)}: what it does has changed. Give it a new version "
-            "(a new entry point Name-v1), or say --force while it is not published."
+            "(a new entry point Name-v1), or say --force while this one is not published."
         )
-    written = [name for name, digest in fresh.items() if known.get(name) != digest]
+    written = [name for name, digest in fresh.items() if name not in known or changes(known[name], digest)]
     if written:
         with replacing(path) as temporary:
-            Path(temporary).write_text(_written({**known, **fresh}), "utf-8")
+            Path(temporary).write_text(_written({**known, **{name: fresh[name] for name in written}}), "utf-8")
     return written
 
 
 def _written(digests: Mapping[str, Digest]) -> str:
     head = [
         "# What each task does, as digests: `ngym check` fails when one changes without a new version of the task.",
-        "# Written by `ngym check --update-digest`.",
+        "# Written by `ngym check PACKAGE --write-digests`.",
         f"schema = {SCHEMA}",
     ]
     return "\n".join([*head, *_tables_of(digests)]) + "\n"
@@ -310,4 +347,4 @@ def _tables_of(digests: Mapping[str, Digest]) -> Iterable[str]:
         yield from (f'{part} = "{text}"' for part, text in digests[name].items())
 
 
-__all__ = ["FILE", "Digest", "digest_of", "digests_path", "store", "stored"]
+__all__ = ["FILE", "Digest", "changes", "digest_of", "digests_path", "store", "stored"]

@@ -242,6 +242,8 @@ def every_trial_asks_something(candidate: Candidate) -> None:
     payoffs = batch.payoffs
     if candidate.task.step_action is not None:
         raise NotApplicable("it pays in step_action")
+    if not candidate.task.actions.continuous and candidate.task.actions.size == 1:
+        raise NotApplicable("it has no action but resting")
     steps_open = (payoffs.window & (batch.duration > 0)[:, :, None]).any(axis=1)
     for k, slot in enumerate(payoffs.slot_names):
         closed = payoffs.asked[:, k] & ~steps_open[:, k]

@@ -1,0 +1,43 @@
+"""`Progress`: a bar for what takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+
+class Progress:
+    """A bar on the terminal's stderr that appears once something has lasted a second.
+
+    Args:
+        label: what is going on.
+        total: how much there is to do.
+    """
+
+    def __init__(self, label: str, total: int) -> None:
+        self._label, self._total, self._since = label, total, time.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def show(self, done: int, label: str | None = None) -> None:
+        """So much of the total is done; `label` says what is next."""
+        if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._since > 1:
+            self._bar = self._begin()
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done, description=label or self._label)
+
+    def _begin(self) -> Any:
+        from rich import progress
+        from rich.console import Console
+
+        bar = progress.Progress(console=Console(stderr=True), transient=True)
+        bar.add_task(self._label, total=self._total)
+        bar.start()
+        return bar
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
