@@ -69,7 +69,7 @@ def test_several_tasks_are_taken_up_again_too(tasks, tmp_path):
 
 
 def test_it_learns_and_stops_at_the_criterion(tasks):
-    # Of seeds 0 to 9, all met it before update 400.
+    # Of seeds 0 to 9, all met it by update 100.
     trainer = GRUTrainer(tasks.Directions, hidden=32, batch=32, learning_rate=5e-3, test_every=50, test_trials=100)
     assert trainer.train(1000, criterion=0.9) == "criterion"
     assert trainer.done < 1000

@@ -1,0 +1,44 @@
+"""`AgentSubject`: a trained agent plays a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+
+class AgentSubject:
+    """Plays a model of Stable-Baselines3, for `neurogym_core.run` (with the wrappers that it was trained with).
+
+    The state of a recurrent policy lasts a session, as in training.
+
+    Args:
+        model: the trained model.
+        deterministic: the most probable action, instead of a random one with the policy's probabilities.
+    """
+
+    def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
+        self.model, self.deterministic = model, deterministic
+
+    def begin(self, env: Any) -> None:
+        """Start with a fresh state in every env."""
+        self._state = None
+        self._trial = env.trial_number.copy()
+        self._begins = np.ones(env.num_envs, bool)
+
+    def __call__(self, env: Any, observations: np.ndarray) -> np.ndarray:
+        """Actions (num_envs,) or (num_envs, k) for observations (num_envs, obs)."""
+        self._look(env)
+        actions, self._state = self.model.predict(
+            observations, state=self._state, episode_start=self._begins, deterministic=self.deterministic
+        )
+        self._begins = np.zeros(env.num_envs, bool)
+        return actions
+
+    def _look(self, env: Any) -> None:
+        """Note where a session has begun: a new trial whose number the session's length divides."""
+        length = env.task.trials_per_session
+        if length is not None:
+            self._begins |= (env.trial_number != self._trial) & (env.trial_number % length == 0)
+        self._trial = env.trial_number.copy()

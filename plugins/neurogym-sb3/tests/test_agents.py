@@ -1,0 +1,153 @@
+"""Training agents: the trainers, evaluation by trials, the subject, the command line."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from neurogym_sb3 import AgentSubject, SB3VecEnv, TrialEvaluation
+from neurogym_sb3.trainers import A2CTrainer, PPOTrainer, RecurrentPPOTrainer
+from neurogym_study import Run
+from stable_baselines3 import PPO
+
+from neurogym_core import run
+from neurogym_core.cli import main
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+
+SMALL = {"envs": 4, "n_steps": 16, "hidden": 8, "test_every": 128, "test_trials": 20}
+TRAINERS = (PPOTrainer, A2CTrainer, RecurrentPPOTrainer)
+
+
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_it_trains_tests_and_is_taken_up_again(trainer, sides, tmp_path):
+    first = trainer(sides, seed=1, **SMALL)
+    assert first.train(256, out=tmp_path) == "steps"
+    assert [row["steps"] for row in first.curve] == [0, 128, 256]
+    assert all(0 <= row["answered"] <= 1 for row in first.curve)
+    second = trainer(sides, seed=1, **SMALL)
+    second.load(tmp_path)
+    assert second.done == 256
+    for name, value in second.model.policy.state_dict().items():
+        assert torch.equal(value, first.model.policy.state_dict()[name])
+    assert second.play(30, seed=3) == first.play(30, seed=3)
+    second.train(384)
+    assert [row["steps"] for row in second.curve] == [0, 128, 256, 384]
+    assert second.model.num_timesteps == 384
+
+
+def test_the_same_seed_learns_the_same(sides):
+    runs = []
+    for seed in (1, 1, 2):
+        trainer = PPOTrainer(sides, seed=seed, **SMALL)
+        trainer.train(256)
+        runs.append(torch.cat([value.flatten() for value in trainer.model.policy.parameters()]))
+    assert torch.equal(runs[0], runs[1])
+    assert not torch.equal(runs[0], runs[2])
+
+
+def test_it_learns_and_stops_at_the_criterion(sides):
+    # Of seeds 0 to 9, all met it within 1,024 steps, and two, by luck, before the first.
+    trainer = PPOTrainer(sides(sigma=0.5), seed=0, hidden=32, test_every=1024, test_trials=200)
+    assert trainer.train(40_000, criterion=0.9) == "criterion"
+    assert 0 < trainer.done < 40_000
+    assert trainer.curve[0]["accuracy"] < 0.7
+    assert trainer.curve[-1]["answered"] > 0.9
+    # What it plays is what it was tested on: 90 % of 200 within four standard errors.
+    assert trainer.play(200, seed=77)["performance"].mean() > 0.9 - 4 * 0.022
+
+
+def test_wrappers_reach_training_testing_and_playing(sides):
+    trainer = RecurrentPPOTrainer(sides, wrap=("PassReward", "PassAction"), **SMALL)
+    assert trainer.env.observation_space.shape == (3 + 1 + 3,)
+    trainer.train(128)
+    assert len(trainer.play(20, seed=1)) == 20
+
+
+def test_advantage_actor_critic_with_an_lstm_is_ppo_that_uses_each_rollout_once_and_whole(sides):
+    model = RecurrentPPOTrainer(sides, a2c=True, **SMALL).model
+    assert (model.n_epochs, model.batch_size) == (1, 4 * 16)
+    assert model.normalize_advantage is False
+    assert model.gae_lambda == 1.0
+    assert isinstance(model.policy.optimizer, torch.optim.RMSprop)
+    with pytest.raises(InvalidValueError, match="Leave them out"):
+        RecurrentPPOTrainer(sides, a2c=True, batch=32, **SMALL)
+
+
+def test_one_task_at_a_time(sides):
+    with pytest.raises(NotSupportedError, match="use --model"):
+        PPOTrainer([sides, sides], **SMALL)
+
+
+# ---------------------------------------------------------------------- evaluation and playing
+
+
+def test_evaluation_counts_trials_always_the_same_ones(sides):
+    env = SB3VecEnv(sides, 4, seed=1)
+    model = PPO("MlpPolicy", env, n_steps=16, batch_size=32, seed=0, device="cpu")
+    seen = []
+    evaluation = TrialEvaluation(sides, every=100, n_trials=30, seed=5, stop=lambda record: seen.append(record) or False)
+    model.learn(448, evaluation)
+    assert len(seen) == 3, "at 128, 256 and 320 of 448: where a rollout of 64 begins"
+    assert all(len(record) == 30 for record in seen)
+    # In the order in which they ended, which the agent decides.
+    shown = [sorted(zip(record["env"], record["trial"], record["side"], strict=True)) for record in seen]
+    assert all(trials == shown[0] for trials in shown)
+    assert evaluation.record is seen[-1]
+
+
+def test_evaluation_can_stop_training(sides):
+    model = PPO("MlpPolicy", SB3VecEnv(sides, 4, seed=1), n_steps=16, batch_size=32, seed=0, device="cpu")
+    model.learn(4000, TrialEvaluation(sides, every=100, n_trials=10, stop=lambda record: True))
+    assert model.num_timesteps == 128 + 4
+
+
+class Remembering:
+    """Stands for a recurrent model: its state counts the steps since the session began."""
+
+    def predict(self, observations, state=None, episode_start=None, deterministic=True):
+        state = np.zeros(len(observations)) if state is None else state
+        state = np.where(episode_start, 0, state) + 1
+        self.states = state.copy()
+        return np.ones(len(observations), int), state
+
+
+def test_the_state_of_a_policy_lasts_a_session(sides):
+    model = Remembering()
+    subject = AgentSubject(model)
+    longest, steps = 0, []
+
+    class Watched(AgentSubject):
+        def __call__(self, env, observations):
+            actions = super().__call__(env, observations)
+            steps.append((env.trial_number // 5, model.states))
+            return actions
+
+    subject = Watched(model)
+    record = run(sides, subject, 30, num_envs=2, seed=1)
+    for env in range(2):
+        sessions = np.array([sessions[env] for sessions, _ in steps])
+        counted = np.array([states[env] for _, states in steps])
+        for session in np.unique(sessions):
+            mine = counted[sessions == session]
+            np.testing.assert_array_equal(mine, np.arange(1, len(mine) + 1))
+            longest = max(longest, len(mine))
+    assert longest > record["steps"].max(), "a session is longer than a trial"
+
+
+# ---------------------------------------------------------------------- from the command line
+
+
+@pytest.mark.parametrize("algo", ["ppo", "a2c", "recurrent-ppo"])
+def test_every_algorithm_trains_from_the_command_line(algo, tmp_path):
+    settings = [word for name, value in SMALL.items() for word in ("--option", f"{name}={value}")]
+    words = ["train", "PerceptualDecisionMaking-v0", "--algo", algo, "--steps", 128, "--pass-reward", "--pass-action",
+             "--timing", "stimulus=300", "--quiet", "--out", tmp_path / "run", *settings]  # fmt: skip
+    result = CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert "128 steps done" in result.output
+    with (tmp_path / "run" / "curve.csv").open(encoding="utf-8") as file:
+        assert [row["steps"] for row in csv.DictReader(file)] == ["0", "128"]
+    assert Run.open(tmp_path / "run").trainer().done == 128
