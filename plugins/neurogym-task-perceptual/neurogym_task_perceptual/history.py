@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from neurogym_core import Choice, Session, Task, Trial, Uniform
 from neurogym_core.errors import InvalidValueError
+from neurogym_task_perceptual.n_alternatives import NAltPerceptualDecisionMaking
 from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisionMaking
 
 BLOCKS = ("repeating", "alternating")
@@ -137,3 +140,75 @@ class PriorBlocks(HistoryBlocks):
         trial.show("stimulus", means, during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.direction, during="decision")
         trial.note(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))
+
+
+class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
+    """Report the strongest of several stimuli; in blocks, each answer tends to be followed by a certain other one.
+
+    After NeuroGym's collection on priors, which extends Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la
+    Rocha (2020), Nat. Commun. 11:1057, doi:10.1038/s41467-020-14824-w, to many alternatives; a trial is one of
+    NAltPerceptualDecisionMaking (Churchland, Kiani & Shadlen 2008, doi:10.1038/nn.2123).
+
+    A block has a number of alternatives, which is cued, and a transition rule, which is nowhere shown: after each right
+    answer a certain one follows with a probability of 0.9, the others share the rest. Rule and number are drawn anew for
+    every block. That the subject sees what it did and what it was paid for is left to wrappers:
+    ``make(…, wrap=("PassAction", "PassReward"))``.
+
+    Deviations from the paper: all numbers are ours or NeuroGym's; rules that come back are not among them.
+
+    In the record, `block` counts the blocks of a session, and `expected` is the answer that follows most likely.
+
+    Args:
+        p_follow: probability of the answer that the rule says.
+        block_length: trials in a block.
+        alternatives, fewest, coherences, sigma: as in NAltPerceptualDecisionMaking.
+    """
+
+    alternatives: int = 8
+    fewest: int | None = 2
+    p_follow: float = 0.9
+    block_length: int = 100
+    trials_per_session: int | None = 500
+
+    def define(self) -> None:
+        if self.block_length < 1 or not 0 <= self.p_follow <= 1:
+            raise InvalidValueError(
+                f"{self.name} was given block_length={self.block_length} and p_follow={self.p_follow:g}; give at least one "
+                "trial, and a probability."
+            )
+        super().define()
+        self.vary(block=0, expected=lambda rng, prior: rng.integers(0, prior["offered"]), answer=_among_offered)
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        self._new_rules(session, rng)
+
+    def _new_rules(self, session: Session, rng: np.random.Generator) -> None:
+        """Numbers of alternatives, and for each which answer follows it, (n, alternatives)."""
+        n = len(session)
+        session.offered = np.asarray(rng.choice(self.counts, n))
+        # Those that are offered in random order, then the others: the rank of an answer among the offered ones.
+        luck = rng.random((n, self.alternatives)) + (np.arange(self.alternatives) >= session.offered[:, None])
+        session.follows = np.argsort(luck, axis=1)
+        session.last = rng.integers(0, session.offered)
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        over = np.flatnonzero((session.trial > 0) & (session.trial % self.block_length == 0))
+        ended = session.take(over)
+        self._new_rules(ended, rng)
+        session.put(over, ended)
+        n, offered = len(session), session.offered
+        expected = session.follows[np.arange(n), session.last]
+        other = (expected + rng.integers(1, offered)) % offered
+        strongest = np.where(rng.random(n) < self.p_follow, expected, other)
+        session.last = strongest
+        block = session.trial // self.block_length
+        return self.draw_conditions(rng, n, {"offered": offered, "strongest": strongest, "block": block, "expected": expected})
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        trial.note("block", "expected")
+
+
+def _among_offered(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The strongest alternative, (n,); where fewer are imposed than the block has, one of these."""
+    return conditions["strongest"] % conditions["offered"]

@@ -66,12 +66,12 @@ class NAltPerceptualDecisionMaking(Task):
             trial.show("offered", self.cue.encode(trial.offered - self.counts[0]), during=(*before, "decision"))
         strength = self.scaled(trial.coherence, trial.offered)
         for count in self.counts:
-            sign = np.where(trial.strongest[:, None] == np.arange(self.alternatives), 1, -1)
+            sign = np.where(trial.right_answer[:, None] == np.arange(self.alternatives), 1, -1)
             there = np.arange(self.alternatives) < count
             evidence = (0.5 + sign * strength[:, None] / 200) * there
             trial.show("stimulus", evidence, during="stimulus", where=trial.offered == count)
         trial.show("stimulus", 0, during="stimulus", noise=self.sigma)
-        trial.answer("choose", trial.strongest, during="decision")
+        trial.answer("choose", trial.right_answer, during="decision")
 
     def scaled(self, coherence: np.ndarray, alternatives: np.ndarray) -> np.ndarray:
         """Coherence that is as hard with this many alternatives, %, at most 100."""

@@ -6,7 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from neurogym_task_perceptual.history import HistoryPerceptualDecisionMaking, PriorBlocks
+from neurogym_task_perceptual.history import (
+    HistoryNAltPerceptualDecisionMaking,
+    HistoryPerceptualDecisionMaking,
+    PriorBlocks,
+)
 
 from neurogym_core import Dataset, TaskEnv, run
 from neurogym_core.errors import InvalidValueError
@@ -93,3 +97,55 @@ def test_impossible_blocks_are_refused():
         PriorBlocks(p_repeat=(1.2, 0.1))
     with pytest.raises(InvalidValueError, match="at least one trial"):
         HistoryPerceptualDecisionMaking(block_length=0)
+
+
+def test_with_several_alternatives_a_rule_holds_for_a_block():
+    """40 sessions of 5 blocks; every offered answer has one follower, another one's, in all trials of the block."""
+    task = HistoryNAltPerceptualDecisionMaking(block_length=50)
+    conditions = drawn(task, 40, 250)
+    np.testing.assert_array_equal(conditions["block"], np.repeat(np.arange(5), 50)[:, None] * np.ones(40, int))
+    offered, strongest, expected = (conditions[name] for name in ("offered", "strongest", "expected"))
+    assert set(offered.ravel()) == set(range(2, 9))
+    assert (strongest < offered).all()
+    assert (expected < offered).all()
+    for first in range(0, 250, 50):
+        block = slice(first + 1, first + 50)
+        assert (offered[block] == offered[first]).all()
+        for session in range(40):
+            pairs = set(zip(strongest[first : first + 49, session], expected[block, session], strict=True))
+            assert len(pairs) == len({before for before, _ in pairs}) == len({after for _, after in pairs})
+
+
+def test_the_expected_answer_comes_with_the_probability_that_was_given():
+    """10,000 trials: SD 0.003, 5 SD; the others are equally likely."""
+    task = HistoryNAltPerceptualDecisionMaking(alternatives=4, fewest=4)
+    conditions = drawn(task, 40, 250)
+    ahead = (conditions["strongest"] - conditions["expected"]) % 4
+    np.testing.assert_allclose(np.bincount(ahead.ravel()) / ahead.size, [0.9, 0.1 / 3, 0.1 / 3, 0.1 / 3], atol=0.015)
+
+
+def test_rules_change_with_the_block():
+    """Of 40 sessions with four alternatives, one in 24 keeps its rule by chance; all 40: never."""
+    conditions = drawn(HistoryNAltPerceptualDecisionMaking(alternatives=4, fewest=4, p_follow=1.0), 40, 200)
+    before, after = conditions["strongest"][:-1], conditions["expected"][1:]
+    changed = 0
+    for session in range(40):
+        rules = [dict(zip(before[b, session], after[b, session], strict=True)) for b in (slice(0, 99), slice(100, 199))]
+        changed += rules[0] != rules[1]
+    assert changed > 20
+
+
+def test_fewer_alternatives_can_be_imposed():
+    env = TaskEnv(HistoryNAltPerceptualDecisionMaking())
+    env.reset(seed=7, options={"conditions": {"offered": 2}})
+    for _ in range(3):
+        info = {"new_trial": False}
+        while not info["new_trial"]:
+            *_, info = env.step(env.target)
+        assert info["trial"]["choice"] in (0, 1)
+        assert info["trial"]["outcome"] == "correct"
+
+
+def test_impossible_rules_are_refused():
+    with pytest.raises(InvalidValueError, match="a probability"):
+        HistoryNAltPerceptualDecisionMaking(p_follow=1.5)

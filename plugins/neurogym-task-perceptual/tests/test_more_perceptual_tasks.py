@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neurogym_task_perceptual.annubes import Annubes
 from neurogym_task_perceptual.audio_visual_rate import AudioVisualRateDiscrimination
 from neurogym_task_perceptual.delay_response import PerceptualDecisionMakingDelayResponse
-from neurogym_task_perceptual.history import HistoryPerceptualDecisionMaking, PriorBlocks
+from neurogym_task_perceptual.history import (
+    HistoryNAltPerceptualDecisionMaking,
+    HistoryPerceptualDecisionMaking,
+    PriorBlocks,
+)
 from neurogym_task_perceptual.multi_sensory_integration import MultiSensoryIntegration
 from neurogym_task_perceptual.n_alternatives import NAltPerceptualDecisionMaking
 from neurogym_task_perceptual.named_configurations import (
@@ -24,7 +29,8 @@ from neurogym_core import Dataset
 DISCRETE = [
     AudioVisualRateDiscrimination, PerceptualDecisionMakingDelayResponse, HistoryPerceptualDecisionMaking, PriorBlocks,
     MultiSensoryIntegration, NAltPerceptualDecisionMaking, JitteredPerceptualDecisionMaking, ManteDecisionMaking,
-    SingleContextDecisionMaking, ProbabilisticReasoning, RoitmanShadlen, ToneDetection,
+    SingleContextDecisionMaking, ProbabilisticReasoning, RoitmanShadlen, ToneDetection, Annubes,
+    HistoryNAltPerceptualDecisionMaking,
 ]  # fmt: skip
 KINDS = [*DISCRETE, SpatialSuppressMotion]
 
@@ -79,7 +85,7 @@ def test_no_noise_on_cues(kind):
     task = kind()
     batch = task.sample(30, seed=5)
     noise = np.broadcast_to(batch.noise, batch.shown.shape)
-    for cue in ("fixation", "context", "targets", "offered"):
+    for cue in ("fixation", "context", "targets", "offered", "start"):
         if cue in task.channels:
             assert (noise[:, :, task.channels[cue]] == 0).all()
 

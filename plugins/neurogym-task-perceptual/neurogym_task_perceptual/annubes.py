@@ -1,0 +1,134 @@
+"""Responding to stimuli of several modalities, alone or together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, Session, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+CATCH = "catch"
+
+
+class Annubes(Task):
+    """Respond to a stimulus, whichever modality it comes in, and do nothing when none comes.
+
+    A task of NeuroGym's for studying how networks combine senses; there is no single original.
+
+    After fixation a start cue comes on. In half of the trials a stimulus comes with it, in one modality or in several at
+    once: the subject is to respond while it is on. The other half are catch trials: the start cue comes alone, and not
+    responding until it is over is right. The first response counts. Each modality of a stimulus has its own strength,
+    drawn for every trial; modalities that are there are noisy, the others show 0. How often the same stimulus may come in
+    a row can be limited; catch trials are left out of that count.
+
+    The condition `stimulus` names the modalities, joined by "+", or is "catch"; `strengths` holds a strength for every
+    modality (in alphabetical order), whether it is there or not.
+
+    Deviations from the paper: there is none to deviate from.
+
+    Args:
+        stimuli: names of modalities joined by "+", such as "auditory", "visual" and "auditory+visual".
+        weights: how often each stimulus comes, relative to the others.
+        catch: probability of a catch trial.
+        strengths: of a modality, equally likely.
+        max_sequential: largest number of times that each stimulus may come in a row; one for all, or one for each; None:
+            no limit.
+        noise: SD of the noise of networks' inputs, as in Song, Yang & Wang (2016), doi:10.1371/journal.pcbi.1004792: every
+            step has an SD of noise * sqrt(2 tau / dt).
+        tau: time constant of these networks, ms.
+    """
+
+    stimuli: tuple[str, ...] = ("auditory", "visual", "auditory+visual")
+    weights: tuple[float, ...] = (1, 1, 1)
+    catch: float = 0.5
+    strengths: tuple[float, ...] = (0.8, 0.9, 1.0)  # as in NeuroGym
+    max_sequential: tuple[int, ...] | None = None
+    noise: float = 0.01  # as in NeuroGym, like `tau`
+    tau: float = 100
+
+    timing = {"fixation": 500, "stimulus": 1000, "iti": 0}  # ms, as in NeuroGym
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        self._check()
+        self.modalities = tuple(sorted({name for stimulus in self.stimuli for name in stimulus.split("+")}))
+        self.observe(fixation=1, start=1, **dict.fromkeys(self.modalities, 1))
+        self.act(fixate=1, respond=1)
+        self.vary(
+            stimulus=Choice((*self.stimuli, CATCH), p=(*((1 - self.catch) * self._shares), self.catch)),
+            strengths=lambda rng, prior: rng.choice(self.strengths, (prior.n, len(self.modalities))),
+            answer=_right,
+        )
+
+    def _check(self) -> None:
+        if len(self.weights) != len(self.stimuli) or min(self.weights) < 0 or not sum(self.weights):
+            raise InvalidValueError(
+                f"Annubes was given stimuli={self.stimuli!r} and weights={self.weights!r}; give one weight for each stimulus, "
+                "0 or more, not all 0."
+            )
+        if not 0 <= self.catch <= 1 or CATCH in self.stimuli:
+            raise InvalidValueError(
+                f"Annubes was given catch={self.catch:g} and stimuli={self.stimuli!r}; give a probability, and no stimulus "
+                f"of the name {CATCH!r}."
+            )
+        longest = self._longest_runs
+        if len(longest) != len(self.stimuli) or min(longest) < 1 or (np.isfinite(longest).any() and not self._can_switch()):
+            raise InvalidValueError(
+                f"Annubes was given max_sequential={self.max_sequential!r} for stimuli={self.stimuli!r} of weights "
+                f"{self.weights!r}; give 1 or more, for all or for each, where at least two stimuli ever come."
+            )
+
+    def _can_switch(self) -> bool:
+        return np.count_nonzero(self.weights) > 1
+
+    @property
+    def _shares(self) -> np.ndarray:
+        return np.asarray(self.weights, float) / sum(self.weights)
+
+    @property
+    def _longest_runs(self) -> np.ndarray:
+        """Largest number of times in a row, for each stimulus."""
+        if self.max_sequential is None:
+            return np.full(len(self.stimuli), np.inf)
+        given = np.asarray(self.max_sequential, float)
+        return np.full(len(self.stimuli), given[0]) if len(given) == 1 else given
+
+    # ------------------------------------------------------------------ which trial comes next
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        session.last = np.full(len(session), -1)
+        session.run = np.zeros(len(session), np.int64)
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        n = len(session)
+        exhausted = session.run >= np.append(self._longest_runs, np.inf)[session.last]  # -1, none yet, is never exhausted
+        left = np.where(exhausted[:, None] & (np.arange(len(self.stimuli)) == session.last[:, None]), 0, self._shares)
+        # The first stimulus whose cumulative share exceeds a uniform number.
+        which = (np.cumsum(left, axis=1) <= rng.random(n)[:, None] * left.sum(axis=1, keepdims=True)).sum(axis=1)
+        caught = rng.random(n) < self.catch
+        again = np.where(which == session.last, session.run + 1, 1)
+        session.run = np.where(caught, session.run, again)
+        session.last = np.where(caught, session.last, which)
+        names = np.where(caught, CATCH, np.take(self.stimuli, which))
+        return self.draw_conditions(rng, n, {"stimulus": names})
+
+    # ------------------------------------------------------------------ how it is laid out
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "stimulus", "iti")
+        trial.show("fixation", 1, during=("fixation", "iti"))
+        trial.show("start", 1, during="stimulus")
+        sigma = self.noise * math.sqrt(2 * self.tau)
+        for k, modality in enumerate(self.modalities):
+            mine = [stimulus for stimulus in self.stimuli if modality in stimulus.split("+")]
+            there = np.isin(trial.stimulus, mine)
+            trial.show(modality, trial.strengths[:, k], during="stimulus", where=there, noise=sigma)
+        trial.answer("respond", trial.right_answer, during="stimulus", then="wait")
+
+
+def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    """0 (respond) where a stimulus comes, -1 (rest) in catch trials, (n,)."""
+    return np.where(conditions["stimulus"] == CATCH, -1, 0)
