@@ -1,0 +1,136 @@
+"""Two angles kept in mind and reproduced with a cursor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import Outcome, Ring, Task, Trial, Uniform, circular_distance
+from neurogym_core.errors import InvalidValueError
+from neurogym_task_motor.reaching_1d import START, TURN
+
+
+class AngleReproduction(Task):
+    """See two angles one after the other, and reproduce both in the same order with a cursor.
+
+    After the delayed estimation of Ding, Cueva, Tsodyks & Qian (2017), PNAS 114:E9115, doi:10.1073/pnas.1706906114.
+
+    Two angles are shown, each followed by a delay. Then the first go cue comes on: the two choices of `move` turn the
+    cursor left (0, angles grow) or right (1), and the subject is to bring it to the first angle. The second go cue asks
+    for the second angle; the cursor goes on from where it is. At every step of the two go periods the subject is paid
+    the more the nearer the cursor is: max(correct - distance, error), distance in radians, per 100 ms. Moving before
+    costs `abort` and does not turn the cursor, which starts at 180 degrees. Performance is the reward relative to that
+    of going straight to each angle and stopping as near as steps allow. The outcome is correct where the cursor is
+    within `tolerance` of the angle at the end of both go periods.
+
+    Angle and cursor are coded by rings of units that show cos(preferred - direction).
+
+    Deviations from the paper:
+
+    - directions on the full circle, drawn independently (there, orientations of two lines 5 degrees apart);
+    - the cursor turns at one speed or not at all (there, a line drawn on a screen);
+    - durations and rewards are NeuroGym's, except that the go periods last 2 s instead of 0.5 s: at 2 rad/s every angle
+      is reached within 1.6 s.
+
+    Args:
+        units: units of each ring.
+        speed: of the cursor while it moves, rad/s.
+        tolerance: of the outcome, radians.
+    """
+
+    units: int = 16
+    speed: float = 2.0
+    tolerance: float = 0.2
+
+    timing = {
+        "fixation": 500, "stimulus1": 500, "delay1": 500, "stimulus2": 500, "delay2": 500, "go1": 2000, "go2": 2000
+    }  # ms  # fmt: skip
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.1}  # per 100 ms
+    evidence = ("stimulus1", "stimulus2")
+    go_cue = "go1"
+    memory = {"cursor": START, "first_error": np.pi}
+
+    def define(self) -> None:
+        if not self.speed > 0:
+            raise InvalidValueError(
+                f"AngleReproduction was given speed={self.speed!r}; it needs a positive number of rad/s."
+            )
+        self.ring = Ring(self.units)
+        self.stride = self.speed * self.dt / 1000  # rad per step
+        self.observe(angle=self.ring, cursor=self.ring, go1=1, go2=1)
+        self.act(rest=1, move=2)
+        self.vary(angle_1=Uniform(0, 2 * np.pi), angle_2=Uniform(0, 2 * np.pi))
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("fixation", "stimulus1", "delay1", "stimulus2", "delay2", "go1", "go2")
+        trial.show("angle", self._show(trial.angle_1), during="stimulus1")
+        trial.show("angle", self._show(trial.angle_2), during="stimulus2")
+        trial.show("go1", 1, during="go1")
+        trial.show("go2", 1, during="go2")
+        trial.hold(during=("go1", "go2"), cost=0)  # moving is free; `step_action` pays for being near
+        last_step = trial.duration("go2") - self.dt
+        trial.answer("move", -1, during="go2", start=last_step, then="wait", correct=0, slot="reproduce")
+        trial.best(self._best(trial))
+
+    def _show(self, angle: np.ndarray) -> np.ndarray:
+        return self.ring.cosine(angle, strength=1.0, baseline=0.0)
+
+    def _paid(self, distance: np.ndarray) -> np.ndarray:
+        """Reward of a step that ends at this distance."""
+        return np.maximum(self.rewards["correct"] - distance, self.rewards["error"]) * self.dt / 100
+
+    def _best(self, trial: Trial) -> np.ndarray:
+        """Reward of going straight to both angles, (n,)."""
+        first, end = self._straight(np.full(trial.n, START), trial.angle_1, trial.duration("go1"))
+        second, _ = self._straight(end, trial.angle_2, trial.duration("go2"))
+        return first + second
+
+    def _straight(self, start: np.ndarray, angle: np.ndarray, ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What turning the shorter way and stopping nearest to `angle` pays within `ms`, and where it ends, (n,)."""
+        steps = np.rint(ms / self.dt)
+        step = np.arange(1, int(steps.max(initial=0)) + 1)
+        ahead = _ahead(angle, start)
+        nearest = np.rint(np.abs(ahead) / self.stride)
+        left = np.abs(np.abs(ahead)[:, None] - np.minimum(step, nearest[:, None]) * self.stride)
+        paid = (self._paid(left) * (step <= steps[:, None])).sum(axis=1)
+        return paid, start + np.sign(ahead) * np.minimum(nearest, steps) * self.stride
+
+    # ------------------------------------------------------------------ what happens on a step
+
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray]:
+        first, second = now.in_period("go1"), now.in_period("go2")
+        turned = now.memory["cursor"] + (first | second) * TURN[action] * self.stride
+        now.memory["cursor"] = turned % (2 * np.pi)
+        distance = circular_distance(turned, _wanted(now))
+        now.memory["first_error"] = np.where(first, distance, now.memory["first_error"])
+        broken = (action != 0) * self.rewards["abort"] * self.dt / 100
+        return np.where(first | second, self._paid(distance), broken), None, self._outcome(now, action, distance)
+
+    def _outcome(self, now: Any, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """Of those who rest on the last step; whoever still moves is wrong by the table."""
+        left = now.batch.period_steps["go2"][now.rows] * self.dt - now.elapsed
+        resting = now.in_period("go2") & (left < 1.5 * self.dt) & (action == 0)
+        near = np.maximum(distance, now.memory["first_error"]) <= self.tolerance
+        return np.where(resting, np.where(near, Outcome.CORRECT, Outcome.ERROR), Outcome.NONE)
+
+    def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
+        obs = obs.copy()
+        obs[:, self.channels["cursor"]] = self._show(now.memory["cursor"])
+        return obs
+
+    def step_target(self, now: Any) -> np.ndarray:
+        """Turn the shorter way; rest where a step would not bring the cursor nearer."""
+        ahead = _ahead(_wanted(now), now.memory["cursor"])
+        far = (now.in_period("go1") | now.in_period("go2")) & (np.abs(ahead) > self.stride / 2)
+        return np.where(far, np.where(ahead > 0, 1, 2), 0)
+
+
+def _wanted(now: Any) -> np.ndarray:
+    """The angle that is asked for, (N,) radians; before the first go cue, the first."""
+    return np.where(now.in_period("go2"), now.conditions["angle_2"], now.conditions["angle_1"])
+
+
+def _ahead(angle: np.ndarray, cursor: np.ndarray) -> np.ndarray:
+    """How far to turn to an angle, (n,) radians in [-pi, pi)."""
+    return (angle - cursor + np.pi) % (2 * np.pi) - np.pi
