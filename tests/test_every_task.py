@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 import warnings
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 
 import gymnasium
@@ -111,7 +111,14 @@ def test_same_seed_same_trajectory_in_two_instances(task_id):
     one.reset(seed=5)
     assert trajectory(one, actions) == first
     one.reset(seed=6)
-    assert trajectory(one, actions) != first
+    assert (trajectory(one, actions) != first) == leaves_something_to_chance(task)
+
+
+def leaves_something_to_chance(task) -> bool:
+    """Whether two seeds can make a difference: not where nothing is drawn, as in `Null`."""
+    if task.noisy_units is not None:
+        return True
+    return len({json.dumps(plain([batch.conditions, batch.period_steps])) for batch in map(partial(task.sample, 20), (1, 2))}) > 1
 
 
 @every_task
@@ -384,7 +391,9 @@ def test_the_oracle_is_at_its_maximum(task_id):
 def test_premature_answering_never_pays(task_id):
     """Pays less than the oracle, no more than waiting and guessing. At 4 standard errors, 1 false alarm in 30,000."""
     task = task_for(
-        task_id, lambda task: task.actions.continuous or task.actions.rest is not None, "every action is an answer"
+        task_id,
+        lambda task: task.actions.continuous or (task.actions.rest is not None and task.actions.size > 1),
+        "every action is an answer, or there is only one",
     )
     n = 400 if task.max_steps < 500 else 100  # who is always premature may keep a long trial from ever getting on
     reward = {name: run(task, name, n, num_envs=100, seed=1)["reward"] for name in ("premature", "guess", "oracle")}
