@@ -1,0 +1,166 @@
+"""Pressing a lever often enough: the family of lever-press tasks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import END, STAY, Choice, Outcome, Session, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+REST, PRESS, POKE = 0, 1, 2
+
+IDLE = Choice(tuple(range(100, 1100, 100)), p=[0.5**k for k in range(1, 11)])
+"""ms without a cue: on every step of 100 ms, the cue comes with a probability of one half (cut off after 1 s)."""
+
+LEVELS = (0.5, 0.75, 1.0)
+"""How thirsty one can be."""
+
+
+class LeverPress(Task):
+    """Press a lever four times in a row when a cue is on, and leave it alone when it is off.
+
+    A task of NeuroGym's, after operant conditioning with a fixed ratio (Ferster & Skinner 1957, doi:10.1037/10627-000);
+    there is no single original.
+
+    After an unpredictable time a cue comes on. Now the lever has to be pressed: 100 ms of pressing count as one press,
+    four in a row without letting go are paid and end the trial. Who lets go begins anew. Pressing while the cue is off
+    costs `abort` per 100 ms. A trial in which the lever is not pressed for long enough within 5 s is a miss.
+
+    Whether the lever has been pressed long enough is not seen: the subject has to count.
+
+    Deviations from the paper: there is none to deviate from; presses, rewards and the cue's probability are NeuroGym's,
+    the limit of 5 s is ours (there, a trial may last for ever).
+
+    Args:
+        presses: that are needed, in a row.
+        press_ms: of holding the lever down that count as one press.
+        poke: whether a poke must follow the presses; poking too early lets the lever go.
+        thirst: whether rewards are worth as much as the subject is thirsty, and presses cost an effort.
+        effort: what 100 ms of pressing and each poke cost, with `thirst`.
+        cued: whether there is a time without a cue before.
+    """
+
+    presses: int = 4
+    press_ms: float = 100
+    poke: bool = False
+    thirst: bool = False
+    effort: float = 0.1
+    cued: bool = True
+
+    timing = {"idle": IDLE, "lever": 5000}  # ms
+    rewards = {"abort": -1.0, "correct": 10.0, "error": 0.0, "miss": 0.0}
+    evidence = ("lever",)
+    go_cue = None
+    memory = {"held": 0.0}
+
+    def define(self) -> None:
+        if self.presses < 1 or not self.press_ms > 0:
+            raise InvalidValueError(
+                f"{self.name} was given presses={self.presses!r}, press_ms={self.press_ms!r}; it needs at least one press "
+                "of a positive number of ms."
+            )
+        self.observe(cue=1, **({"thirst": 1} if self.thirst else {}))
+        self.act(rest=1, press=1, **({"poke": 1} if self.poke else {}))
+        self.declare_conditions()
+
+    def declare_conditions(self) -> None:
+        """Nothing varies but the time before the cue."""
+        self.vary(thirst_level=1.0)
+
+    @property
+    def needed(self) -> float:
+        """Steps of pressing that are needed."""
+        return self.presses * max(round(self.press_ms / self.dt), 1)
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods(*(("idle", "lever") if self.cued else ("lever",)))
+        trial.show("cue", 1, during="lever")
+        trial.hold(during="lever", cost=0)  # pressing is free; `step_action` pays for it
+        last_step = trial.duration("lever") - self.dt
+        trial.answer("press", 0, during="lever", start=last_step, then="wait", slot="lever", correct=0)
+        if self.thirst:
+            trial.show("thirst", trial.thirst_level, during=trial.timeline.names)
+        trial.best(self.rewards["correct"] * trial.thirst_level - self._least_effort())
+
+    def _least_effort(self) -> float:
+        return self.effort * (self.needed * self.dt / 100 + self.poke) * self.thirst
+
+    # ------------------------------------------------------------------ what happens on a step
+
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        at_lever = now.in_period("lever")
+        pressing = at_lever & (action == PRESS)
+        before = now.memory["held"]
+        now.memory["held"] = np.where(pressing, before + 1, 0.0)
+        if self.poke:
+            done = at_lever & (action == POKE) & (before >= self.needed)
+        else:
+            done = now.memory["held"] >= self.needed
+        late = at_lever & ~done & (self._left(now) < 1.5 * self.dt)
+        outcome = np.select([done, late], [Outcome.CORRECT, Outcome.MISS], Outcome.NONE)
+        return self._paid(now, action, done, late), np.where(done, END, STAY), outcome
+
+    def _left(self, now: Any) -> np.ndarray:
+        """Time that is left at the lever, ms."""
+        return now.batch.period_steps["lever"][now.rows] * self.dt - now.elapsed
+
+    def _paid(self, now: Any, action: np.ndarray, done: np.ndarray, late: np.ndarray) -> np.ndarray:
+        rewards, share = self.rewards, self.dt / 100
+        paid = done * rewards["correct"] * now.conditions["thirst_level"] + late * rewards["miss"]
+        idle = ~now.in_period("lever")
+        paid = paid + (idle & (action != REST)) * rewards["abort"] * share
+        if self.thirst:
+            paid = paid - ~idle * self.effort * ((action == PRESS) * share + (action == POKE))
+        return paid
+
+    def step_target(self, now: Any) -> np.ndarray:
+        """Press until it is enough, then poke where that is asked for."""
+        enough = self.poke & (now.memory["held"] >= self.needed)
+        return np.where(now.in_period("lever"), np.where(enough, POKE, PRESS), REST)
+
+
+class LeverPressWithPoke(LeverPress):
+    """Press a lever four times in a row, then poke for the reward.
+
+    As `LeverPress`, a task of NeuroGym's without a single original, but nothing tells anything: the cue is always on,
+    the four presses must be followed by a poke, which is paid, and poking too early means to begin anew. The subject has
+    to keep count of what it did.
+
+    Deviations from the paper: there is none to deviate from; presses and rewards are NeuroGym's.
+    """
+
+    poke: bool = True
+    cued: bool = False
+
+    rewards = {"abort": 0.0, "correct": 1.0}
+
+
+class LeverPressWithPokeRest(LeverPressWithPoke):
+    """Press a lever and poke, at the price of an effort, for water that is worth as much as one is thirsty.
+
+    As `LeverPressWithPoke`, a task of NeuroGym's without a single original, but the reward is 2 times the subject's
+    thirst, pressing for 100 ms and poking cost 0.1 each, and the channel `thirst` shows the thirst. A drink takes half of
+    the thirst; every trial without one adds 0.25; it stays between 0.5 and 1, so that it is always worth working.
+
+    Deviations from the paper: there is none to deviate from; rewards and effort are NeuroGym's, how thirst comes and goes
+    is ours.
+    """
+
+    thirst: bool = True
+
+    rewards = {"correct": 2.0}
+    reads_outcomes = True
+
+    def declare_conditions(self) -> None:
+        self.vary(thirst_level=Choice(LEVELS))
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        session.thirst = np.ones(len(session))
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        previous = session.previous["outcome"]
+        drank, dry = previous == Outcome.CORRECT, (previous != Outcome.CORRECT) & (previous != Outcome.NONE)
+        session.thirst = np.clip(session.thirst - 0.5 * session.thirst * drank + 0.25 * dry, LEVELS[0], LEVELS[-1])
+        return self.impose_on({"thirst_level": session.thirst.copy()}, rng, len(session), {})

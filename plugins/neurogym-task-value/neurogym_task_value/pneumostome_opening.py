@@ -1,0 +1,132 @@
+"""A snail that comes up for air."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import END, STAY, Choice, OneHot, Outcome, Session, Task, Trial
+from neurogym_core.errors import InvalidValueError
+
+SKIN, OPEN, UP, DOWN = range(4)
+
+PHASES = ("before", "training", "after")
+"""Before, while and after the opening of the breathing hole is punished by a touch."""
+
+FULL = 100.0
+"""The most oxygen there is, units."""
+USE, SKIN_GIVES, OPEN_GIVES = 2.0, 1.0, 5.0
+"""Units of oxygen per 100 ms."""
+
+
+class PneumostomeOpening(Task):
+    """Be a pond snail in water without oxygen: breathe through the skin, or come up and open the breathing hole.
+
+    After the operant conditioning of aerial respiration of Lukowiak, Ringseis, Spencer, Wildering & Syed (1996),
+    J. Exp. Biol. 199:683, doi:10.1242/jeb.199.3.683.
+
+    A trial is 6 s in a pond of stagnant water. The subject sees how deep it is (0: at the surface) and how much oxygen it
+    has, of 100. On every step it breathes through the skin (choice 0 of `do`), opens its pneumostome (1), moves up (2) or
+    down (3), 100 ms for each level. It uses 2 units of oxygen per 100 ms all the time; breathing through the skin gives 1,
+    through the open pneumostome at the surface 5. Without oxygen the trial ends. Opening the pneumostome at the surface
+    is also what is paid: 1 per 100 ms before training, 0.5 during training, in which every opening is answered by a
+    touch, and 0.1 after it; elsewhere it does nothing. Nothing shows the phase; a session has 10 trials of the first, 30
+    of the second and 10 of the third.
+
+    Nothing is right or wrong; performance is what was paid, relative to going up at once and staying open.
+
+    Deviations from the paper:
+
+    - the paper describes what the snails learned, to open less often; here, phases only differ in what opening pays;
+    - what breathing gives and pays is NeuroGym's; levels, the use of oxygen, durations and the numbers of trials are ours
+      (there, sessions of 30 to 45 min).
+
+    Args:
+        levels: of depth, the surface included.
+        pays: what 100 ms of opening the pneumostome at the surface pay in each phase.
+        phase_trials: trials of each phase.
+        oxygen: at the beginning of a trial, units.
+    """
+
+    levels: int = 5
+    pays: tuple[float, ...] = (1.0, 0.5, 0.1)
+    phase_trials: tuple[int, ...] = (10, 30, 10)
+    oxygen: float = 40.0
+    trials_per_session: int | None = 50
+
+    timing = {"pond": 6000}  # ms
+    rewards = {"correct": 0.0, "error": 0.0, "miss": 0.0}
+    supervised = False
+    go_cue = None
+    memory = {"risen": 0.0, "gained": 0.0}
+
+    def define(self) -> None:
+        if self.levels < 2 or not 0 < self.oxygen <= FULL:
+            raise InvalidValueError(
+                f"PneumostomeOpening was given levels={self.levels!r}, oxygen={self.oxygen!r}; it needs at least 2 levels "
+                f"and oxygen above 0, up to {FULL:g}."
+            )
+        if len(self.pays) != len(PHASES) or len(self.phase_trials) != len(PHASES):
+            raise InvalidValueError(
+                f"PneumostomeOpening was given {len(self.pays)} pays and {len(self.phase_trials)} numbers of trials; give "
+                f"one for each of the {len(PHASES)} phases."
+            )
+        self.observe(depth=OneHot(self.levels), oxygen=1)
+        self.act(do=4)
+        self.vary(phase=Choice(PHASES), depth=Choice(range(self.levels)))
+
+    # ------------------------------------------------------------------ which trial comes next
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        session.begun = np.zeros(len(session), int)
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        phase = np.searchsorted(np.cumsum(self.phase_trials)[:-1], session.begun, side="right")
+        session.begun = session.begun + 1
+        block = {} if "phase" in self.imposed else {"phase": np.take(PHASES, phase)}
+        return self.draw_conditions(rng, len(session), block)
+
+    # ------------------------------------------------------------------ how it is laid out
+
+    def new_trial(self, trial: Trial) -> None:
+        trial.periods("pond")
+        pays = np.take(self.pays, [PHASES.index(phase) for phase in trial.phase])
+        trial.note(pays=pays)
+        last_step = trial.duration("pond") - self.dt
+        trial.pay("do", 0, during="pond", start=last_step, then="wait", slot="pond")
+        steps = np.rint(trial.duration("pond") / self.dt)
+        rising = np.ceil(trial.depth * 100 / self.dt - 1e-9)
+        trial.best(pays * np.maximum(steps - rising, 0) * self.dt / 100)
+
+    # ------------------------------------------------------------------ what happens on a step
+
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        share = self.dt / 100
+        opening = (action == OPEN) & (self._depth(now) <= 1e-9)
+        breathed = np.select([action == SKIN, opening], [SKIN_GIVES, OPEN_GIVES], 0.0)
+        now.memory["gained"] = np.clip(self._oxygen(now) + (breathed - USE) * share, 0, FULL) - self.oxygen
+        moved = ((action == UP) * 1.0 - (action == DOWN)) * share
+        depth = np.clip(self._depth(now) - moved, 0, self.levels - 1)
+        now.memory["risen"] = now.conditions["depth"] - depth
+        dead = self._oxygen(now) <= 1e-9
+        paid = opening * now.conditions["pays"] * share
+        return paid, np.where(dead, END, STAY), np.where(dead, Outcome.ERROR, Outcome.NONE)
+
+    def _depth(self, now: Any) -> np.ndarray:
+        """(N,) levels below the surface, fractions while moving."""
+        return now.conditions["depth"] - now.memory["risen"]
+
+    def _oxygen(self, now: Any) -> np.ndarray:
+        return self.oxygen + now.memory["gained"]
+
+    def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
+        obs = obs.copy()
+        level = np.ceil(self._depth(now) - 1e-9).astype(int)
+        obs[:, self.channels["depth"]] = level[:, None] == np.arange(self.levels)
+        obs[:, self.channels["oxygen"]] = (self._oxygen(now) / FULL)[:, None]
+        return obs
+
+    def step_target(self, now: Any) -> np.ndarray:
+        """Up, then open."""
+        return np.where(self._depth(now) > 1e-9, UP, OPEN)

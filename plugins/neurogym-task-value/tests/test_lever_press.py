@@ -1,0 +1,139 @@
+"""The lever-press family: counting presses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_value.lever_press import LeverPress, LeverPressWithPoke, LeverPressWithPokeRest
+
+from neurogym_core import Dataset, TaskEnv, run
+from neurogym_core.errors import InvalidValueError
+
+REST, PRESS, POKE = 0, 1, 2
+FAMILY = [LeverPress, LeverPressWithPoke, LeverPressWithPokeRest]
+
+
+def play(task, actions, seed=1, **conditions):
+    """Rewards of these actions, from the first step at the lever on; stops when the trial ends."""
+    env = TaskEnv(task)
+    env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
+    while env.period != "lever":
+        env.step(REST)
+    paid = []
+    for action in actions:
+        _, reward, *_, info = env.step(action)
+        paid.append(round(reward, 9))
+        if info["new_trial"]:
+            return paid, info["trial"]["outcome"]
+    return paid, None
+
+
+def test_four_presses_in_a_row_are_paid():
+    assert play(LeverPress(), [PRESS] * 4) == ([0, 0, 0, 10], "correct")
+
+
+def test_who_lets_go_begins_anew():
+    paid, outcome = play(LeverPress(), [PRESS] * 3 + [REST] + [PRESS] * 3 + [REST] + [PRESS] * 4)
+    assert (paid, outcome) == ([0] * 11 + [10], "correct")
+
+
+@pytest.mark.parametrize("dt", [10, 20, 50])
+def test_a_press_takes_100_ms_at_any_dt(dt):
+    steps = 400 // dt
+    assert play(LeverPress(dt=dt), [PRESS] * (steps - 1))[1] is None
+    paid, outcome = play(LeverPress(dt=dt), [PRESS] * steps)
+    assert (paid[-1], outcome) == (10, "correct")
+
+
+def test_the_cue_comes_with_probability_one_half_on_every_step():
+    idle = LeverPress().sample(20_000, seed=2).period_steps["idle"]
+    shares = np.bincount(idle, minlength=11)[1:6] / 20_000
+    np.testing.assert_allclose(shares, 0.5 ** np.arange(1, 6), atol=5 * 0.5 / np.sqrt(20_000))
+    assert idle.max() <= 10
+
+
+@pytest.mark.parametrize("dt", [10, 100])
+def test_pressing_without_a_cue_costs_one_per_press(dt):
+    env = TaskEnv(LeverPress(dt=dt))
+    obs, _ = env.reset(seed=3, options={"conditions": {"duration.idle": 300}})
+    paid = 0.0
+    while env.period == "idle":
+        assert obs[0] == 0
+        obs, reward, *_ = env.step(PRESS)
+        paid += reward
+    assert obs[0] == 1
+    assert paid == pytest.approx(-3)
+    # Nor do those presses count.
+    assert [env.step(PRESS)[1] for _ in range(400 // dt)][-1] == 10
+
+
+def test_who_does_not_press_has_missed_after_five_seconds():
+    record = run(LeverPress(), "rest", 30, seed=4)
+    assert set(record["outcome"]) == {"miss"}
+    np.testing.assert_allclose(record["steps"] * 100, record["duration.idle"] + 5000)
+    assert play(LeverPress(), [PRESS, REST] * 25) == ([0] * 50, "miss")
+
+
+def test_with_poke_the_presses_must_be_followed_by_a_poke():
+    assert play(LeverPressWithPoke(), [PRESS] * 4 + [POKE]) == ([0, 0, 0, 0, 1], "correct")
+    assert play(LeverPressWithPoke(), [PRESS] * 7 + [POKE]) == ([0] * 7 + [1], "correct")
+    assert play(LeverPressWithPoke(), [PRESS] * 3 + [POKE] + [PRESS, POKE])[1] is None  # too early: anew
+    assert play(LeverPressWithPoke(), [PRESS] * 4 + [REST, POKE])[1] is None
+
+
+def test_nothing_is_told_with_poke():
+    env = TaskEnv(LeverPressWithPoke())
+    obs, _ = env.reset(seed=5)
+    for action in [PRESS, PRESS, REST, POKE, PRESS] * 20:
+        assert obs.tolist() == [1]
+        obs, *_ = env.step(action)
+
+
+def test_with_rest_every_press_and_poke_is_an_effort_and_the_reward_is_worth_the_thirst():
+    paid, _ = play(LeverPressWithPokeRest(), [PRESS] * 4 + [POKE])
+    assert paid == [-0.1, -0.1, -0.1, -0.1, 1.9]
+    paid, _ = play(LeverPressWithPokeRest(), [PRESS] * 4 + [POKE], thirst_level=0.5)
+    assert paid == [-0.1, -0.1, -0.1, -0.1, 0.9]
+    paid, _ = play(LeverPressWithPokeRest(dt=20), [PRESS] * 20 + [POKE])
+    assert sum(paid) == pytest.approx(1.5)
+    assert play(LeverPressWithPokeRest(), [REST] * 50) == ([0] * 50, "miss")
+
+
+def test_a_drink_quenches_and_time_makes_thirsty():
+    env = TaskEnv(LeverPressWithPokeRest())
+    obs, _ = env.reset(seed=6)
+    levels = []
+    for drinks in (True, True, False, True, False, False, False):
+        levels.append(env.trial["thirst_level"])
+        assert obs[1] == pytest.approx(levels[-1])
+        over = False
+        while not over:
+            obs, *_, info = env.step(env.target if drinks else REST)
+            over = info["new_trial"]
+    assert levels == [1, 0.5, 0.5, 0.75, 0.5, 0.75, 1]
+
+
+@pytest.mark.parametrize("dt", [10, 20, 100])
+@pytest.mark.parametrize("task", FAMILY)
+def test_lever_oracles_are_at_their_maximum(task, dt):
+    record = run(task(dt=dt), "oracle", 60, seed=7)
+    assert set(record["outcome"]) == {"correct"}
+    np.testing.assert_allclose(record["performance"], 1)
+    assert run(task(dt=dt), "premature", 30, seed=7)["reward"].mean() < record["reward"].mean()
+
+
+@pytest.mark.parametrize("task", FAMILY)
+def test_lever_tasks_make_datasets_by_playing(task):
+    batch = next(Dataset(task(), batch_size=2, seq_len=40, seed=8))
+    assert set(np.unique(batch.targets)) == ({0, 1} if task is LeverPress else {1, 2})
+
+
+@pytest.mark.parametrize("task", FAMILY)
+def test_lever_single_and_vector_env_agree(task, same_in_both):
+    same_in_both(task(trials_per_session=10), steps=400)
+
+
+@pytest.mark.parametrize("wrong", [{"presses": 0}, {"press_ms": 0.0}])
+def test_impossible_levers_are_refused(wrong):
+    with pytest.raises(InvalidValueError):
+        LeverPress(**wrong)
