@@ -40,8 +40,7 @@ class Session:
         part.__dict__.update({name: value[rows] for name, value in self._arrays().items()})
         part.previous = {name: value[rows] for name, value in self.previous.items()}
         part._n = len(rows)
-        if "subject" in vars(self):
-            part.subject = self.subject.take(rows)
+        part.__dict__.update({name: value.take(rows) for name, value in vars(self).items() if isinstance(value, Session)})
         return part
 
     def put(self, rows: np.ndarray, part: Session) -> None:
@@ -49,8 +48,8 @@ class Session:
         for name, value in vars(part).items():
             if isinstance(value, np.ndarray):
                 self._put_array(name, rows, value)
-            elif name == "subject":
-                self.subject.put(rows, value)
+            elif isinstance(value, Session) and name in vars(self):
+                getattr(self, name).put(rows, value)
             elif name not in ("previous", "_n"):
                 setattr(self, name, value)
 

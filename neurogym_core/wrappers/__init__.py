@@ -23,6 +23,10 @@ _HOMES = {
     "MissPenalty": "miss_penalty",
     "TimeOut": "time_out",
     "VariableMapping": "variable_mapping",
+    "Mixture": "mixture",
+    "Transfer": "transfer",
+    "Curriculum": "curriculum",
+    "Combine": "combine",
     "PassAction": "pass_action",
     "PassReward": "pass_reward",
 }

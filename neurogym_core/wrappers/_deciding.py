@@ -107,9 +107,7 @@ class Deciding(TaskWrapper):
     def clash(self, names: Any) -> None:
         """Raise where somebody else decides the same."""
         if both := sorted(names):
-            raise InvalidValueError(
-                f"two wrappers of {self.task.name} decide {', '.join(both)}."
-            )
+            raise InvalidValueError(f"two wrappers of {self.task.name} decide {', '.join(both)}.")
 
 
 def _countable(task: Task) -> bool:

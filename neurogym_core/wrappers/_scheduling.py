@@ -1,6 +1,5 @@
 """`Scheduling`: what `Schedule` and its presets share."""
 
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -98,7 +97,9 @@ class Scheduling(Deciding):
         index = np.arange(len(self._entries))
         given = self._values(index, rng)
         answer = given.pop(ANSWER, None)
-        check_free(self.task, type(self).__name__, {k: v for k, v in given.items() if k in self.task.conditions}, answer)
+        check_free(
+            self.task, type(self).__name__, {k: v for k, v in given.items() if k in self.task.conditions}, answer
+        )
 
     @property
     def reads_outcomes(self) -> bool:
@@ -134,7 +135,9 @@ class Scheduling(Deciding):
         return {name: self._value(name, index, rng) for name in self._names}
 
     def _value(self, name: str, index: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        parts = [self._sampled(name, entry, rows, rng) for entry, rows in zip(self._entries, self._rows(index), strict=True)]
+        parts = [
+            self._sampled(name, entry, rows, rng) for entry, rows in zip(self._entries, self._rows(index), strict=True)
+        ]
         kept = [part for part in parts if len(part)]
         order = np.concatenate(self._rows(index))
         out = np.concatenate(kept)
@@ -145,7 +148,9 @@ class Scheduling(Deciding):
     def _rows(self, index: np.ndarray) -> list[np.ndarray]:
         return [np.flatnonzero(index == k) for k in range(len(self._entries))]
 
-    def _sampled(self, name: str, entry: dict[str, Distribution], rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _sampled(
+        self, name: str, entry: dict[str, Distribution], rows: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
         if not len(rows):
             return np.zeros(0)
         if name in entry:

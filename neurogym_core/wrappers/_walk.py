@@ -26,6 +26,7 @@ class Walk:
             enough, back when it is not).
         length: trials of a block; then it ends with probability `chance` a trial.
         chance: see `length`; 1: at once.
+        lengths: of each entry's blocks, instead of `length`; None: all alike.
         weights: (size,) how likely each entry is in a random order; None: all alike.
         again: whether a random order may take the same entry twice in a row.
         once: whether a sequence stays with its last entry.
@@ -40,6 +41,7 @@ class Walk:
     order: str = "sequence"
     length: Distribution = Constant(1)  # noqa: RUF009 -- immutable
     chance: float = 1.0
+    lengths: tuple[Distribution, ...] | None = None
     weights: tuple[float, ...] | None = None
     again: bool = True
     once: bool = False
@@ -61,6 +63,9 @@ class Walk:
             raise unknown("order", settings["order"], ORDERS, of=owner)
         _check(owner, "chance", settings.get("chance", 1.0), 0 < settings.get("chance", 1.0) <= 1, "above 0, at most 1")
         _check(owner, "window", settings.get("window", 1), settings.get("window", 1) >= 1, "at least 1 trial")
+        if settings.get("lengths") is not None:
+            _check(owner, "lengths", settings["lengths"], len(settings["lengths"]) == size, f"{size} numbers of trials")
+            settings["lengths"] = tuple(_length(owner, one) for one in settings["lengths"])
         walk = cls(owner, size, length=_length(owner, length), weights=_weights(owner, size, weights), **settings)
         if walk.order == "random" and not walk.again and np.count_nonzero(walk._weights) < 2:
             raise InvalidValueError(
@@ -81,11 +86,14 @@ class Walk:
         """Set off at the beginning of sessions."""
         holder = self._holder(session)
         if self.lasting and hasattr(holder, self._name("at")):
+            # The trial that ended the last session is seen here only.
+            if self.reads_outcomes and "performance" in holder.previous:
+                self._judge(session, np.arange(len(session)), holder.previous["performance"])
             return
         n = len(session)
         at = self._drawn(rng, n) if self.order == "random" else np.zeros(n, np.int64)
         setattr(holder, self._name("at"), at)
-        setattr(holder, self._name("left"), self._lengths(rng, n))
+        setattr(holder, self._name("left"), self._lengths(rng, at))
         if self.reads_outcomes:
             setattr(holder, self._name("scores"), np.zeros((n, self.window)))
             setattr(holder, self._name("seen"), np.zeros(n, np.int64))
@@ -107,7 +115,7 @@ class Walk:
 
     @property
     def _independent(self) -> bool:
-        single = self.length == Constant(1) and self.chance == 1
+        single = self.length == Constant(1) and self.lengths is None and self.chance == 1
         return self.order == "random" and self.again and single
 
     # ------------------------------------------------------------------ blocks
@@ -119,7 +127,8 @@ class Walk:
         while room.any():
             over = np.flatnonzero((left == 0) & (room > 0))
             if len(over):
-                at[over], left[over] = self._next(at[over], rng), self._lengths(rng, len(over))
+                at[over] = self._next(at[over], rng)
+                left[over] = self._lengths(rng, at[over])
             take = np.minimum(left, room)
             entries.append(at.copy())
             takes.append(take)
@@ -150,17 +159,26 @@ class Walk:
         luck = rng.random((len(at), 1)) * reached[:, -1:]
         return np.minimum((luck >= reached).sum(axis=1), self.size - 1)
 
-    def _lengths(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        lengths = np.maximum(np.floor(np.asarray(self.length.sample(rng, n), float) + 0.5).astype(np.int64), 1)
-        return lengths if self.chance == 1 else lengths - 1 + rng.geometric(self.chance, n)
+    def _lengths(self, rng: np.random.Generator, at: np.ndarray) -> np.ndarray:
+        """How many trials the blocks of these entries last."""
+        lengths = np.empty(len(at), np.int64)
+        for k, length in enumerate(self.lengths or (self.length,)):
+            rows = slice(None) if self.lengths is None else np.flatnonzero(at == k)
+            drawn = np.asarray(length.sample(rng, len(lengths[rows])), float)
+            lengths[rows] = np.maximum(np.floor(drawn + 0.5), 1)
+        return lengths if self.chance == 1 else lengths - 1 + rng.geometric(self.chance, len(at))
 
     # ------------------------------------------------------------------ performance
 
     def _by_performance(self, session: Session) -> np.ndarray:
+        played = np.flatnonzero(session.trial > 0)
+        return self._judge(session, played, session.previous["performance"][played]).copy()
+
+    def _judge(self, session: Session, played: np.ndarray, performance: np.ndarray) -> np.ndarray:
+        """Count the last trials of the sessions `played`; go on or back where enough were seen. The entries, (sessions,)."""
         holder = self._holder(session)
         at, seen, scores = (getattr(holder, self._name(part)).copy() for part in ("at", "seen", "scores"))
-        played = np.flatnonzero(session.trial > 0)
-        scores[played, seen[played] % self.window] = session.previous["performance"][played]
+        scores[played, seen[played] % self.window] = performance
         seen[played] += 1
         mean, full = scores.mean(axis=1), seen >= self.window
         up = full & (mean >= self.criterion) & (at < self.size - 1)
@@ -178,7 +196,9 @@ def _length(owner: str, spec: Any) -> Distribution:
         low, high = length.bounds
     except (InvalidValueError, TypeError, ValueError):
         low, high = math.nan, math.nan
-    _check(owner, "length", spec, low >= 1 and high < math.inf, "a number of trials, at least 1, or a distribution of it")
+    _check(
+        owner, "length", spec, low >= 1 and high < math.inf, "a number of trials, at least 1, or a distribution of it"
+    )
     return length
 
 

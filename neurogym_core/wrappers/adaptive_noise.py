@@ -47,7 +47,9 @@ class AdaptiveNoise(Scheduling):
                 "level (10,000 steps at most)."
             )
         if not 0 < self.performance < 1:
-            raise InvalidValueError(f"AdaptiveNoise was given performance={self.performance!r}; give a number between 0 and 1.")
+            raise InvalidValueError(
+                f"AdaptiveNoise was given performance={self.performance!r}; give a number between 0 and 1."
+            )
         self._noisy_channels = noisy_channels(self.task, self.on)
         self._sigma = self.free_name("noise")
         levels = np.arange(int(self.most / self.step + 1e-9) + 1) * self.step

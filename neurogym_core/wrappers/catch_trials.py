@@ -51,7 +51,9 @@ class CatchTrials(Deciding):
             )
         if self.task.actions.continuous or self.task.step_action is not None:
             raise self.refusal("what its answers pay is worked out on every step")
-        slots = [slot for trial in laid_out(self.task) for slot in trial.slots if slot.amounts is None and slot.pays is None]
+        slots = [
+            slot for trial in laid_out(self.task) for slot in trial.slots if slot.amounts is None and slot.pays is None
+        ]
         if not slots:
             raise self.refusal("it asks nothing that has a right answer at a fixed price (trial.answer)")
         if all((slot.correct == self.pays).all() for slot in slots):

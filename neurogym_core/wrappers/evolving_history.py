@@ -75,9 +75,7 @@ class EvolvingHistory(TrialHistory):
         others = (favoured + rng.integers(1, self._size, favoured.shape)) % self._size
         return np.where(rng.random(favoured.shape) < self._p, favoured, others), {self._generation: generation}
 
-    def _evolve(
-        self, session: Session, rng: np.random.Generator, context: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _evolve(self, session: Session, rng: np.random.Generator, context: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The favoured next answers, (trials, sessions, answers), and how many contexts were renewed, (trials, sessions)."""
         population, count = getattr(session, FAVOURED).copy(), session.evolving_history_generation.copy()
         renewed = rng.random(context.shape) < self.renewal
@@ -86,7 +84,9 @@ class EvolvingHistory(TrialHistory):
         rows = np.arange(len(session))
         for k, now in enumerate(context):
             hit = np.flatnonzero(renewed[k])
-            population[hit, rng.integers(0, self.population, len(hit))] = rng.integers(0, self._size, (len(hit), self._size))
+            population[hit, rng.integers(0, self.population, len(hit))] = rng.integers(
+                0, self._size, (len(hit), self._size)
+            )
             count[hit] += 1
             favoured[k], generation[k] = population[rows, now], count
         setattr(session, FAVOURED, population)

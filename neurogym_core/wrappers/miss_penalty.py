@@ -9,7 +9,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.trial import Slot, Trial
-from neurogym_core.wrappers._layout import laid_out
+from neurogym_core.wrappers._layout import asked, laid_out
 
 
 class MissPenalty(TaskWrapper):
@@ -48,5 +48,4 @@ class MissPenalty(TaskWrapper):
 
 def _missable(slot: Slot) -> np.ndarray:
     """(n,) whether a slot can be missed: not where resting is right."""
-    asked = np.ones(len(slot.miss), bool) if slot.span.where is None else slot.span.where
-    return asked & (slot.right.any(axis=1) if slot.right is not None and slot.amounts is None else True)
+    return asked(slot) & (slot.right.any(axis=1) if slot.right is not None and slot.amounts is None else True)

@@ -31,7 +31,9 @@ class Noise(TaskWrapper):
 
     def define(self) -> None:
         if not (math.isfinite(self.sigma) and self.sigma > 0):
-            raise InvalidValueError(f"Noise was given sigma={self.sigma!r}; it needs a number above 0, SD times sqrt(ms).")
+            raise InvalidValueError(
+                f"Noise was given sigma={self.sigma!r}; it needs a number above 0, SD times sqrt(ms)."
+            )
         self._noisy_channels = noisy_channels(self.task, self.on)
 
     def new_trial(self, trial: Trial) -> None:

@@ -44,6 +44,10 @@ class ReactionTime(TaskWrapper):
             raise InvalidValueError(
                 f"ReactionTime was given urgency={self.urgency!r}; it needs a finite reward per 100 ms."
             )
+        if getattr(self.task, "is_joint", False):
+            raise self._refusal(
+                "it is several tasks, each with evidence of its own; apply ReactionTime to each of them before joining them"
+            )
         self._evidence = self._evidence_periods()
         trials = laid_out(self.task)
         slots = [slot for trial in trials for slot in trial.slots]

@@ -10,7 +10,7 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.distributions import Distribution, parse
 from neurogym_core.trials.trial import END, Hold, Slot, Span, Trial
-from neurogym_core.wrappers._layout import laid_out
+from neurogym_core.wrappers._layout import asked, laid_out
 
 AFTER = ("error", "miss")
 
@@ -59,14 +59,16 @@ class TimeOut(TaskWrapper):
         except (InvalidValueError, TypeError, ValueError):
             low = 0.0
         if not 0 < low < np.inf:
-            raise InvalidValueError(f"TimeOut was given duration={self.duration!r}; give ms above 0, or a distribution of them.")
+            raise InvalidValueError(
+                f"TimeOut was given duration={self.duration!r}; give ms above 0, or a distribution of them."
+            )
 
     def _check_misses(self, trials: list[Trial]) -> None:
         """A miss is that the last period runs out: nothing else may lead there."""
         last = self.task.period_names[-1]
         slots = [slot for trial in trials for slot in trial.slots]
         closing = [slot for slot in slots if last in slot.span.periods and slot.span.stop is None]
-        rests = any(slot.right is not None and (~slot.right.any(axis=1)).any() for slot in slots)
+        rests = any(slot.right is not None and (asked(slot) & ~slot.right.any(axis=1)).any() for slot in slots)
         waits = any("wait" in slot.then.values() and slot.leads is None for slot in slots)
         if not closing or rests or waits or any(last in trial.timeline.then for trial in trials):
             raise self._refusal(
@@ -104,4 +106,4 @@ def _errs(slot: Slot) -> bool:
     if slot.leads is not None:
         return slot.right is not None and bool(((slot.leads == END) & ~slot.right).any())
     graded = slot.right is None or slot.due is not None or slot.needs is not None
-    return slot.then["error"] == "end" and (graded or bool((~slot.right).any()))  # type: ignore[operator]
+    return slot.then["error"] == "end" and (graded or bool((~slot.right[asked(slot)]).any()))  # type: ignore[operator]

@@ -57,7 +57,9 @@ class VariableChoices(Scheduling):
             )
         sets = [[tuple(range(count))] if self.first else list(combinations(range(n), count)) for count in counts]
         self._sizes = np.concatenate([np.full(len(part), count) for part, count in zip(sets, counts, strict=True)])
-        blocks = [answer_block(self.task.answers[list(one)], np.full(len(one), 1 / len(one))) for part in sets for one in part]
+        blocks = [
+            answer_block(self.task.answers[list(one)], np.full(len(one), 1 / len(one))) for part in sets for one in part
+        ]
         self._set_up(blocks, weights=self._set_weights([len(part) for part in sets], counts), again=True)
 
     def _set_weights(self, sizes: list[int], counts: tuple[int, ...]) -> tuple[float, ...]:

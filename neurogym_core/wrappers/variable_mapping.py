@@ -46,7 +46,9 @@ class VariableMapping(Deciding):
             raise self.refusal("its answers are no choices of a table")
         if self.group and self.group not in self.task.actions:
             raise unknown("action", self.group, self.task.actions, of=self.task.name)
-        slots = [slot for trial in laid_out(self.task) for slot in trial.slots if not self.group or slot.group == self.group]
+        slots = [
+            slot for trial in laid_out(self.task) for slot in trial.slots if not self.group or slot.group == self.group
+        ]
         asked = [slot for slot in slots if slot.right is not None and slot.right.shape[1] > 1 and slot.amounts is None]
         if not asked:
             raise self.refusal("it asks nothing with several choices of which some are right (trial.answer)")
@@ -54,7 +56,9 @@ class VariableMapping(Deciding):
         if any(slot.leads is not None for slot in slots if slot.group == self._group):
             raise self.refusal(f"the choices of {self._group!r} lead to periods of their own")
         self._k = asked[0].right.shape[1]  # type: ignore[union-attr]
-        self.walk = Walk.checked("VariableMapping", 2, length=self.length, chance=self.chance, key=f"mapping_{self.depth}")
+        self.walk = Walk.checked(
+            "VariableMapping", 2, length=self.length, chance=self.chance, key=f"mapping_{self.depth}"
+        )
         self._state = f"{STATE}_{self.depth}"
         self._mapping = self.free_name("mapping")
         self.vary(**{self._mapping: self._identity_mapping})

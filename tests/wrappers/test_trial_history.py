@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Dataset, Session, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.wrappers import TrialHistory
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.wrappers import EvolvingHistory, TrialHistory
 
 MATRIX = ((0.1, 0.7, 0.2), (0.5, 0.3, 0.2), (0.25, 0.25, 0.5))
 
@@ -263,3 +263,80 @@ def test_probabilities_without_a_history_have_no_effect_and_are_an_error(probs):
 
 def test_by_name_through_make():
     assert make_task(Simple, wrap=("TrialHistory", {"probs": 0.9})) == TrialHistory(Simple(), probs=0.9)
+
+
+# ---------------------------------------------------------------------- contexts
+
+
+def test_contexts_come_in_blocks_and_each_is_recovered():
+    kinds = ("repeating", "alternating", "clockwise", "anticlockwise")
+    task = TrialHistory(Simple(), probs=0.7, contexts=kinds, length=50)
+    rng = np.random.default_rng(0)
+    drawn = task.draw_ahead(task.fresh_session(rng, 200), rng, 400)
+    np.testing.assert_array_equal(drawn["history"][:, 0], np.asarray(kinds)[np.arange(400) // 50 % 4])
+    favoured = {"repeating": (0,), "alternating": (1, 2), "clockwise": (1,), "anticlockwise": (2,)}
+    step = (drawn["side"][1:] - drawn["side"][:-1]) % 3
+    for kind, steps in favoured.items():
+        here = step[drawn["history"][1:] == kind]
+        share = np.isin(here, steps).mean()
+        assert abs(share - 0.7) < 5 * np.sqrt(0.21 / here.size), kind
+
+
+def test_matrices_may_be_contexts_and_come_at_random():
+    other = tuple(reversed(MATRIX))
+    task = TrialHistory(Simple(), contexts=(MATRIX, other), length=20, order="random")
+    rng = np.random.default_rng(0)
+    drawn = task.draw_ahead(task.fresh_session(rng, 100), rng, 400)
+    side, history = drawn["side"], drawn["history"]
+    for k, matrix in enumerate((MATRIX, other)):
+        counts = np.zeros((3, 3))
+        here = history[1:] == k
+        np.add.at(counts, (side[:-1][here], side[1:][here]), 1)
+        n = counts.sum(axis=1, keepdims=True)
+        expected = np.array(matrix)
+        assert (np.abs(counts - n * expected) <= 5 * np.sqrt(n * expected * (1 - expected))).all()
+
+
+def test_history_is_forgotten_after_an_error_if_asked():
+    task = TrialHistory(Simple(trials_per_session=None), probs=1.0, reset=True)
+    assert task.reads_outcomes
+    assert len(set(run(task, "oracle", 60, num_envs=1, seed=0)["side"])) == 1
+    side = run(task, "rest", 3000, num_envs=2, seed=0)
+    repeats = np.concatenate([np.diff(side["side"][side["env"] == env]) == 0 for env in range(2)])
+    assert abs(repeats.mean() - 1 / 3) < 5 * np.sqrt(2 / 9 / repeats.size)
+
+
+def test_random_contexts_favour_one_answer_each_and_are_renewed():
+    task = EvolvingHistory(Simple(), probs=0.9, population=2, renewal=0.0, length=100)
+    rng = np.random.default_rng(0)
+    drawn = task.draw_ahead(task.fresh_session(rng, 40), rng, 1000)
+    top, count = 0.0, 0
+    for session in range(40):
+        for context in (0, 1):
+            here = drawn["history"][1:, session] == context
+            counts = np.zeros((3, 3))
+            np.add.at(counts, (drawn["side"][:-1, session][here], drawn["side"][1:, session][here]), 1)
+            top += counts.max(axis=1).sum()
+            count += counts.sum()
+    assert abs(top / count - 0.9) < 5 * np.sqrt(0.09 / count)
+    assert not drawn["generation"].any()
+    renewed = EvolvingHistory(Simple(), renewal=0.02)
+    drawn = renewed.draw_ahead(renewed.fresh_session(rng, 200), rng, 500)
+    generations = drawn["generation"][-1].mean()
+    assert abs(generations - 10) < 5 * np.sqrt(500 * 0.02 * 0.98 / 200)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: TrialHistory(Simple(), contexts=("repeat",)), UnknownNameError, "Did you mean 'repeating'"),
+        (lambda: TrialHistory(Simple(), contexts=("repeating",), probs=MATRIX), InvalidValueError, "contexts by name"),
+        (lambda: TrialHistory(Simple(), contexts=(0.5, 2.0)), InvalidValueError, "was given probs=2.0"),
+        (lambda: EvolvingHistory(Simple(), population=0), InvalidValueError, "at least one context"),
+        (lambda: EvolvingHistory(Simple(), probs=1 / 3), InvalidValueError, "favours none of 3 answers"),
+        (lambda: EvolvingHistory(Simple(), contexts=("repeating",)), InvalidValueError, "draws its own"),
+    ],
+)
+def test_contexts_that_cannot_be_are_told(make, error, says):
+    with pytest.raises(error, match=says):
+        make()

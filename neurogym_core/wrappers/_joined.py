@@ -1,0 +1,244 @@
+"""Several tasks as one: how their channels, actions, periods and trials are joined.
+
+What agrees in name and kind is shared; what only agrees in name gets the task's name behind it (``stimulus.GoNogo``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.trial import END, STAY, Frames, Hold, Show, Slot, Span, Trial, Weigh
+from neurogym_core.wrappers._layout import laid_out
+
+Names = dict[str, str]
+"""What the names of one task are called in the joined one."""
+
+
+def as_task(entry: Any) -> Task:
+    """A task of a list of tasks: anything `make_task` takes, or a mapping ``{"task": …, parameters, "wrap": …}``."""
+    from neurogym_core.play.make import make_task
+
+    if isinstance(entry, Mapping):
+        settings = dict(entry)
+        wrap = settings.pop("wrap", ())
+        return make_task(settings.pop("task", None), wrap=wrap, **settings)
+    return make_task(entry)
+
+
+def labels_of(tasks: Sequence[Task]) -> tuple[str, ...]:
+    """A name for each of the tasks, numbered where several have the same."""
+    names = [task.name for task in tasks]
+    seen: dict[str, int] = {}
+    labels = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        labels.append(name if seen[name] == 1 else f"{name} {seen[name]}")
+    return tuple(labels)
+
+
+def united(
+    parts: Sequence[Mapping[str, Any]], labels: Sequence[str], same: Callable[[Any, Any], bool]
+) -> tuple[dict[str, Any], list[Names]]:
+    """All parts under one roof: what there is by its joined name, and the names that each part's have become."""
+    whole: dict[str, Any] = {}
+    renamed: list[Names] = []
+    for label, part in zip(labels, parts, strict=True):
+        names = {name: _free_or_shared(whole, name, value, label, same) for name, value in part.items()}
+        whole.update({joined: part[name] for name, joined in names.items() if joined not in whole})
+        renamed.append(names)
+    return whole, renamed
+
+
+def _free_or_shared(
+    whole: Mapping[str, Any], name: str, value: Any, label: str, same: Callable[[Any, Any], bool]
+) -> str:
+    for candidate in (name, f"{name}.{label}"):
+        if candidate not in whole or same(whole[candidate], value):
+            return candidate
+    return f"{name}.{label}.2"
+
+
+def merged_order(
+    orders: Sequence[Sequence[str]], labels: Sequence[str], fits: Callable[[int, str, str], bool]
+) -> tuple[tuple[str, ...], list[Names]]:
+    """One order of the periods of all tasks that keeps each task's own.
+
+    Args:
+        fits: (task, its name of a period, joined name) -> whether that may be shared.
+    """
+    whole: list[str] = []
+    renamed: list[Names] = []
+    for k, (label, order) in enumerate(zip(labels, orders, strict=True)):
+        at, names = 0, {}
+        for name in order:
+            joined = (
+                name if name not in whole or (whole.index(name) >= at and fits(k, name, name)) else f"{name}.{label}"
+            )
+            if joined not in whole:
+                whole.insert(at, joined)
+            at = whole.index(joined) + 1
+            names[name] = joined
+        renamed.append(names)
+    return tuple(whole), renamed
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """What the names of a task have become in the joined one."""
+
+    channels: Names
+    actions: Names
+    periods: Names
+    slots: Names
+    conditions: Names
+    notes: Names = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What is known of a task from a few of its trials: slot -> what must agree to be shared, periods, covariates."""
+
+    slots: dict[str, tuple]
+    then: dict[str, str]
+    untimed: frozenset[str]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, task: Task, actions: Names) -> Traits:
+        trials = laid_out(task)
+        slots: dict[str, tuple] = {}
+        for trial in trials:
+            for slot in trial.slots:
+                slots.setdefault(slot.name, (actions[slot.group], slot.needs, slot.pays, slot.due is not None))
+        first = trials[0]
+        notes = tuple(dict.fromkeys(name for trial in trials for name in trial.notes))
+        return cls(slots, dict(first.timeline.then), frozenset(first.timeline.untimed), notes)
+
+
+# ---------------------------------------------------------------------- what was laid out for some rows, over all rows
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Puts what a task laid out for the trials `rows` (m,) into the layout of `n` trials."""
+
+    rows: np.ndarray
+    n: int
+    names: Renamed
+
+    def array(self, values: Any, fill: Any = 0) -> Any:
+        """(m, …) -> (n, …), or a number as it is."""
+        values = np.asarray(values)
+        if values.ndim == 0:
+            return values[()]
+        out = np.full((self.n, *values.shape[1:]), fill, values.dtype)
+        out[self.rows] = values
+        return out
+
+    def per_unit(self, values: Any) -> Any:
+        """A value of `Show`: one row for all trials stays one."""
+        values = np.asarray(values)
+        return self.array(values) if values.ndim == 2 and len(values) == len(self.rows) else values
+
+    @property
+    def mask(self) -> np.ndarray | None:
+        """(n,) the rows; None: all of them."""
+        if len(self.rows) == self.n:
+            return None
+        mask = np.zeros(self.n, bool)
+        mask[self.rows] = True
+        return mask
+
+    def span(self, span: Span) -> Span:
+        """The same stretch, in these trials only."""
+        where = self.mask if span.where is None else self.array(span.where, False)
+        moments = (None if moment is None else self.array(moment) for moment in (span.start, span.stop))
+        start, stop = moments
+        return Span(tuple(self.names.periods[name] for name in span.periods), start, stop, where)
+
+    def show(self, show: Show) -> Show:
+        return Show(
+            self.names.channels[show.channel], self.per_unit(show.value), self.span(show.span), self.array(show.noise)
+        )
+
+    def frames(self, frames: Frames) -> Frames:
+        known = self.names.channels if frames.name in self.names.channels else self.names.actions
+        values = frames.values if len(frames.values) == 1 else self.array(frames.values)
+        return Frames(known[frames.name], values, self.span(frames.span))
+
+    def weigh(self, weigh: Weigh) -> Weigh:
+        return Weigh(self.array(weigh.weight), self.span(weigh.span))
+
+    def hold(self, hold: Hold, task: Task) -> Hold:
+        """A hold whose terms do not depend on which task it is asked in any more."""
+        free = hold.cost is not None and hold.then is None and not np.any(hold.cost)
+        usual = "end" if task.abort_ends_trial else "stay"
+        then = None if free else self.place(hold.then or usual)
+        return Hold(self.span(hold.span), self.array(task.rewards["abort"] if hold.cost is None else hold.cost), then)
+
+    def place(self, target: str) -> str:
+        """Where something leads: a period by its new name, or a word."""
+        return self.names.periods.get(target, target)
+
+    def slot(self, slot: Slot, periods: Sequence[str]) -> Slot:
+        arrays = {
+            name: None if getattr(slot, name) is None else self.array(getattr(slot, name), fill)
+            for name, fill in (("right", False), ("aim", 0), ("correct", 0), ("error", 0), ("miss", 0), ("amounts", 0),
+                               ("worth", 0), ("due", 0), ("tolerance", 0))
+        }  # fmt: skip
+        return replace(
+            slot, name=self.names.slots[slot.name], group=self.names.actions[slot.group], span=self.span(slot.span),
+            then={outcome: self.place(target) for outcome, target in slot.then.items()},
+            needs=None if slot.needs is None else self.names.slots[slot.needs], leads=self._leads(slot, periods), **arrays,
+        )  # fmt: skip
+
+    def _leads(self, slot: Slot, periods: Sequence[str]) -> np.ndarray | None:
+        if slot.leads is None:
+            return None
+        own = list(self.names.periods.values())
+        lead = {STAY: STAY, END: END, **{p: periods.index(name) for p, name in enumerate(own)}}
+        moved = np.vectorize(lead.__getitem__, otypes=[slot.leads.dtype])(slot.leads)
+        return self.array(moved, STAY)
+
+
+def add_layout(trial: Trial, part: Trial, spread: Spread, periods: Sequence[str]) -> None:
+    """Add what `part` was told to `trial`, whose timeline has the periods already."""
+    trial.shows += [spread.show(show) for show in part.shows]
+    trial.frame_list += [spread.frames(frames) for frames in part.frame_list]
+    trial.weights += [spread.weigh(weigh) for weigh in part.weights]
+    trial.holds += [spread.hold(hold, part._task) for hold in part.holds]
+    trial.charges += [replace(charge, span=spread.span(charge.span)) for charge in part.charges]
+    trial.slots += [spread.slot(slot, periods) for slot in part.slots]
+    for name, values in part.notes.items():
+        joined = spread.names.notes[name]
+        before = trial.notes.get(joined)
+        values = spread.array(values, filler(np.asarray(values)))
+        trial.notes[joined] = values if before is None else over(before, values, spread.rows)
+
+
+def over(before: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """`before`, with `values` in these rows."""
+    out = before.astype(np.result_type(before, values))
+    out[rows] = values[rows]
+    return out
+
+
+def filler(values: np.ndarray) -> Any:
+    """What stands in a column where a trial's task has no such thing: -1, 0.0, False or an empty text."""
+    return {"i": -1, "u": 0, "f": 0.0, "b": False, "U": ""}[values.dtype.kind]
+
+
+def kind_of(values: np.ndarray) -> tuple:
+    """What must agree for two conditions to share a column."""
+    family = {"i": "number", "u": "number", "f": "number"}.get(values.dtype.kind, values.dtype.kind)
+    return (family, values.shape[1:])
+
+
+def all_or_none(flags: Iterable[bool]) -> bool:
+    """Whether all are alike."""
+    return len(set(flags)) == 1

@@ -1,0 +1,412 @@
+"""`Mixing`: what `Mixture` and its presets share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, NeurogymError
+from neurogym_core.tasks.given import Drawn, draw_given
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.task import DURATION, Task
+from neurogym_core.trials.distributions import Choice, Distribution
+from neurogym_core.trials.encoders import OneHot
+from neurogym_core.trials.trial import Hold, Span, Trial, Weigh
+from neurogym_core.wrappers._deciding import Deciding
+from neurogym_core.wrappers._joined import (
+    Names,
+    Renamed,
+    Spread,
+    Traits,
+    add_layout,
+    as_task,
+    filler,
+    kind_of,
+    labels_of,
+    merged_order,
+    over,
+    united,
+)
+from neurogym_core.wrappers._walk import Walk
+
+
+class Mixing(Deciding):
+    """Base of mixtures; they call `_mix` with the tasks and the settings of the walk through them."""
+
+    is_joint = True
+    said_by = "task"
+    """The condition that says which task a trial is of."""
+    _lasting = False
+
+    def _read_others(self, others: Sequence[Any]) -> list[Task]:
+        tasks = []
+        for entry in others:
+            try:
+                tasks.append(as_task(entry))
+            except NeurogymError as error:
+                raise type(error)(f"{type(self).__name__} was given the task {entry!r}: {error}") from error
+        return tasks
+
+    def _mix(
+        self, tasks: Sequence[Task], settings: Mapping[str, Any], *, rule: bool, labels: Sequence[str] = ()
+    ) -> None:
+        self.tasks = tuple(tasks)
+        self.labels = tuple(labels) or labels_of(tasks)
+        self._check_tasks()
+        names = ("order", "length", "lengths", "chance", "weights", "again", "once", "window", "criterion", "fallback")
+        self.walk = Walk.checked(
+            type(self).__name__, len(tasks), lasting=self._lasting, key=f"mixture_{self.depth}",
+            **{name: settings[name] for name in names if name in settings},
+        )  # fmt: skip
+        self._key = f"mixture_{self.depth}_task"
+        self._join_interface(rule)
+        self._join_layout()
+        self._join_conditions()
+
+    # ------------------------------------------------------------------ what can be mixed
+
+    def _check_tasks(self) -> None:
+        first = self.task
+        for task in self.tasks:
+            if task.dt != first.dt:
+                raise self.refusal(
+                    f"its steps last {first.dt:g} ms, and those of {task.name} {task.dt:g} ms; give both the same dt"
+                )
+            if task.hooked:
+                raise self.refusal(
+                    f"{task.name} is computed on every step (step_action, …), and cannot be mixed with others"
+                )
+            if task.actions.continuous != first.actions.continuous:
+                raise self.refusal(f"the actions of {task.name} and {first.name} are not both continuous, or both not")
+            if task.actions.continuous and task.actions != first.actions:
+                raise self.refusal(f"continuous actions have to be the same, and those of {task.name} are others")
+            if self.said_by in task.conditions:
+                raise self.refusal(
+                    f"{task.name} has a condition {self.said_by!r} already (a mixture of mixtures); mix all in one"
+                )
+
+    # ------------------------------------------------------------------ joining, once
+
+    def _join_interface(self, rule: bool) -> None:
+        channels, self._channel_names = united([task.channels.parts for task in self.tasks], self.labels, _equal)
+        if rule:
+            self._rule = self.free_name("rule")
+            channels[self._rule] = OneHot(len(self.tasks))
+        else:
+            self._rule = None
+        self.observe(**channels)
+        self._action_names = self._join_actions()
+
+    def _join_actions(self) -> list[Names]:
+        """All groups of actions; who can rest rests with the same action."""
+        resting = next((task for task in self.tasks if task.actions.rest_name is not None), None)
+        if resting is None:
+            whole, names = united([task.actions.parts for task in self.tasks], self.labels, _equal)
+            self.act(**whole)
+            return names
+        rest = resting.actions.rest_name
+        parts = [
+            {name: part for name, part in task.actions.parts.items() if name != task.actions.rest_name}
+            for task in self.tasks
+        ]
+        whole, names = united([{rest: resting.actions.parts[rest]}, *parts], ("", *self.labels), _equal)
+        self.act(**whole)
+        own = [task.actions.rest_name for task in self.tasks]
+        return [{**({mine: rest} if mine else {}), **one} for mine, one in zip(own, names[1:], strict=True)]
+
+    def _join_layout(self) -> None:
+        traits = [Traits.of(task, names) for task, names in zip(self.tasks, self._action_names, strict=True)]
+        for task, one in zip(self.tasks, traits, strict=True):
+            if one.untimed:
+                raise self.refusal(
+                    f"the period {min(one.untimed)!r} of {task.name} has no timer; give it one with timing="
+                )
+
+        def fits(k: int, own: str, joined: str) -> bool:
+            return all(
+                traits[k].then.get(own) == other.then.get(joined) for other, task in zip(traits[:k], self.tasks, strict=False)
+                if joined in task.period_names
+            )  # fmt: skip
+
+        self._periods, periods = merged_order([task.period_names for task in self.tasks], self.labels, fits)
+        _, slots = united([one.slots for one in traits], self.labels, _equal)
+        _, notes = united([dict.fromkeys(one.notes, True) for one in traits], self.labels, _equal)
+        self._then = {
+            names[period]: names.get(target, target)
+            for one, names in zip(traits, periods, strict=True) for period, target in one.then.items()
+        }  # fmt: skip
+        self._layout = (periods, slots, notes)
+        self.timing = {  # type: ignore[assignment]
+            names.get(period, period): spec
+            for task, names in reversed(list(zip(self.tasks, periods, strict=True)))
+            for period, spec in task.timing.items() if period in names
+        }  # fmt: skip
+
+    def _join_conditions(self) -> None:
+        rng = np.random.default_rng(0)
+        drawn = [task.draw_sessionless(rng, 7, {}) for task in self.tasks]
+        kinds, conditions = united(
+            [{name: kind_of(np.asarray(v)) for name, v in one.items()} for one in drawn], self.labels, _equal
+        )
+        self._samples = {
+            joined: np.asarray(one[name][:0])
+            for one, names in reversed(list(zip(drawn, conditions, strict=True))) for name, joined in names.items()
+        }  # fmt: skip
+        self._declared, self._imposed, self._answer = {self.said_by: Choice(self.labels)}, {}, None
+        self._dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
+        for joined in kinds:
+            self._declared[joined] = self._united_distribution(joined, conditions)
+        periods, slots, notes = self._layout
+        notes = [{name: self._free_note(joined) for name, joined in one.items()} for one in notes]
+        self.renamed = tuple(
+            Renamed(*parts)
+            for parts in zip(self._channel_names, self._action_names, periods, slots, conditions, notes, strict=True)
+        )
+
+    def _free_note(self, name: str) -> str:
+        return f"{name}.note" if name in self._declared else name
+
+    def _united_distribution(self, joined: str, conditions: Sequence[Names]) -> Any:
+        """What all tasks draw it from; a function that nobody calls where they differ: the tasks draw for themselves."""
+        found = [
+            task.imposed.get(name, task.conditions[name])
+            for task, names in zip(self.tasks, conditions, strict=True) for name, other in names.items() if other == joined
+        ]  # fmt: skip
+        alike = (
+            isinstance(found[0], Distribution)
+            and all(one == found[0] for one in found)
+            and len(found) == len(self.tasks)
+        )
+        return found[0] if alike else _drawn_by_tasks
+
+    # ------------------------------------------------------------------ what a task says of itself
+
+    @property
+    def supervised(self) -> bool:
+        return all(task.supervised for task in self.tasks)
+
+    @property
+    def batched(self) -> bool:
+        return all(task.batched for task in self.tasks)
+
+    @property
+    def reads_outcomes(self) -> bool:
+        return self.walk.reads_outcomes or any(task.reads_outcomes for task in self.tasks)
+
+    def max_steps_of(self, steps: np.ndarray) -> np.ndarray:
+        return np.max([task.max_steps_of(steps) for task in self.tasks], axis=0)
+
+    def draw_conditions(
+        self,
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any] | None = None,
+        answer: np.ndarray | None = None,
+    ) -> dict[str, np.ndarray]:
+        session = self.fresh_session(rng, n)
+        given = {
+            name: self._for_each_trial(name, np.asarray(value), n)[None] for name, value in (imposed or {}).items()
+        }
+        return {name: values[0] for name, values in self.draw_given(session, rng, 1, given, answer).items()}
+
+    # ------------------------------------------------------------------ drawing
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        self.walk.begin(session, rng)
+        setattr(session, f"{self._key}_last", np.full(len(session), -1))
+        for k, task in enumerate(self.tasks):
+            if task.stateful:
+                name = f"{self._key}_{k}"
+                part = task.fresh_session(rng, len(session), getattr(session.subject, name, None))
+                setattr(session, name, part)
+                setattr(session.subject, name, part.subject)
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        if answer is not None:
+            raise InvalidValueError(
+                f"the tasks of {self.name} decide what is right; decide it for each task before mixing them."
+            )
+        given = dict(imposed)
+        index = (
+            self._indices(given.pop(self.said_by)) if self.said_by in given else self.walk.advance(session, rng, trials)
+        )
+        shape = index.shape
+        drawn = {
+            name: np.full((*shape, *sample.shape[1:]), filler(sample), sample.dtype)
+            for name, sample in self._samples.items()
+        }
+        for k in np.unique(index).tolist():
+            self._draw_task(k, index, session, rng, given, drawn)
+        setattr(session, f"{self._key}_last", index[-1])
+        return {self.said_by: np.asarray(self.labels)[index], **drawn}
+
+    def _draw_task(
+        self,
+        k: int,
+        index: np.ndarray,
+        session: Session,
+        rng: np.random.Generator,
+        given: Mapping[str, np.ndarray],
+        drawn: Drawn,
+    ) -> None:
+        """Fill in the trials that are of task `k`."""
+        if not self.tasks[k].stateful:
+            self._fill(k, np.nonzero(index == k), None, rng, given, drawn)
+            return
+        sessions = getattr(session, f"{self._key}_{k}")
+        for t in np.flatnonzero((index == k).any(axis=1)).tolist():
+            rows = np.flatnonzero(index[t] == k)
+            part = sessions.take(rows)
+            self._remind(k, session, part, rows)
+            self._fill(k, (np.full(len(rows), t), rows), part, rng, given, drawn)
+            part.trial += 1
+            sessions.put(rows, part)
+
+    def _remind(self, k: int, session: Session, part: Session, rows: np.ndarray) -> None:
+        """Tell a task that reads outcomes what became of its last trial, if that was of this task."""
+        if not self.tasks[k].reads_outcomes:
+            return
+        mine = getattr(session, f"{self._key}_last")[rows] == k
+        known = {
+            **{name: name for name in ("choice", "outcome", "reward", "performance")},
+            **self.renamed[k].conditions,
+        }
+        finished = {
+            name: session.previous[joined][rows[mine]] for name, joined in known.items() if joined in session.previous
+        }
+        part.remember(np.flatnonzero(mine), finished)
+
+    def _fill(
+        self, k: int, where: tuple[np.ndarray, np.ndarray], part: Session | None, rng: np.random.Generator,
+        given: Mapping[str, np.ndarray], drawn: Drawn,
+    ) -> None:  # fmt: skip
+        task, names, m = self.tasks[k], self.renamed[k].conditions, len(where[0])
+        wanted = {name: given[joined][where][None] for name, joined in names.items() if joined in given}
+        values = draw_given(task, part or Session(m), rng, 1, wanted)
+        flat = task.impose_on({name: value[0] for name, value in values.items()}, rng, m, {})
+        for name, value in flat.items():
+            joined = names[name]
+            if drawn[joined].dtype != value.dtype:
+                drawn[joined] = drawn[joined].astype(np.result_type(drawn[joined], value))
+            drawn[joined][where] = value
+
+    def _indices(self, names: np.ndarray) -> np.ndarray:
+        """Numbers of the tasks that are called so."""
+        names = np.asarray(names)
+        strange = np.setdiff1d(names, self.labels)
+        if len(strange):
+            raise InvalidValueError(
+                f"{self.said_by}={strange[0].item()!r} was imposed; {self.name} has {', '.join(map(repr, self.labels))}. "
+                "Give one of them."
+            )
+        order = np.argsort(self.labels)
+        return order[np.searchsorted(np.asarray(self.labels)[order], names)]
+
+    def impose_on(
+        self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+    ) -> dict[str, np.ndarray]:
+        given = {
+            name: self._for_each_trial(name, np.asarray(value), n)
+            for name, value in imposed.items()
+            if name in self._declared
+        }
+        if not given:
+            return dict(drawn)
+        result = dict(drawn)
+        if self.said_by in given:
+            result = self._changed_tasks(result, rng, given[self.said_by])
+        index = self._indices(result[self.said_by])
+        for name in (name for name in given if name != self.said_by):
+            having = np.isin(index, [k for k, one in enumerate(self.renamed) if name in one.conditions.values()])
+            shape = (n, *[1] * (given[name].ndim - 1))
+            result[name] = np.where(having.reshape(shape), given[name], result[name])
+        return result
+
+    def _changed_tasks(
+        self, drawn: dict[str, np.ndarray], rng: np.random.Generator, wanted: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Draw the trials anew whose task is to be another."""
+        rows = np.flatnonzero(drawn[self.said_by] != wanted)
+        self._indices(wanted)
+        if not len(rows):
+            return drawn
+        fresh = self.draw_given(self.fresh_session(rng, len(rows)), rng, 1, {self.said_by: wanted[None, rows]}, None)
+        result = {}
+        for name, values in drawn.items():
+            if name not in fresh:  # of a wrapper around this one
+                result[name] = values
+                continue
+            result[name] = values.astype(np.result_type(values, fresh[name]))
+            result[name][rows] = fresh[name][0]
+        return result
+
+    # ------------------------------------------------------------------ laying out
+
+    def new_trial(self, trial: Trial) -> None:
+        trial._read.update(trial._conditions)
+        index = self._indices(trial._conditions[self.said_by])
+        timeline = trial.timeline
+        timeline.names, timeline.then = self._periods, dict(self._then)
+        timeline.steps = {name: np.zeros(trial.n, np.int64) for name in self._periods}
+        for k in np.unique(index).tolist():
+            self._lay_out_task(trial, k, np.flatnonzero(index == k))
+        if self._rule is not None:
+            trial.show(self._rule, np.eye(len(self.tasks))[index], during=self._periods)
+
+    def _lay_out_task(self, trial: Trial, k: int, rows: np.ndarray) -> None:
+        task, names = self.tasks[k], self.renamed[k]
+        part = self._told(trial, k, rows)
+        spread = Spread(rows, trial.n, names)
+        for name, steps in part.timeline.steps.items():
+            trial.timeline.steps[names.periods[name]][rows] = steps
+        everywhere = Span(tuple(names.periods.values()), where=spread.mask)
+        trial.holds.append(self._usual_hold(task, everywhere))
+        if task.actions.rest is None and self.actions.rest is not None:
+            trial.weights.append(Weigh(0.0, everywhere))
+            trial.weights += [Weigh(1.0, spread.span(slot.span)) for slot in part.slots]
+        add_layout(trial, part, spread, self._periods)
+        if part.best_pay is not None:
+            best = np.full(trial.n, np.nan) if trial.best_pay is None else trial.best_pay
+            trial.best_pay = over(best, spread.array(part.best_pay), rows)
+
+    @staticmethod
+    def _usual_hold(task: Task, everywhere: Span) -> Hold:
+        """What acting outside all windows costs and does in a trial of this task."""
+        if task.actions.rest is None:
+            return Hold(everywhere, 0.0)
+        return Hold(everywhere, task.rewards["abort"], "end" if task.abort_ends_trial else "stay")
+
+    def _told(self, trial: Trial, k: int, rows: np.ndarray) -> Trial:
+        """What a task says of its trials."""
+        task, names = self.tasks[k], self.renamed[k]
+        conditions = {name: trial._conditions[joined][rows] for name, joined in names.conditions.items()}
+        durations = {
+            name.removeprefix(DURATION): dist.sample(trial.rng, len(rows))
+            for name, dist in task.imposed.items() if name.startswith(DURATION)
+        }  # fmt: skip
+        back = {joined: name for name, joined in names.periods.items()}
+        durations |= {
+            back[joined]: np.asarray(ms) if np.ndim(ms) == 0 else np.asarray(ms)[rows]
+            for joined, ms in trial._imposed.items() if joined in back
+        }  # fmt: skip
+        part = Trial(task, conditions, trial.rng, len(rows), durations, scalar=not task.batched)
+        task.new_trial(part)
+        part.check()
+        return part
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(one == other)
+
+
+def _drawn_by_tasks(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
+    raise InvalidValueError("the tasks of a mixture draw their own conditions; use its draw_conditions.")

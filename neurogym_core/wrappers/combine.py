@@ -1,0 +1,365 @@
+"""Two tasks at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.given import Drawn, draw_given
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.task import DURATION
+from neurogym_core.trials.distributions import Choice, Distribution, parse
+from neurogym_core.trials.encoders import OneHot
+from neurogym_core.trials.trial import Frames, Slot, Span, Trial, to_steps
+from neurogym_core.wrappers._deciding import Deciding
+from neurogym_core.wrappers._joined import Traits, as_task, labels_of, united
+from neurogym_core.wrappers._layout import asked, laid_out
+
+KINDS = ("main", "distractor", "both")
+
+
+class Combine(Deciding):
+    """A second task inside the trials of the first: a distractor in its delay, say.
+
+    As in the dual task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191: go or withhold in the
+    delay of a paired-association task.
+
+    The distractor has channels of its own, and begins `onset` ms after the trial does. Its answers do not end the trial,
+    and its holds, loss weights and costs of acting too early are those of the main task: an action is judged by the task
+    whose window is open. Conditions, slots and channels of the distractor whose names the main task has already get its
+    name behind theirs. The record has the answers to both.
+
+    Args:
+        distractor: the second task: an id, a task, or a mapping ``{"task": …, parameters}``.
+        onset: ms from the beginning of the trial, a number or a distribution.
+        weights: how likely trials with the main task only, the distractor only, and both are; (): both in every trial. The
+            record then says in `combined` which kind a trial was of.
+        cue: whether a channel "combined" with two units shows which of the two there are in a trial.
+        share: whether actions that agree in name and encoder are the same action in both tasks.
+
+    Raises:
+        NotSupportedError: tasks with another dt, without an action of resting, continuous ones, computed ones, a main task
+            that leaves the order of its periods, a distractor that does not end in time, or two questions at once that the
+            same action would answer.
+        InvalidValueError: no distractor, an onset that is no number of ms, or impossible weights.
+    """
+
+    distractor: Any = None
+    onset: Any = 0
+    weights: tuple[float, ...] = ()
+    cue: bool = False
+    share: bool = True
+
+    is_joint = True
+
+    def define(self) -> None:
+        if self.distractor is None:
+            raise InvalidValueError("Combine was given no distractor; give distractor=…: an id, a task, or {task: …}.")
+        self.other = as_task(self.distractor)
+        self._other_label = labels_of((self.task, self.other))[1]
+        self._check_tasks()
+        self._read_settings()
+        self._join()
+        self._check_fit()
+
+    # ------------------------------------------------------------------ what can be combined
+
+    def _check_tasks(self) -> None:
+        for task in (self.task, self.other):
+            if task.dt != self.task.dt:
+                raise self.refusal(f"its steps last {self.task.dt:g} ms, and those of {task.name} {task.dt:g} ms")
+            if task.hooked:
+                raise self.refusal(f"{task.name} is computed on every step (step_action, …)")
+            if task.actions.continuous or task.actions.rest_name is None:
+                raise self.refusal(f"{task.name} has no action of resting, so it cannot wait while the other is asked")
+        if self.other.reads_outcomes:
+            raise self.refusal(
+                f"{self.other.name} looks at what became of its last trial, and has no trials of its own here"
+            )
+        for trial in laid_out(self.task):
+            if _leaves_order(trial):
+                raise self.refusal(
+                    f"{self.task.name} leaves the order of its periods (then=), which would move the distractor"
+                )
+        for trial in laid_out(self.other):
+            if trial.timeline.untimed or any(slot.leads is not None for slot in trial.slots):
+                raise self.refusal(
+                    f"{self.other.name} has a period without a timer, or choices that lead to periods of their own"
+                )
+            if not trial.slots:
+                raise self.refusal(f"{self.other.name} asks nothing")
+            self._check_contiguous(trial)
+
+    def _check_contiguous(self, trial: Trial) -> None:
+        order = trial.timeline.names
+        for slot in trial.slots:
+            places = [order.index(name) for name in slot.span.periods]
+            if places != list(range(places[0], places[-1] + 1)):
+                raise self.refusal(
+                    f"{slot.name!r} of {self.other.name} is asked in periods that do not follow on each other"
+                )
+
+    def _read_settings(self) -> None:
+        try:
+            self._onset: Distribution = parse(self.onset)
+            least = self._onset.bounds[0]
+        except (InvalidValueError, TypeError, ValueError):
+            least = -1.0
+        if not 0 <= least < np.inf:
+            raise InvalidValueError(
+                f"Combine was given onset={self.onset!r}; give 0 ms or more, or a distribution of them."
+            )
+        weights = np.asarray(self.weights or (0, 0, 1), float)
+        if weights.shape != (3,) or not (weights >= 0).all() or not np.isfinite(weights).all() or not weights[1:].any():
+            raise InvalidValueError(
+                f"Combine was given weights={self.weights!r}; give three numbers of 0 or more (main, distractor, both), not all "
+                "trials with the main task only."
+            )
+
+    # ------------------------------------------------------------------ joining, once
+
+    def _join(self) -> None:
+        label = (self._other_label,)
+        both = [self.task.channels.parts, self.other.channels.parts]
+        channels, (_, self._channels) = united(both, ("", *label), _never)
+        if self.cue:
+            self._cue = self.free_name("combined")
+            channels[self._cue] = OneHot(2)
+        self.observe(**channels)
+        self._join_actions(label[0])
+        traits = [Traits.of(task, {name: name for name in task.actions}) for task in (self.task, self.other)]
+        _, (_, self._slots) = united([one.slots for one in traits], ("", *label), _never)
+        _, (_, self._notes) = united([dict.fromkeys(one.notes) for one in traits], ("", *label), _never)
+        conditions, (_, self._conditions) = united([self.task.conditions, self.other.conditions], ("", *label), _never)
+        self._declared = dict(conditions)
+        self._dimensions |= {joined: self.other.dimensions_of(name) for name, joined in self._conditions.items()}
+        self._onset_name = self.free_name("onset")
+        self.vary(**{self._onset_name: self._onset})
+        self._kind_name = None
+        if self.weights:
+            self._kind_name = self.free_name("combined") if not self.cue else self._cue
+            self._declared[self._kind_name] = Choice(KINDS, p=self.weights)
+
+    def _join_actions(self, label: str) -> None:
+        rest, own = self.task.actions.rest_name, self.other.actions.rest_name
+        parts = [
+            self.task.actions.parts,
+            {name: part for name, part in self.other.actions.parts.items() if name != own},
+        ]
+        whole, (_, self._actions) = united(parts, ("", label), _equal if self.share else _never)
+        self._actions = {own: rest, **self._actions}
+        self.act(**whole)
+
+    # ------------------------------------------------------------------ whether they fit
+
+    def _check_fit(self) -> None:
+        rng = np.random.default_rng(0)
+        mains = laid_out(self.task)
+        for main in mains:
+            onset = np.asarray(self._onset.sample(rng, main.n), float)
+            conditions = self.other.draw_sessionless(rng, main.n, {})
+            for part in self._parts(conditions, rng, main.n, {}):
+                self._check_in_time(main, part, onset)
+
+    def _parts(
+        self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, durations: Mapping
+    ) -> list[Trial]:
+        if self.other.batched:
+            return [self._told(conditions, rng, n, durations)]
+        return [self._told({k: v[i : i + 1] for k, v in conditions.items()}, rng, 1, {}) for i in range(n)]
+
+    def _told(
+        self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, durations: Mapping
+    ) -> Trial:
+        imposed = {
+            name.removeprefix(DURATION): dist.sample(rng, n)
+            for name, dist in self.other.imposed.items()
+            if name.startswith(DURATION)
+        }
+        part = Trial(self.other, conditions, rng, n, {**imposed, **durations}, scalar=not self.other.batched)
+        self.other.new_trial(part)
+        part.check()
+        return part
+
+    def _check_in_time(self, main: Trial, part: Trial, onset: np.ndarray) -> None:
+        lasts = sum(main.timeline.steps.values()) * main.dt
+        if main.n != part.n:
+            lasts, onset = lasts[: part.n], onset[: part.n]
+        inside = _Inside(part, onset, main.timeline.names)
+        for slot in part.slots:
+            moved = inside.window(slot.span)
+            late = asked(slot) & (moved.stop > lasts + 1e-6)
+            if late.any():
+                raise self.refusal(
+                    f"{slot.name!r} of {self.other.name} is asked until {moved.stop[late].max():g} ms after the trial's "
+                    f"beginning, and trials of {self.task.name} may last only {lasts[late].min():g} ms; give a smaller "
+                    "onset=, or other timing="
+                )
+            for other in main.slots:
+                if main.n == part.n and self._actions[slot.group] == other.group:
+                    self._check_apart(slot, moved, other, main)
+
+    def _check_apart(self, slot: Slot, moved: Span, other: Slot, main: Trial) -> None:
+        window = _Inside(main, np.zeros(main.n), main.timeline.names).window(other.span)
+        overlap = asked(slot) & asked(other) & (moved.start < window.stop - 1e-6) & (window.start < moved.stop - 1e-6)
+        if overlap.any():
+            raise self.refusal(
+                f"{slot.name!r} of {self.other.name} is asked while {other.name!r} is, and the same action answers both; give "
+                "another onset=, or share=False for actions of its own"
+            )
+
+    # ------------------------------------------------------------------ drawing
+
+    @property
+    def batched(self) -> bool:
+        return self.task.batched and self.other.batched
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        super().new_session(session, rng)
+        if self.other.stateful:
+            name = f"combine_{self.depth}"
+            part = self.other.fresh_session(rng, len(session), getattr(session.subject, name, None))
+            setattr(session, name, part)
+            setattr(session.subject, name, part.subject)
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        own = {name: imposed[joined] for name, joined in self._conditions.items() if joined in imposed}
+        part = getattr(session, f"combine_{self.depth}") if self.other.stateful else Session(len(session))
+        part.trial = session.trial.copy()
+        drawn = draw_given(self.other, part, rng, trials, own)
+        flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
+        flat = self.other.impose_on(flat, rng, trials * len(session), {})
+        shape = (trials, len(session))
+        joined = {self._conditions[name]: values.reshape(*shape, *values.shape[1:]) for name, values in flat.items()}
+        return self.draw_below(session, rng, trials, {**imposed, **joined}, answer)
+
+    # ------------------------------------------------------------------ laying out
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        there = self._there(trial)
+        if there is not None:
+            self._hide_main(trial, there != "distractor")
+        conditions = {}
+        for name, joined in self._conditions.items():
+            trial._read.add(joined)
+            conditions[name] = trial._conditions[joined]
+        onset = np.broadcast_to(np.asarray(getattr(trial, self._onset_name), float), (trial.n,))
+        part = self._told(conditions, trial.rng, trial.n, {})
+        shown = None if there is None else there != "main"
+        self._add(trial, part, _Inside(part, onset, trial.timeline.names, shown))
+        if self.cue:
+            present = np.stack(
+                [np.ones(trial.n, bool)] * 2 if there is None else [there != "distractor", there != "main"], axis=1
+            )
+            trial.show(self._cue, present.astype(np.float32), during=trial.timeline.names)
+
+    def _there(self, trial: Trial) -> np.ndarray | None:
+        """(n,) which of the tasks there are; None: both."""
+        return None if self._kind_name is None else np.atleast_1d(getattr(trial, self._kind_name))
+
+    @staticmethod
+    def _hide_main(trial: Trial, there: np.ndarray) -> None:
+        for edits in (trial.shows, trial.frame_list, trial.slots, trial.charges, trial.weights):
+            for edit in edits:
+                where = there if edit.span.where is None else there & edit.span.where
+                edit.span = replace(edit.span, where=where)
+
+    def _add(self, trial: Trial, part: Trial, inside: _Inside) -> None:
+        for show in part.shows:
+            trial.shows += [
+                replace(show, channel=self._channels[show.channel], span=span) for span in inside.pieces(show.span)
+            ]
+        trial.frame_list += [inside.frames(frames, self._channels) for frames in part.frame_list]
+        for charge in part.charges:
+            trial.charges += [replace(charge, span=span) for span in inside.pieces(charge.span)]
+        for slot in part.slots:
+            trial.slots.append(
+                replace(
+                    slot,
+                    name=self._slots[slot.name],
+                    group=self._actions[slot.group],
+                    span=inside.window(slot.span),
+                    then=dict.fromkeys(slot.then, "wait"),
+                    needs=None if slot.needs is None else self._slots[slot.needs],
+                )
+            )
+        for name, values in part.notes.items():
+            trial.notes[self._notes[name]] = values
+
+
+class _Inside:
+    """Stretches of a trial that begins `onset` ms (n,) after another does, in the time of that one."""
+
+    def __init__(
+        self, part: Trial, onset: np.ndarray, periods: tuple[str, ...], shown: np.ndarray | None = None
+    ) -> None:
+        self.part, self.periods, self.shown = part, periods, shown
+        self.dt = part.dt
+        # The nearest step, so that all that belongs to the part moves together.
+        self.onset: dict[str, np.ndarray] = {}
+        elapsed = to_steps(onset, part.dt)
+        for name in part.timeline.names:
+            self.onset[name] = elapsed
+            elapsed = elapsed + part.timeline.steps[name]
+
+    def _where(self, where: np.ndarray | None) -> np.ndarray | None:
+        if self.shown is None or where is None:
+            return self.shown if where is None else where
+        return self.shown & where
+
+    def window(self, span: Span) -> Span:
+        """A stretch over periods that follow on each other, as one."""
+        first, last = span.periods[0], span.periods[-1]
+        begin = self.onset[first] * self.dt
+        end = (self.onset[last] + self.part.timeline.steps[last]) * self.dt
+        start = begin if span.start is None else begin + np.maximum(span.start, 0)
+        stop = end if span.stop is None else np.minimum(begin + span.stop, end)
+        return Span(self.periods, start, stop, self._where(span.where))
+
+    def pieces(self, span: Span) -> list[Span]:
+        """A stretch, period by period."""
+        pieces, offset = [], np.zeros(self.part.n)
+        for name in span.periods:
+            begin, lasts = self.onset[name] * self.dt, self.part.timeline.steps[name] * self.dt
+            start = np.zeros(self.part.n) if span.start is None else np.clip(span.start - offset, 0, lasts)
+            stop = lasts if span.stop is None else np.clip(span.stop - offset, 0, lasts)
+            pieces.append(Span(self.periods, begin + start, begin + np.maximum(stop, start), self._where(span.where)))
+            offset = offset + lasts
+        return pieces
+
+    def frames(self, frames: Frames, names: Mapping[str, str]) -> Frames:
+        """Values that change from step to step, ending where their periods do."""
+        first, last = frames.span.periods[0], frames.span.periods[-1]
+        start = self.onset[first] * self.dt + (0 if frames.span.start is None else frames.span.start)
+        room = self.onset[last] + self.part.timeline.steps[last] - to_steps(start, self.dt)
+        inside = np.arange(frames.values.shape[1]) < np.atleast_1d(room)[:, None]
+        values = (frames.values * inside[:, :, None]).astype(np.float32)
+        return Frames(names[frames.name], values, Span(self.periods, start, None, self._where(frames.span.where)))
+
+
+def _leaves_order(trial: Trial) -> bool:
+    """Whether anything leads to a period, or time stands still."""
+    names = set(trial.timeline.names)
+    leads = any(slot.leads is not None and (slot.leads >= 0).any() for slot in trial.slots)
+    then = {target for slot in trial.slots for target in slot.then.values()} | {hold.then for hold in trial.holds}
+    return bool(leads or trial.timeline.untimed or trial.timeline.then or then & (names | {"restart"}))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(one == other)
+
+
+def _never(one: Any, other: Any) -> bool:
+    return False
