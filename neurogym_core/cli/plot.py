@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,21 +11,28 @@ from ..ecosystem.discovery import installed
 from ..ecosystem.names import clean, said_by
 from ..errors import NeurogymError
 from ._complete import complete_task
+from ._progress import Progress
 from ._settings import made_task, play_options, read_conditions, usage_errors
 
+if TYPE_CHECKING:
+    from ..ecosystem.records import TaskInfo
+
 SUFFIXES = (".png", ".svg", ".pdf")
+FORMATS = ("png", "svg")
 
 
 @click.command(short_help="Draw a trial of a task.")
 @click.argument("task", metavar="[TASK]", required=False, shell_complete=complete_task)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file: .png, .svg or .pdf.")
 @click.option("--all", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Draw all installed tasks into this folder, as PNG.")  # fmt: skip
+              help="Draw all installed tasks into this folder.")  # fmt: skip
+@click.option("--format", "kind", type=click.Choice(FORMATS), help="What --all draws.  [default: png]")
 @play_options(subject="oracle")
 def command(
     task: str | None,
     output: Path | None,
     folder: Path | None,
+    kind: str | None,
     subject: str,
     seed: int,
     parameters: tuple[str, ...],
@@ -37,16 +44,24 @@ def command(
     \b
     ngym plot GoNogo-v0 -o trial.png
     ngym plot PerceptualDecisionMaking-v0 --subject random --condition coherence=51.2 -o trial.svg
-    ngym plot --all figures
+    ngym plot --all figures --format svg
+
+    Of a plain Gymnasium env it draws what is rendered or observed while nothing is done.
     """
     if folder is not None:
         _check_alone(task, output, (parameters, timing, conditions))
-        _draw_all(folder, subject, seed)
+        _draw_all(folder, kind or FORMATS[0], subject, seed)
         return
+    if kind is not None:
+        raise click.UsageError("--format was given without --all. Expected it together with --all DIR. Name the file with -o.")
     target = _checked_output(task, output)
-    made = made_task(str(task), parameters, timing)
-    with usage_errors():
-        _draw(made, target, subject, seed, read_conditions(conditions))
+    if _is_plain(str(task)):
+        _check_unset(str(task), (parameters, timing, conditions))
+        _draw_plain(str(task), target, seed)
+    else:
+        made = made_task(str(task), parameters, timing)
+        with usage_errors():
+            _draw(made, target, subject, seed, read_conditions(conditions))
     click.echo(f"Saved {clean(str(target))}.")
 
 
@@ -67,28 +82,75 @@ def _checked_output(task: str | None, output: Path | None) -> Path:
     return output
 
 
+def _check_unset(task: str, settings: tuple) -> None:
+    if any(settings):
+        raise click.UsageError(
+            f"{clean(task)} is a plain Gymnasium env, and was given settings of a trial. Expected none. Leave out --set, "
+            "--timing and --condition."
+        )
+
+
+def _is_plain(name: str) -> bool:
+    """Whether this is a Gymnasium env without a table of its trials."""
+    import gymnasium
+
+    from ..play.make import resolve
+
+    found = resolve(name)
+    return isinstance(found, type) and issubclass(found, gymnasium.Env)
+
+
 def _draw(task: Any, target: Path, subject: str, seed: int, conditions: dict[str, Any]) -> None:
-    from ..study.figures import save_figure, trial_figure
+    from ..study.figures import trial_figure
     from ..study.traces import trace_of
 
+    _save(trial_figure(trace_of(task, subject, seed, conditions)), target)
+
+
+def _draw_plain(name: str, target: Path, seed: int) -> None:
+    from ..study.plain_envs import env_figure
+
+    _save(env_figure(name, seed), target)
+
+
+def _save(figure: Any, target: Path) -> None:
+    from ..study.figures import save_figure
+
     try:
-        save_figure(trial_figure(trace_of(task, subject, seed, conditions)), target)
+        save_figure(figure, target)
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror}. Choose another file.") from error
 
 
-def _draw_all(folder: Path, subject: str, seed: int) -> None:
+def _draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:
+    """Draw every task that can be drawn; those that cannot are named, and the command fails in the end."""
     folder.mkdir(parents=True, exist_ok=True)
-    failed = 0
-    for task in (task for task in installed().tasks if task.usable):
-        target = folder / f"{task.id.replace('/', '-')}.png"
-        try:
-            _draw(made_task(task.id, (), ()), target, subject, seed, {})
-        except Exception as error:  # one package's trouble is no reason to leave out the others
-            failed += 1
-            said = str(error) if isinstance(error, NeurogymError) else said_by(error)
-            click.echo(f"{task.id}: {clean(said)}", err=True)
-        else:
-            click.echo(f"Saved {clean(str(target))}.")
+    tasks = [task for task in installed().tasks if not task.has("blocked")]
+    failed: list[str] = []
+    with Progress("drawing", len(tasks)) as progress:
+        for done, task in enumerate(tasks):
+            progress.show(done, clean(task.id))
+            said = _drawn(task, folder / f"{task.id.replace('/', '-')}.{kind}", subject, seed)
+            if said is not None:
+                failed.append(f"{clean(task.id)}: {clean(said)}")
+    click.echo(f"Drew {len(tasks) - len(failed)} of {len(tasks)} tasks into {clean(str(folder))}.")
     if failed:
-        raise click.ClickException(f"{failed} tasks could not be drawn; what they said is above.")
+        for row in failed:
+            click.echo(row, err=True)
+        raise click.ClickException(f"{len(failed)} of {len(tasks)} tasks could not be drawn; what they said is above.")
+
+
+def _drawn(task: TaskInfo, target: Path, subject: str, seed: int) -> str | None:
+    """Draw one task; what went wrong, or None. One package's trouble is no reason to leave out the others."""
+    if not task.usable:
+        return f"is not usable ({task.status})"
+    try:
+        if _is_plain(task.id):
+            _draw_plain(task.id, target, seed)
+        else:
+            _draw(made_task(task.id, (), ()), target, subject, seed, {})
+    except click.ClickException as error:
+        return error.message
+    except Exception as error:
+        return str(error) if isinstance(error, NeurogymError) else said_by(error)
+    return None

@@ -187,6 +187,34 @@ def demo_figure(
     return figure
 
 
+def strip_figure(frames: Sequence[np.ndarray], labels: Sequence[str], *, title: str = "") -> Any:
+    """Pictures side by side, in the order in which they were seen.
+
+    Args:
+        frames: (height, width[, 3]) each, uint8, or numbers from 0 to 1.
+        labels: one for each.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+        InvalidValueError: no frames, or not as many labels.
+    """
+    if not len(frames) or len(frames) != len(labels):
+        raise InvalidValueError(
+            f"{len(frames)} frames and {len(labels)} labels were given. Expected at least one frame, and a label for each. "
+            "Give both."
+        )
+    side, gap = 2.2, 0.15
+    figure = _figure(len(frames) * (side + gap) + gap, side + 0.75)
+    box = _Box(figure, 0, 0, *figure.get_size_inches())
+    for k, (frame, label) in enumerate(zip(frames, labels, strict=True)):
+        axes = box.axes(gap + k * (side + gap), gap, side, side)
+        axes.imshow(frame, cmap="gray", vmin=0, vmax=255 if np.asarray(frame).dtype == np.uint8 else 1)
+        axes.set_axis_off()
+        axes.set_title(label, fontsize=_SMALL, color=_INK, pad=3)
+    _heading(figure, title, gap / box.width, 1 - 0.12 / box.height)
+    return figure
+
+
 def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> Path:
     """Write a figure as PNG, SVG or PDF, by the path's suffix, in one piece; returns the path.
 

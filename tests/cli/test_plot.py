@@ -47,11 +47,143 @@ def test_the_same_seed_draws_the_same_file(ngym, tmp_path):
     assert first.read_bytes() == second.read_bytes() != other.read_bytes()
 
 
-def test_all_draws_every_installed_task(ngym, tmp_path):
-    result = ngym("plot", "--all", str(tmp_path / "new" / "figures"))
+GOOD = """
+from neurogym_core import Task
+
+class Good(Task):
+    timing = {"fixation": 300, "decision": 200}
+
+    def define(self):
+        self.observe(fixation=1)
+        self.act(fixate=1, go=1)
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "decision")
+        trial.show("fixation", 1, during="fixation")
+        trial.answer("go", 0, during="decision")
+
+class Broken(Good):
+    def define(self):
+        raise RuntimeError("there is [bold]nothing[/] here")
+"""
+PLAIN = """
+import gymnasium
+import numpy as np
+
+class Film(gymnasium.Env):
+    metadata = {"render_modes": ["rgb_array"]}
+    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Box(0, 255, (8, 8, 3), np.uint8)
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.t = 0
+        return self.render(), {}
+
+    def step(self, action):
+        self.t += 1
+        return self.render(), 0.0, False, self.t == 20, {}
+
+    def render(self):
+        return np.full((8, 8, 3), 10 * self.t, np.uint8)
+
+class Numbers(Film):
+    metadata = {"render_modes": []}
+    action_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
+    observation_space = gymnasium.spaces.Box(-1, 1, (3,), np.float32)
+
+    def render(self):
+        return np.full(3, self.t / 20, np.float32)
+
+class Blind(Film):
+    metadata = {"render_modes": []}
+    observation_space = gymnasium.spaces.Discrete(300)
+
+    def render(self):
+        return self.t
+"""
+
+
+@pytest.fixture
+def tasks(site):
+    """Install a package with some of these tasks."""
+
+    def install(*names: str) -> None:
+        offers = {f"{name}-v0": f"foo.{'good' if name in ('Good', 'Broken') else 'plain'}:{name}" for name in names}
+        site.add("foo", tasks=offers, files={"good.py": GOOD, "plain.py": PLAIN})
+
+    return install
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_all_draws_tasks_and_plain_envs(ngym, tasks, tmp_path, kind):
+    tasks("Good", "Film", "Numbers")
+    result = ngym("plot", "--all", str(tmp_path / "new" / "figures"), "--format", kind)
     assert result.exit_code == 0, result.output
-    drawn = {path.name for path in (tmp_path / "new" / "figures").iterdir()}
-    assert drawn == {f"{task.id.replace('/', '-')}.png" for task in installed().tasks if task.usable}
+    drawn = sorted(path.name for path in (tmp_path / "new" / "figures").iterdir())
+    assert drawn == [f"x-foo-{name}-v0.{kind}" for name in ("Film", "Good", "Numbers")]
+    for path in (tmp_path / "new" / "figures").iterdir():
+        assert path.read_bytes().startswith(MAGIC[f".{kind}"])
+    assert "Drew 3 of 3 tasks" in result.stdout
+
+
+def test_all_names_what_cannot_be_drawn_and_draws_the_others(ngym, tasks, tmp_path):
+    tasks("Good", "Broken", "Blind")
+    result = ngym("plot", "--all", str(tmp_path / "figures"))
+    assert result.exit_code == 1
+    assert [path.name for path in (tmp_path / "figures").iterdir()] == ["x-foo-Good-v0.png"]
+    rows = {line.partition(": ")[0]: line for line in result.stderr.splitlines()}
+    assert "there is [bold]nothing[/] here" in rows["x-foo/Broken-v0"]
+    assert "no render mode 'rgb_array'" in rows["x-foo/Blind-v0"]
+    assert "2 of 3 tasks could not be drawn" in result.stderr
+    assert "Traceback" not in result.output
+    assert "Drew 1 of 3 tasks" in result.stdout
+
+
+def test_all_leaves_blocked_packages_out(ngym, tasks, tmp_path, monkeypatch):
+    tasks("Good", "Broken")
+    monkeypatch.setenv("NGYM_BLOCK", "foo")
+    result = ngym("plot", "--all", str(tmp_path / "figures"))
+    assert result.exit_code == 0, result.output
+    assert list((tmp_path / "figures").iterdir()) == []
+
+
+def test_a_film_is_a_strip_of_frames_from_the_first_to_the_last(tasks):
+    from neurogym_core.study.plain_envs import env_figure
+
+    tasks("Film")
+    panels = env_figure("Film-v0", 0).axes
+    assert [panel.get_title() for panel in panels] == ["step 0", "step 6", "step 12", "step 19"]
+    assert [panel.images[0].get_array().max() for panel in panels] == [0, 60, 120, 190]
+
+
+def test_observations_of_a_plain_env_are_drawn_step_by_step(tasks):
+    from neurogym_core.study.plain_envs import env_figure
+
+    tasks("Numbers")
+    line = env_figure("Numbers-v0", 0).axes[1].lines[0]
+    assert line.get_ydata()[:3] == pytest.approx([0, 1 / 20, 2 / 20])
+
+
+def test_one_plain_env_is_drawn_too_but_takes_no_settings_of_a_trial(ngym, tasks, tmp_path):
+    tasks("Film")
+    target = tmp_path / "film.png"
+    assert ngym("plot", "Film-v0", "-o", str(target)).exit_code == 0
+    assert target.read_bytes().startswith(MAGIC[".png"])
+    result = ngym("plot", "Film-v0", "-o", str(target), "--condition", "angle=1")
+    assert result.exit_code == 2
+    assert "plain Gymnasium env" in result.stderr
+
+
+@pytest.mark.slow
+def test_all_draws_every_installed_task(ngym, tmp_path):
+    result = ngym("plot", "--all", str(tmp_path / "figures"))
+    assert result.exit_code == 0, result.output
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert drawn == {f"{task.id.replace('/', '-')}.png" for task in installed().tasks if not task.has("blocked")}
 
 
 @pytest.mark.parametrize(
@@ -62,6 +194,8 @@ def test_all_draws_every_installed_task(ngym, tmp_path):
         ([DOTS, "-o", "trial.txt"], ".png, .svg, .pdf"),
         ([DOTS, "--all", "figures"], "--all was given together with"),
         (["--all", "figures", "--set", "sigma=1"], "--all was given together with"),
+        ([DOTS, "-o", "trial.svg", "--format", "svg"], "--format was given without --all"),
+        (["--all", "figures", "--format", "gif"], "'png', 'svg'"),
         ([DOTS, "-o", "trial.png", "--set", "sigm=1"], "Did you mean 'sigma'?"),
         ([DOTS, "-o", "trial.png", "--condition", "coherenc=1"], "Did you mean 'coherence'?"),
     ],
