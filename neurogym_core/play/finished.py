@@ -88,10 +88,12 @@ class FinishedTrials(Mapping):
             return state
         answered = table.by_action("slot", keys) >= 0
         choice = keys % table.n_actions - pay.units[0].start
-        missed = np.where(self._by_hand & ~answered, 0, np.where(pay.asked[self.rows, 0], pay.miss_outcome[self.rows, 0], 0))
+        segment = keys // table.n_actions >> 1
+        broken_off = self._by_hand & ~answered & ~table.was_closed[segment]
+        missed = np.where(broken_off, 0, np.where(pay.asked[self.rows, 0], pay.miss_outcome[self.rows, 0], 0))
         state.outcome[:, 0] = np.where(answered, table.by_action("outcome", keys), missed)
         state.choice[:, 0] = np.where(answered, choice, RESTING)
-        steps = self._places - table.since[keys // table.n_actions >> 1, 0]
+        steps = self._places - table.since[segment, 0]
         state.reaction_time[:, 0] = np.where(answered, steps * table.dt, np.nan)
         state.score[:, 0] = np.where(answered, table.by_action("score", keys), state.outcome[:, 0] == Outcome.CORRECT)
         return state

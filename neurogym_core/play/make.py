@@ -163,7 +163,7 @@ def resolve(task: TaskLike) -> Any:
     """
     if isinstance(task, str):
         task = _named(task)
-    if _is_task(task) or _is_gymnasium_env(task):
+    if is_task(task) or _is_gymnasium_env(task):
         return task
     raise InvalidValueError(f"{task!r} is no task; give an id such as 'PerceptualDecisionMaking-v0', a Task, a Task class, or 'file.py:Class'.")
 
@@ -181,7 +181,7 @@ def _is_file(name: str) -> bool:
     return is_file_reference(name)
 
 
-def _is_task(value: Any) -> bool:
+def is_task(value: Any) -> bool:
     from neurogym_core.tasks.task import Task
 
     return isinstance(value, Task) or (isinstance(value, type) and issubclass(value, Task) and value is not Task)
@@ -196,7 +196,7 @@ def _is_gymnasium_env(value: Any) -> bool:
 def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Any, list[tuple[Any, dict]]]:
     """The wrapped task, and the env wrappers that remain."""
     found = resolve(task)
-    if not _is_task(found):
+    if not is_task(found):
         has = "make() and Dataset()" if is_classic(found) else "make()"
         raise NotSupportedError(
             f"{found.__name__} is {_kind(found)}: it has no Task, and so no tables, task wrappers, oracle or native vector "

@@ -9,7 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials
-from neurogym_core.play.make import is_classic, make_task, make_vec, resolve
+from neurogym_core.play.make import is_task, make_task, make_vec, resolve
 from neurogym_core.trials.record import TrialRecord
 
 
@@ -39,8 +39,8 @@ def run(
     """
     if isinstance(n_trials, bool) or not isinstance(n_trials, int | np.integer) or n_trials < 1:
         raise InvalidValueError(f"run() was given n_trials={n_trials!r}; it needs a whole number, at least 1.")
-    if is_classic(resolve(task)):
-        make_task(task)  # raises: says what classic envs lack
+    if not is_task(resolve(task)):
+        make_task(task)  # raises: says what an env that is no Task lacks
     env: Any = make_vec(task, min(num_envs, n_trials), wrap=wrap, autoreset_mode="SameStep", seed=seed, **params)
     player = _named(subject, seed)
     observations, _ = env.reset(seed=seed, options={"conditions": conditions} if conditions else None)

@@ -68,11 +68,24 @@ class PlayTable:
 
     def _can_go_back(self) -> bool:
         """Whether steps may be played again."""
+        if self._errors_go_back():
+            return True
         if self.payoffs.goto.max() < 0 and self.payoffs.period_then.max() < 0:
             return False
         back = (self.payoffs.goto >= 0) & (self.payoffs.goto <= self.batch.period[None, :, None])
         later = np.arange(len(self.payoffs.period_then))
         return bool(back.any() or ((self.payoffs.period_then >= 0) & (self.payoffs.period_then <= later)).any())
+
+    def _errors_go_back(self) -> bool:
+        """The same of answers that turn out to be wrong: at the wrong moment, or after a wrong one."""
+        pay = self.payoffs
+        for k in range(len(pay.slot_names)):
+            if pay.needs[k] < 0 and not np.isfinite(pay.due[:, k]).any():
+                continue
+            last = self.batch.period[pay.window[:, :, k].any(axis=0)].max(initial=-1)
+            if ((pay.error_goto[:, k] >= 0) & (pay.error_goto[:, k] <= last)).any():
+                return True
+        return False
 
     # ------------------------------------------------------------------ where time leads
 
@@ -210,6 +223,14 @@ class PlayTable:
         """(steps,) index of the period of every step."""
         return np.repeat(np.broadcast_to(self.batch.period, self.batch.duration.shape).ravel(), self.batch.duration.ravel())
 
+    @cached_property
+    def was_closed(self) -> np.ndarray:
+        """(n * S,) in simple tables: the response window was over before this segment."""
+        over = np.zeros(self.closes.shape[:2], bool)
+        if self.payoffs.slot_names:
+            over[:, 1:] = np.logical_or.accumulate(self.closes[:, :-1, 0], axis=1)
+        return over.reshape(-1)
+
     @property
     def scored(self) -> bool:
         """Whether `performance` holds: in simple tables whose best pay nobody had to declare."""
@@ -222,8 +243,8 @@ class PlayTable:
         answered = np.repeat((pay.slot >= 0).reshape(-1, 1, self.n_actions), 2, axis=1)
         score = np.repeat(pay.score.reshape(-1, 1, self.n_actions), 2, axis=1)
         rested = np.repeat((pay.miss_outcome[:, 0] == Outcome.CORRECT) & pay.asked[:, 0], self.n_segments)[:, None, None]
-        ran_out = self.code.reshape(answered.shape) == RAN_OUT
-        return np.where(answered, score, ran_out & rested).astype(np.float64).ravel()
+        unanswered = (self.code.reshape(answered.shape) == RAN_OUT) | self.was_closed[:, None, None]
+        return np.where(answered, score, unanswered & rested).astype(np.float64).ravel()
 
     @cached_property
     def _period_place(self) -> np.ndarray:
