@@ -12,7 +12,7 @@ import click
 from ..ecosystem.names import clean
 from ..errors import InvalidValueError, UnknownNameError
 
-SUBJECTS = ("random", "guess", "rest", "oracle", "premature", "integrator")
+SUBJECTS = ("random", "guess", "rest", "oracle", "patient", "premature", "integrator")
 """Names of the reference subjects; those of `neurogym_core.testing.subjects`, which imports NumPy."""
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}

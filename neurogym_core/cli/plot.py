@@ -27,7 +27,7 @@ FORMATS = ("png", "svg")
 @click.option("--all", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Draw all installed tasks into this folder.")  # fmt: skip
 @click.option("--format", "kind", type=click.Choice(FORMATS), help="What --all draws.  [default: png]")
-@play_options(subject="oracle")
+@play_options(subject="patient")
 def command(
     task: str | None,
     output: Path | None,

@@ -82,6 +82,32 @@ class Oracle(Subject):
         return env.target
 
 
+class Patient(Subject):
+    """Does what is right, but takes its time: answers half a second after it is asked, or on the last step to do so.
+
+    What pictures of trials show: an oracle answers as soon as it is asked, before there is anything to be seen.
+
+    Args:
+        seed: unused.
+        wait: ms from when a question opens to its answer.
+    """
+
+    def __init__(self, seed: int | None = 0, wait: float = 500) -> None:
+        super().__init__(seed)
+        self.wait = wait
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self._waited = np.zeros(env.num_envs, np.int64)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        target = env.target
+        if env.task.actions.rest is None:
+            return target
+        self._waited = np.where(env.is_asked, self._waited + 1, 0)  # an action of this step happens at its end
+        waits = env.can_wait & (self._waited * env.task.dt < self.wait)
+        return np.where(waits.reshape(-1, *[1] * (np.ndim(target) - 1)), _resting(env), target)
+
+
 class Premature(Subject):
     """Answers on every step, whether anything is asked or not: a random choice, never resting."""
 
@@ -141,6 +167,7 @@ SUBJECTS: dict[str, type[Subject]] = {
     "guess": Guesser,
     "rest": Rest,
     "oracle": Oracle,
+    "patient": Patient,
     "premature": Premature,
     "integrator": Integrator,
 }
