@@ -80,7 +80,7 @@ def picture_of(task: Task, buffers: Buffers) -> np.ndarray:
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
-    figure = trial_figure(_so_far(task, buffers))
+    figure = trial_figure(trace_so_far(task, buffers))
     figure.set_dpi(_DPI)
     # A film needs frames of one size, whatever the labels of this trial take.
     figure.set_size_inches(figure.get_size_inches()[0], _frame_height(task))
@@ -116,7 +116,8 @@ def _trace(task: Task, *, periods: Sequence[str], targets: Any, actions: Any, re
     )
 
 
-def _so_far(task: Task, buffers: Buffers) -> TrialTrace:
+def trace_so_far(task: Task, buffers: Buffers) -> TrialTrace:
+    """What was seen and done in a trial so far; before the first action, the observation in hand."""
     if not buffers.observations:
         nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
         return _trace(task, observations=[buffers.pending], targets=[nothing], actions=None, rewards=None, periods=())

@@ -29,6 +29,8 @@ _HOMES = {
     "Combine": "combine",
     "PassAction": "pass_action",
     "PassReward": "pass_reward",
+    "RecordTrials": "record_trials",
+    "Monitor": "monitor",
 }
 
 __all__ = [*_HOMES]

@@ -1,0 +1,44 @@
+"""What `RecordTrials` and `Monitor` share: the trials that ended on a step of an env, as a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from neurogym_core.trials.record import TrialRecord
+
+REACTION_TIME = "reaction_time"
+
+
+def finished_in_env(env: gymnasium.Env, info: Mapping[str, Any]) -> TrialRecord | None:
+    """The trial that ended on the last step of a single env, as a record of one row; None: none did."""
+    if "trial" not in info:
+        return None
+    known = getattr(env.unwrapped, "last_trial", None)
+    if known is not None:
+        return known.record()
+    return TrialRecord({name: np.asarray(value)[None] for name, value in info["trial"].items()})
+
+
+def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
+    """The trials that ended on the last step of a vector env, native or of Gymnasium; None: none did."""
+    trial = info.get("trial")
+    if hasattr(trial, "finished"):
+        return trial.finished.record()
+    rows = [row for part in (info, info.get("final_info")) for row in _rows(part)]
+    if not rows:
+        return None
+    names = dict.fromkeys(name for row in rows for name in row)
+    missing = np.nan  # only reaction times may be absent
+    return TrialRecord({name: np.stack([np.asarray(row.get(name, missing)) for row in rows]) for name in names})
+
+
+def _rows(info: Any) -> Iterator[dict[str, Any]]:
+    """What a vector env of Gymnasium's collected: one mapping per env."""
+    if not isinstance(info, Mapping) or "trial" not in info:
+        return
+    for env in np.flatnonzero(info["_trial"]).tolist():
+        yield {**info["trial"][env], "env": env}
