@@ -62,6 +62,15 @@ def blocks_of(page: str) -> list[Block]:
     return found
 
 
+@pytest.fixture(autouse=True)
+def forget_the_files_of_a_page(tmp_path):
+    """Two pages, or one page twice, may have files of the same name."""
+    yield
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_snippets_of_a_page_run_and_print_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
