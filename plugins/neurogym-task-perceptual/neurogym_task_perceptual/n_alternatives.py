@@ -19,7 +19,7 @@ class NAltPerceptualDecisionMaking(Task):
     for the others, where c is the coherence as a fraction, with independent noise on every step. When the fixation
     cue goes off it reports the choice. Since more alternatives are harder, coherences are multiplied by
     1.847 ln(n) - 0.041 for n alternatives, at most up to 100 %. With ``fewest`` below ``alternatives`` the number of
-    alternatives varies from trial to trial and is cued; the evidence of those that are out is not shown.
+    alternatives varies from trial to trial and is cued with the evidence; the evidence of those that are out is not shown.
 
     Deviations from the paper:
 
@@ -63,7 +63,7 @@ class NAltPerceptualDecisionMaking(Task):
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
         if self.cue:
-            trial.show("offered", self.cue.encode(trial.offered - self.counts[0]), during=(*before, "decision"))
+            trial.show("offered", self.cue.encode(trial.offered - self.counts[0]), during=("stimulus", "decision"))
         strength = self.scaled(trial.coherence, trial.offered)
         for count in self.counts:
             sign = np.where(trial.right_answer[:, None] == np.arange(self.alternatives), 1, -1)

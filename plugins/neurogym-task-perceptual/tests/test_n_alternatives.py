@@ -44,3 +44,10 @@ def test_fewer_alternatives_are_cued_and_the_others_never_right_nor_shown():
 def test_one_alternative_is_refused():
     with pytest.raises(InvalidValueError, match="at least 2"):
         NAltPerceptualDecisionMaking(alternatives=1)
+
+
+def test_fixation_does_not_tell_how_many_alternatives_there_are():
+    """With few of them the first ones would be more likely."""
+    task = NAltPerceptualDecisionMaking(alternatives=4, fewest=2)
+    batch = task.sample(50, seed=4)
+    assert (batch.shown[:, batch.period == 0][:, :, 1:] == 0).all()
