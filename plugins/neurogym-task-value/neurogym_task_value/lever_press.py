@@ -26,12 +26,14 @@ class LeverPress(Task):
 
     After an unpredictable time a cue comes on. Now the lever has to be pressed: 100 ms of pressing count as one press,
     four in a row without letting go are paid and end the trial. Who lets go begins anew. Pressing while the cue is off
-    costs `abort` per 100 ms. A trial in which the lever is not pressed for long enough within 5 s is a miss.
+    costs `abort` per 100 ms and lets the time without a cue begin again. A trial in which the lever is not pressed for
+    long enough within 5 s is a miss.
 
     Whether the lever has been pressed long enough is not seen: the subject has to count.
 
-    Deviations from the paper: there is none to deviate from; presses, rewards and the cue's probability are NeuroGym's,
-    the limit of 5 s is ours (there, a trial may last for ever).
+    Deviations from the paper: there is none to deviate from; presses, rewards and the cue's probability are NeuroGym's.
+    Ours are that time begins again, without which pressing all the time would pay, and the limit of 5 s, of 15 s with
+    all that begins again (there, a trial may last for ever).
 
     Args:
         presses: that are needed, in a row.
@@ -40,6 +42,7 @@ class LeverPress(Task):
         thirst: whether rewards are worth as much as the subject is thirsty, and presses cost an effort.
         effort: what 100 ms of pressing and each poke cost, with `thirst`.
         cued: whether there is a time without a cue before.
+        rests: whether there is an action of resting; without it, the choices of `do` are to press (0) and to poke (1).
     """
 
     presses: int = 4
@@ -48,6 +51,8 @@ class LeverPress(Task):
     thirst: bool = False
     effort: float = 0.1
     cued: bool = True
+    rests: bool = True
+    max_duration: float | None = 15_000  # ms
 
     timing = {"idle": IDLE, "lever": 5000}  # ms
     rewards = {"abort": -1.0, "correct": 10.0, "error": 0.0, "miss": 0.0}
@@ -61,8 +66,13 @@ class LeverPress(Task):
                 f"{self.name} was given presses={self.presses!r}, press_ms={self.press_ms!r}; it needs at least one press "
                 "of a positive number of ms."
             )
+        if not self.rests and not self.poke:
+            raise InvalidValueError(f"{self.name} was given rests=False, poke=False; it needs something to do but pressing.")
         self.observe(cue=1, **({"thirst": 1} if self.thirst else {}))
-        self.act(rest=1, press=1, **({"poke": 1} if self.poke else {}))
+        if self.rests:
+            self.act(rest=1, press=1, **({"poke": 1} if self.poke else {}))
+        else:
+            self.act(do=2)
         self.declare_conditions()
 
     def declare_conditions(self) -> None:
@@ -77,9 +87,14 @@ class LeverPress(Task):
     def new_trial(self, trial: Trial) -> None:
         trial.periods(*(("idle", "lever") if self.cued else ("lever",)))
         trial.show("cue", 1, during="lever")
-        trial.hold(during="lever", cost=0)  # pressing is free; `step_action` pays for it
+        if self.cued:
+            trial.hold(during="idle", then="restart")
+        if self.rests:
+            trial.hold(during="lever", cost=0)  # pressing is free; `step_action` pays for it
         last_step = trial.duration("lever") - self.dt
-        trial.answer("press", 0, during="lever", start=last_step, then="wait", slot="lever", correct=0)
+        trial.weigh(1, during="lever")
+        group, right = ("press", 0) if self.rests else ("do", int(self.poke))
+        trial.answer(group, right, during="lever", start=last_step, then="wait", slot="lever", correct=0)
         if self.thirst:
             trial.show("thirst", trial.thirst_level, during=trial.timeline.names)
         trial.best(self.rewards["correct"] * trial.thirst_level - self._least_effort())
@@ -90,6 +105,7 @@ class LeverPress(Task):
     # ------------------------------------------------------------------ what happens on a step
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        action = action if self.rests else action + 1
         at_lever = now.in_period("lever")
         pressing = at_lever & (action == PRESS)
         before = now.memory["held"]
@@ -118,37 +134,42 @@ class LeverPress(Task):
     def step_target(self, now: Any) -> np.ndarray:
         """Press until it is enough, then poke where that is asked for."""
         enough = self.poke & (now.memory["held"] >= self.needed)
-        return np.where(now.in_period("lever"), np.where(enough, POKE, PRESS), REST)
+        wanted = np.where(now.in_period("lever"), np.where(enough, POKE, PRESS), REST)
+        return wanted if self.rests else wanted - 1
 
 
 class LeverPressWithPoke(LeverPress):
     """Press a lever four times in a row, then poke for the reward.
 
     As `LeverPress`, a task of NeuroGym's without a single original, but nothing tells anything: the cue is always on,
-    the four presses must be followed by a poke, which is paid, and poking too early means to begin anew. The subject has
-    to keep count of what it did.
+    the four presses must be followed by a poke, which is paid, and poking too early means to begin anew. There is no
+    action of resting: the choices of `do` are to press (0) and to poke (1). The subject has to keep count of what it did.
 
     Deviations from the paper: there is none to deviate from; presses and rewards are NeuroGym's.
     """
 
     poke: bool = True
     cued: bool = False
+    rests: bool = False
 
+    timing = {"idle": 0}
     rewards = {"abort": 0.0, "correct": 1.0}
 
 
 class LeverPressWithPokeRest(LeverPressWithPoke):
     """Press a lever and poke, at the price of an effort, for water that is worth as much as one is thirsty.
 
-    As `LeverPressWithPoke`, a task of NeuroGym's without a single original, but the reward is 2 times the subject's
-    thirst, pressing for 100 ms and poking cost 0.1 each, and the channel `thirst` shows the thirst. A drink takes half of
-    the thirst; every trial without one adds 0.25; it stays between 0.5 and 1, so that it is always worth working.
+    As `LeverPressWithPoke`, a task of NeuroGym's without a single original, but there is an action of resting, the reward
+    is 2 times the subject's thirst, pressing for 100 ms and poking cost 0.1 each, and the channel `thirst` shows the
+    thirst. A session begins with a thirst of 0.5, 0.75 or 1; a drink takes half of it, every trial without one adds 0.25;
+    it stays between 0.5 and 1, so that it is always worth working.
 
     Deviations from the paper: there is none to deviate from; rewards and effort are NeuroGym's, how thirst comes and goes
     is ours.
     """
 
     thirst: bool = True
+    rests: bool = True
 
     rewards = {"correct": 2.0}
     reads_outcomes = True
@@ -157,7 +178,7 @@ class LeverPressWithPokeRest(LeverPressWithPoke):
         self.vary(thirst_level=Choice(LEVELS))
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
-        session.thirst = np.ones(len(session))
+        session.thirst = rng.choice(LEVELS, len(session))
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         previous = session.previous["outcome"]

@@ -93,6 +93,7 @@ class PneumostomeOpening(Task):
         trial.periods("pond")
         pays = np.take(self.pays, [PHASES.index(phase) for phase in trial.phase])
         trial.note(pays=pays)
+        trial.weigh(1, during="pond")
         last_step = trial.duration("pond") - self.dt
         trial.pay("do", 0, during="pond", start=last_step, then="wait", slot="pond")
         steps = np.rint(trial.duration("pond") / self.dt)

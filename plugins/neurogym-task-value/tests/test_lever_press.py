@@ -16,6 +16,7 @@ FAMILY = [LeverPress, LeverPressWithPoke, LeverPressWithPokeRest]
 def play(task, actions, seed=1, **conditions):
     """Rewards of these actions, from the first step at the lever on; stops when the trial ends."""
     env = TaskEnv(task)
+    actions = actions if task.rests else [action - 1 for action in actions]
     env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
     while env.period != "lever":
         env.step(REST)
@@ -57,12 +58,15 @@ def test_pressing_without_a_cue_costs_one_per_press(dt):
     env = TaskEnv(LeverPress(dt=dt))
     obs, _ = env.reset(seed=3, options={"conditions": {"duration.idle": 300}})
     paid = 0.0
-    while env.period == "idle":
-        assert obs[0] == 0
+    for _ in range(500 // dt):
         obs, reward, *_ = env.step(PRESS)
+        assert (env.period, obs[0]) == ("idle", 0)  # it begins again
         paid += reward
+    assert paid == pytest.approx(-5)
+    for _ in range(300 // dt):
+        assert env.period == "idle"
+        obs, *_ = env.step(REST)
     assert obs[0] == 1
-    assert paid == pytest.approx(-3)
     # Nor do those presses count.
     assert [env.step(PRESS)[1] for _ in range(400 // dt)][-1] == 10
 
@@ -78,30 +82,31 @@ def test_with_poke_the_presses_must_be_followed_by_a_poke():
     assert play(LeverPressWithPoke(), [PRESS] * 4 + [POKE]) == ([0, 0, 0, 0, 1], "correct")
     assert play(LeverPressWithPoke(), [PRESS] * 7 + [POKE]) == ([0] * 7 + [1], "correct")
     assert play(LeverPressWithPoke(), [PRESS] * 3 + [POKE] + [PRESS, POKE])[1] is None  # too early: anew
-    assert play(LeverPressWithPoke(), [PRESS] * 4 + [REST, POKE])[1] is None
+    assert play(LeverPressWithPoke(rests=True), [PRESS] * 4 + [REST, POKE])[1] is None
 
 
 def test_nothing_is_told_with_poke():
     env = TaskEnv(LeverPressWithPoke())
     obs, _ = env.reset(seed=5)
-    for action in [PRESS, PRESS, REST, POKE, PRESS] * 20:
+    for action in [0, 0, 1, 1, 0, 0, 0, 0, 1] * 20:
         assert obs.tolist() == [1]
         obs, *_ = env.step(action)
 
 
 def test_with_rest_every_press_and_poke_is_an_effort_and_the_reward_is_worth_the_thirst():
-    paid, _ = play(LeverPressWithPokeRest(), [PRESS] * 4 + [POKE])
+    paid, _ = play(LeverPressWithPokeRest(), [PRESS] * 4 + [POKE], thirst_level=1.0)
     assert paid == [-0.1, -0.1, -0.1, -0.1, 1.9]
     paid, _ = play(LeverPressWithPokeRest(), [PRESS] * 4 + [POKE], thirst_level=0.5)
     assert paid == [-0.1, -0.1, -0.1, -0.1, 0.9]
-    paid, _ = play(LeverPressWithPokeRest(dt=20), [PRESS] * 20 + [POKE])
+    paid, _ = play(LeverPressWithPokeRest(dt=20), [PRESS] * 20 + [POKE], thirst_level=1.0)
     assert sum(paid) == pytest.approx(1.5)
     assert play(LeverPressWithPokeRest(), [REST] * 50) == ([0] * 50, "miss")
 
 
 def test_a_drink_quenches_and_time_makes_thirsty():
     env = TaskEnv(LeverPressWithPokeRest())
-    obs, _ = env.reset(seed=6)
+    seed = next(seed for seed in range(50) if env.reset(seed=seed) and env.trial["thirst_level"] == 1)
+    obs, _ = env.reset(seed=seed)
     levels = []
     for drinks in (True, True, False, True, False, False, False):
         levels.append(env.trial["thirst_level"])
@@ -122,10 +127,16 @@ def test_lever_oracles_are_at_their_maximum(task, dt):
     assert run(task(dt=dt), "premature", 30, seed=7)["reward"].mean() < record["reward"].mean()
 
 
+@pytest.mark.parametrize("task", [LeverPress, LeverPressWithPokeRest])
+def test_pressing_all_the_time_does_not_pay(task):
+    assert run(task(), lambda env, obs: np.full(env.num_envs, PRESS), 30, seed=7)["reward"].mean() < 0
+
+
 @pytest.mark.parametrize("task", FAMILY)
 def test_lever_tasks_make_datasets_by_playing(task):
     batch = next(Dataset(task(), batch_size=2, seq_len=40, seed=8))
-    assert set(np.unique(batch.targets)) == ({0, 1} if task is LeverPress else {1, 2})
+    assert (batch.weights == 1).all()
+    assert set(np.unique(batch.targets)) == ({1, 2} if task is LeverPressWithPokeRest else {0, 1})
 
 
 @pytest.mark.parametrize("task", FAMILY)
@@ -133,7 +144,7 @@ def test_lever_single_and_vector_env_agree(task, same_in_both):
     same_in_both(task(trials_per_session=10), steps=400)
 
 
-@pytest.mark.parametrize("wrong", [{"presses": 0}, {"press_ms": 0.0}])
+@pytest.mark.parametrize("wrong", [{"presses": 0}, {"press_ms": 0.0}, {"rests": False}])
 def test_impossible_levers_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         LeverPress(**wrong)

@@ -86,6 +86,7 @@ def test_nothing_is_right_so_a_dataset_has_the_best_actions_only():
     with pytest.raises(NotSupportedError):
         Dataset(PneumostomeOpening(), batch_size=2, seq_len=20)
     batch = next(Dataset(PneumostomeOpening(), batch_size=4, seq_len=30, seed=4, targets="best"))
+    assert (batch.weights == 1).all()
     assert set(np.unique(batch.targets)) <= {OPEN, UP}
 
 
