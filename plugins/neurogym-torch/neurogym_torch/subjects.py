@@ -13,6 +13,8 @@ from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_torch.layout import Layout
 from neurogym_torch.networks import Network
 
+ANSWERS = ("first", "last")
+
 
 class NetworkSubject:
     """Plays what the network says: the action with the largest output; for `neurogym_core.run`.
@@ -22,6 +24,8 @@ class NetworkSubject:
         layout: which units are this task's, where the network learned several.
         which: which of the layout's tasks it plays.
         targets: what it was trained on, "action" or "units" (then rest while the resting output is above 0.5).
+        answers: "first": it answers as soon as its outputs say something other than resting; "last": it rests until the
+            last step on which it may answer.
         carry: whether its state outlives a trial; as it was trained: False on whole trials, True on streams.
         seed: of recurrent noise.
     """
@@ -33,11 +37,12 @@ class NetworkSubject:
         which: int = 0,
         *,
         targets: str = "action",
+        answers: str = "first",
         carry: bool = False,
         seed: int = 0,
     ) -> None:
         self.network, self.layout, self.which = network, layout, which
-        self.targets, self.carry, self.seed = targets, carry, seed
+        self.targets, self.answers, self.carry, self.seed = targets, answers, carry, seed
 
     def begin(self, env: TaskVectorEnv) -> None:
         """Start with a fresh state in every env."""
@@ -56,7 +61,10 @@ class NetworkSubject:
             inputs = self.layout.inputs(self.which, inputs)
         outputs, _, self._state = self.network.unroll(inputs[:, None], self._state, self._generator)
         outputs = outputs[:, 0] if self.layout is None else self.layout.outputs(self.which, outputs[:, 0])
-        return self._actions(env.task, outputs.cpu().numpy())
+        actions = self._actions(env.task, outputs.cpu().numpy())
+        if self.answers == "first":
+            return actions
+        return np.where(env.is_asked & ~env.can_wait, actions, env.task.actions.rest)
 
     def _forget(self, env: TaskVectorEnv) -> None:
         """Where a trial begins, begin with the initial state."""

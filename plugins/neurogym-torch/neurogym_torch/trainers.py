@@ -12,10 +12,12 @@ from neurogym_study.training import Trainer, Watch
 from neurogym_core import TrialRecord
 from neurogym_core._files import replacing
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.play.dataset import decode_units
+from neurogym_torch.data import TorchBatch
 from neurogym_torch.losses import LOSSES, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
 from neurogym_torch.networks import GRU, LSTM, LeakyRNN, LowRankRNN, Network
-from neurogym_torch.subjects import NetworkSubject
+from neurogym_torch.subjects import ANSWERS, NetworkSubject
 
 CHECKPOINT = "checkpoint.pt"
 
@@ -36,6 +38,8 @@ class SupervisedTrainer(Trainer):
             "mse".
         rest_weight: weight of the resting output in "mse" (Yang et al. 2019: 2).
         clip: gradients are scaled down to this norm; 0: never.
+        answers: what a trial's answer is: the "first" action that is not resting, which ends the trial; or what the
+            outputs say on the "last" step, whatever they did before (Yang et al. 2019).
         seq_len: None: whole trials, each from the initial state; T: streams of trials, T steps a batch, state kept.
         shares: how often each of several tasks comes; None: all alike.
         test_every: updates between tests (and checkpoints).
@@ -58,6 +62,7 @@ class SupervisedTrainer(Trainer):
         loss: str = "cross-entropy",
         rest_weight: float = 1.0,
         clip: float = 1.0,
+        answers: str = "first",
         seq_len: int | None = None,
         shares: tuple | None = None,
         test_every: int = 100,
@@ -65,9 +70,10 @@ class SupervisedTrainer(Trainer):
         device: str = "cpu",
     ) -> None:
         super().__init__(tasks, seed=seed)
-        self._check(loss, test_every)
+        self._check(loss, answers, test_every)
         self.loss = "mse" if self.tasks[0].actions.continuous else loss
         self.targets = "units" if self.loss == "mse" and not self.tasks[0].actions.continuous else "action"
+        self.answers = answers
         self.rest_weight, self.clip, self.test_every = rest_weight, clip, test_every
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
@@ -81,16 +87,22 @@ class SupervisedTrainer(Trainer):
         self._unit_weights = self._weights_of_units()
         self._state: Any = None
 
-    def _check(self, loss: str, test_every: int) -> None:
-        if loss not in LOSSES:
-            raise InvalidValueError(
-                f"{type(self).__name__} was given loss={loss!r}; give {' or '.join(map(repr, LOSSES))}."
-            )
+    def _check(self, loss: str, answers: str, test_every: int) -> None:
+        for name, value, known in (("loss", loss, LOSSES), ("answers", answers, ANSWERS)):
+            if value not in known:
+                raise InvalidValueError(
+                    f"{type(self).__name__} was given {name}={value!r}; give {' or '.join(map(repr, known))}."
+                )
         if test_every < 1:
             raise InvalidValueError(
                 f"{type(self).__name__} was given test_every={test_every!r}; it needs at least 1 update."
             )
         for task in self.tasks:
+            if answers == "last" and task.actions.rest is None:
+                raise NotSupportedError(
+                    f"{task.name} has no resting, so every step of it is an answer; answers='last' was given. "
+                    "Use 'first'."
+                )
             if task.hooked or task.reads_outcomes:
                 raise NotSupportedError(
                     f"{task.name} shows what depends on the subject's actions, so whole trials cannot be scored "
@@ -156,13 +168,23 @@ class SupervisedTrainer(Trainer):
             batch = MixBatch.widened(next(dataset), which, self.layout)
             outputs, _ = self.network(batch.inputs, generator=noise)
             losses.append(float(masked_loss(outputs, batch.targets, batch.weights, self._unit_weights)))
-            records.append(batch.score(outputs))
+            records.append(self._score(batch, outputs))
         measured = {"loss": float(np.mean(losses))}
         if len(records) == 1:
             return records[0], measured
         for number, (task, record) in enumerate(zip(self.tasks, records, strict=True)):
             measured[f"accuracy of {number} {task.name}"] = float(record["performance"].mean())
         return self._joined(records), measured
+
+    def _score(self, batch: MixBatch, outputs: torch.Tensor) -> TrialRecord:
+        if self.answers == "first":
+            return batch.score(outputs)
+        own = self.layout.outputs(batch.which, outputs).cpu().numpy()
+        task = self.tasks[batch.which]
+        said = decode_units(task, own) if self.targets == "units" else own.argmax(axis=2)
+        last = np.zeros(said.shape, bool)
+        last[batch.row, batch.stop - 1] = True
+        return TorchBatch.score(batch, np.where(last, said, task.actions.rest))
 
     def _joined(self, records: list[TrialRecord]) -> TrialRecord:
         common = ("outcome", "performance", "reward", "aborts", "steps")
@@ -172,7 +194,9 @@ class SupervisedTrainer(Trainer):
 
     def subject(self, which: int = 0) -> NetworkSubject:
         """The network as a subject of one of the tasks."""
-        return NetworkSubject(self.network, self.layout, which, targets=self.targets, carry=self.carry, seed=self.seed)
+        return NetworkSubject(
+            self.network, self.layout, which, targets=self.targets, answers=self.answers, carry=self.carry, seed=self.seed
+        )
 
     # ------------------------------------------------------------------ checkpoints
 

@@ -102,6 +102,39 @@ def test_every_trainer_takes_its_settings_to_its_network(tasks):
     assert LSTMTrainer(tasks.Sides, **SMALL).network.hidden == 8
 
 
+class Blurting(torch.nn.Module):
+    """Says something else on every step before the last of `Directions`, and there where the cue points."""
+
+    def __init__(self):
+        super().__init__()
+        self.none = torch.nn.Parameter(torch.zeros(1))
+
+    def initial_state(self, batch):
+        return torch.zeros(batch, 1)
+
+    def unroll(self, inputs, state=None, generator=None):
+        state = self.initial_state(len(inputs)) if state is None else state
+        clock = state + torch.arange(1, inputs.shape[1] + 1)
+        wrong = torch.nn.functional.one_hot(torch.tensor(3), 9).float() * 5
+        right = torch.cat([torch.zeros_like(inputs[..., :1]), inputs], dim=2)
+        return torch.where((clock < 5)[..., None], wrong, right), inputs, clock[:, -1:]
+
+    def forward(self, inputs, generator=None):
+        return self.unroll(inputs, generator=generator)[:2]
+
+
+@pytest.mark.parametrize(("answers", "right"), [("first", 0), ("last", 1)])
+def test_the_answer_is_the_first_that_is_said_or_what_is_said_last(tasks, answers, right):
+    trainer = GRUTrainer(tasks.Directions, answers=answers, **SMALL)
+    trainer.network = Blurting()
+    directions = [0, 1, 3, 4, 5, 6, 7]  # but the one that it blurts out
+    tested = trainer.test()[0]
+    assert tested["performance"][tested["direction"] != 2].mean() == right
+    played = trainer.play(40, seed=1, conditions={"direction": np.array(directions)})
+    assert played["performance"].mean() == right
+    assert (played["aborts"].sum() == 0) == (answers == "last")
+
+
 def test_continuous_actions_are_trained_by_squared_error(tasks):
     trainer = GRUTrainer(tasks.Position, hidden=16, batch=32, learning_rate=1e-2, test_every=100, test_trials=50)
     trainer.train(100)
@@ -111,6 +144,7 @@ def test_continuous_actions_are_trained_by_squared_error(tasks):
 
 REFUSED = {
     "loss": ({"loss": "hinge"}, InvalidValueError, "cross-entropy"),
+    "answers": ({"answers": "second"}, InvalidValueError, "'last'"),
     "test_every": ({"test_every": 0}, InvalidValueError, "at least 1 update"),
     "shares": ({"shares": (1.0, 2.0)}, InvalidValueError, "one number for each"),
 }
