@@ -43,6 +43,8 @@ class Watch:
             return
         if event == "open" and _writes(arguments):
             self.note(f"opened {os.path.basename(str(arguments[0]))!r} for writing")
+        elif event in ("os.putenv", "os.unsetenv"):
+            self.note("changed environment variables")
         elif event in _FILE_EVENTS:
             self.note(f"changed files ({event})")
         elif event in _PROCESS_EVENTS:
@@ -75,7 +77,6 @@ _EFFECTS = {
     "random": "changed the state of Python's global random numbers",
     "numpy": "changed the state of NumPy's global random numbers",
     "threads": "started a thread",
-    "environment": "changed environment variables",
     "folder": "changed the working directory",
 }
 
@@ -85,7 +86,6 @@ def _state() -> dict[str, Any]:
         "random": random.getstate(),
         "numpy": fingerprint(np.random.get_state(legacy=False)["state"]),  # noqa: NPY002  (read, not used)
         "threads": threading.active_count(),
-        "environment": dict(os.environ),
         "folder": os.getcwd(),
     }
 

@@ -78,6 +78,8 @@ def resting_earns_less(candidate: Candidate) -> dict[str, float]:
     answer be fewer than those with one.
     """
     _require_resting(candidate)
+    if not any(played.reward.any() for played in candidate.played.values()):
+        raise NotApplicable("it pays nothing")
     resting, oracle = (candidate.played[subject].mean("reward")[0] for subject in ("rest", "oracle"))
     require(resting < oracle, f"Resting earns {resting:.3f} a trial, and the oracle {oracle:.3f}.")
     return {"rest": resting, "oracle": oracle}
@@ -91,6 +93,8 @@ def haste_does_not_pay(candidate: Candidate) -> dict[str, float]:
     not count.
     """
     _require_resting(candidate)
+    if not candidate.batch.payoffs.slot_names:
+        raise NotApplicable("nothing is asked in it, so nothing can be answered too early")
     (hasty, a), (guess, b) = (candidate.played[subject].mean("reward") for subject in ("premature", "guess"))
     earned = f"Answering on every step earns {hasty:.3f} a trial"
     require(hasty <= guess + _margin(a, b), f"{earned}, waiting and guessing {guess:.3f}.")

@@ -115,8 +115,27 @@ class Candidate:
         """At the quick level trials are laid out a few at a time: most of a reset is noise that nobody looks at."""
         if self.kind == "task" and self.level == "quick":
             stream = stream_of(env)
-            stream.block_rows = max(2048 // self.task.typical_steps, 16, 8 * stream.n if stream.n < ENVS else 16 * ENVS)
+            rows = (16 if self.task.batched else 4) * stream.n if stream.n >= ENVS else 8 * stream.n
+            stream.block_rows = max(2048 // self.task.typical_steps if stream.n == 1 else 0, 16, rows)
         return env
+
+    @cached_property
+    def obstacle(self) -> BaseException | None:
+        """What stands in the way of making and playing it; None: nothing."""
+        try:
+            env = self.fresh_env()
+            env.reset(seed=SEED)
+            env.step(env.action_space.sample())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return error
+        return None
+
+    def require_made(self) -> None:
+        """Raise what stands in the way of making and playing it."""
+        if self.obstacle is not None:
+            raise self.obstacle
 
     def several(self, quick: int, full: int) -> int:
         """How many, at the level of this examination."""
@@ -153,7 +172,7 @@ class Candidate:
         task = self.task
         env = self.vector_env(ENVS)
         env.reset(seed=17)
-        least, most, enough = self.several(1, 20), self.several(40, 400), self.several(400, 6000)
+        least, most, enough = self.several(1, 20), self.several(40, 400), self.several(400 if task.batched else 80, 6000)
         rests = task.actions.continuous or task.actions.rest is not None
         # Trials in which nobody answers last for as long as they may.
         brief = self.level == "full" or task.typical_steps <= LONG

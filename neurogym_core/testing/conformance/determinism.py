@@ -22,6 +22,8 @@ from neurogym_core.testing.conformance.play import (
 from neurogym_core.testing.conformance.records import CheckFailedError, NotApplicable, check, require
 
 SEED = 31
+FURTHER = 15
+"""Sessions that are looked at before equal ones are called a fault: where few are possible, two are alike by chance."""
 
 
 def _steps(candidate: Candidate, most: int = 150) -> int:
@@ -31,8 +33,9 @@ def _steps(candidate: Candidate, most: int = 150) -> int:
 
 
 def reference_trajectory(candidate: Candidate) -> list[str]:
-    """What the env shows with a certain seed and certain actions; the same in every process."""
-    return trajectory(candidate.env(), mixed(SEED), _steps(candidate), seed=SEED)
+    """What the env shows with a certain seed and certain actions; the same in every process, and at every level."""
+    quick = Candidate(candidate.source)  # the other process does not know the level
+    return trajectory(quick.env(), mixed(SEED), _steps(quick), seed=SEED)
 
 
 def _compared(one: list[str], other: list[str], what: str) -> None:
@@ -57,7 +60,7 @@ def equal_seeds_are_equal(candidate: Candidate) -> None:
         for step in range(1, _steps(candidate) + 1):
             random.seed(step), np.random.seed(step)  # noqa: NPY002
             a = next(seen(result) for _, result in go_on(one, policies[0], 1))
-            random.seed(-step), np.random.seed(2**31 - step)  # noqa: NPY002
+            random.seed(2**31 - step), np.random.seed(2**31 - step)  # noqa: NPY002
             b = next(seen(result) for _, result in go_on(other, policies[1], 1))
             require(a == b, f"Two envs with one seed and the same actions part at step {step}.", step=step)
     finally:
@@ -110,12 +113,11 @@ def reset_without_seed_goes_on(candidate: Candidate) -> None:
     Only a seed that is given starts the random numbers again. An env of its own calls `super().reset(seed=seed)` and
     draws from `self.np_random`, nothing else.
     """
-    if _looks_fixed(candidate):
-        raise NotApplicable("nothing in it is random")
-    sessions = candidate.once("sessions", _sessions)
+    sessions = _random_sessions(candidate)
     _compared(sessions[0], sessions[2], "Two sessions after reset with the same seed")
     _compared(sessions[1], sessions[3], "What follows two sessions with the same seed")
-    require(sessions[0] != sessions[1], "reset() without a seed repeats the session before.")
+    repeats = sessions[0] == sessions[1] and all(one == sessions[0] for one in _further(candidate, [None] * FURTHER))
+    require(not repeats, "reset() without a seed repeats the session before.")
 
 
 @check("D005")
@@ -125,18 +127,34 @@ def seeds_differ(candidate: Candidate) -> None:
     The seed must reach what is drawn: take all random numbers from the generators that the core hands over, or in an
     env of its own from `self.np_random`.
     """
+    sessions = _random_sessions(candidate)
+    seeds = list(range(SEED + 2, SEED + 2 + FURTHER))
+    same = sessions[0] == sessions[4] and all(one == sessions[0] for one in _further(candidate, seeds))
+    require(not same, f"The seeds from {SEED} to {seeds[-1]} give the same trials.")
+
+
+def _random_sessions(candidate: Candidate) -> list[list[str]]:
+    """See `_sessions`; of an env that is no Task, chance shows only in sessions that differ."""
     if _looks_fixed(candidate):
         raise NotApplicable("nothing in it is random")
     sessions = candidate.once("sessions", _sessions)
-    require(sessions[0] != sessions[4], f"The seeds {SEED} and {SEED + 1} give the same trials.")
+    if candidate.kind != "task" and all(one == sessions[0] for one in sessions):
+        raise NotApplicable("nothing random was seen")
+    return sessions
 
 
 def _sessions(candidate: Candidate) -> list[list[str]]:
     """What is shown after resets with a seed, without, with it, without, and with another one."""
+    return _further(candidate, [SEED, None, SEED, None, SEED + 1])
+
+
+def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
+    """What is shown after resets of a new env with these seeds, one after another."""
     env = candidate.env()
+    env.reset(seed=SEED)
     actions = constant(_first_action(env))
     count = _steps(candidate, 1000)  # two short stretches may be equal by chance
-    return [trajectory(env, actions, count, seed) for seed in (SEED, None, SEED, None, SEED + 1)]
+    return [trajectory(env, actions, count, seed) for seed in seeds]
 
 
 def _first_action(env: object) -> object:

@@ -16,6 +16,15 @@ from neurogym_core.testing.conformance.play import mixed, trajectory
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 
 
+@check("G000")
+def it_can_be_made(candidate: Candidate) -> None:
+    """The task can be made with its default settings, reset, and played for a step.
+
+    The message says what stands in the way. Of a task that cannot be made, all checks that would play it are left out.
+    """
+    candidate.require_made()
+
+
 @check("G001")
 def gymnasium_finds_nothing_wrong(candidate: Candidate) -> None:
     """Gymnasium's `check_env` passes.

@@ -50,13 +50,27 @@ def imported(candidate: Candidate) -> Imported:
 def _rows(candidate: Candidate) -> dict[str, Any]:
     """Of all tasks of the same package: one process for them all, since starting it takes most of the time."""
     if candidate.info is None:
-        return _rows_of((candidate.source,))
-    package = [task.id for task in declared().tasks if task.distribution == candidate.info.distribution and task.usable]
-    return _rows_of(tuple(package) if candidate.source in package else (candidate.source,))
+        return _rows_of((candidate.source,), _Scan(declared()))
+    scan = declared()
+    package = [task.id for task in scan.tasks if task.distribution == candidate.info.distribution and task.usable]
+    return _rows_of(tuple(package) if candidate.source in package else (candidate.source,), _Scan(scan))
+
+
+class _Scan:
+    """A scan of what is installed, equal to itself only: what was seen before a `refresh` counts no longer."""
+
+    def __init__(self, scan: Any) -> None:
+        self.scan = scan
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Scan) and other.scan is self.scan
+
+    def __hash__(self) -> int:
+        return id(self.scan)
 
 
 @lru_cache(maxsize=64)
-def _rows_of(names: tuple[str, ...]) -> dict[str, Any]:
+def _rows_of(names: tuple[str, ...], scan: _Scan) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     left: tuple[str, ...] = names
     while left:

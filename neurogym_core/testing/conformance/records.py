@@ -87,7 +87,7 @@ class Check:
         """Why it does not apply, as far as the kind of thing says it; None where it does."""
         if self.installed and candidate.info is None:
             return "it needs an installed package around the task"
-        if candidate.kind not in self.kinds:
+        if self.kinds != KINDS and candidate.kind not in self.kinds:
             return f"it needs {_KIND_NAMES[self.kinds]}, and this is {_KIND_NAME[candidate.kind]}"
         return None
 

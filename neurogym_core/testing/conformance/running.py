@@ -21,6 +21,8 @@ from neurogym_core.testing.conformance.records import (
     NotApplicable,
 )
 
+WITHOUT_MAKING = ("M001", "M002", "M005", "G000")
+"""Checks of what cannot be made."""
 PLUGIN = "P000"
 """Code of the result that stands for a plug-in whose own checks failed to run."""
 
@@ -97,7 +99,8 @@ def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> Ch
 
 def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, Any]]:
     try:
-        reason = one.does_not_apply(candidate)
+        made = one.code in WITHOUT_MAKING or candidate.obstacle is None
+        reason = one.does_not_apply(candidate) if made else "it cannot be made (G000 says why)"
         if reason is not None:
             return "not applicable", reason, {}
         with warnings.catch_warnings():

@@ -1,0 +1,169 @@
+"""Tasks that are right in unusual ways: no check of the conformance kit may complain."""
+
+from __future__ import annotations
+
+import gymnasium
+import numpy as np
+
+from neurogym_core import Axis, Choice, Task, TruncatedExponential
+
+
+class OneStep(Task):
+    """Trials of one step, without an action of resting."""
+
+    def define(self):
+        self.observe(context=1)
+        self.act(pull=3)
+        self.vary(lucky=Choice(3), answer="lucky")
+
+    def new_trial(self, trial):
+        trial.periods("choice", choice=100)
+        trial.show("context", trial.lucky, during="choice")
+        trial.answer("pull", trial.lucky, during="choice")
+
+
+class PaysNothing(Task):
+    """Nothing is ever paid; targets say what is right."""
+
+    timing = {"stimulus": 300, "decision": 200}  # noqa: RUF012
+    rewards = {"abort": 0.0, "correct": 0.0}  # noqa: RUF012
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
+
+
+class AlwaysTheSame(PaysNothing):
+    """Nothing varies: every trial is like every other."""
+
+    rewards = {"correct": 1.0}  # noqa: RUF012
+
+    def define(self):
+        super().define()
+        self.vary(side=Choice((1,)), answer="side")
+
+
+class OnlyResting(Task):
+    """Something is seen, and nothing can be done."""
+
+    timing = {"show": TruncatedExponential(400, 200, 1000)}  # noqa: RUF012
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1)
+        self.vary(bright=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("show")
+        trial.show("light", trial.bright, during="show")
+
+
+class TrialByTrial(PaysNothing):
+    """Laid out one trial at a time, with `if`, and a period that some trials do not have."""
+
+    batched = False
+    rewards = {"correct": 1.0}  # noqa: RUF012
+
+    def new_trial(self, trial):
+        delay = 0 if trial.side else 400
+        trial.periods("stimulus", "wait", "decision", wait=delay)
+        if trial.side:
+            trial.show("stimulus", [0, 1], during="stimulus")
+        else:
+            trial.show("stimulus", [1, 0], during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
+
+
+class InBlocks(PaysNothing):
+    """The side changes every ten trials; rests are right in a third of them."""
+
+    rewards = {"correct": 1.0, "miss": 0.0}  # noqa: RUF012
+    trials_per_session = 50
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice((-1, 0, 1)), answer="side")
+
+    def new_session(self, session, rng):
+        session.first = rng.integers(3, size=len(session))
+
+    def draw(self, session, rng):
+        return {"side": (session.first + session.trial // 10) % 3 - 1}
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("stimulus", np.eye(3)[trial.side][:, :2], during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
+
+
+class Tracks(Task):
+    """A continuous action follows a point that jumps; being near pays on every step, in a hook."""
+
+    timing = {"track": 1500}  # noqa: RUF012
+    memory = {"place": 0.0}  # noqa: RUF012
+
+    def define(self):
+        self.observe(point=1, hand=1)
+        self.act(move=Axis(-1, 1, rest=0))
+        self.vary(goal=Choice((-0.8, -0.2, 0.5)))
+
+    def new_trial(self, trial):
+        trial.periods("track")
+        trial.show("point", trial.goal, during="track")
+
+    def step_action(self, now, action):
+        now.memory["place"][:] = action[:, 0]
+        return -np.abs(action[:, 0] - now.conditions["goal"]), None
+
+    def step_observation(self, now, obs):
+        obs = obs.copy()
+        obs[:, 1] = now.memory["place"]
+        return obs
+
+    def step_target(self, now):
+        return now.conditions["goal"][:, None]
+
+
+class DictEnv(gymnasium.Env):
+    """Observations in a dict, a NumPy bool as flag, whole numbers as rewards, ends after one step or two."""
+
+    def __init__(self):
+        box, number = gymnasium.spaces.Box(0, 1, (2,), np.float32), gymnasium.spaces.Discrete(4)
+        self.observation_space = gymnasium.spaces.Dict({"picture": box, "number": number})
+        self.action_space = gymnasium.spaces.MultiDiscrete([2, 3])
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left = int(self.np_random.integers(1, 3))
+        return self.look(), {}
+
+    def look(self):
+        return {"picture": self.np_random.random(2).astype(np.float32), "number": self.np_random.integers(4)}
+
+    def step(self, action):
+        self.left -= 1
+        return self.look(), int(action[0]), np.bool_(self.left == 0), False, {}
+
+
+class NothingRandom(gymnasium.Env):
+    """Plain, and the same every time."""
+
+    def __init__(self):
+        self.observation_space = gymnasium.spaces.Box(0, 100, (1,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.count = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        self.count += 1
+        return np.full(1, self.count, np.float32), 0.0, self.count == 9, False, {}
