@@ -41,7 +41,7 @@ def task_row(module: str, name: str = "Dots-v0", **fields: Any) -> dict[str, Any
         "aliases": [],
         "expected": {"chance": 0.5},
         "references": [{"doi": "10.1038/nature12742", "kind": "original"}],
-        "digest": {"declared": "0" * 16},
+        "digest": {"declared": f"{'0' * 16} 1.000000"},
         **fields,
     }
 

@@ -152,7 +152,7 @@ def test_edit_distance() -> None:
 
 
 def test_a_task_that_changed_needs_a_new_version_of_its_name(keeper) -> None:
-    changed = row(digest={"declared": "1" * 16})
+    changed = row(digest={"declared": f"{'1' * 16} 1.000000"})
     keeper.package(NAME, "1.0.0")
     keeper.release(NAME, "1.1.0", tasks=[changed])
     (found,) = [one for one in validate(keeper.folder) if one.rule == "digest"]
@@ -162,11 +162,21 @@ def test_a_task_that_changed_needs_a_new_version_of_its_name(keeper) -> None:
     assert keeper.rules() == set()
 
 
+@pytest.mark.parametrize("other", ["1.000010", "1.000030", "-1.000000"])
+def test_numbers_that_differ_by_rounding_are_no_change(keeper, other: str) -> None:
+    """As the conformance kit judges them."""
+    from neurogym_core.testing.conformance.digest import agree
+
+    keeper.package(NAME, "1.0.0")
+    keeper.release(NAME, "1.1.0", tasks=[row(digest={"declared": f"{'0' * 16} {other}"})])
+    assert (keeper.rules() == set()) is agree(f"{'0' * 16} 1.000000", f"{'0' * 16} {other}") is (other == "1.000010")
+
+
 @pytest.mark.parametrize("earlier", [{"version": "1.0.0rc1"}, {"version": "1.0.0", "yanked": "Wrong timing."}])
 def test_a_pre_release_and_a_yanked_one_bind_nobody(keeper, earlier: dict) -> None:
     keeper.entry(NAME)
     keeper.release(NAME, **earlier)
-    keeper.release(NAME, "1.1.0", tasks=[row(digest={"declared": "1" * 16})])
+    keeper.release(NAME, "1.1.0", tasks=[row(digest={"declared": f"{'1' * 16} 1.000000"})])
     assert keeper.rules() == set()
 
 

@@ -260,7 +260,7 @@ def _digests(name: str, versions: Any) -> Iterator[Violation]:
             if not digest or not isinstance(task.get("name"), str):
                 continue
             earlier, was = known.get(task["name"], (version, digest))
-            changed = sorted(part for part in {*was, *digest} if was.get(part) != digest.get(part))
+            changed = sorted(part for part in {*was, *digest} if not _agree(was.get(part), digest.get(part)))
             if changed:
                 message = (
                     f"{task['name']} behaves differently than in {earlier} ({', '.join(changed)}). "
@@ -270,6 +270,14 @@ def _digests(name: str, versions: Any) -> Iterator[Violation]:
                 yield Violation(rule="digest", file=release_file(name, version), field=where, message=message)
             elif not is_prerelease(version) and release.get("yanked") is None:
                 known[task["name"]] = (version, digest)
+
+
+def _agree(one: str | None, other: str | None) -> bool:
+    """Whether two digests of a part stand for the same; as the conformance kit has it, which needs NumPy."""
+    if one is None or other is None:
+        return False
+    (exact, about), (known, nearly) = one.split(), other.split()
+    return exact == known and abs(float(about) - float(nearly)) <= 2e-5
 
 
 def _rows(release: dict[str, Any], kind: str) -> list[dict[str, Any]]:

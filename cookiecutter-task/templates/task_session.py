@@ -1,0 +1,53 @@
+"""{{ cookiecutter.__words }}."""
+
+from __future__ import annotations
+
+import numpy as np
+from neurogym_core import Choice, OneHot, Task, Trial
+from neurogym_core import Session as TrialSession
+
+
+class {{ cookiecutter.task_name }}(Task):
+    """Report the side of a light, where one side is more likely for a block of trials.
+
+    Cite here the paper that the task follows, with its DOI.
+
+    Deviations from the paper: list here what differs.
+
+    Args:
+        bias: probability of the side that a block favours, 0.5 to 1.
+        block: trials in a block.
+        sigma: SD of the noise of the light, times sqrt(ms).
+    """
+
+    bias: float = 0.8
+    block: int = 20
+    sigma: float = 5.0
+    trials_per_session: int | None = 200  # ten blocks
+
+    timing = {"fixation": 300, "light": 500, "decision": 500}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        """Channels, actions, and what varies from trial to trial."""
+        self.observe(fixation=1, light=OneHot(2))
+        self.act(fixate=1, choose=2)  # the first, single one is the rest
+        self.vary(side=Choice(2), answer="side")
+
+    def new_session(self, session: TrialSession, rng: np.random.Generator) -> None:
+        """State that lasts from trial to trial, one value for each session that is played side by side."""
+        session.left_first = rng.random(len(session)) < 0.5
+
+    def draw(self, session: TrialSession, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """The conditions of the coming trial of each session."""
+        left = session.left_first ^ (session.trial // self.block % 2 == 1)
+        p_right = np.where(left, 1 - self.bias, self.bias)
+        return {"side": (rng.random(len(session)) < p_right).astype(int)}
+
+    def new_trial(self, trial: Trial) -> None:
+        """Lay out trials: written for one, run for a whole batch. What `draw` says is a condition like any other."""
+        trial.periods("fixation", "light", "decision")
+        trial.show("fixation", 1, during=("fixation", "light"))
+        light = self.channels.encoder("light").encode(trial.side)
+        trial.show("light", light, during="light", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision")

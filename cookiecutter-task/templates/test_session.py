@@ -1,0 +1,27 @@
+"""What the task claims."""
+
+from __future__ import annotations
+
+import numpy as np
+from neurogym_core import make_task, run
+
+TASK = "{{ cookiecutter.lab }}/{{ cookiecutter.task_name }}-v0"
+
+
+def test_a_subject_that_knows_the_targets_is_always_right():
+    assert (run(TASK, "oracle", 200, seed=1)["outcome"] == "correct").all()
+
+
+def test_blocks_favour_one_side_and_then_the_other():
+    block = make_task(TASK).block
+    record = run(make_task(TASK, bias=1.0), "oracle", 4 * block, num_envs=1, seed=1)
+    sides = np.asarray(record["side"]).reshape(4, block)
+    assert (sides == sides[:, :1]).all()
+    assert (sides[1:, 0] != sides[:-1, 0]).all()
+
+
+def test_both_sides_come_equally_often_in_the_long_run():
+    # 4000 trials of 20 sessions: blocks are balanced within a session, so the share is within 0.05 of a half unless the
+    # draws are wrong; a false alarm has a probability below 1e-9.
+    sides = run(TASK, "oracle", 4000, num_envs=20, seed=1)["side"]
+    assert abs(np.mean(sides) - 0.5) < 0.05

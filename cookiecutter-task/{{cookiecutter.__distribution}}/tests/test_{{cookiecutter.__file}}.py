@@ -1,0 +1,1 @@
+{% include "test_" ~ cookiecutter.kind ~ ".py" %}

@@ -1,0 +1,1 @@
+"""{{ cookiecutter.__words }}, a task for neurogym-core."""

@@ -1,0 +1,1 @@
+{% include "task_" ~ cookiecutter.kind ~ ".py" %}

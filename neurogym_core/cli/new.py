@@ -1,0 +1,128 @@
+"""``ngym new``."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+
+import click
+
+from .._bundled import bundled
+from .._optional import optional
+from ..ecosystem.names import clean
+from ..errors import InvalidValueError
+
+TEMPLATE = "cookiecutter-task"
+LICENCES = ("BSD-3-Clause", "MIT", "Apache-2.0")
+KINDS = ("table", "session", "closed-loop", "classic")
+
+
+@click.command(short_help="Make a package for a task of your own.")
+@click.argument("folder", default=".", metavar="[FOLDER]", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--task", prompt="Name of the task, in CapitalizedWords, without a version", metavar="NAME",
+              help="Name of the task, as SideMemory.")  # fmt: skip
+@click.option("--lab", prompt="Short name of the package (neurogym-task-NAME)", metavar="NAME",
+              help="Short name of the package, which becomes neurogym-task-NAME.")  # fmt: skip
+@click.option("--author", prompt="Author", metavar="NAME", help="Who writes it.")
+@click.option("--licence", prompt="Licence", default=LICENCES[0], show_default=True, type=click.Choice(LICENCES),
+              help="Under which licence.")  # fmt: skip
+@click.option("--kind", prompt="Kind of task", default=KINDS[0], show_default=True, type=click.Choice(KINDS),
+              help="What kind of task.")  # fmt: skip
+def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: str) -> None:
+    """Make a package for a task of your own, with a working task, tests, and what else a package needs.
+
+    It goes into FOLDER/neurogym-task-NAME; FOLDER is by default this one. What is not given is asked for.
+
+    \b
+    table        trials are independent of each other
+    session      which trial comes next depends on a block, a drift or the trials before
+    closed-loop  what is shown next depends on what was just done
+    classic      one env, scored step by step in Python, as in NeuroGym's files
+    """
+    answers = {"task_name": task, "lab": lab, "author": author, "licence": licence, "kind": kind}
+    target = folder / f"neurogym-task-{lab}"
+    refuse(answers, target)
+    made = render(answers, folder)
+    if kind != "classic":
+        store_digest(made, task)
+    click.echo(f"Made {made}.")
+    click.echo("Next steps are in its NEXTSTEPS.md. First of all:")
+    click.echo(f'  python -m pip install -e "{made}[test]"')
+    click.echo(f"  ngym run {task}-v0 --n-trials 10")
+
+
+def refuse(answers: Mapping[str, str], target: Path) -> None:
+    """Raise before anything is written.
+
+    Raises:
+        InvalidValueError: answers that cannot become a package, a name that is taken, or a folder that is there already.
+    """
+    wrong = _hook().problems(answers)
+    if wrong:
+        raise InvalidValueError(" ".join(wrong) + " Nothing was written.")
+    if target.exists():
+        raise InvalidValueError(f"{target} exists already. Expected a folder that does not. Choose another name or folder.")
+    _refuse_taken(target.name)
+
+
+def _refuse_taken(name: str) -> None:
+    """A name that another package in the registry has, as far as that is known without the network."""
+    from ..ecosystem.registry.client import catalogue
+    from ..ecosystem.registry.names import WELL_KNOWN, likeness
+    from ..errors import RegistryError
+
+    try:
+        known = [one.name for one in catalogue(offline=True).listings]
+    except RegistryError:
+        known = []
+    for other in (*WELL_KNOWN, *known):
+        apart = 0 if other == name else likeness(name, other)
+        if apart is not None and apart < 2:
+            raise InvalidValueError(
+                f"The package would be called {name}, which looks like {other}. Expected a name that nobody takes for "
+                "another. Choose another with --lab. Nothing was written."
+            )
+
+
+def render(answers: Mapping[str, str], folder: Path) -> Path:
+    """Write the package; returns its folder.
+
+    Raises:
+        MissingDependencyError: cookiecutter is not installed.
+    """
+    cookiecutter = optional("cookiecutter.main", needed_for="`ngym new`", extra="new")
+    with TemporaryDirectory(prefix="ngym-") as scratch:
+        # Nothing of the user's own cookiecutter settings counts, and no record of the answers is left at home.
+        settings = Path(scratch) / "cookiecutter.yaml"
+        settings.write_text(f"replay_dir: {scratch}\ncookiecutters_dir: {scratch}\n", "utf-8")
+        made = cookiecutter.cookiecutter(
+            str(bundled(TEMPLATE)), no_input=True, extra_context=dict(answers), output_dir=str(folder),
+            config_file=str(settings),
+        )  # fmt: skip
+    return Path(made)
+
+
+def store_digest(package: Path, task: str) -> None:
+    """Write the digest of the new task into its package, as `ngym check --update-digest` does for an installed one."""
+    from ..ecosystem.files import load_from_file
+    from ..testing.conformance.digest import FILE, digest_of, store
+
+    module = package / package.name.replace("-", "_")
+    (source,) = (path for path in module.glob("*.py") if path.name != "__init__.py")
+    found: Any = load_from_file(f"{source}:{task}")
+    store(module / FILE, {f"{task}-v0": digest_of(found())})
+
+
+def _hook() -> ModuleType:
+    """The template's own check of answers, which plain cookiecutter runs too."""
+    path = bundled(TEMPLATE) / "hooks" / "pre_gen_project.py"
+    spec = importlib.util.spec_from_file_location("ngym_template_answers", path)
+    if spec is None or spec.loader is None:
+        raise InvalidValueError(f"{clean(str(path))} cannot be read. Install the core again.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,193 @@
+"""`ngym new`: every combination of answers makes clean files, and every kind makes a package that works."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from neurogym_core.cli import main, new
+from neurogym_core.ecosystem.manifest import parse_manifest
+
+environments = sys.modules["ngym_test_environments"]
+AUTHORS = ("Ana O'Neil", "Zoë Žižek-李")
+COMBINATIONS = list(itertools.product(new.LICENCES, new.KINDS, AUTHORS))
+
+
+def answers(task: str = "SideMemory", lab: str = "my-lab", **more: str) -> list[str]:
+    given = {"task": task, "lab": lab, "author": "Ana", "licence": "MIT", "kind": "table", **more}
+    return [part for key, value in given.items() for part in (f"--{key}", value)]
+
+
+def ngym_new(folder: Path, **given: str):
+    return CliRunner().invoke(main, ["new", str(folder), *answers(**given)], prog_name="ngym")
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str, str], Path]:
+    """A package for each combination of answers."""
+    made = {}
+    for number, (licence, kind, author) in enumerate(COMBINATIONS):
+        given = {"task_name": "SideMemory", "lab": f"my-lab{number}", "author": author, "licence": licence, "kind": kind}
+        made[licence, kind, author] = new.render(given, tmp_path_factory.getbasetemp())
+    return made
+
+
+@pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
+def test_every_combination_makes_files_that_can_be_read(rendered: dict, combination: tuple[str, str, str]) -> None:
+    licence, kind, author = combination
+    folder = rendered[combination]
+    module = folder.name.replace("-", "_")
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    wanted = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "NEXTSTEPS.md", ".gitignore",
+              ".github/workflows/test.yml", ".github/workflows/release.yml", f"{module}/__init__.py", f"{module}/ngym.toml",
+              f"{module}/side_memory.py", "tests/test_conformance.py", "tests/test_side_memory.py"}  # fmt: skip
+    assert set(files) == wanted
+    for name, path in files.items():
+        text = path.read_text("utf-8")
+        assert "cookiecutter" not in text, name
+        assert "{%" not in text, name
+        assert text.endswith("\n"), name
+        assert not text.endswith("\n\n"), name
+        if name.endswith(".py"):
+            ast.parse(text)
+        if name.endswith((".yml", ".cff")):
+            assert yaml.safe_load(text)
+    project = tomllib.loads(files["pyproject.toml"].read_text("utf-8"))["project"]
+    assert (project["license"], project["authors"]) == (licence, [{"name": author}])
+    assert project["entry-points"]["neurogym.tasks"] == {"SideMemory-v0": f"{module}.side_memory:SideMemory"}
+    assert author in files["CITATION.cff"].read_text("utf-8")
+    assert "neurogym-core>=1.0,<2" in project["dependencies"]
+    (row,) = parse_manifest(files[f"{module}/ngym.toml"].read_text("utf-8")).rows
+    assert (row.name, row.problems) == ("SideMemory-v0", ())
+    assert (author in files["LICENSE"].read_text("utf-8")) is (licence != "Apache-2.0")
+    assert ("closed" in files[f"{module}/ngym.toml"].read_text("utf-8")) is (kind == "closed-loop")
+
+
+def test_all_of_them_are_clean(rendered: dict, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folders = [str(path) for path in rendered.values()]
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run([sys.executable, "-m", "ruff", *command, "--no-cache", *folders], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+def test_no_text_says_that_something_of_ours_is_on_an_index(rendered: dict) -> None:
+    for folder in rendered.values():
+        for path in folder.rglob("*"):
+            text = path.read_text("utf-8") if path.is_file() else ""
+            assert "pip install neurogym" not in text, path
+
+
+HOSTILE = [
+    {"task": "sideMemory"},
+    {"task": "Side Memory"},
+    {"task": "SideMemory-v0"},
+    {"task": "../Evil"},
+    {"task": "Überlegung"},
+    {"task": "Task"},
+    {"task": "Class"},
+    {"task": "TestTask"},
+    {"task": "{{cookiecutter.lab}}"},
+    {"task": ""},
+    {"lab": "My-Lab"},
+    {"lab": "my_lab"},
+    {"lab": "my--lab"},
+    {"lab": "../evil"},
+    {"lab": "core"},
+    {"lab": "x-other"},
+    {"lab": "memory"},
+    {"lab": "memor"},
+    {"lab": "1st"},
+    {"author": 'A"; import os #'},
+    {"author": "A\nB"},
+    {"author": "{{ 1 }}"},
+    {"author": "</script>"},
+    {"author": " "},
+    {"author": "A\u202e"},
+]
+
+
+@pytest.mark.parametrize("given", HOSTILE, ids=str)
+def test_answers_that_cannot_become_a_package_are_refused_before_anything_is_written(tmp_path: Path, given: dict) -> None:
+    result = ngym_new(tmp_path / "here", **given)
+    assert result.exit_code == 1, result.output
+    assert "Nothing was written." in result.stderr
+    assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.parametrize("given", [{"licence": "Mine"}, {"kind": "cube"}])
+def test_choices_that_there_are_not(tmp_path: Path, given: dict) -> None:
+    assert ngym_new(tmp_path, **given).exit_code == 2
+
+
+def test_plain_cookiecutter_refuses_them_too(tmp_path: Path) -> None:
+    from cookiecutter.exceptions import FailedHookException
+
+    with pytest.raises(FailedHookException):
+        new.render({"task_name": "SideMemory", "lab": "Bad Lab", "author": "'''", "licence": "MIT", "kind": "table"}, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "neurogym-task-my-lab").mkdir()
+    result = ngym_new(tmp_path)
+    assert result.exit_code == 1
+    assert "exists already" in result.stderr
+
+
+def test_what_is_not_given_is_asked_for(tmp_path: Path) -> None:
+    typed = "SideMemory\nmy-lab\nAna\n\n\n"
+    result = CliRunner().invoke(main, ["new", str(tmp_path)], input=typed, prog_name="ngym")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "neurogym-task-my-lab" / "neurogym_task_my_lab" / "digests.toml").is_file()
+    assert f"Made {tmp_path / 'neurogym-task-my-lab'}" in result.output
+
+
+def test_without_cookiecutter_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cookiecutter.main", None)
+    result = ngym_new(tmp_path)
+    assert result.exit_code == 1
+    assert "`ngym new` needs cookiecutter" in result.stderr
+
+
+def test_nothing_is_left_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert ngym_new(tmp_path / "here").exit_code == 0
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", new.KINDS)
+def test_a_package_of_each_kind_works_as_a_wheel(environment, tmp_path: Path, kind: str) -> None:
+    """Built, installed, its own tests run, seen by list, info and check, and taken by a registry."""
+    made = environment.ngym("new", tmp_path, *answers(task="MyTask", lab=f"of-{kind}", kind=kind))
+    assert made.returncode == 0, made.stderr
+    package = tmp_path / f"neurogym-task-of-{kind}"
+    wheel = environments.build_wheel(package, tmp_path / "dist")
+    environment.pip_install([wheel])
+    try:
+        tested = environment.run("-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(package / "tests"))
+        assert tested.returncode == 0, tested.stdout
+        (row,) = environments.as_json(environment.ngym("list", "--json"))
+        assert (row["id"], row["status"], row["problems"]) == (f"of-{kind}/MyTask-v0", "ok", [])
+        assert "cannot be imported" not in environment.ngym("info", row["id"], check=True).stdout
+        environment.ngym("doctor", check=True)
+        _is_taken_by_a_registry(environment, tmp_path / "registry", package, wheel)
+    finally:
+        environment.run("-m", "pip", "uninstall", "--yes", "--quiet", package.name)
+
+
+def _is_taken_by_a_registry(environment, folder: Path, package: Path, wheel: Path) -> None:
+    keeper = sys.modules["ngym_test_registry_makers"].Keeper(folder)
+    keeper.entry(package.name)
+    environment.ngym("registry", "add-release", wheel, folder, check=True)
+    found = json.loads(environment.ngym("registry", "validate", folder, "--wheels", wheel.parent, "--json").stdout)
+    assert found == []
