@@ -89,8 +89,8 @@ class FinishedTrials(Mapping):
         answered = table.by_action("slot", keys) >= 0
         choice = keys % table.n_actions - pay.units[0].start
         segment = keys // table.n_actions >> 1
-        broken_off = self._by_hand & ~answered & ~table.was_closed[segment]
-        missed = np.where(broken_off, 0, np.where(pay.asked[self.rows, 0], pay.miss_outcome[self.rows, 0], 0))
+        settled = table.settled[keys] & pay.asked[self.rows, 0]
+        missed = np.where(settled, pay.miss_outcome[self.rows, 0], 0)
         state.outcome[:, 0] = np.where(answered, table.by_action("outcome", keys), missed)
         state.choice[:, 0] = np.where(answered, choice, RESTING)
         steps = self._places - table.since[segment, 0]

@@ -7,8 +7,7 @@ outcomes. Tests hold both to the vector env.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,20 +36,20 @@ class TrialRow(Mapping):
     A mapping from column to Python value; an absent reaction time is an absent key. It pickles and copies as a dict.
 
     Args:
-        ended: the finished trial, or a function that returns it.
+        ended: the finished trial, or the arguments of `_finished`, which makes it.
     """
 
     __slots__ = ("_ended", "_row")
 
-    def __init__(self, ended: FinishedTrials | Callable[[], FinishedTrials]) -> None:
+    def __init__(self, ended: FinishedTrials | tuple) -> None:
         self._ended = ended
         self._row: dict[str, Any] | None = None
 
     @property
     def finished(self) -> FinishedTrials:
         """The trial, as the vector env reports it."""
-        if not isinstance(self._ended, FinishedTrials):
-            self._ended = self._ended()
+        if isinstance(self._ended, tuple):
+            self._ended = _finished(*self._ended)
         return self._ended
 
     @property
@@ -148,6 +147,8 @@ class ScalarPlayer:
         self._limit = task.trials_per_session or 0
         self._once = self._limit == 1
         self._ended: TrialRow | None = None
+        self._aborted = False
+        self._dt = task.dt
         self.table: PlayTable | None = None  # type: ignore[assignment]
         self._at = 0
 
@@ -203,7 +204,9 @@ class ScalarPlayer:
         self._targets = memoryview(table.cell_target)
         self._periods = table.cell_period.tolist()
         self._starts = memoryview(table.start)
-        self._simple = table.simple
+        self._simple, self._can_exceed = table.simple, table.can_exceed
+        self._aborting = table.aborts.tobytes()
+        self._scored = table.scored
         if table.scored:
             self._performance = memoryview(table.performance)
         if not table.simple:
@@ -211,8 +214,11 @@ class ScalarPlayer:
             self._score_of, self._leads = memoryview(pay.score.reshape(-1)), memoryview(table.leads)
             self._since, self._expiry = memoryview(table.since), memoryview(table.expire.reshape(-1))
             self._bits = table.code.tobytes()
+            self._unanswered = [UNANSWERED] * len(pay.slot_names)
+            self._needs = pay.needs
+            self._first_units = [units.start for units in pay.units]
             self._graded = bool(np.isfinite(pay.due).any())
-            self._all_asked = bool(pay.asked.all()) and bool(np.isnan(pay.best).all())
+            self._all_asked = bool(pay.slot_names) and bool(pay.asked.all()) and bool(np.isnan(pay.best).all())
             self._closes_any = table.closes.any(axis=2).reshape(-1).tobytes()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -232,11 +238,10 @@ class ScalarPlayer:
             self._lay_out()
             return
         self._at = self._from = self._starts[self._row]
-        self._before = 0
+        self._before = self._aborts = 0
         self._return = 0.0
-        self._aborts = 0
         if not self._simple:
-            self._slots = [UNANSWERED] * len(self.table.payoffs.slot_names)
+            self._slots = self._unanswered.copy()
             self._aborted = False
 
     def _steps(self) -> int:
@@ -273,49 +278,45 @@ class ScalarPlayer:
         return self.step(action)
 
     def _event(self, cell: int, key: int, action: int, reward: float) -> Result:
-        """Something happens on this step."""
-        info: dict[str, Any] = {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
+        """Something happens on this step. Where trials are short this is most steps, hence written out."""
         if not self._simple:
             reward, goto = self._general_event(cell, key, action, reward)
             if goto != END:
                 self._return += reward
-                self._aborts += self.table.aborts.item(key)
+                self._aborts += self._aborting[key]
                 if goto >= 0:
                     self._jump(goto)
+                info = {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
                 return self._tape[self._at], reward, False, False, info
-        self._return += reward
-        self._aborts += self.table.aborts.item(key)
-        self._report(info, key)
-        over = self._go_on()
-        return self._tape[self._at], reward, over and self._once, over and not self._once, info
-
-    def _report(self, info: dict[str, Any], key: int) -> None:
-        """Write into `info` that the trial ended."""
-        facts = (self.table, self._row, self._number, self._session, self._steps(), self._return, self._aborts, key, self._at)
-        self._ended = row = TrialRow(partial(_finished, facts) if self._simple else partial(_finished, facts, self._slots, self._aborted))
-        info["new_trial"] = True
-        info["trial"] = row
-        info["performance"] = self._performance_now(key, row)
-
-    def _performance_now(self, key: int, row: TrialRow) -> float:
-        if self.table.scored:
-            return self._performance[key]
-        if not self._simple and self._all_asked:
-            return min(max(sum(slot[3] for slot in self._slots) / max(len(self._slots), 1), 0.0), 1.0)
-        return row.finished.performance.item()
-
-    def _go_on(self) -> bool:
-        """Start the coming trial; returns whether the session is over."""
+        at = self._at
+        facts = (
+            self.table, self._row, self._number, self._session, self._before + at - self._from, self._return + reward,
+            self._aborts + self._aborting[key], key, at, None if self._simple else self._slots, self._aborted,
+        )  # fmt: skip
+        self._ended = row = TrialRow(facts)
+        performance = self._performance[key] if self._scored else self._performance_of(row)
+        info = {
+            "gt": self._targets[cell], "period": self._periods[cell], "new_trial": True, "trial": row, "performance": performance,
+        }  # fmt: skip
         self._number += 1
         over = False
         if self._limit:
             self._left -= 1
-            over = self._left == 0
-            if over:
+            if not self._left:
+                over = True
                 self._left = self._limit
                 self._session += 1
         self._next_trial()
-        return over
+        return self._tape[self._at], reward, over and self._once, over and not self._once, info
+
+    def _performance_of(self, row: TrialRow) -> float:
+        if self._simple or not self._all_asked:
+            return row.finished.performance.item()
+        slots = self._slots
+        score = slots[0][3]
+        if len(slots) > 1:
+            score = sum([slot[3] for slot in slots]) / len(slots)
+        return score if 0.0 <= score <= 1.0 else min(max(score, 0.0), 1.0)
 
     def _jump(self, place: int) -> None:
         """Go to another place of the tape; where steps are played again their noise is drawn anew."""
@@ -341,7 +342,7 @@ class ScalarPlayer:
             if self._closes_any[segment]:
                 reward = self._close(segment, reward)
             goto = self._expiry[segment]
-        if self.table.can_exceed and self._steps() >= self.table.limit[self._row]:
+        if self._can_exceed and self._steps() >= self.table.limit[self._row]:
             goto = END
         return reward, goto
 
@@ -349,18 +350,18 @@ class ScalarPlayer:
         k = self._slot_of[flat]
         if self._slots[k][0]:
             return 0.0, STAY
-        pay = self.table.payoffs
         outcome, score, goto = self._outcome_of[flat], self._score_of[flat], self._leads[flat]
-        elapsed = (self._at - self._since[segment, k]) * self.table.dt
-        needs = pay.needs[k]
+        elapsed = (self._at - self._since[segment, k]) * self._dt
+        needs = self._needs[k]
         wrong = needs >= 0 and outcome == Outcome.CORRECT and self._slots[needs][0] != Outcome.CORRECT
         if self._graded and outcome == Outcome.CORRECT:  # the wrong choice is wrong at any moment
             reward, late = self._graded_pay(k, elapsed, reward)
             wrong = wrong or late
         if wrong:
+            pay = self.table.payoffs
             outcome, score, reward = int(Outcome.ERROR), 0.0, float(pay.error_reward[self._row, k])
             goto = self.table.destination(np.array([self._row]), pay.error_goto[self._row, k : k + 1].astype(np.int64)).item()
-        self._slots[k] = (outcome, action - pay.units[k].start, elapsed, score)
+        self._slots[k] = (outcome, action - self._first_units[k], elapsed, score)
         return reward, goto
 
     def _graded_pay(self, k: int, elapsed: float, reward: float) -> tuple[float, bool]:
@@ -423,9 +424,11 @@ class ScalarPlayer:
         return bool((self._open() & ~timed & ~closing).any())
 
 
-def _finished(facts: tuple, answers: list[tuple] | None = None, aborted: bool = False) -> FinishedTrials:
+def _finished(
+    table: PlayTable, row: int, number: int, session: int, steps: int, paid: float, aborts: int, key: int, place: int,
+    answers: list[tuple] | None, aborted: bool,
+) -> FinishedTrials:  # fmt: skip
     """One finished trial, as the vector env reports it."""
-    table, row, number, session, steps, paid, aborts, key, place = facts
     slots = None
     if answers is not None:
         slots = SlotState(1, len(answers), 0)

@@ -224,12 +224,15 @@ class PlayTable:
         return np.repeat(np.broadcast_to(self.batch.period, self.batch.duration.shape).ravel(), self.batch.duration.ravel())
 
     @cached_property
-    def was_closed(self) -> np.ndarray:
-        """(n * S,) in simple tables: the response window was over before this segment."""
+    def settled(self) -> np.ndarray:
+        """(cells * A,) in simple tables: with a trial that ends with this key, unanswered, the response window is over."""
         over = np.zeros(self.closes.shape[:2], bool)
+        closing = over
         if self.payoffs.slot_names:
-            over[:, 1:] = np.logical_or.accumulate(self.closes[:, :-1, 0], axis=1)
-        return over.reshape(-1)
+            closing = self.closes[:, :, 0]
+            over[:, 1:] = np.logical_or.accumulate(closing[:, :-1], axis=1)
+        ran_out = self.code.reshape(-1, 2, self.n_actions) == RAN_OUT
+        return (over.reshape(-1, 1, 1) | (ran_out & closing.reshape(-1, 1, 1))).ravel()
 
     @property
     def scored(self) -> bool:
@@ -243,7 +246,7 @@ class PlayTable:
         answered = np.repeat((pay.slot >= 0).reshape(-1, 1, self.n_actions), 2, axis=1)
         score = np.repeat(pay.score.reshape(-1, 1, self.n_actions), 2, axis=1)
         rested = np.repeat((pay.miss_outcome[:, 0] == Outcome.CORRECT) & pay.asked[:, 0], self.n_segments)[:, None, None]
-        unanswered = (self.code.reshape(answered.shape) == RAN_OUT) | self.was_closed[:, None, None]
+        unanswered = self.settled.reshape(answered.shape)
         return np.where(answered, score, unanswered & rested).astype(np.float64).ravel()
 
     @cached_property
