@@ -201,3 +201,10 @@ def test_single_env_and_vector_env_agree(same_in_both):
 def test_impossible_blocks_are_refused(wrong):
     with pytest.raises(InvalidValueError, match="blocks of"):
         HierarchicalReasoning(**wrong)
+
+
+def test_imposed_answers_are_honoured():
+    task = HierarchicalReasoning()
+    wanted = np.arange(60) % 2
+    drawn = task.draw_conditions(np.random.default_rng(9), 60, answer=wanted)
+    np.testing.assert_array_equal(task.sample(drawn, seed=10).target[:, -1] - CHOOSE, wanted)

@@ -58,3 +58,10 @@ def test_an_imposed_duration_is_the_one_that_counts(oracle):
 def test_lengths_that_are_the_same_number_of_steps_are_refused():
     with pytest.raises(InvalidValueError, match="differ by a step"):
         IntervalDiscrimination(lengths=(200, 220), dt=100)
+
+
+def test_imposed_answers_are_honoured():
+    task = IntervalDiscrimination()
+    wanted = np.arange(60) % 2
+    drawn = task.draw_conditions(np.random.default_rng(5), 60, answer=wanted)
+    np.testing.assert_array_equal(task.sample(drawn, seed=6).target[:, -1] - 1, wanted)
