@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,21 +17,31 @@ from ..errors import InvalidValueError, UnknownNameError
 SUBJECTS = ("random", "guess", "rest", "oracle", "patient", "premature", "integrator")
 """Names of the reference subjects; those of `neurogym_core.testing.subjects`, which imports NumPy."""
 
+_NAMED = re.compile(r"\s*\w+\s*=")
+_CALLED = re.compile(r"[a-z_]+\(.*\)")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 
 
-def play_options(subject: str) -> Callable[[Callable], Callable]:
-    """The options of a command that plays a task; `subject` plays where none is named."""
+def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
+    """The options of a command that plays a task; `subject` plays where none is named.
+
+    Where a file may say so too, nothing is the default here, and the help names what holds in the end.
+    """
+    by_default = "" if subject else "  [default: random]"
+    fixed = "" if seed is not None else "  [default: 0]"
     options = (
-        click.option("--subject", default=subject, show_default=True, type=click.Choice(SUBJECTS), help="Who plays."),
-        click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0),
-                     help="Fixes all that is random."),
+        click.option("--subject", default=subject, show_default=True, type=click.Choice(SUBJECTS),
+                     help=f"Who plays.{by_default}"),
+        click.option("--seed", default=seed, show_default=True, type=click.IntRange(min=0),
+                     help=f"Fixes all that is random.{fixed}"),
         click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
                      help="A parameter of the task, e.g. coherences=0,51.2; may be given again."),
         click.option("--timing", "timing", multiple=True, metavar="PERIOD=MS",
                      help="A period's duration, e.g. delay=500 or 'delay=uniform(500,1500)'."),
         click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
                      help="Impose a condition on every trial, e.g. coherence=51.2."),
+        click.option("--wrap", "wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
+                     help="A wrapper with its settings, e.g. reaction_time:urgency=-0.01; innermost first."),
     )  # fmt: skip
 
     def decorated(command: Callable) -> Callable:
@@ -40,8 +52,8 @@ def play_options(subject: str) -> Callable[[Callable], Callable]:
     return decorated
 
 
-def made_task(name: str, parameters: Sequence[str], timing: Sequence[str]) -> Any:
-    """The task that was asked for, with its settings.
+def made_task(name: str, parameters: Sequence[str], timing: Sequence[str], wrap: Sequence[tuple] = ()) -> Any:
+    """The task that was asked for, with its settings and wrappers of tasks.
 
     Raises:
         click.UsageError: settings that it does not take.
@@ -49,13 +61,57 @@ def made_task(name: str, parameters: Sequence[str], timing: Sequence[str]) -> An
         NotSupportedError: a plain Gymnasium env.
     """
     from ..play.make import make_task, resolve
-    from ..trials.distributions import parse
 
     found = resolve(name)
     with usage_errors():
-        values = {key: _parameter(key, text, getattr(found, key, None)) for key, text in _pairs("--set", parameters)}
-        durations = {key: parse(text) for key, text in _pairs("--timing", timing)}
-        return make_task(found, **values, **({"timing": durations} if durations else {}))
+        return make_task(found, wrap=wrap, **task_settings(found, parameters, timing))
+
+
+def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) -> dict[str, Any]:
+    """Keywords of a task, from ``--set`` and ``--timing``."""
+    from ..trials.distributions import parse
+
+    values = {key: _parameter(key, text, getattr(found, key, None)) for key, text in _pairs("--set", parameters)}
+    durations = {key: parse(text) for key, text in _pairs("--timing", timing)}
+    return {**values, **({"timing": durations} if durations else {})}
+
+
+def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
+    """A wrapper's name and settings, of ``name`` or ``name:key=value,key=value``.
+
+    Raises:
+        click.UsageError: something else.
+        DiscoveryError: there is no such wrapper.
+    """
+    from ..ecosystem.discovery import load_wrapper
+
+    name, _, settings = text.partition(":")
+    wrapper = load_wrapper(name.strip())
+    pairs = _pairs("--wrap", _joined_values(_split(settings))) if settings else []
+    return name.strip(), {key: _setting(value, getattr(wrapper, key, None)) for key, value in pairs}
+
+
+def _joined_values(parts: Sequence[str]) -> list[str]:
+    """Parts between commas, those without a name of their own joined to the one before."""
+    joined: list[str] = []
+    for part in parts:
+        if joined and not _NAMED.match(part):
+            joined[-1] += f",{part}"
+        else:
+            joined.append(part)
+    return joined
+
+
+def _setting(text: str, default: Any) -> Any:
+    """A wrapper's setting: as TOML writes it, a distribution, or as a task's parameter."""
+    if _CALLED.fullmatch(text):
+        from ..trials.distributions import parse
+
+        return parse(text)
+    with contextlib.suppress(tomllib.TOMLDecodeError):
+        value = tomllib.loads(f"value = {text}")["value"]
+        return (value,) if isinstance(default, tuple) and not isinstance(value, list) else value
+    return read_value(text, default)
 
 
 def read_conditions(texts: Sequence[str]) -> dict[str, Any]:
@@ -125,7 +181,7 @@ def _split(text: str) -> list[str]:
     """The parts between the commas that are in no brackets."""
     parts, depth = [""], 0
     for letter in text:
-        depth += (letter in "([") - (letter in ")]")
+        depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and depth == 0:
             parts.append("")
         else:

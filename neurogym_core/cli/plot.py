@@ -12,7 +12,7 @@ from ..ecosystem.names import clean, said_by
 from ..errors import NeurogymError
 from ._complete import complete_task
 from ._progress import Progress
-from ._settings import made_task, play_options, read_conditions, usage_errors
+from ._settings import made_task, play_options, read_conditions, read_wrap, usage_errors
 
 if TYPE_CHECKING:
     from ..ecosystem.records import TaskInfo
@@ -38,6 +38,7 @@ def command(
     parameters: tuple[str, ...],
     timing: tuple[str, ...],
     conditions: tuple[str, ...],
+    wrap: tuple[str, ...],
 ) -> None:
     """Draw one trial of a task: channels, periods, target, the subject's actions and rewards.
 
@@ -49,17 +50,17 @@ def command(
     Of a plain Gymnasium env it draws what is rendered or observed while nothing is done.
     """
     if folder is not None:
-        _check_alone(task, output, (parameters, timing, conditions))
+        _check_alone(task, output, (parameters, timing, conditions, wrap))
         _draw_all(folder, kind or FORMATS[0], subject, seed)
         return
     if kind is not None:
         raise click.UsageError("--format was given without --all. Expected it together with --all DIR. Name the file with -o.")
     target = _checked_output(task, output)
     if _is_plain(str(task)):
-        _check_unset(str(task), (parameters, timing, conditions))
+        _check_unset(str(task), (parameters, timing, conditions, wrap))
         _draw_plain(str(task), target, seed)
     else:
-        made = made_task(str(task), parameters, timing)
+        made = made_task(str(task), parameters, timing, [read_wrap(text) for text in wrap])
         with usage_errors():
             _draw(made, target, subject, seed, read_conditions(conditions))
     click.echo(f"Saved {clean(str(target))}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import click
 
 from ._complete import complete_task
 from ._progress import Progress
-from ._settings import made_task, play_options, read_conditions, usage_errors
+from ._settings import SUBJECTS, play_options, read_conditions, read_wrap, task_settings, usage_errors
 
 if TYPE_CHECKING:
     from ..trials.record import TrialRecord
@@ -21,62 +22,124 @@ _MANY = 100  # from so many trials on, several envs play side by side
 
 
 @click.command(short_help="Let a subject play a task, trial by trial.")
-@click.argument("task", metavar="TASK", shell_complete=complete_task)
+@click.argument("task", metavar="TASK|FILE.toml", shell_complete=complete_task)
 @click.option("--n-steps", type=click.IntRange(min=1), help="How many steps.  [default: 200]")
 @click.option("--n-trials", type=click.IntRange(min=1), help="How many trials, instead of steps.")
-@play_options(subject="random")
+@play_options(subject=None, seed=None)
 @click.option("--pass-reward", is_flag=True, help="Show the subject its last reward.")
 @click.option("--pass-action", is_flag=True, help="Show the subject its last action.")
 @click.option("--csv", "csv", type=click.Path(dir_okay=False, path_type=Path), help="Write all trials to this file.")
+@click.option("--save", "save", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write what was played to this experiment file (.toml).")  # fmt: skip
+@click.option("--trust", is_flag=True, help="Run the task in a file.py that an experiment file names.")
 def command(
     task: str,
     n_steps: int | None,
     n_trials: int | None,
-    subject: str,
-    seed: int,
+    subject: str | None,
+    seed: int | None,
     parameters: tuple[str, ...],
     timing: tuple[str, ...],
     conditions: tuple[str, ...],
+    wrap: tuple[str, ...],
     pass_reward: bool,
     pass_action: bool,
     csv: Path | None,
+    save: Path | None,
+    trust: bool,
 ) -> None:
     """Let a subject play a task; print its trials and a summary.
 
     \b
     ngym run GoNogo-v0 --subject oracle --n-trials 10
     ngym run PerceptualDecisionMaking-v0 --set coherences=0,51.2 --timing delay=500
-    ngym run my_task.py:MyTask --n-steps 1000 --csv trials.csv
+    ngym run PerceptualDecisionMaking-v0 --wrap reaction_time:urgency=-0.01 --save experiment.toml
+    ngym run experiment.toml --csv trials.csv
+    ngym run my_task.py:MyTask --n-steps 1000
     """
     if n_steps is not None and n_trials is not None:
         raise click.UsageError("--n-steps and --n-trials were both given. Expected one of them. Leave one out.")
-    made = made_task(task, parameters, timing)
-    imposed = read_conditions(conditions)
-    wrap = [name for name, wanted in (("PassReward", pass_reward), ("PassAction", pass_action)) if wanted]
+    extra = [name for name, wanted in (("PassReward", pass_reward), ("PassAction", pass_action)) if wanted]
     with usage_errors():
-        game = _Game(made, subject, n_trials, n_steps or 200, seed, imposed, wrap)
+        if task.endswith(".toml"):
+            _check_alone((parameters, timing, conditions, wrap, extra))
+            experiment = _loaded(task, trust)
+        else:
+            experiment = _experiment(task, parameters, timing, read_conditions(conditions), (*wrap, *extra))
+        experiment = _with_amount(experiment, n_steps, n_trials, subject, seed)
+        game = _Game(experiment)
+        if save is not None:
+            _save(experiment, save)
     record = game.play()
     if csv is not None and record is not None:
         _write(record, csv)
-    _show(made.name, subject, game, record, csv)
+    _show(game, record, csv, save)
+
+
+def _check_alone(settings: tuple) -> None:
+    if any(settings):
+        raise click.UsageError(
+            "An experiment file was given together with settings of a task. Expected the file alone, perhaps with "
+            "--subject, --seed, --n-trials or --n-steps. Change the others in the file."
+        )
+
+
+def _loaded(path: str, trust: bool) -> Any:
+    from ..play.experiment import load
+
+    try:
+        return load(path, trust=trust)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror}. Give an experiment's file, or a task.") from error
+
+
+def _experiment(task: str, parameters: Any, timing: Any, conditions: dict[str, Any], wrap: tuple[str, ...]) -> Any:
+    """What the options say, as an experiment."""
+    from ..play.experiment import Experiment
+    from ..play.make import resolve
+
+    settings = task_settings(resolve(task), parameters, timing)
+    return Experiment.of(task, wrap=[read_wrap(text) for text in wrap], imposed=conditions, **settings)
+
+
+def _with_amount(experiment: Any, n_steps: int | None, n_trials: int | None, subject: str | None, seed: int | None) -> Any:
+    """The experiment with what the command line says beside the file; with the usual where neither says anything."""
+    changed: dict[str, Any] = {"subject": subject or experiment.subject or "random"}
+    if changed["subject"] not in SUBJECTS:
+        raise click.UsageError(f"The subject is {changed['subject']!r}. Expected one of {', '.join(SUBJECTS)}.")
+    changed["seed"] = next(one for one in (seed, experiment.seed, 0) if one is not None)
+    if n_steps or n_trials:
+        changed |= {"steps": n_steps, "trials": n_trials}
+    elif experiment.trials is None and experiment.steps is None:
+        changed["steps"] = 200
+    return replace(experiment, **changed)
+
+
+def _save(experiment: Any, path: Path) -> None:
+    if path.suffix != ".toml":
+        raise click.UsageError(f"--save was given {str(path)!r}. Expected a name that ends in .toml.")
+    try:
+        experiment.save(path)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
 
 
 class _Game:
     """A subject at a task, for so many trials, or else so many steps."""
 
-    def __init__(
-        self, task: Any, subject: str, n_trials: int | None, n_steps: int, seed: int, conditions: Any, wrap: list[str]
-    ) -> None:
-        from ..play.make import make_vec
+    def __init__(self, experiment: Any) -> None:
         from ..testing.subjects import subject_named
 
-        self.n_trials, self.n_steps, self.steps = n_trials, n_steps, 0
-        self.num_envs = 16 if (n_trials or 0) >= _MANY else 1
-        self.env: Any = make_vec(task, self.num_envs, wrap=wrap, autoreset_mode="SameStep", seed=seed)
-        self.observations, _ = self.env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
-        self.subject: Any = subject_named(subject, seed=seed + 1)  # as `neurogym_core.run` does
+        self.subject_name, seed = experiment.subject, experiment.seed
+        self.n_trials, self.n_steps, self.steps = experiment.trials, experiment.steps or 200, 0
+        self.num_envs = 16 if (self.n_trials or 0) >= _MANY else 1
+        self.env: Any = experiment.make_vec(self.num_envs, autoreset_mode="SameStep")
+        imposed = experiment.imposed
+        self.observations, _ = self.env.reset(seed=seed, options={"conditions": imposed} if imposed else None)
+        self.subject: Any = subject_named(experiment.subject, seed=seed + 1)  # as `neurogym_core.run` does
         # Subjects ask the env what is shown and asked; Gymnasium's wrappers do not pass such questions on.
         self.bare = self.env.unwrapped
+        self.task = self.bare.task.name
         if hasattr(self.subject, "begin"):
             self.subject.begin(self.bare)
 
@@ -119,11 +182,11 @@ def _write(record: TrialRecord, path: Path) -> None:
 # ---- what is printed ------------------------------------------------------------------------------------------------
 
 
-def _show(task: str, subject: str, game: _Game, record: TrialRecord | None, csv: Path | None) -> None:
+def _show(game: _Game, record: TrialRecord | None, csv: Path | None, save: Path | None) -> None:
     from ._output import Page
 
     page = Page()
-    page.heading(f"{task}, played by: {subject}")
+    page.heading(f"{game.task}, played by: {game.subject_name}")
     if record is None:
         page.text(f"No trial ended within {game.n_steps} steps. Give more with --n-steps.", indent=2)
     else:
@@ -132,6 +195,8 @@ def _show(task: str, subject: str, game: _Game, record: TrialRecord | None, csv:
         page.facts(_summary(record))
     if csv is not None and record is not None:
         page.text(f"All trials are in {csv}.", indent=2)
+    if save is not None:
+        page.text(f"What was played is in {save}.", indent=2)
     page.show()
 
 

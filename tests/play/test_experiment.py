@@ -1,0 +1,335 @@
+"""Experiment files: what they say is what is played, they come back as they were, and every mistake has a line."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neurogym_core import Choice, Dataset, Experiment, TrialRecord, load, make, make_task
+from neurogym_core.cli import main
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.play.experiment import _Reader, written
+
+DOTS = "perceptual/PerceptualDecisionMaking-v0"
+FULL = f"""\
+# Dots with a history, as in figure 2.
+schema = 1
+task = "{DOTS}"
+seed = 3
+trials = 40
+subject = "oracle"
+
+[parameters]
+coherences = [
+    0,
+    51.2,   # %
+]
+trials_per_session = "none"
+
+[timing]
+delay = {{uniform = [100, 500]}}
+
+[rewards]
+error = -1
+
+[imposed]
+coherence = [0, 51.2]
+
+[[wrap]]
+name = "core/ReactionTime"
+urgency = -0.01
+
+[[wrap]]
+name = "core/TrialHistory"
+probs = [[0.9, 0.1], [0.1, 0.9]]
+
+[[wrap]]
+name = "core/PassReward"
+
+[train]
+model = "rnn"
+"""
+STUDENT = """
+from neurogym_core import Choice, Task
+
+class Lamp(Task):
+    timing = {"lamp": 300}
+
+    def define(self):
+        self.observe(lamp=1)
+        self.act(rest=1, press=1)
+        self.vary(on=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("lamp")
+        trial.show("lamp", trial.on, during="lamp")
+        trial.answer("press", trial.on - 1, during="lamp")
+"""
+
+
+def file_of(folder: Path, text: str) -> Path:
+    path = folder / "experiment.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def ngym(*arguments: str):
+    return CliRunner().invoke(main, list(arguments), prog_name="ngym", env={"COLUMNS": "200"})
+
+
+# ---------------------------------------------------------------------- what it says is what is made
+
+
+def test_a_file_is_the_task_env_and_dataset_that_it_says(tmp_path):
+    experiment = load(file_of(tmp_path, FULL))
+    wrap = [("ReactionTime", {"urgency": -0.01}), ("TrialHistory", {"probs": ((0.9, 0.1), (0.1, 0.9))})]
+    params = {
+        "coherences": (0, 51.2),
+        "trials_per_session": None,
+        "timing": {"delay": {"uniform": [100, 500]}},
+        "rewards": {"error": -1},
+    }
+    task = make_task(DOTS, wrap=wrap, **params)
+    assert experiment.make_task() == task
+    assert experiment.train == {"model": "rnn"}
+    env, same = experiment.make(), make(DOTS, wrap=[*wrap, "PassReward"], seed=3, **params)
+    for a, b in zip(env.reset(), same.reset(), strict=True):
+        np.testing.assert_equal(a, b)
+    for action in (0, 0, 0, 1, 2, 1):
+        np.testing.assert_equal(env.step(action), same.step(action))
+    assert experiment.make_vec(4).num_envs == 4
+    ours, other = next(experiment.dataset(8, 50)), next(Dataset(task, 8, 50, seed=3))
+    np.testing.assert_array_equal(ours.inputs, other.inputs)
+
+
+def test_it_comes_back_as_it_was(tmp_path):
+    experiment = load(file_of(tmp_path, FULL))
+    again = load(experiment.save(tmp_path / "again.toml"))
+    assert again == experiment
+    assert again.to_toml() == experiment.to_toml()
+    assert pickle.loads(pickle.dumps(again)) == experiment
+
+
+def test_what_make_is_given_can_be_written_down(tmp_path):
+    wrap = ["reaction_time", ("Mixture", {"others": ("GoNogo-v0", {"task": "DelayComparison-v0", "dt": 100})})]
+    experiment = Experiment.of(
+        "PerceptualDecisionMaking-v0", wrap=wrap, seed=1, coherences=(0, 6.4), timing={"delay": Choice((1, 2))}
+    )
+    text = experiment.to_toml()
+    assert '"control/GoNogo-v0"' in text
+    assert 'task = "memory/DelayComparison-v0"' in text
+    assert "delay = {choice = [[1, 2]]}" in text
+    loaded = load(experiment.save(tmp_path / "e.toml"))
+    assert loaded.make_task().name == "Mixture(ReactionTime(PerceptualDecisionMaking))"
+    with pytest.raises(NotSupportedError, match="has no id"):
+        Experiment.of(make_task(DOTS))
+    with pytest.raises(NotSupportedError, match="is no installed wrapper"):
+        Experiment.of(DOTS, wrap=lambda env: env)
+    with pytest.raises(NotSupportedError, match="Name tasks by their ids"):
+        Experiment.of(DOTS, wrap=("Mixture", {"others": (make_task("GoNogo-v0"),)})).to_toml()
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1, max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=8), values, max_size=4))
+def test_any_value_is_written_so_that_toml_reads_it(table):
+    import tomllib
+
+    text = "\n".join(["[train]", *(f"{written(name)} = {written(value)}" for name, value in table.items())])
+    expected = {name: _none_as_text(value) for name, value in table.items()}
+    assert tomllib.loads(text)["train"] == expected
+
+
+def _none_as_text(value):
+    if isinstance(value, dict):
+        return {name: _none_as_text(item) for name, item in value.items()}
+    return [_none_as_text(item) for item in value] if isinstance(value, list) else "none" if value is None else value
+
+
+# ---------------------------------------------------------------------- mistakes
+
+MISTAKES = [
+    ("seed = 3", "sed = 3", 4, "Did you mean 'seed'"),
+    ("seed = 3", "seed = -1", 4, "at least 0"),
+    ("trials = 40", "trials = 0", 5, "at least 1"),
+    ("trials = 40", "trials = 40\nsteps = 3", 6, "Leave one out"),
+    ("schema = 1", "schema = 2", 2, "Use a newer core"),
+    ('subject = "oracle"', "subject = 3", 6, "a name such as"),
+    (DOTS, "PerceptualDecisionMaking-v0", 3, f"Write '{DOTS}'"),
+    (DOTS, "perceptual/PerceptualDecisionMakin-v0", 3, "Did you mean"),
+    (DOTS, "perceptual/PerceptualDecisionMaking", 3, "no whole id"),
+    (f'task = "{DOTS}"', "", None, "names no task"),
+    ("coherences =", "coherencs =", 9, "Did you mean 'coherences'"),
+    ('trials_per_session = "none"', "trials_per_session = 0", 13, "at least 1"),
+    ("delay = {", "delai = {", 16, "Did you mean 'delay'"),
+    ("uniform = [100, 500]", "uniform = [500, 100]", 16, "swap them"),
+    ("error = -1", "eror = -1", 19, "Did you mean 'error'"),
+    ("coherence = [0, 51.2]", "coherenze = [0, 51.2]", 22, "Did you mean 'coherence'"),
+    ("core/ReactionTime", "ReactionTime", 25, 'such as "core/ReactionTime"'),
+    ("core/ReactionTime", "core/ReactionTim", 25, "Did you mean"),
+    ("urgency = -0.01", "urgencey = -0.01", 26, "Did you mean 'urgency'"),
+    ("urgency = -0.01", "urgency = inf", 26, "a finite reward"),
+    ("[0.1, 0.9]]", "[0.1, 0.8]]", 30, "sum to 1 each"),
+    ("probs = [[0.9, 0.1], [0.1, 0.9]]", "contexts = ['repeat']", 30, "Did you mean 'repeating'"),
+    ("[timing]", "[timing", 15, "not TOML"),
+    ("[train]", "gain = 3\n[train]", 35, "Unknown parameter 'gain' of PassReward"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "line", "says"), MISTAKES)
+def test_every_mistake_is_told_with_its_line(tmp_path, right, wrong, line, says):
+    assert right in FULL
+    with pytest.raises(InvalidValueError) as told:
+        load(file_of(tmp_path, FULL.replace(right, wrong, 1)))
+    message = str(told.value)
+    assert says in message
+    where = "experiment.toml: " if line is None else f"experiment.toml, line {line}: "
+    assert message.startswith(where), message
+
+
+def test_a_wrapper_that_cannot_apply_is_told_with_its_line(tmp_path):
+    text = 'task = "value/Bandit-v0"\n\n[[wrap]]\nname = "core/Noise"\n\n[[wrap]]\nname = "core/SideBias"\n'
+    with pytest.raises(InvalidValueError, match=r"line 7: SideBias cannot be applied to Noise\(Bandit\)"):
+        load(file_of(tmp_path, text))
+
+
+def test_lines_of_keys_are_found_whatever_is_around_them():
+    text = '"a" = """\nb = 1\n"""\n'  # a key in a text of several lines is none
+    assert _Reader('task = "x"\n[train]\n\'b\' = [\n  {c = 1},\n]\nd = 2 # e = 3\n', "f", False, Path()).lines == {
+        ("task",): 1, ("train",): 2, ("train", "b"): 3, ("train", "d"): 6,
+    }  # fmt: skip
+    assert ("a",) in _Reader(text, "f", False, Path()).lines
+
+
+# ---------------------------------------------------------------------- code in files
+
+
+def test_a_task_in_a_file_is_only_run_where_somebody_says_so(tmp_path):
+    ran = tmp_path / "ran"
+    (tmp_path / "lamp.py").write_text(f"open({str(ran)!r}, 'w')\n{STUDENT}")
+    path = file_of(tmp_path, 'task = "lamp.py:Lamp"\ntrials = 3\n')
+    with pytest.raises(InvalidValueError, match=r"line 1: .* code in a file, .*--trust"):
+        load(path)
+    nested = file_of(
+        tmp_path, f'task = "{DOTS}"\n[[wrap]]\nname = "core/Mixture"\nothers = [{{task = "lamp.py:Lamp"}}]\n'
+    )
+    with pytest.raises(InvalidValueError, match=r"line 4: .* code in a file"):
+        load(nested)
+    assert not ran.exists()
+    assert load(nested, trust=True).make_task().tasks[1].name == "Lamp"
+    assert ran.exists()
+    path = file_of(tmp_path, 'task = "lamp.py:Lamp"\ntrials = 3\n')
+    assert ngym("run", str(path)).exit_code == 2
+    done = ngym("run", str(path), "--trust", "--subject", "oracle")
+    assert done.exit_code == 0, done.output
+    assert "Lamp, played by: oracle" in done.output
+
+
+def test_only_the_tasks_that_wrappers_are_given_are_held_to_ids(tmp_path):
+    """A schedule over a mixture names tasks as the mixture calls them."""
+    text = (
+        f'task = "{DOTS}"\n[[wrap]]\nname = "core/Mixture"\nothers = ["control/GoNogo-v0"]\n'
+        '[[wrap]]\nname = "core/Schedule"\nblocks = [{task = "GoNogo"}]\n'
+    )
+    assert load(file_of(tmp_path, text)).make_task().tasks[1].name == "GoNogo"
+    with pytest.raises(InvalidValueError, match="line 4: the task 'GoNogo-v0' is no whole id"):
+        load(file_of(tmp_path, text.replace("control/GoNogo-v0", "GoNogo-v0")))
+
+
+# ---------------------------------------------------------------------- the command line
+
+
+def test_what_the_command_line_plays_is_saved_and_played_again(tmp_path):
+    path, first, second = tmp_path / "e.toml", tmp_path / "1.csv", tmp_path / "2.csv"
+    options = [
+        "--set",
+        "coherences=0,51.2",
+        "--timing",
+        "delay=uniform(100,500)",
+        "--condition",
+        "direction=1",
+        "--seed",
+        "5",
+    ]
+    wraps = [
+        "--wrap",
+        "reaction_time:urgency=-0.01",
+        "--wrap",
+        "catch_trials:share=0.5,condition=coherence,below=0.5",
+        "--pass-reward",
+    ]
+    done = ngym(
+        "run",
+        DOTS,
+        *options,
+        *wraps,
+        "--n-trials",
+        "30",
+        "--subject",
+        "guess",
+        "--save",
+        str(path),
+        "--csv",
+        str(first),
+    )
+    assert done.exit_code == 0, done.output
+    assert "What was played is in" in done.output
+    again = ngym("run", str(path), "--csv", str(second))
+    assert again.exit_code == 0, again.output
+    assert TrialRecord.from_csv(first) == TrialRecord.from_csv(second)
+    assert "core/PassReward" in path.read_text()
+
+
+def test_a_wrappers_settings_are_read_as_they_are_written(tmp_path):
+    path = tmp_path / "e.toml"
+    wraps = [
+        "trial_history:contexts=repeating,alternating,length=truncated_exponential(50,20,100),reset=true",
+        "schedule:blocks=[{coherence = 51.2}, {coherence = [0, 6.4]}],order=random",
+    ]
+    done = ngym("run", DOTS, "--wrap", wraps[0], "--wrap", wraps[1], "--n-trials", "3", "--save", str(path))
+    assert done.exit_code == 0, done.output
+    history, schedule = (settings for _, settings in load(path).wrap)
+    assert history == {
+        "contexts": ["repeating", "alternating"],
+        "length": {"truncated_exponential": [50, 20, 100]},
+        "reset": True,
+    }
+    assert schedule == {"blocks": [{"coherence": 51.2}, {"coherence": [0, 6.4]}], "order": "random"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("--wrap", "reaction_tim"), 1, "Did you mean 'reaction_time'"),
+        (("--wrap", "reaction_time:urgencey=1"), 2, "Did you mean 'urgency'"),
+        (("--wrap", "reaction_time:urgency"), 2, "--wrap was given 'urgency'"),
+        (("--wrap", "pass_reward:gain=2"), 2, "Unknown parameter 'gain' of VectorPassReward"),
+        (("--save", "e.txt"), 2, "ends in .toml"),
+    ],
+)
+def test_wrong_wrappers_and_names_are_told(arguments, code, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = ngym("run", DOTS, *arguments)
+    assert done.exit_code == code, done.output
+    assert says in done.output
+
+
+def test_a_file_comes_alone_but_for_who_plays_and_how_long(tmp_path):
+    path = file_of(tmp_path, f'task = "{DOTS}"\nsubject = "rest"\ntrials = 2\n')
+    assert ngym("run", str(path), "--set", "coherences=0").exit_code == 2
+    done = ngym("run", str(path), "--subject", "oracle", "--n-trials", "4")
+    assert "trials         4, of" in done.output
+    assert ngym("run", str(tmp_path / "no.toml")).exit_code == 1
+    path = file_of(tmp_path, f'task = "{DOTS}"\nsubject = "nobody"\n')
+    assert "Expected one of random" in ngym("run", str(path)).output
