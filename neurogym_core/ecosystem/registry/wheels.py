@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import configparser
 import email.parser
+import email.utils
 import hashlib
 import re
 import zipfile
 from dataclasses import dataclass
+from email.message import Message
 from pathlib import Path, PurePosixPath
 
 from ...errors import RegistryError
@@ -36,6 +38,9 @@ class Wheel:
     modules: tuple[str, ...]
     entry_points: dict[str, dict[str, str]]
     manifest: Manifest | None
+    summary: str = ""
+    authors: tuple[str, ...] = ()
+    repository: str = ""
 
     def unpack(self, folder: Path) -> None:
         """Write its files into a folder, as pip does with a wheel of pure Python."""
@@ -95,7 +100,28 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Whee
         modules=_modules(files),
         entry_points=points,
         manifest=_manifest(archive, points),
+        summary=clean(str(headers["Summary"] or "")),
+        authors=_authors(headers),
+        repository=_repository(headers),
     )
+
+
+def _authors(headers: Message) -> tuple[str, ...]:
+    """Names, of authors with and without a mail address."""
+    plain = [part.strip() for part in str(headers["Author"] or "").split(",")]
+    mailed = [name for name, _ in email.utils.getaddresses([str(headers["Author-email"] or "")])]
+    return tuple(dict.fromkeys(clean(name) for name in (*plain, *mailed) if name.strip()))
+
+
+def _repository(headers: Message) -> str:
+    """The https address among the project's that is most likely its repository."""
+    urls = {}
+    for line in headers.get_all("Project-URL") or ():
+        label, _, url = str(line).partition(",")
+        urls[label.strip().lower()] = url.strip()
+    labels = ("repository", "source", "source code", "code", "github", "homepage")
+    found = next((urls[label] for label in labels if label in urls), "")
+    return found if found.startswith("https://") else ""
 
 
 def _check_paths(path: Path, files: list[zipfile.ZipInfo]) -> None:
