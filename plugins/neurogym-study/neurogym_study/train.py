@@ -40,9 +40,7 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 @click.option("--wrap", multiple=True, metavar="WRAPPER", help="A wrapper, e.g. ReactionTime; innermost first.")
 @click.option("--pass-reward", is_flag=True, help="Show the agent its last reward.")
 @click.option("--pass-action", is_flag=True, help="Show the agent its last action.")
-@click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="The trainer's setting, e.g. hidden=64."
-)
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="The trainer's setting, e.g. hidden=64.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: Any) -> None:
     """Train a network or an agent on one task, or on several at once.
@@ -62,9 +60,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     try:
         why = trainer.train(amount, out=run.folder, criterion=run.experiment.criterion, progress=not quiet)
     except KeyboardInterrupt:
-        raise click.ClickException(
-            f"Interrupted. `ngym train --resume {run.folder}` goes on."
-        ) from None
+        raise click.ClickException(f"Interrupted. `ngym train --resume {run.folder}` goes on.") from None
     last = trainer.curve[-1]
     reached = "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"
     click.echo(f"{reached}: accuracy {last['accuracy']:.3f} after {last['seconds']:.0f} s. The run is in {run.folder}.")
@@ -114,9 +110,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")
     if not tasks:
-        raise click.UsageError(
-            "No task was given. Expected a TASK or an experiment.toml. `ngym list` shows tasks."
-        )
+        raise click.UsageError("No task was given. Expected a TASK or an experiment.toml. `ngym list` shows tasks.")
     said: dict[str, Any] = read_experiment(_existing(tasks[0])) if file else {"tasks": list(tasks)}
     said.update({name: value for name, value in given.items() if name in _PLAIN and value is not None})
     kind, trainer = _chosen(said, given)

@@ -56,7 +56,9 @@ def settings_of(trainer: type[Trainer]) -> dict[str, inspect.Parameter]:
         if "__init__" not in vars(cls):
             continue
         parameters = inspect.signature(cls.__init__).parameters.values()
-        found = {parameter.name: parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY} | found
+        found = {
+            parameter.name: parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY
+        } | found
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             break
     return found

@@ -111,7 +111,9 @@ class Sides(Task):
         trial.answer("choose", trial.side, during="decision")
 '''
 
-ENTRY_POINTS = "[neurogym.trainers]\ntoy = toy_trainers:Toy\ntoy-agent = toy_trainers:ToyAgent\nno-trainer = json:loads\n"
+ENTRY_POINTS = (
+    "[neurogym.trainers]\ntoy = toy_trainers:Toy\ntoy-agent = toy_trainers:ToyAgent\nno-trainer = json:loads\n"
+)
 
 
 @pytest.fixture

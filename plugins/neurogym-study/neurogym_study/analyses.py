@@ -1,0 +1,462 @@
+"""The analyses of a report, in the order of their importance.
+
+Each looks at a `Behaviour`, and raises `CannotTellError` where the record lacks what it needs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.study import (
+    accuracy,
+    choice_proportions,
+    chronometric_figure,
+    fit_psychometric,
+    psychometric_figure,
+    reaction_times,
+    wilson_interval,
+)
+from neurogym_study.behaviour import Behaviour, CannotTellError
+from neurogym_study.findings import BLUE, GREEN, GREY, ORANGE, Analysis, Finding, Result, figure
+
+LEVELS = 12
+"""A condition with more values than this is no factor of a table."""
+QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
+
+
+def analyse(behaviour: Behaviour) -> list[Finding]:
+    """All analyses, those that cannot be done included."""
+    return [analysis(behaviour) for analysis in ANALYSES]
+
+
+# ---------------------------------------------------------------------- accuracy
+
+
+def accuracy_per_condition(behaviour: Behaviour) -> Result:
+    """Share of correct answers for each value of each condition, with Wilson's interval."""
+    if not behaviour.answered.any():
+        raise CannotTellError("no answer was right or wrong")
+    record, slot = behaviour.record, behaviour.slot
+    rows = [_accuracy_row("all trials", "", accuracy(record, None, slot=slot)[0])]
+    for name in behaviour.conditions:
+        if len(np.unique(record[name])) <= LEVELS:
+            rows += [_accuracy_row(name, row.value, row) for row in accuracy(record, name, slot=slot)]
+    outcomes, counts = np.unique(behaviour.column("outcome"), return_counts=True)
+    said = ", ".join(f"{name} {count}" for name, count in zip(outcomes, counts, strict=True))
+    return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}."])
+
+
+def _accuracy_row(name: str, value: Any, row: Any) -> dict[str, Any]:
+    return {
+        "condition": name, "value": value, "correct": row.k, "answered": row.n, "accuracy": row.fraction,
+        "low": row.low, "high": row.high, "unanswered": row.unanswered, "other": row.other,
+    }  # fmt: skip
+
+
+def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
+    shown = [row for row in rows if row["answered"]][:40]
+    made, (axes,) = figure(width=6.0, height=0.9 + 0.24 * len(shown))
+    at = np.arange(len(shown))[::-1]
+    middle = np.array([row["accuracy"] for row in shown])
+    ends = np.array([[row["low"], row["high"]] for row in shown]).T
+    axes.errorbar(middle, at, xerr=np.abs(ends - middle), fmt="o", color=BLUE, capsize=2)
+    labels = [
+        str(row["condition"]) if row["value"] == "" else f"{row['condition']} = {_short(row['value'])}" for row in shown
+    ]
+    axes.set_yticks(at, [_plain(label) for label in labels])
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_xlabel("fraction correct of the answered trials, 95 % interval")
+    return made
+
+
+# ---------------------------------------------------------------------- psychometric and chronometric
+
+
+def psychometric(behaviour: Behaviour) -> Result:
+    """Choices over signed strength (logistic), else correct answers over strength (Weibull), with bootstrap intervals."""
+    try:
+        strength, _ = behaviour.signed, behaviour.right
+        kind = "choice"
+    except CannotTellError:
+        strength = behaviour.level  # where this cannot be either, its reason is the one to tell
+        kind = "correct"
+    if not behaviour.answered.any():
+        raise CannotTellError("no answer was right or wrong")
+    levels = np.unique(strength[behaviour.answered])
+    if len(levels) < 3:
+        raise CannotTellError(f"{behaviour.strength!r} has {len(levels)} values here; a curve needs at least three")
+    rows, fit = psychometric_points(behaviour, strength, kind)
+    table = pd.DataFrame([{"strength": row.value, "k": row.k, "n": row.n, "fraction": row.fraction,
+                           "low": row.low, "high": row.high} for row in rows])  # fmt: skip
+    made = psychometric_figure(
+        rows,
+        fit,
+        xlabel=_plain(behaviour.strength),
+        ylabel="fraction of choices to the right" if kind == "choice" else "",
+    )
+    return Result(table, made, _said_of(fit))
+
+
+def psychometric_points(behaviour: Behaviour, strength: np.ndarray, kind: str) -> tuple[list[Any], Any]:
+    """Proportions per strength (in quantile bins where it is continuous), and the fitted curve or None."""
+    record, slot = behaviour.record, behaviour.slot
+    hit = behaviour.chose_right if kind == "choice" else behaviour.correct
+    binned = _binned(strength)
+    if kind == "choice":
+        # `choice_proportions` counts one choice; which number the right side has is the task's own business.
+        renamed = _with_choice(record, hit, slot)
+        rows = choice_proportions(renamed, binned, choice=1, slot=slot)
+    else:
+        rows = accuracy(record, binned, slot=slot)
+    try:
+        fit = fit_psychometric(
+            record, strength, hit, slot=slot, shape="logistic" if kind == "choice" else "weibull",
+            guess="symmetric" if kind == "choice" else 1 / behaviour.roles.choices,
+        )  # fmt: skip
+    except InvalidValueError:
+        fit = None
+    return rows, fit
+
+
+def _with_choice(record: Any, hit: np.ndarray, slot: str | None) -> Any:
+    name = "choice" if slot is None else f"{slot}.choice"
+    columns = {other: record[other] for other in record.columns}
+    return type(record)({**columns, name: hit.astype(np.int64)})
+
+
+def _binned(values: np.ndarray, bins: int = 9) -> np.ndarray:
+    """The values, or the middle of the quantile bin that each is in where there are many."""
+    if len(np.unique(values)) <= 2 * LEVELS:
+        return values
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)))
+    which = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    return np.array([np.median(values[which == k]) if (which == k).any() else 0.0 for k in range(len(edges) - 1)])[
+        which
+    ]
+
+
+def _said_of(fit: Any) -> list[str]:
+    if fit is None:
+        return ["No curve could be fitted: too few strengths for its parameters."]
+    said = []
+    for name in ("threshold", "slope", "guess", "lapse"):
+        title = "bias" if name == "threshold" and fit.shape == "logistic" else name
+        if name in fit.undetermined:
+            said.append(f"{title}: the data do not tell")
+        elif name in fit.intervals:
+            low, high = fit.intervals[name]
+            said.append(f"{title} {getattr(fit, name):.4g} (95 % interval {low:.4g} to {high:.4g})")
+    return [f"{fit.shape.capitalize()} function, {fit.n_trials} trials: {'; '.join(said)}."]
+
+
+def chronometric(behaviour: Behaviour) -> Result:
+    """Mean reaction times over strength, correct and wrong answers apart."""
+    times = _times(behaviour)
+    level = _binned(behaviour.level)
+    rows = reaction_times(behaviour.record, level, slot=behaviour.slot)
+    table = pd.DataFrame([vars(row) for row in rows])
+    made = chronometric_figure(rows, xlabel=_plain(behaviour.strength))
+    return Result(table, made, [f"Median of all: {np.nanmedian(times):.4g} ms."])
+
+
+def distributions(behaviour: Behaviour) -> Result:
+    """Quantiles of the reaction times per strength, correct and wrong answers apart, and their histogram."""
+    times = _times(behaviour)
+    try:
+        level: np.ndarray | None = _binned(behaviour.level)
+    except CannotTellError:
+        level = None
+    rows = []
+    for outcome, chosen in (("correct", behaviour.correct), ("error", behaviour.answered & ~behaviour.correct)):
+        for value in ["all"] if level is None else ["all", *np.unique(level)]:
+            mine = times[chosen & ~np.isnan(times) & (True if value == "all" else level == value)]
+            if len(mine) >= 5:
+                quantiles = np.quantile(mine, QUANTILES)
+                rows.append({"outcome": outcome, "strength": value, "n": len(mine),
+                             **{f"q{q:g} (ms)": time for q, time in zip(QUANTILES, quantiles, strict=True)}})  # fmt: skip
+    if not rows:
+        raise CannotTellError("fewer than five answers of each kind have a reaction time")
+    return Result(pd.DataFrame(rows), _histogram(behaviour, times))
+
+
+def _times(behaviour: Behaviour) -> np.ndarray:
+    times = behaviour.column("reaction_time")
+    known = times[~np.isnan(times) & behaviour.answered]
+    if not len(known):
+        raise CannotTellError("no answer has a reaction time")
+    if len(np.unique(known)) == 1:
+        raise CannotTellError(
+            f"all answers came after the same {known[0]:g} ms: the task, or the subject, leaves no choice of when"
+        )
+    return times
+
+
+def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
+    made, (axes,) = figure()
+    known = times[~np.isnan(times) & behaviour.answered]
+    values = np.unique(known)
+    # Simulated times are whole steps: bins between them would come out empty by turns.
+    step = np.diff(values).min() if len(values) <= 40 else 0
+    bins = np.arange(values[0] - step / 2, values[-1] + step, step) if step else 30
+    wrong = behaviour.answered & ~behaviour.correct
+    for chosen, colour, name in ((behaviour.correct, BLUE, "correct"), (wrong, ORANGE, "error")):
+        mine = times[chosen & ~np.isnan(times)]
+        if len(mine):
+            axes.hist(mine, bins=bins, color=colour, alpha=0.6, label=f"{name} ({len(mine)})")
+    axes.set_xlabel("reaction time (ms)")
+    axes.set_ylabel("trials")
+    axes.legend(frameon=False)
+    return made
+
+
+# ---------------------------------------------------------------------- what came before
+
+
+def history(behaviour: Behaviour) -> Result:
+    """Logistic regression of the choice on the evidence and on the last choice, after rewarded and unrewarded trials."""
+    x, y, names = _history_design(behaviour)
+    weights, errors = _logit(x, y)
+    z = weights / errors
+    from scipy.stats import norm
+
+    table = pd.DataFrame({
+        "regressor": names, "weight": weights, "standard error": errors, "low": weights - 1.96 * errors,
+        "high": weights + 1.96 * errors, "z": z, "p": 2 * norm.sf(np.abs(z)),
+    })  # fmt: skip
+    made, (axes,) = figure()
+    at = np.arange(len(names))[::-1]
+    axes.errorbar(weights, at, xerr=1.96 * errors, fmt="o", color=BLUE, capsize=2)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.set_yticks(at, names)
+    axes.set_xlabel("weight (log odds), 95 % interval")
+    return Result(table, made, [
+        f"{len(y)} trials. The evidence has a standard deviation of 1; a last choice is +1 to the right, -1 to the left. "
+        "Positive: the choice is repeated."
+    ])  # fmt: skip
+
+
+def _history_design(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    after, answered = behaviour.after, behaviour.answered
+    last_right = np.where(behaviour.before(behaviour.chose_right), 1.0, -1.0)
+    last_correct = behaviour.before(behaviour.correct)
+    used = after & answered & behaviour.before(answered)
+    if used.sum() < 50:
+        raise CannotTellError(f"{int(used.sum())} trials follow another answered one; at least 50 are needed")
+    try:
+        evidence, name = behaviour.signed, f"evidence ({_plain(behaviour.strength)})"
+    except CannotTellError:
+        evidence, name = np.where(behaviour.right, 1.0, -1.0), f"side ({_plain(behaviour.side)})"
+    columns = {
+        "bias to the right": np.ones(len(behaviour)),
+        name: evidence / max(evidence[used].std(), 1e-12),
+        "last choice, if correct": last_right * last_correct,
+        "last choice, if wrong": last_right * ~last_correct,
+    }
+    kept = {key: values[used] for key, values in columns.items() if values[used].any()}
+    return np.column_stack(list(kept.values())), behaviour.chose_right[used].astype(float), list(kept)
+
+
+def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and their standard errors, (k,) each.
+
+    Raises:
+        CannotTellError: the choices are predicted so well that any large weight would do.
+    """
+    import statsmodels.api as sm
+
+    if len(np.unique(y)) < 2:
+        raise CannotTellError("all choices were the same")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fit = sm.GLM(y, x, family=sm.families.Binomial()).fit()
+        except Exception as error:  # statsmodels has several for the same
+            raise CannotTellError(f"the regression could not be done: {error}") from error
+    if not (np.isfinite(fit.bse).all() and np.abs(fit.params).max() < 15 and fit.bse.max() < 100):
+        raise CannotTellError(
+            "the evidence predicts the choices (almost) without error, so the weights are not determined"
+        )
+    return np.asarray(fit.params), np.asarray(fit.bse)
+
+
+def side_bias(behaviour: Behaviour) -> Result:
+    """Choices to the right, over all and where the evidence is weakest, for each block."""
+    chosen = behaviour.answered
+    if not chosen.any():
+        raise CannotTellError("no answer was right or wrong")
+    weakest, what = _weakest(behaviour)
+    rows = [_share("all", "all", behaviour, chosen), _share("all", what, behaviour, chosen & weakest)]
+    notes = []
+    try:
+        values = behaviour.record[behaviour.block]
+        if len(np.unique(values)) > LEVELS:
+            raise CannotTellError(f"{behaviour.block!r} has more than {LEVELS} values")
+        for value in np.unique(values):
+            rows.append(_share(_short(value), what, behaviour, chosen & weakest & (values == value)))
+        shares = [row["fraction"] for row in rows[2:] if row["n"]]
+        if len(shares) > 1:
+            shift = max(shares) - min(shares)
+            notes = [f"Block shift: {shift:.3f} of choices between the blocks of {behaviour.block!r}, {what}."]
+    except CannotTellError as error:
+        notes = [f"No block shift: {error}."]
+    made, (axes,) = figure(height=0.9 + 0.3 * len(rows))
+    at = np.arange(len(rows))[::-1]
+    middle = np.array([row["fraction"] for row in rows])
+    ends = np.array([[row["low"], row["high"]] for row in rows]).T
+    axes.errorbar(middle, at, xerr=np.abs(ends - middle), fmt="o", color=BLUE, capsize=2)
+    axes.axvline(0.5, color=GREY, linewidth=0.8)
+    axes.set_yticks(at, [_plain(f"{row['block']}, {row['trials']}") for row in rows])
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_xlabel("fraction of choices to the right, 95 % interval")
+    return Result(pd.DataFrame(rows), made, notes)
+
+
+def _weakest(behaviour: Behaviour) -> tuple[np.ndarray, str]:
+    try:
+        level = behaviour.level
+    except CannotTellError:
+        return np.ones(len(behaviour), bool), "all strengths"
+    least = level.min()
+    return level == least, f"{behaviour.strength} {_short(least)}"
+
+
+def _share(block: str, trials: str, behaviour: Behaviour, chosen: np.ndarray) -> dict[str, Any]:
+    k, n = int(behaviour.chose_right[chosen].sum()), int(chosen.sum())
+    low, high = wilson_interval(k, n)
+    return {
+        "block": block,
+        "trials": trials,
+        "right": k,
+        "n": n,
+        "fraction": k / n if n else np.nan,
+        "low": low,
+        "high": high,
+    }
+
+
+# ---------------------------------------------------------------------- reward and confidence
+
+
+def stay(behaviour: Behaviour) -> Result:
+    """How often the last choice is repeated after reward and without; in a two-step task by common and rare transitions.
+
+    The two-step task: Daw et al. (2011), doi:10.1016/j.neuron.2011.02.027: reward matters alike after both transitions
+    to a model-free subject, and the other way round after rare ones to a model-based one.
+    """
+    record = behaviour.record
+    slots = [name.rpartition(".")[0] for name in record.columns if name.endswith(".choice")]
+    choice = record[f"{slots[0]}.choice"] if slots else behaviour.column("choice")
+    if "reward" not in record:
+        raise CannotTellError("the record has no column 'reward'")
+    if choice.dtype.kind not in "iu" or len(np.unique(choice[choice >= 0])) < 2:
+        raise CannotTellError("there is only one choice here, so none can be repeated")
+    rewarded = behaviour.before(record["reward"] > 0)
+    used = behaviour.after & (choice >= 0) & behaviour.before(choice >= 0)
+    if not used.any():
+        raise CannotTellError("no two answered trials follow one another")
+    kinds = {"": np.ones(len(behaviour), bool)}
+    if "common" in record and record["common"].dtype.kind == "b":
+        common = behaviour.before(record["common"])
+        kinds = {"common": common, "rare": ~common}
+    rows = []
+    for kind, of_kind in kinds.items():
+        for name, paid in (("rewarded", rewarded), ("unrewarded", ~rewarded)):
+            chosen = used & of_kind & paid
+            k, n = int((choice == behaviour.before(choice))[chosen].sum()), int(chosen.sum())
+            low, high = wilson_interval(k, n)
+            rows.append({"transition": kind, "last trial": name, "stayed": k, "n": n,
+                         "fraction": k / n if n else np.nan, "low": low, "high": high})  # fmt: skip
+    table = pd.DataFrame(rows)
+    return Result(table if len(kinds) > 1 else table.drop(columns="transition"), _stay_figure(rows))
+
+
+def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
+    made, (axes,) = figure()
+    at = np.arange(len(rows))
+    middle = np.array([row["fraction"] for row in rows])
+    ends = np.abs(np.array([[row["low"], row["high"]] for row in rows]).T - middle)
+    axes.bar(
+        at, middle, yerr=ends, capsize=3, color=[BLUE if row["last trial"] == "rewarded" else ORANGE for row in rows]
+    )
+    axes.set_xticks(at, [f"{row['last trial']}\n{row['transition']}".strip() for row in rows])
+    axes.set_ylim(0, 1)
+    axes.set_ylabel("fraction repeated, 95 % interval")
+    return made
+
+
+def wager(behaviour: Behaviour) -> Result:
+    """How often the sure bet is taken, and accuracy where it was offered and waived, and where it was not, by strength.
+
+    Kiani & Shadlen (2009), doi:10.1126/science.1169405: a subject that knows how sure it is takes the sure bet on weak
+    evidence, and is more often right where it waives it.
+    """
+    outcome = behaviour.column("outcome")
+    sure = outcome == "other"
+    if not sure.any() or not behaviour.answered.any():
+        raise CannotTellError("no answer was a sure bet beside others that were right or wrong")
+    level = _binned(behaviour.level)
+    offered = _was_offered(behaviour, sure)
+    rows = []
+    for value in np.unique(level):
+        here = level == value
+        given, taken = here & offered & (sure | behaviour.answered), here & sure
+        waived, without = here & offered & behaviour.answered, here & ~offered & behaviour.answered
+        rows.append({"strength": value, "offered": int(given.sum()), "took it": _mean(taken, given),
+                     "correct, waived": _mean(behaviour.correct, waived), "n waived": int(waived.sum()),
+                     "correct, not offered": _mean(behaviour.correct, without), "n not offered": int(without.sum())})  # fmt: skip
+    table = pd.DataFrame(rows)
+    made, (left, right) = figure(2)
+    left.plot(table["strength"], table["took it"], "o-", color=GREEN)
+    left.set_ylabel("fraction of sure bets")
+    right.plot(table["strength"], table["correct, waived"], "o-", color=BLUE, label="waived")
+    right.plot(table["strength"], table["correct, not offered"], "o--", color=ORANGE, label="not offered")
+    right.set_ylabel("fraction correct")
+    right.legend(frameon=False)
+    for axes in (left, right):
+        axes.set_xlabel(_plain(behaviour.strength))
+        axes.set_ylim(-0.02, 1.02)
+    return Result(table, made)
+
+
+def _was_offered(behaviour: Behaviour, sure: np.ndarray) -> np.ndarray:
+    """Whether the bet was offered: the values of the column with which it was ever taken; everywhere without one."""
+    try:
+        values = behaviour.record[behaviour.offered]
+    except CannotTellError:
+        return np.ones(len(behaviour), bool)
+    return np.isin(values, np.unique(values[sure]))
+
+
+def _mean(hit: np.ndarray, of: np.ndarray) -> float:
+    return float(hit[of].mean()) if of.any() else float("nan")
+
+
+# ---------------------------------------------------------------------- words
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def _plain(text: str) -> str:
+    """Text for a figure: matplotlib would read $…$ as mathematics."""
+    return text.replace("$", r"\$")
+
+
+ANALYSES = (
+    Analysis("accuracy", "Accuracy per condition", accuracy_per_condition),
+    Analysis("psychometric", "Psychometric function", psychometric),
+    Analysis("chronometric", "Chronometric function", chronometric),
+    Analysis("reaction-times", "Distributions of reaction times", distributions),
+    Analysis("history", "History effects", history),
+    Analysis("bias", "Side bias and block shift", side_bias),
+    Analysis("stay", "Stay probabilities", stay),
+    Analysis("wager", "Wagers", wager),
+)
+"""All analyses, the most important first."""

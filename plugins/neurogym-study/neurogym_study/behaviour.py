@@ -1,0 +1,246 @@
+"""`Behaviour`: a trial record, and which of its columns is what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from neurogym_core import Task, TrialRecord
+from neurogym_core.errors import listed, unknown
+
+STRENGTHS = ("coherence", "contrast", "strength", "intensity", "evidence")
+SIDES = ("side", "direction", "answer")
+BLOCKS = ("p_left", "p_right", "block")
+OFFERS = ("wager", "offered")
+PLAYED = ("trial", "env", "session", "choice", "outcome", "reaction_time", "performance", "reward", "aborts", "steps")
+
+
+class CannotTellError(Exception):
+    """An analysis cannot be done with this record; the text says why."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column of a record is what; None: found by its name, or by what the task says.
+
+    Args:
+        strength: how strong the evidence is, a number; unsigned, or negative for one of the sides.
+        side: which side was right; two values.
+        block: what differs between blocks.
+        offered: whether a sure bet was offered.
+        slot: which of several answers.
+        choices: how many there are to choose from.
+    """
+
+    strength: str | None = None
+    side: str | None = None
+    block: str | None = None
+    offered: str | None = None
+    slot: str | None = None
+    choices: int = 2
+
+    @classmethod
+    def of_task(cls, task: Task, **given: Any) -> Roles:
+        """As the task says, where nothing is given."""
+        roles: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        answer = task.answer_condition
+        if "side" not in roles and answer is not None and task.answers.size == 2:
+            roles["side"] = answer
+        actions = task.actions
+        resting = 0 if actions.continuous or actions.rest is None else 1
+        return cls(**roles, choices=max(actions.size - resting, 2))
+
+
+class Behaviour:
+    """A trial record with its roles; what is missing is told by `CannotTellError`.
+
+    Rows are in the order in which every env played them.
+
+    Args:
+        record: the trials; needs the column ``outcome`` (correct, error, …) and, for most, ``choice``.
+        roles: which column is what.
+
+    Raises:
+        UnknownNameError: a role names no column.
+    """
+
+    def __init__(self, record: TrialRecord, roles: Roles = Roles()) -> None:
+        for role in ("strength", "side", "block", "offered"):
+            name = getattr(roles, role)
+            if name is not None and name not in record:
+                raise unknown("column", name, record.columns, of="the trial record")
+        self.record, self.roles = _in_order(record), roles
+        self.slot = self._slot()
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+    # ------------------------------------------------------------------ columns
+
+    def _slot(self) -> str | None:
+        slots = [name.rpartition(".")[0] for name in self.record.columns if name.endswith(".choice")]
+        wanted = self.roles.slot
+        if wanted is not None and wanted not in slots:
+            raise unknown("answer", wanted, slots, of="the trial record")
+        return wanted or (slots[-1] if slots else None)
+
+    def column(self, name: str) -> np.ndarray:
+        """A column of the answer looked at: ``choice``, ``outcome``, ``reaction_time``.
+
+        Raises:
+            CannotTellError: the record has none.
+        """
+        full = name if self.slot is None else f"{self.slot}.{name}"
+        if full not in self.record:
+            raise CannotTellError(f"the record has no column {full!r}")
+        return self.record[full]
+
+    @property
+    def conditions(self) -> list[str]:
+        """The columns that say what a trial was: numbers, texts or bools, one per trial."""
+        names = [
+            name
+            for name in self.record.columns
+            if name not in PLAYED and "." not in name and self.record[name].ndim == 1
+        ]
+        return [name for name in names if len(np.unique(self.record[name])) > 1]
+
+    @cached_property
+    def strength(self) -> str:
+        """Name of the column that says how strong the evidence was.
+
+        Raises:
+            CannotTellError: there is none, or there are several.
+        """
+        if self.roles.strength is not None:
+            return self.roles.strength
+        numeric = [name for name in self.conditions if self.record[name].dtype.kind in "iuf"]
+        exact = [name for name in numeric if name in STRENGTHS]
+        found = exact or [name for name in numeric if name.rpartition("_")[2] in STRENGTHS]
+        if len(found) > 1:
+            raise CannotTellError(
+                f"{listed(found)} could all be the strength of the evidence; name one with --strength"
+            )
+        if not found:
+            raise CannotTellError("no condition is known to be the strength of the evidence; name one with --strength")
+        return found[0]
+
+    @cached_property
+    def side(self) -> str:
+        """Name of the column that says which of two sides was right.
+
+        Raises:
+            CannotTellError: there is none.
+        """
+        if self.roles.side is not None:
+            names: Sequence[str] = [self.roles.side]
+        else:
+            names = [name for name in SIDES if name in self.conditions]
+        for name in names:
+            if len(np.unique(self.record[name])) == 2:
+                return name
+        if names:
+            count = len(np.unique(self.record[names[0]]))
+            raise CannotTellError(f"{names[0]!r} has {count} values here; sides are two")
+        raise CannotTellError("no condition is known to be the side that is right; name one with --side")
+
+    @cached_property
+    def block(self) -> str:
+        """Name of the column that differs between blocks.
+
+        Raises:
+            CannotTellError: there is none.
+        """
+        return self._known("block", self.roles.block, BLOCKS, "blocks")
+
+    @cached_property
+    def offered(self) -> str:
+        """Name of the column that says whether a sure bet was offered.
+
+        Raises:
+            CannotTellError: there is none.
+        """
+        return self._known("offered", self.roles.offered, OFFERS, "offers of a sure bet")
+
+    def _known(self, role: str, given: str | None, names: Sequence[str], what: str) -> str:
+        found = [given] if given is not None else [name for name in names if name in self.conditions]
+        if not found:
+            raise CannotTellError(f"the record has no column that tells {what} apart; name one with --{role}")
+        return found[0]
+
+    # ------------------------------------------------------------------ values, (n,) each
+
+    @cached_property
+    def answered(self) -> np.ndarray:
+        """Answered rightly or wrongly."""
+        return np.isin(self.column("outcome"), ("correct", "error"))
+
+    @cached_property
+    def correct(self) -> np.ndarray:
+        """Answered rightly."""
+        return self.column("outcome") == "correct"
+
+    @cached_property
+    def right(self) -> np.ndarray:
+        """The side that counts as right was the right one.
+
+        Of two sides, "right" if one is called so, else the larger one.
+        """
+        values = self.record[self.side]
+        sides = np.unique(values)
+        return values == ("right" if "right" in sides.tolist() else sides[-1])
+
+    @cached_property
+    def chose_right(self) -> np.ndarray:
+        """Chose the side that counts as right; only where `answered` does it mean anything."""
+        return self.right == self.correct
+
+    @cached_property
+    def signed(self) -> np.ndarray:
+        """Strength of the evidence, negative where it is for the other side.
+
+        Raises:
+            CannotTellError: there is no strength, or no side.
+        """
+        ready = f"signed_{self.strength}"
+        if self.roles.strength is None and ready in self.record:
+            return self.record[ready].astype(float)
+        values = self.record[self.strength].astype(float)
+        if (values < 0).any():
+            return values
+        return np.where(self.right, values, -values) + 0.0
+
+    @cached_property
+    def level(self) -> np.ndarray:
+        """Strength of the evidence without its sign.
+
+        Raises:
+            CannotTellError: there is none.
+        """
+        return np.abs(self.record[self.strength].astype(float))
+
+    @cached_property
+    def after(self) -> np.ndarray:
+        """(n,) bool: the row before is the trial before, of the same subject and session."""
+        same = np.ones(len(self), bool)
+        same[:1] = False
+        for name in ("env", "session"):
+            if name in self.record:
+                values = self.record[name]
+                same[1:] &= values[1:] == values[:-1]
+        return same
+
+    def before(self, values: Any) -> np.ndarray:
+        """The values of the row before; the first keeps its own."""
+        values = np.asarray(values)
+        return np.concatenate([values[:1], values[:-1]])
+
+
+def _in_order(record: TrialRecord) -> TrialRecord:
+    """The rows in the order in which each env played them."""
+    keys = [record[name] for name in ("trial", "session", "env") if name in record]
+    return record[np.lexsort(keys)] if keys and "trial" in record else record

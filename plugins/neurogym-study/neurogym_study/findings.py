@@ -1,0 +1,79 @@
+"""What an analysis found, or why it could not be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from neurogym_study.behaviour import Behaviour
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one analysis.
+
+    Attributes:
+        name: for file names, as "accuracy".
+        title: for people.
+        why_not: why it could not be done; None where it was.
+        table: the numbers.
+        figure: a matplotlib figure.
+        notes: sentences about the numbers.
+    """
+
+    name: str
+    title: str
+    why_not: str | None = None
+    table: pd.DataFrame | None = None
+    figure: Figure | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """An analysis: ``do(behaviour)`` gives table, figure and notes, or raises `CannotTellError`."""
+
+    name: str
+    title: str
+    do: Callable[[Behaviour], Result]
+
+    def __call__(self, behaviour: Behaviour) -> Finding:
+        """The finding, also where it could not be done."""
+        from neurogym_study.behaviour import CannotTellError
+
+        try:
+            result = self.do(behaviour)
+        except CannotTellError as error:
+            return Finding(self.name, self.title, why_not=f"{error}.")
+        return Finding(self.name, self.title, None, result.table, result.figure, tuple(result.notes))
+
+
+@dataclass
+class Result:
+    """What the function of an analysis returns."""
+
+    table: Any
+    figure: Any = None
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def figure(panels: int = 1, *, width: float = 4.6, height: float = 3.6) -> tuple[Any, list[Any]]:
+    """A figure without a window, and its axes side by side."""
+    from neurogym_core._optional import optional
+
+    made = optional("matplotlib.figure", needed_for="A figure of behaviour", extra="study").Figure(
+        figsize=(width * panels, height), layout="constrained"
+    )
+    axes = [made.add_subplot(1, panels, k + 1) for k in range(panels)]
+    for one in axes:
+        one.spines[["top", "right"]].set_visible(False)
+    return made, axes
+
+
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#777777"
+"""Colours that people who see no red or green tell apart: Okabe & Ito."""

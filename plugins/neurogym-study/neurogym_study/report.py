@@ -1,0 +1,75 @@
+"""A report: findings as a page of HTML that needs nothing else, and a CSV file each."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from neurogym_core._files import replacing
+from neurogym_study.findings import Finding
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
+table { border-collapse: collapse; font-size: 0.85rem; display: block; overflow-x: auto }
+th, td { text-align: right; padding: 0.15rem 0.6rem; border-bottom: 1px solid #ddd }
+img { max-width: 100% } .not { color: #777 } dt { font-weight: 600 } dd { margin: 0 0 0.3rem 1rem }
+"""
+ROWS = 60
+"""Rows of a table on the page; the CSV file has all."""
+
+
+def write_report(folder: Path, title: str, facts: Mapping[str, Any], findings: Sequence[Finding]) -> Path:
+    """Write ``report.html`` and ``<name>.csv`` for each finding; returns the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for finding in findings:
+        if finding.table is not None:
+            with replacing(folder / f"{finding.name}.csv") as temporary:
+                finding.table.to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n")
+    target = folder / "report.html"
+    with replacing(target) as temporary:
+        temporary.write_text(page(title, facts, findings), encoding="utf-8")
+    return target
+
+
+def page(title: str, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
+    """The whole page; every text of a record or task in it is escaped."""
+    listed = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts.items())
+    parts = "\n".join(_section(finding) for finding in findings)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{_text(title)}</title>'
+        f"<style>{STYLE}</style></head>\n<body>\n<h1>{_text(title)}</h1>\n<dl>{listed}</dl>\n{parts}\n</body>\n</html>\n"
+    )
+
+
+def _section(finding: Finding) -> str:
+    head = f'<h2 id="{_text(finding.name)}">{_text(finding.title)}</h2>'
+    if finding.why_not is not None:
+        return f'{head}\n<p class="not">Not here: {_text(finding.why_not)}</p>'
+    notes = "".join(f"<p>{_text(note)}</p>" for note in finding.notes)
+    return "\n".join([head, _picture(finding), notes, _table(finding)])
+
+
+def _picture(finding: Finding) -> str:
+    if finding.figure is None:
+        return ""
+    buffer = io.BytesIO()
+    finding.figure.savefig(buffer, format="png", dpi=110)
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return f'<img alt="{_text(finding.title)}" src="data:image/png;base64,{data}">'
+
+
+def _table(finding: Finding) -> str:
+    if finding.table is None:
+        return ""
+    shown = finding.table.head(ROWS)
+    text = shown.to_html(index=False, escape=True, border=0, float_format=lambda value: f"{value:.4g}", na_rep="–")
+    left = len(finding.table) - len(shown)
+    return text + (f"<p>… and {left} more rows in {_text(finding.name)}.csv.</p>" if left else "")
+
+
+def _text(value: Any) -> str:
+    return html.escape(str(value), quote=True)

@@ -1,0 +1,219 @@
+"""The analyses find in a record what was put into it, and say why not where it lacks what they need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_study.analyses import ANALYSES, analyse
+from neurogym_study.behaviour import Behaviour, Roles
+from neurogym_study.report import page, write_report
+
+from neurogym_core import TrialRecord
+
+ANALYSIS = {analysis.name: analysis for analysis in ANALYSES}
+N = 6000
+
+
+def simulated(n=N, seed=1, *, bias=0.0, repeat=0.0, shift=0.0, rt=True, text=False, **extra):
+    """A subject with a logistic psychometric function of slope 0.1 per %, that likes to repeat itself."""
+    rng = np.random.default_rng(seed)
+    coherence = rng.choice([0, 6.4, 12.8, 25.6, 51.2], n)
+    direction = rng.integers(0, 2, n)
+    p_right = np.repeat(rng.choice([0.2, 0.8], n // 100 + 1), 100)[:n]
+    chose = np.zeros(n, int)
+    noise = rng.logistic(size=n)
+    for k in range(n):
+        before = 0 if k == 0 else repeat * (2 * chose[k - 1] - 1)
+        evidence = 0.1 * coherence[k] * (2 * direction[k] - 1) + bias + before + shift * (p_right[k] > 0.5)
+        chose[k] = evidence + noise[k] > 0
+    columns = {
+        "trial": np.arange(n), "env": np.zeros(n, int), "session": np.zeros(n, int), "coherence": coherence,
+        "direction": np.array(["left", "right"])[direction] if text else direction, "p_right": p_right, "choice": chose,
+        "outcome": np.where(chose == direction, "correct", "error"),
+        "reaction_time": 300 + 400 * np.exp(-coherence / 15) + rng.gamma(4, 20, n) if rt else np.full(n, 100.0),
+        "performance": (chose == direction).astype(float), "reward": (chose == direction).astype(float),
+    }  # fmt: skip
+    return TrialRecord({**columns, **extra})
+
+
+def table(name, record, roles=None):
+    finding = ANALYSIS[name](Behaviour(record, roles or Roles()))
+    assert finding.why_not is None, finding.why_not
+    assert finding.figure is not None
+    return finding
+
+
+def why_not(name, record, roles=None):
+    finding = ANALYSIS[name](Behaviour(record, roles or Roles()))
+    assert finding.table is None
+    return finding.why_not
+
+
+def test_they_come_in_the_order_of_their_importance():
+    names = [finding.name for finding in analyse(Behaviour(simulated(200)))]
+    assert names == ["accuracy", "psychometric", "chronometric", "reaction-times", "history", "bias", "stay", "wager"]
+
+
+def test_accuracy_is_counted_for_each_value_of_each_condition():
+    record = simulated()
+    found = table("accuracy", record).table
+    whole = found[found["condition"] == "all trials"].iloc[0]
+    assert whole["correct"] == (record["outcome"] == "correct").sum()
+    weak = found[(found["condition"] == "coherence") & (found["value"] == 6.4)].iloc[0]
+    here = record["coherence"] == 6.4
+    assert weak["accuracy"] == pytest.approx((record["outcome"][here] == "correct").mean())
+    assert weak["low"] < weak["accuracy"] < weak["high"]
+    assert set(found["condition"]) == {"all trials", "coherence", "direction", "p_right"}
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_the_psychometric_function_has_the_slope_and_bias_that_were_put_in(text):
+    finding = table("psychometric", simulated(bias=0.8, text=text))
+    from neurogym_study.analyses import psychometric_points
+
+    behaviour = Behaviour(simulated(bias=0.8, text=text))
+    _, fit = psychometric_points(behaviour, behaviour.signed, "choice")
+    # 6,000 trials: SE of the slope about 4 %, of the bias 0.35 %; four of them.
+    assert fit.slope == pytest.approx(0.1, rel=0.16)
+    assert fit.threshold == pytest.approx(-8, abs=1.4)
+    assert len(finding.table) == 9
+    assert "bias" in finding.notes[0]
+
+
+def test_strengths_without_sides_give_a_weibull_function():
+    record = simulated()
+    columns = {name: record[name] for name in record.columns if name != "direction"}
+    finding = table("psychometric", TrialRecord(columns))
+    assert finding.notes[0].startswith("Weibull")
+
+
+def test_reaction_times_fall_with_strength():
+    found = table("chronometric", simulated()).table
+    means = found[found["outcome"] == "correct"]["mean"].to_numpy()
+    assert (np.diff(means) < 0).all()
+    assert means[0] == pytest.approx(780, abs=10), "300 + 400 + 4 * 20 ms at 0 %"
+
+
+def test_distributions_have_ordered_quantiles():
+    found = table("reaction-times", simulated()).table
+    quantiles = found[[name for name in found.columns if name.startswith("q")]].to_numpy()
+    assert (np.diff(quantiles, axis=1) > 0).all()
+    assert {"correct", "error"} == set(found["outcome"])
+
+
+def test_history_effects_are_those_that_were_put_in():
+    # Repeats whatever came of it: both weights 0.5, SE about 0.04; four of them, two weights: false alarm 1e-4.
+    found = table("history", simulated(repeat=0.5)).table.set_index("regressor")
+    for name in ("last choice, if correct", "last choice, if wrong"):
+        assert found.loc[name, "weight"] == pytest.approx(0.5, abs=4 * found.loc[name, "standard error"])
+        assert found.loc[name, "p"] < 1e-4
+    none = table("history", simulated(repeat=0.0)).table.set_index("regressor")
+    assert (none.loc[["last choice, if correct", "last choice, if wrong"], "z"].abs() < 4).all()
+
+
+def test_a_session_begins_without_a_history():
+    record = simulated(400)
+    sessions = TrialRecord({**{name: record[name] for name in record.columns}, "session": np.arange(400) // 2})
+    assert Behaviour(sessions).after.sum() == 200
+
+
+def test_bias_and_block_shift_are_those_that_were_put_in():
+    finding = table("bias", simulated(20_000, shift=2.0))
+    at_zero = finding.table.set_index("block").loc[["0.2", "0.8"]]
+    # P(right) at 0 %: 0.5 and 1 / (1 + exp(-2)) = 0.88; 2,000 trials each: four SEs are 0.045.
+    assert at_zero.loc["0.2", "fraction"] == pytest.approx(0.5, abs=0.045)
+    assert at_zero.loc["0.8", "fraction"] == pytest.approx(0.881, abs=0.03)
+    assert "Block shift: 0.3" in finding.notes[0] or "Block shift: 0.4" in finding.notes[0]
+
+
+def two_step(n=4000, seed=2, *, model_based):
+    """A subject that repeats its first choice after reward (model-free), or after reward and common (model-based)."""
+    rng = np.random.default_rng(seed)
+    common, reward = rng.random(n) < 0.7, (rng.random(n) < 0.5).astype(float)
+    first = np.zeros(n, int)
+    for k in range(1, n):
+        good = reward[k - 1] > 0
+        stay = 0.8 if (good == common[k - 1] if model_based else good) else 0.4
+        first[k] = first[k - 1] if rng.random() < stay else 1 - first[k - 1]
+    return TrialRecord({"trial": np.arange(n), "common": common, "first.choice": first, "second.choice": first,
+                        "second.outcome": np.full(n, "other"), "outcome": np.full(n, "other"), "reward": reward})  # fmt: skip
+
+
+@pytest.mark.parametrize("model_based", [False, True])
+def test_staying_tells_model_free_from_model_based(model_based):
+    found = table("stay", two_step(model_based=model_based)).table.set_index(["transition", "last trial"])["fraction"]
+    # At least 580 trials in each cell: four SEs are 0.08.
+    assert found["common", "rewarded"] == pytest.approx(0.8, abs=0.08)
+    assert found["rare", "rewarded"] == pytest.approx(0.4 if model_based else 0.8, abs=0.08)
+    assert found["rare", "unrewarded"] == pytest.approx(0.8 if model_based else 0.4, abs=0.08)
+
+
+def test_sure_bets_are_counted_where_they_were_offered():
+    rng = np.random.default_rng(3)
+    record = simulated()
+    offered = rng.random(N) < 0.5
+    takes = offered & (rng.random(N) < 0.8 * np.exp(-record["coherence"] / 15))
+    columns = {name: record[name] for name in record.columns}
+    columns["outcome"] = np.where(takes, "other", record["outcome"])
+    columns["wager"] = np.where(offered, "offered", "withheld")
+    found = table("wager", TrialRecord(columns)).table
+    assert found["took it"].iloc[0] == pytest.approx(0.8, abs=0.07), "600 trials: four SEs"
+    assert found["took it"].iloc[-1] < 0.1
+    assert found["offered"].sum() + found["n not offered"].sum() == N
+
+
+REASONS = {
+    "accuracy": ({"outcome": np.full(N, "other")}, None, "right or wrong"),
+    "psychometric": ({"coherence": np.full(N, 5.0)}, Roles(strength="coherence"), "at least three"),
+    "chronometric": ({"reaction_time": np.full(N, 100.0)}, None, "the same 100 ms"),
+    "reaction-times": ({"reaction_time": np.full(N, np.nan)}, None, "no answer has a reaction time"),
+    "history": ({"choice": np.ones(N, int), "outcome": np.full(N, "correct")}, None, "without error"),
+    "bias": ({"direction": np.arange(N)}, None, "sides are two"),
+    "stay": ({"choice": np.zeros(N, int)}, None, "only one choice"),
+    "wager": ({}, None, "no answer was a sure bet"),
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_what_cannot_be_done_is_said_with_its_reason(name):
+    changed, roles, reason = REASONS[name]
+    record = simulated()
+    changed = TrialRecord({**{column: record[column] for column in record.columns}, **changed})
+    assert reason in why_not(name, changed, roles)
+
+
+def test_several_strengths_have_to_be_told_apart():
+    record = simulated(400, colour_coherence=np.arange(400) % 3)
+    columns = {
+        name.replace("coherence", "motion_coherence") if name == "coherence" else name: record[name]
+        for name in record.columns
+    }
+    record = TrialRecord(columns)
+    assert "--strength" in why_not("psychometric", record)
+    assert table("psychometric", record, Roles(strength="motion_coherence")).notes
+
+
+def test_a_record_of_nothing_but_outcomes_still_has_an_accuracy():
+    record = TrialRecord({"outcome": np.array(["correct", "error", "correct"])})
+    findings = analyse(Behaviour(record))
+    assert findings[0].table["accuracy"].iloc[0] == pytest.approx(2 / 3)
+    assert all(finding.why_not for finding in findings[1:])
+
+
+NASTY = '<script>alert("x")</script>'
+
+
+def test_all_text_is_escaped(tmp_path):
+    record = simulated(300, text=True)
+    columns = {name: record[name] for name in record.columns if name != "direction"}
+    columns[NASTY] = np.where(np.arange(300) % 2 == 0, NASTY, "$x_{$&'")
+    behaviour = Behaviour(TrialRecord(columns), Roles(side=NASTY))
+    findings = analyse(behaviour)
+    target = write_report(tmp_path, NASTY, {NASTY: NASTY}, findings)
+    written = target.read_text("utf-8")
+    assert "<script" not in written
+    assert "&lt;script&gt;" in written
+    assert "<script" not in page(
+        "x", {}, [ANALYSIS["stay"](Behaviour(TrialRecord({NASTY: ["a"], "outcome": ["correct"]})))]
+    )
+    assert (tmp_path / "accuracy.csv").exists()

@@ -1,0 +1,151 @@
+"""``ngym evaluate``: from a run or a task to a record and a report."""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from neurogym_study.playing import design_of
+
+from neurogym_core import Choice, Task, TrialRecord, make_task
+
+
+def rows(path):
+    with Path(path).open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_trained_run_is_played_and_reported(toys, sides, ngym):
+    ngym("train", sides, "--model", "toy", "--updates", 40, "--out", "run", "--option", "rate=0.02")
+    code, said = ngym("evaluate", "run", "--n-trials", 200, "--csv", "trials.csv")
+    assert code == 0, said
+    record = TrialRecord.from_csv("trials.csv")
+    assert len(record) == 200
+    counts = np.unique(np.stack([record["side"], record["strength"]]), axis=1, return_counts=True)[1]
+    # Envs that were quicker took a few of the design's trials that did not count.
+    assert counts.sum() == 200
+    assert counts.min() > 35
+    page = Path("run/evaluation/report.html").read_text("utf-8")
+    assert "toy after 40 updates" in page
+    assert page.count("<h2") == 8
+    assert "data:image/png;base64," in page
+    assert {row["condition"] for row in rows("run/evaluation/accuracy.csv")} == {"all trials", "side", "strength"}
+
+
+def test_a_subject_plays_a_task_with_settings(sides, ngym):
+    words = (
+        "--subject",
+        "oracle",
+        "--n-trials",
+        80,
+        "--set",
+        "strengths=0.5,1,2",
+        "--condition",
+        "side=1",
+        "--out",
+        "ev",
+    )
+    code, said = ngym("evaluate", sides, *words, "--csv", "t.csv")
+    assert code == 0, said
+    record = TrialRecord.from_csv("t.csv")
+    assert set(record["side"]) == {1}
+    assert set(record["strength"]) == {0.5, 1, 2}
+    assert "Accuracy per condition" in said
+    assert float(rows("ev/accuracy.csv")[0]["accuracy"]) == 1
+
+
+def test_every_analysis_that_cannot_be_done_says_why(sides, ngym):
+    code, said = ngym("evaluate", sides, "--subject", "guess", "--n-trials", 100, "--out", "ev")
+    assert code == 0
+    page = html.unescape(Path("ev/report.html").read_text("utf-8"))
+    reasons = re.findall(r'<p class="not">Not here: (.*?)</p>', page)
+    assert any("blocks" in note for note in re.findall(r"<p>(.*?)</p>", page))
+    assert any("sure bet" in reason for reason in reasons)
+    assert all(reason.endswith(".") for reason in reasons)
+    assert said.count("not here:") == len(reasons)
+
+
+REFUSED = {
+    "no such run or task": (("evaluate", "nowhere"), "nowhere"),
+    "settings with a run": (("evaluate", "run", "--set", "strengths=1"), "which has its own"),
+    "no such task in the run": (("evaluate", "run", "--which", 3), "counted from 0"),
+    "unknown column": (("evaluate", "run", "--strength", "strenght"), "strength"),
+    "unknown condition": (("evaluate", "run", "--condition", "sied=1"), "side"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_is_refused(case, toys, sides, ngym):
+    words, hint = REFUSED[case]
+    ngym("train", sides, "--model", "toy", "--updates", 10, "--out", "run")
+    code, said = ngym(*words)
+    assert code in (1, 2)
+    assert hint in said
+
+
+def test_a_run_that_learned_nothing_yet_is_not_played(toys, sides, ngym):
+    from neurogym_study import Experiment, Run
+
+    Run.create("run", Experiment(tasks=({"task": sides},), kind="model", trainer="toy", amount=10))
+    code, said = ngym("evaluate", "run")
+    assert code == 2
+    assert "no checkpoint" in said
+
+
+def test_a_folder_without_a_run_is_told(ngym):
+    Path("empty").mkdir()
+    code, said = ngym("evaluate", "empty")
+    assert code == 2
+    assert "holds no run" in said
+
+
+# ---------------------------------------------------------------------- the design
+
+
+def test_a_design_is_complete_and_shuffled_each_time_anew(sides):
+    task = make_task(sides)
+    design = design_of(task, 40, 1, {})
+    pairs = np.stack([design["side"], design["strength"]], axis=1)
+    assert len(pairs) == 40
+    passes = [tuple(map(tuple, pairs[begin : begin + 4])) for begin in range(0, 40, 4)]
+    assert all(len(set(one)) == 4 for one in passes)
+    assert len(set(passes)) > 1
+
+
+def test_imposed_conditions_are_no_part_of_the_design(sides):
+    assert set(design_of(make_task(sides), 40, 1, {"side": 1})) == {"strength"}
+
+
+class Alternating(Task):
+    """Decides itself which trial comes next."""
+
+    timing = {"decision": 200}
+
+    def define(self):
+        self.observe(cue=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_session(self, session, rng):
+        session.last = rng.integers(0, 2, len(session.trial))
+
+    def draw(self, session, rng):
+        session.last = 1 - session.last
+        return {"side": session.last}
+
+    def new_trial(self, trial):
+        trial.periods("decision")
+        trial.show("cue", np.eye(2)[trial.side], during="decision")
+        trial.answer("choose", trial.side, during="decision")
+
+
+def test_tasks_that_decide_which_trial_comes_next_do_so():
+    assert design_of(Alternating(), 40, 1, {}) is None
+
+
+def test_more_combinations_than_trials_are_drawn_not_enumerated(sides):
+    assert design_of(make_task(sides), 3, 1, {}) is None
