@@ -107,17 +107,23 @@ def go_on(env: Any, policy: Policy, count: int) -> Iterator[tuple[Any, tuple]]:
             env.reset()
 
 
-def seen(result: tuple) -> str:
-    """Fingerprint of what one step returned."""
+COUNTERS = ("trial", "session")
+"""What a record counts up over sessions."""
+
+
+def seen(result: tuple, counted: bool = True) -> str:
+    """Fingerprint of what one step returned, with or without the numbers of trial and session."""
     observation, reward, terminated, truncated, info = result
     kept = {key: dict(value) if isinstance(value, Mapping) else value for key, value in info.items()}
+    if not counted and isinstance(kept.get("trial"), dict):
+        kept["trial"] = {key: value for key, value in kept["trial"].items() if key not in COUNTERS}
     return fingerprint((observation, float(reward), bool(terminated), bool(truncated), kept))
 
 
-def trajectory(env: Any, policy: Policy, count: int, seed: int | None = None) -> list[str]:
-    """Fingerprints of the first observation and of what every step returned."""
+def trajectory(env: Any, policy: Policy, count: int, seed: int | None = None, counted: bool = True) -> list[str]:
+    """Fingerprints of the first observation and of what every step returned; `counted` as in `seen`."""
     first, _ = env.reset(seed=seed)
-    return [fingerprint(first), *(seen(result) for _, result in go_on(env, policy, count))]
+    return [fingerprint(first), *(seen(result, counted) for _, result in go_on(env, policy, count))]
 
 
 def first_difference(one: list[str], other: list[str]) -> int | None:

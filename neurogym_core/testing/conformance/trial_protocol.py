@@ -161,7 +161,7 @@ def conditions_have_declared_values(candidate: Candidate) -> None:
         values += [np.array([trial[name] for trial in one.trials]) for one in candidate.recordings.values() if one.trials]
     for name, declared in candidate.task.conditions.items():
         if isinstance(declared, Distribution):
-            for values in drawn[name]:
+            for values in drawn[name]:  # type: ignore[assignment]
                 _check_values(name, values, candidate.task.imposed.get(name, declared))
 
 
