@@ -47,7 +47,7 @@ _HOMES = {
     "NeurogymError": "neurogym_core.errors",
 }
 
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

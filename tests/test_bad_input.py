@@ -5,8 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neurogym_core import Axis, Choice, Dataset, Ring, Session, Task, TaskEnv, TruncatedExponential, Uniform, make
-from neurogym_core import make_task, make_vec, run
+from neurogym_core import (
+    Axis,
+    Choice,
+    Dataset,
+    Ring,
+    Session,
+    Task,
+    TaskEnv,
+    TruncatedExponential,
+    Uniform,
+    make,
+    make_task,
+    make_vec,
+    run,
+)
 from neurogym_core.errors import (
     InvalidValueError,
     NeurogymError,
@@ -27,8 +40,8 @@ class Dots(Task):
     cued: bool = False
     rule: str = "pro"
 
-    timing = {"fixation": 300, "stimulus": Uniform(200, 600), "decision": 200}  # noqa: RUF012
-    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}  # noqa: RUF012
+    timing = {"fixation": 300, "stimulus": Uniform(200, 600), "decision": 200}
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self):
         self.ring = Ring(self.directions)

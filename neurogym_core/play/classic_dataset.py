@@ -58,13 +58,13 @@ class ClassicDataset(Dataset):
         self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, ("action", "units"))
-        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else seed
+        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else seed  # type: ignore[operator]
         self._check_supported()
         discrete = isinstance(self.task.action_space, Discrete)
         self.n_inputs = self.task.observation_space.shape[0]
-        self.n_outputs = int(self.task.action_space.n) if discrete else self.task.action_space.shape[0]
+        self.n_outputs = int(self.task.action_space.n) if discrete else self.task.action_space.shape[0]  # type: ignore[attr-defined]
         self._units = np.eye(self.n_outputs, dtype=np.float32) if discrete and targets == "units" else None
-        self._first = int(self.task.action_space.start) if discrete else 0
+        self._first = int(self.task.action_space.start) if discrete else 0  # type: ignore[attr-defined]
         self.restart()
 
     def _check_supported(self) -> None:
@@ -75,12 +75,12 @@ class ClassicDataset(Dataset):
                     f"{type(wrapper).__name__} changes the steps of an env, which datasets do not take; leave it out "
                     "of wrap=, or make it a TrialWrapper that changes trials."
                 )
-            wrapper = wrapper.env
+            wrapper = wrapper.env  # type: ignore[attr-defined]
         if len(self.task.observation_space.shape or ()) != 1:
             raise NotSupportedError(
                 f"{name} has observations of shape {self.task.observation_space.shape}; datasets take vectors."
             )
-        if type(self.task).post_step is not PeriodEnv.post_step:
+        if type(self.task).post_step is not PeriodEnv.post_step:  # type: ignore[attr-defined]
             raise NotSupportedError(
                 f"{name} makes its observations while it is played (post_step), so its trials cannot be laid out for a "
                 "dataset; train it with rewards (make)."
@@ -88,8 +88,8 @@ class ClassicDataset(Dataset):
         probe = copy.deepcopy(self._env)
         probe.reset(seed=0)
         for laid_out, what, how in (
-            (probe.unwrapped._play.shows, "observations", "add_ob or set_ob"),
-            (probe.unwrapped._play.asks, "targets", "set_groundtruth"),
+            (probe.unwrapped._play.shows, "observations", "add_ob or set_ob"),  # type: ignore[attr-defined]
+            (probe.unwrapped._play.asks, "targets", "set_groundtruth"),  # type: ignore[attr-defined]
         ):
             if not laid_out:
                 raise NotSupportedError(

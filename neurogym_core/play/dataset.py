@@ -231,7 +231,7 @@ class Dataset:
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
         self._check_supervised()
-        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else _seed(seed)
+        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else _seed(seed)  # type: ignore[operator]
         self.n_inputs = self.task.channels.size
         self.n_outputs = self.task.actions.size
         self._units = unit_targets(self.task) if targets == "units" and not self.task.actions.continuous else None
@@ -363,10 +363,10 @@ class _Streams(_Pool):
         begin = self._served * self.dataset.seq_len
         self._served += 1
         if self.batches == 1:
-            return Batch(*self._chunk, self._placed, self.dataset)
+            return Batch(*self._chunk, self._placed, self.dataset)  # type: ignore[call-arg]
         window = slice(begin, begin + self.dataset.seq_len)
         arrays = (array[:, window].copy() for array in self._chunk)
-        return Batch(*arrays, partial(_windowed, self._placed, begin, self.dataset.seq_len), self.dataset)
+        return Batch(*arrays, partial(_windowed, self._placed, begin, self.dataset.seq_len), self.dataset)  # type: ignore[call-arg]
 
     def next_table(self) -> Table:
         """The coming `steps` steps of every stream."""

@@ -103,7 +103,7 @@ class _Conditions(Mapping):
         source = batch.conditions if name in batch.conditions else batch.notes
         return source[name][self._player.row]
 
-    def __iter__(self):  # noqa: ANN204
+    def __iter__(self):
         return iter(self._player.table.batch.conditions)
 
     def __len__(self) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core.play.player import Player, _Queue
 from neurogym_core.play.finished import FinishedTrials, SlotState
+from neurogym_core.play.player import Player, _Queue
 from neurogym_core.play.table import PlayTable
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord

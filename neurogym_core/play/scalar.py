@@ -359,7 +359,7 @@ class ScalarPlayer:
             wrong = wrong or late
         if wrong:
             pay = self.table.payoffs
-            outcome, score, reward = int(Outcome.ERROR), 0.0, float(pay.error_reward[self._row, k])
+            outcome, score, reward = int(Outcome.ERROR), 0.0, float(pay.error_reward[self._row, k])  # type: ignore[assignment]
             goto = self.table.destination(np.array([self._row]), pay.error_goto[self._row, k : k + 1].astype(np.int64)).item()
         self._slots[k] = (outcome, action - self._first_units[k], elapsed, score)
         return reward, goto

@@ -13,7 +13,6 @@ import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.payoffs import Payoffs
 from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY
 
@@ -39,7 +38,7 @@ class PlayTable:
         self.batch = batch
         self.payoffs = batch.payoffs
         self.tape = tape
-        n, self.n_segments = batch.duration.shape
+        _, self.n_segments = batch.duration.shape
         self.n_actions = self.payoffs.reward.shape[2]
         self.dt = batch.task.dt
         flat = batch.duration.ravel()
@@ -176,7 +175,7 @@ class PlayTable:
 
     def _flatten(self) -> None:
         pay = self.payoffs
-        n, n_segments, n_actions = pay.reward.shape
+        n_actions = pay.reward.shape[2]
 
         def doubled(values: np.ndarray) -> np.ndarray:
             return np.repeat(values.reshape(-1, n_actions), 2, axis=0).reshape(-1, 2, n_actions)

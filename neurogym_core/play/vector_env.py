@@ -50,6 +50,7 @@ class TaskVectorEnv(VectorEnv):
         self._names = np.asarray(task.period_names)
         self._waiting = NO_ROWS
         self._started = False
+        self._last_reward = np.zeros(self.num_envs)
 
     # ------------------------------------------------------------------ Gymnasium
 
@@ -64,6 +65,7 @@ class TaskVectorEnv(VectorEnv):
         super().reset(seed=seed)
         conditions = read_options(options)
         obs = self.player.reset(seed, conditions)
+        self._last_reward = np.zeros(self.num_envs)
         self._waiting = NO_ROWS
         self._started = True
         return obs, {"period": self._names[self.player.table.period[self.player.place]]}
@@ -89,6 +91,7 @@ class TaskVectorEnv(VectorEnv):
             new_trial[step.ended] = True
             ended[step.over] = True
             self._report(info, step.finished, step.over, new_trial)
+        self._last_reward = step.reward
         other = np.zeros(n, bool)
         terminated, truncated = (ended, other) if self._ends_episode else (other, ended)
         return step.observations, step.reward, terminated, truncated, info
@@ -139,6 +142,11 @@ class TaskVectorEnv(VectorEnv):
     def trial_number(self) -> np.ndarray:
         """(num_envs,) how many trials each env has finished."""
         return self.player.trial_number
+
+    @property
+    def last_reward(self) -> np.ndarray:
+        """What the last step paid, (num_envs,); 0 after a reset."""
+        return self._last_reward.copy()
 
     @property
     def is_asked(self) -> np.ndarray:

@@ -147,7 +147,7 @@ class ClassicTrial:
         play, space = self._play, self.action_space
         discrete = isinstance(space, gymnasium.spaces.Discrete)
         dtype = np.int64 if discrete else space.dtype
-        play.gt = self._sized(play.gt, space.shape, dtype, int(space.start) if discrete else 0)
+        play.gt = self._sized(play.gt, space.shape, dtype, int(space.start) if discrete else 0)  # type: ignore[attr-defined]
         return play.gt
 
     def _sized(self, array: np.ndarray | None, shape: tuple[int, ...], dtype: Any, fill: int) -> np.ndarray:
@@ -386,7 +386,7 @@ class ClassicTrial:
         elif isinstance(value, str):
             value = self._columns(self.action_space, value)
         ids = np.asarray(value)
-        low, high = int(self.action_space.start), int(self.action_space.start + self.action_space.n) - 1
+        low, high = int(self.action_space.start), int(self.action_space.start + self.action_space.n) - 1  # type: ignore[attr-defined]
         if ids.dtype.kind not in "iub" or ids.ndim > 1 or (ids < low).any() or (ids > high).any():
             raise TrialLayoutError(
                 f"set_groundtruth() of {type(self).__name__} was given {value!r}; give actions from {low} to {high}."

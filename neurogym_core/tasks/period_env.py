@@ -141,7 +141,7 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         if not play.started or play.t_ind or imposed is not None:
             play.finished += bool(play.t_ind)
             play.started = True
-            self._top.new_trial(**play.imposed)
+            self._top.new_trial(**play.imposed)  # type: ignore[attr-defined]
         return self._row(), {"period": self.period}
 
     def _restart(self, seed: int) -> None:
@@ -217,7 +217,7 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         info["performance"] = info["trial"]["performance"]
         last = self._count_trial()
         once = self.trials_per_session == 1
-        self._top.new_trial(**self._play.imposed)
+        self._top.new_trial(**self._play.imposed)  # type: ignore[attr-defined]
         return [ends[0] or (last and once), ends[1] or (last and not once)]
 
     def _row(self) -> np.ndarray:
@@ -330,7 +330,7 @@ class TrialWrapper(Restoring, gymnasium.Wrapper):
                 "TaskWrapper."
             )
         super().__init__(env if hasattr(env, "new_trial") else _Passing(env))
-        self.unwrapped.set_top(self)
+        self.unwrapped.set_top(self)  # type: ignore[attr-defined]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -344,7 +344,7 @@ class TrialWrapper(Restoring, gymnasium.Wrapper):
 
     def new_trial(self, **kwargs: Any) -> Mapping[str, Any] | None:
         """Begin a trial; change `kwargs` to impose values."""
-        return self.env.new_trial(**kwargs)
+        return self.env.new_trial(**kwargs)  # type: ignore[attr-defined]
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """As the env's; a seed also puts back the wrapper's own attributes."""

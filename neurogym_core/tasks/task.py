@@ -122,7 +122,7 @@ class Task:
         self._declared: dict[str, Any] = {}
         self._dimensions: dict[str, int] = {}
         self.channels = Channels({}, self.name)
-        self.actions = None  # type: ignore[assignment]
+        self.actions: Actions = None
         self._answer: str | Callable | None = None
         self.define()
         self._check_defined()

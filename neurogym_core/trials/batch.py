@@ -61,7 +61,7 @@ class Geometry:
     def _cuts(self, trial: Trial) -> list[list[np.ndarray]]:
         cuts: list[list[np.ndarray]] = [[] for _ in self.names]
         for edit in (*trial.shows, *trial.holds, *trial.charges, *trial.weights, *trial.slots):
-            for p, start, stop in self.pieces(edit.span):
+            for p, start, stop in self.pieces(edit.span):  # type: ignore[attr-defined]
                 cuts[p] += [edge for edge in (start, stop) if edge is not None]
         for slot in trial.slots:
             if slot.due is not None:

@@ -276,7 +276,7 @@ class _Builder:
     def _set_miss_terms(self, k: int, slot: Slot, rows: Any) -> None:
         resting_is_right = np.zeros(self.n, bool)
         if slot.right is not None and slot.amounts is None and not self.actions.continuous:
-            resting_is_right = ~slot.right.any(axis=1)
+            resting_is_right = ~slot.right.any(axis=1)  # type: ignore[assignment]
         self.per_slot["miss_reward"][rows, k] = np.where(resting_is_right, slot.correct, slot.miss)[rows]
         self.miss_outcome[rows, k] = np.where(resting_is_right, Outcome.CORRECT, Outcome.MISS)[rows]
 

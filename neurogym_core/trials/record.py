@@ -56,7 +56,7 @@ OUTCOME_NAMES = np.array([outcome.name.lower() for outcome in Outcome])
 """str, shape (6,): ``OUTCOME_NAMES[codes]`` turns an array of `Outcome` codes into names."""
 OUTCOME_NAMES.setflags(write=False)
 
-RECORD_NAMES = frozenset("trial env session choice outcome reaction_time performance reward aborts steps".split())
+RECORD_NAMES = frozenset(["trial", "env", "session", "choice", "outcome", "reaction_time", "performance", "reward", "aborts", "steps"])
 """Columns that players write; no condition or covariate may be called so."""
 
 _SPREAD = re.compile(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)

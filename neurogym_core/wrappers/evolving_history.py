@@ -65,7 +65,7 @@ class EvolvingHistory(TrialHistory):
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
         setattr(session, FAVOURED, rng.integers(0, self._size, (len(session), self.population, self._size)))
-        session.evolving_history_generation = np.zeros(len(session), np.int64)
+        session.evolving_history_generation = np.zeros(len(session), np.int64)  # type: ignore[attr-defined]
 
     def _leads(
         self, session: Session, rng: np.random.Generator, context: np.ndarray
@@ -77,7 +77,7 @@ class EvolvingHistory(TrialHistory):
 
     def _evolve(self, session: Session, rng: np.random.Generator, context: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The favoured next answers, (trials, sessions, answers), and how many contexts were renewed, (trials, sessions)."""
-        population, count = getattr(session, FAVOURED).copy(), session.evolving_history_generation.copy()
+        population, count = getattr(session, FAVOURED).copy(), session.evolving_history_generation.copy()  # type: ignore[attr-defined]
         renewed = rng.random(context.shape) < self.renewal
         favoured = np.empty((*context.shape, self._size), np.int64)
         generation = np.empty(context.shape, np.int64)
@@ -90,7 +90,7 @@ class EvolvingHistory(TrialHistory):
             count[hit] += 1
             favoured[k], generation[k] = population[rows, now], count
         setattr(session, FAVOURED, population)
-        session.evolving_history_generation = count
+        session.evolving_history_generation = count  # type: ignore[attr-defined]
         return favoured, generation
 
     def new_trial(self, trial: Trial) -> None:

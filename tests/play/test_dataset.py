@@ -15,7 +15,7 @@ from neurogym_core.trials.batch import TrialBatch
 class Dots(Task):
     """Noise, a random delay, and a question."""
 
-    timing = {"dots": 300, "delay": TruncatedExponential(300, 100, 900), "answer": 200}  # noqa: RUF012
+    timing = {"dots": 300, "delay": TruncatedExponential(300, 100, 900), "answer": 200}
 
     def define(self):
         self.observe(dots=2)
@@ -32,7 +32,7 @@ class Dots(Task):
 class Equal(Dots):
     """All trials are of one length."""
 
-    timing = {"delay": 400}  # noqa: RUF012
+    timing = {"delay": 400}
 
 
 class Blocks(Dots):

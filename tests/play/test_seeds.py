@@ -15,7 +15,7 @@ from neurogym_core import Choice, Dataset, Session, Task, TaskEnv, TaskVectorEnv
 class Dots(Task):
     """Noise, a random delay, and a question."""
 
-    timing = {"dots": 300, "delay": TruncatedExponential(300, 100, 900), "answer": 200}  # noqa: RUF012
+    timing = {"dots": 300, "delay": TruncatedExponential(300, 100, 900), "answer": 200}
 
     def define(self):
         self.observe(dots=2)

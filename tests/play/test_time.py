@@ -11,8 +11,8 @@ from neurogym_core import Choice, Task, TaskEnv, TaskVectorEnv, make, make_vec
 class Cue(Task):
     """Three steps of a cue that says which of two is right, then two to answer in."""
 
-    timing = {"cue": 300, "answer": 200}  # noqa: RUF012
-    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.5, "miss": -0.25}  # noqa: RUF012
+    timing = {"cue": 300, "answer": 200}
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.5, "miss": -0.25}
 
     def define(self):
         self.observe(cue=2, go=1)

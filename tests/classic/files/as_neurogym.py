@@ -6,7 +6,7 @@ from neurogym_core.classic import TrialEnv, TruncExp, spaces
 
 
 class DelayedDots(TrialEnv):
-    metadata = {"paper_name": "none", "tags": ["perceptual", "two-alternative"]}  # noqa: RUF012
+    metadata = {"paper_name": "none", "tags": ["perceptual", "two-alternative"]}
 
     def __init__(self, dt=100, rewards=None, timing=None, cohs=None, sigma=1.0, dim_ring=2):
         super().__init__(dt=dt)

@@ -7,7 +7,7 @@ from neurogym_core import classic as ngym
 
 
 class YourTask(ngym.PeriodEnv):
-    metadata = {}  # noqa: RUF012
+    metadata = {}
 
     def __init__(self, dt=100, timing=None, extra_input_param=None):
         super().__init__(dt=dt)
