@@ -4,35 +4,18 @@ A subject is called with a vector env and the observations in hand, and returns 
 
     actions = subject(env, observations)
 
-`begin(env)` is called before the first step, `seen(step)` is not needed: everything is read from the env in hand.
+`begin(env)` is called before the first step; everything else is read from the env in hand. Those that learn from what
+they are paid are in `learners`.
 """
 
 from __future__ import annotations
-
-from abc import ABC, abstractmethod
 
 import numpy as np
 
 from neurogym_core.errors import NotSupportedError, unknown
 from neurogym_core.play.vector_env import TaskVectorEnv
-
-
-class Subject(ABC):
-    """Base of the reference subjects.
-
-    Args:
-        seed: of the subject's own random numbers.
-    """
-
-    def __init__(self, seed: int | None = 0) -> None:
-        self.rng = np.random.default_rng(seed)
-
-    def begin(self, env: TaskVectorEnv) -> None:  # noqa: B027  (most have nothing to begin)
-        """Called once before the first step; refuses tasks that the subject cannot play."""
-
-    @abstractmethod
-    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
-        """Actions (num_envs,) or (num_envs, k) for the observations in hand, (num_envs, obs)."""
+from neurogym_core.testing.learners import LEARNERS
+from neurogym_core.testing.subject import Subject
 
 
 def _resting(env: TaskVectorEnv) -> np.ndarray:
@@ -170,6 +153,7 @@ SUBJECTS: dict[str, type[Subject]] = {
     "patient": Patient,
     "premature": Premature,
     "integrator": Integrator,
+    **LEARNERS,
 }
 """Reference subjects by name."""
 
