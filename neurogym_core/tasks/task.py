@@ -273,7 +273,10 @@ class Task:
         return plain_settings(self.keywords())
 
     def _identity(self) -> tuple:
-        return (type(self), _hashable(self._parameters), _hashable(self._overrides))
+        # What was meant, not how it was written: Uniform(1, 2) is {"uniform": [1, 2]}.
+        meant = {"timing": self.timing, "rewards": self.rewards, "conditions": self._imposed}
+        overrides = {kind: {name: meant[kind][name] for name in given} for kind, given in self._overrides.items()}
+        return (type(self), _hashable(self._parameters), _hashable(overrides))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Task) and self._identity() == other._identity()
