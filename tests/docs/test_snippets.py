@@ -29,7 +29,7 @@ import pytest
 from click.testing import CliRunner
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ("tour.md", "trial.md", "write-a-task.md", "write-a-wrapper.md", "bring-your-task.md", "../README.md")
+PAGES = ("tour.md", "trial.md", "write-a-task.md", "write-a-wrapper.md", "bring-your-task.md", "conformance.md", "../README.md")
 
 _FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE_NAME = re.compile(r"# (?P<name>[\w/.-]+\.(py|toml))\n")

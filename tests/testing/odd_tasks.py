@@ -25,8 +25,8 @@ class OneStep(Task):
 class PaysNothing(Task):
     """Nothing is ever paid; targets say what is right."""
 
-    timing = {"stimulus": 300, "decision": 200}  # noqa: RUF012
-    rewards = {"abort": 0.0, "correct": 0.0}  # noqa: RUF012
+    timing = {"stimulus": 300, "decision": 200}
+    rewards = {"abort": 0.0, "correct": 0.0}
 
     def define(self):
         self.observe(stimulus=2)
@@ -42,7 +42,7 @@ class PaysNothing(Task):
 class AlwaysTheSame(PaysNothing):
     """Nothing varies: every trial is like every other."""
 
-    rewards = {"correct": 1.0}  # noqa: RUF012
+    rewards = {"correct": 1.0}
 
     def define(self):
         super().define()
@@ -52,7 +52,7 @@ class AlwaysTheSame(PaysNothing):
 class OnlyResting(Task):
     """Something is seen, and nothing can be done."""
 
-    timing = {"show": TruncatedExponential(400, 200, 1000)}  # noqa: RUF012
+    timing = {"show": TruncatedExponential(400, 200, 1000)}
 
     def define(self):
         self.observe(light=1)
@@ -68,7 +68,7 @@ class TrialByTrial(PaysNothing):
     """Laid out one trial at a time, with `if`, and a period that some trials do not have."""
 
     batched = False
-    rewards = {"correct": 1.0}  # noqa: RUF012
+    rewards = {"correct": 1.0}
 
     def new_trial(self, trial):
         delay = 0 if trial.side else 400
@@ -83,7 +83,7 @@ class TrialByTrial(PaysNothing):
 class InBlocks(PaysNothing):
     """The side changes every ten trials; rests are right in a third of them."""
 
-    rewards = {"correct": 1.0, "miss": 0.0}  # noqa: RUF012
+    rewards = {"correct": 1.0, "miss": 0.0}
     trials_per_session = 50
 
     def define(self):
@@ -106,8 +106,8 @@ class InBlocks(PaysNothing):
 class Tracks(Task):
     """A continuous action follows a point that jumps; being near pays on every step, in a hook."""
 
-    timing = {"track": 1500}  # noqa: RUF012
-    memory = {"place": 0.0}  # noqa: RUF012
+    timing = {"track": 1500}
+    memory = {"place": 0.0}
 
     def define(self):
         self.observe(point=1, hand=1)

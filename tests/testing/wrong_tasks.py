@@ -17,8 +17,8 @@ class Right(Task):
 
     sigma: float = 1.0
 
-    timing = {"fixation": Uniform(200, 500), "stimulus": 500, "decision": 500}  # noqa: RUF012  (ms)
-    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}  # noqa: RUF012
+    timing = {"fixation": Uniform(200, 500), "stimulus": 500, "decision": 500}
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self):
         self.observe(fixation=1, stimulus=2)
@@ -28,10 +28,10 @@ class Right(Task):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        trial.show("stimulus", self.evidence(trial), during="stimulus", noise=self.sigma)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.side, during="decision")
 
-    def evidence(self, trial):
+    def strengths(self, trial):
         return np.eye(2)[trial.side] * trial.strength[:, None]
 
 
@@ -77,15 +77,15 @@ class WatchesTheOthers(Right):
 class GlobalNumbers(Right):
     """Evidence from NumPy's global random numbers."""
 
-    def evidence(self, trial):
-        return super().evidence(trial) + np.random.standard_normal((trial.n, 2))  # noqa: NPY002
+    def strengths(self, trial):
+        return super().strengths(trial) + np.random.standard_normal((trial.n, 2))  # noqa: NPY002
 
 
 class DependsOnHashes(Right):
     """Evidence that hangs on the order in which Python puts texts."""
 
-    def evidence(self, trial):
-        return super().evidence(trial) * (1 + hash("left") % 1000)
+    def strengths(self, trial):
+        return super().strengths(trial) * (1 + hash("left") % 1000)
 
 
 # ---------------------------------------------------------------------- T
@@ -96,7 +96,7 @@ class GoesBack(Right):
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", "end", end=300)
-        trial.show("stimulus", self.evidence(trial), during="stimulus", noise=self.sigma)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.side, during="decision", then="stimulus")
 
 
@@ -105,10 +105,10 @@ class CountsInSteps(Right):
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", stimulus=8 * self.dt)
-        trial.show("stimulus", self.evidence(trial), during="stimulus", noise=self.sigma)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.side, during="decision")
 
-    timing = {"stimulus": 800}  # noqa: RUF012
+    timing = {"stimulus": 800}
 
 
 class LastsOtherwise(Right):
@@ -116,7 +116,7 @@ class LastsOtherwise(Right):
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", stimulus=800)
-        trial.show("stimulus", self.evidence(trial), during="stimulus", noise=self.sigma)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.side, during="decision")
 
 
@@ -131,7 +131,7 @@ class LiesAboutDurations(Uniform):
 class LyingDurations(Right):
     """A duration that is not drawn as declared."""
 
-    timing = {"fixation": LiesAboutDurations(200, 900)}  # noqa: RUF012
+    timing = {"fixation": LiesAboutDurations(200, 900)}
 
 
 class UndeclaredValue(Right):
@@ -158,14 +158,14 @@ class AsksTooLate(Right):
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
-        trial.show("stimulus", self.evidence(trial), during="stimulus", noise=self.sigma)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.side, during="decision", where=trial.strength == 1.0)
 
 
 class PaysForHaste(Right):
     """Aborting is rewarded."""
 
-    rewards = {"abort": 0.05}  # noqa: RUF012
+    rewards = {"abort": 0.05}
 
 
 class NotesNothing(Right):
@@ -193,8 +193,8 @@ class LyingConditions(Right):
         super().define()
         self.vary(contrast=LiesAboutValues((0.1, 0.9)))
 
-    def evidence(self, trial):
-        return super().evidence(trial) * trial.contrast[:, None]
+    def strengths(self, trial):
+        return super().strengths(trial) * trial.contrast[:, None]
 
 
 # ---------------------------------------------------------------------- B
@@ -210,7 +210,7 @@ class WrongTarget(Right):
 class PaysForSilence(Right):
     """Not answering pays more than answering."""
 
-    rewards = {"miss": 2.0}  # noqa: RUF012
+    rewards = {"miss": 2.0}
 
 
 class PaysInTheDark(Right):
@@ -226,7 +226,7 @@ class ShowsTooEarly(Right):
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
-        trial.show("stimulus", self.evidence(trial), during=("fixation", "stimulus"), noise=self.sigma)
+        trial.show("stimulus", self.strengths(trial), during=("fixation", "stimulus"), noise=self.sigma)
         trial.answer("choose", trial.side, during="decision")
 
 
@@ -235,10 +235,10 @@ class LastsTooTellingly(Right):
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", fixation=200 + 300 * trial.side)
-        trial.show("stimulus", self.evidence(trial), during="stimulus", noise=self.sigma)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.side, during="decision")
 
-    timing = {"fixation": Choice((200, 500))}  # noqa: RUF012
+    timing = {"fixation": Choice((200, 500))}
 
 
 # ---------------------------------------------------------------------- envs of Gymnasium
@@ -291,7 +291,7 @@ class SeedsAsItLikes(RightEnv):
 class DrawsNothing(RightEnv):
     """Says that it can be drawn, and does not."""
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
     def __init__(self, render_mode=None):
         super().__init__()

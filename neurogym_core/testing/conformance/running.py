@@ -151,7 +151,7 @@ def plugin_results(candidate: Candidate, reasons: Mapping[str, str] | None = Non
     if not isinstance(candidate.source, str):
         return []
     try:
-        spec = candidate.env().spec
+        spec = candidate.fresh_env().spec
     except Exception:
         return []  # it cannot be made: the checks of our own say why
     results = []
