@@ -106,21 +106,30 @@ class Traits:
     slots: dict[str, tuple]
     then: dict[str, str]
     untimed: frozenset[str]
-    notes: tuple[str, ...]
+    notes: dict[str, np.ndarray]
+    examples: tuple[Slot, ...]
 
     @classmethod
     def of(cls, task: Task, actions: Names) -> Traits:
         trials = laid_out(task)
-        slots: dict[str, tuple] = {}
+        slots: dict[str, Slot] = {}
+        notes: dict[str, np.ndarray] = {}
         for trial in trials:
             for slot in trial.slots:
-                slots.setdefault(slot.name, (actions[slot.group], slot.needs, slot.pays, slot.due is not None))
+                slots.setdefault(slot.name, slot)
+            for name, values in trial.notes.items():
+                notes.setdefault(name, np.asarray(values)[:0])
         first = trials[0]
-        notes = tuple(dict.fromkeys(name for trial in trials for name in trial.notes))
-        return cls(slots, dict(first.timeline.then), frozenset(first.timeline.untimed), notes)
+        known = {name: (actions[one.group], one.needs, one.pays, one.due is not None) for name, one in slots.items()}
+        untimed = frozenset(first.timeline.untimed)
+        return cls(known, dict(first.timeline.then), untimed, notes, tuple(slots.values()))
 
 
 # ---------------------------------------------------------------------- what was laid out for some rows, over all rows
+
+
+ARRAYS = ("right", "aim", "correct", "error", "miss", "amounts", "worth", "due", "tolerance", "leads")
+"""What a slot has one row of per trial."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +197,8 @@ class Spread:
     def slot(self, slot: Slot, periods: Sequence[str]) -> Slot:
         arrays = {
             name: None if getattr(slot, name) is None else self.array(getattr(slot, name), fill)
-            for name, fill in (("right", False), ("aim", 0), ("correct", 0), ("error", 0), ("miss", 0), ("amounts", 0),
-                               ("worth", 0), ("due", 0), ("tolerance", 0))
-        }  # fmt: skip
+            for name, fill in (("right", False), *((name, 0) for name in ARRAYS[1:-1]))
+        }
         return replace(
             slot, name=self.names.slots[slot.name], group=self.names.actions[slot.group], span=self.span(slot.span),
             then={outcome: self.place(target) for outcome, target in slot.then.items()},
@@ -204,6 +212,19 @@ class Spread:
         lead = {STAY: STAY, END: END, **{p: periods.index(name) for p, name in enumerate(own)}}
         moved = np.vectorize(lead.__getitem__, otypes=[slot.leads.dtype])(slot.leads)
         return self.array(moved, STAY)
+
+
+def add_absent(trial: Trial, traits: Traits, names: Renamed, periods: Sequence[str]) -> None:
+    """Add what a task without a trial here asks and notes, so that all batches have the same slots and columns."""
+    nobody = np.zeros(trial.n, bool)
+    spread = Spread(np.zeros(0, np.int64), trial.n, names)
+    for example in traits.examples:
+        arrays = {name: getattr(example, name) for name in ARRAYS if getattr(example, name) is not None}
+        empty = replace(example, **{name: np.asarray(values)[:0] for name, values in arrays.items()})
+        slot = spread.slot(replace(empty, span=Span(example.span.periods[:1])), periods)
+        trial.slots.append(replace(slot, span=replace(slot.span, where=nobody)))
+    for name, sample in traits.notes.items():
+        trial.notes.setdefault(names.notes[name], np.full((trial.n, *sample.shape[1:]), filler(sample), sample.dtype))
 
 
 def add_layout(trial: Trial, part: Trial, spread: Spread, periods: Sequence[str]) -> None:

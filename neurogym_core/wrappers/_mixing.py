@@ -20,6 +20,7 @@ from neurogym_core.wrappers._joined import (
     Renamed,
     Spread,
     Traits,
+    add_absent,
     add_layout,
     as_task,
     filler,
@@ -117,7 +118,7 @@ class Mixing(Deciding):
         return [{**({mine: rest} if mine else {}), **one} for mine, one in zip(own, names[1:], strict=True)]
 
     def _join_layout(self) -> None:
-        traits = [Traits.of(task, names) for task, names in zip(self.tasks, self._action_names, strict=True)]
+        self._traits = traits = [Traits.of(task, names) for task, names in zip(self.tasks, self._action_names, strict=True)]
         for task, one in zip(self.tasks, traits, strict=True):
             if one.untimed:
                 raise self.refusal(
@@ -357,8 +358,12 @@ class Mixing(Deciding):
         timeline = trial.timeline
         timeline.names, timeline.then = self._periods, dict(self._then)
         timeline.steps = {name: np.zeros(trial.n, np.int64) for name in self._periods}
-        for k in np.unique(index).tolist():
-            self._lay_out_task(trial, k, np.flatnonzero(index == k))
+        for k in range(len(self.tasks)):
+            rows = np.flatnonzero(index == k)
+            if len(rows):
+                self._lay_out_task(trial, k, rows)
+            else:
+                add_absent(trial, self._traits[k], self.renamed[k], self._periods)
         if self._rule is not None:
             trial.show(self._rule, np.eye(len(self.tasks))[index], during=self._periods)
 

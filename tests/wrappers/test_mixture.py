@@ -114,6 +114,21 @@ def test_a_task_that_reads_outcomes_hears_of_its_own():
             assert mine["good"][k] == expected[k]
 
 
+def test_tasks_that_come_later_have_their_questions_from_the_beginning():
+    """Laid out trial by trial, the first table has no trial of the second task, whose slot and covariate come later."""
+
+    class Noting(Going):
+        def new_trial(self, trial):
+            super().new_trial(trial)
+            trial.note(doubled=2 * trial.go)
+
+    stages = {"order": "performance", "window": 3, "criterion": 0.9}
+    record = run(Mixture(Choosing(trials_per_session=None), others=(Noting(),), **stages), "oracle", 30, num_envs=1, seed=0)
+    assert record["task"].tolist() == ["Choosing"] * 3 + ["Noting"] * 27
+    assert set(record["go.outcome"][3:]) == {"correct"}
+    assert record["doubled"].tolist() == [-1] * 3 + (2 * record["go"][3:]).tolist()
+
+
 def test_a_condition_that_a_trials_task_lacks_says_so():
     record = run(mixed(), "oracle", 100, seed=0)
     lacking = np.isin(record["task"], ["Choosing", "TwoSides", "Timed", "Blocked", "Computed"])
