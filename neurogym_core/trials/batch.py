@@ -193,9 +193,9 @@ class TrialBatch:
         from neurogym_core.trials.payoffs import Payoffs
 
         which, row = self.origin
+        if (which == which[0]).all():
+            return self.sources[which[0]]().take(row).over(self.period)
         used = np.unique(which)
-        if len(used) == 1:
-            return self.sources[used[0]]().take(row).over(self.period)
         parts = [self.sources[source]().take(row[which == source]) for source in used]
         back = np.argsort(np.concatenate([np.flatnonzero(which == source) for source in used]), kind="stable")
         return Payoffs.concatenate(parts, self.period).take(back)

@@ -121,7 +121,7 @@ class Payoffs:
         played = batch.duration > 0
         for k in range(len(self.slot_names)):
             window = self.window[:, :, k] & played
-            for p in np.unique(batch.period):
+            for p in range(len(batch.period_names)):
                 segments = batch.period == p
                 closes = window[:, segments].any(axis=1) & ~self._open_after(window, batch.period, p)
                 leaves = closes & (self.target_goto[:, k] != STAY)
