@@ -14,7 +14,10 @@ import click
 from ..ecosystem.names import clean
 from ..errors import InvalidValueError, UnknownNameError
 
-SUBJECTS = ("random", "guess", "rest", "oracle", "patient", "premature", "integrator")
+SUBJECTS = (
+    "random", "guess", "rest", "oracle", "patient", "premature", "integrator",
+    "q_learner", "hybrid", "win_stay_lose_shift", "diffusion",
+)  # fmt: skip
 """Names of the reference subjects; those of `neurogym_core.testing.subjects`, which imports NumPy."""
 
 _NAMED = re.compile(r"\s*\w+\s*=")

@@ -69,9 +69,9 @@ class QLearner(Subject):
         ended = env.trial_number != self._trial
         first = ended | (self._state is None)
         self._trial = env.trial_number.copy()
+        self._learn_from_ends(env.last_reward, np.flatnonzero(ended))
         action = self._choose(self._preferences(state, first))
-        if self._state is not None:
-            self._learn(env.last_reward, ended, state, action)
+        self._learn_from_steps(env.last_reward, np.flatnonzero(~first), state, action)
         self._lately[self._envs[first], state[first]] = action[first]
         self._state, self._action = state, action
         return action
@@ -93,15 +93,27 @@ class QLearner(Subject):
 
     # ------------------------------------------------------------------ learning
 
-    def _learn(self, reward: np.ndarray, ended: np.ndarray, state: np.ndarray, action: np.ndarray) -> None:
-        """From the step before: what it paid, and where it led."""
-        before = (self._envs, self._state, self._action)
-        self._eligible *= self.trace
-        self._eligible[before] = 1
-        follows = np.where(ended, 0.0, self.values[self._envs, state, action])
-        surprise = reward + follows - self.values[before]
-        self.values += self.alpha * surprise[:, None, None] * self._eligible
-        self._eligible[ended] = 0
+    def _learn_from_ends(self, reward: np.ndarray, envs: np.ndarray) -> None:
+        """From the last step of a trial, before anything is chosen in the next one."""
+        self._credit(envs, reward[envs] - self._last_value(envs))
+        self._eligible[envs] = 0
+
+    def _learn_from_steps(self, reward: np.ndarray, envs: np.ndarray, state: np.ndarray, action: np.ndarray) -> None:
+        """From a step within a trial: what it paid, and what is chosen now is worth."""
+        follows = self.values[envs, state[envs], action[envs]]
+        self._credit(envs, reward[envs] + follows - self._last_value(envs))
+
+    def _last_value(self, envs: np.ndarray) -> np.ndarray:
+        """What the last choice of some envs was thought to be worth."""
+        return self.values[envs, self._state[envs], self._action[envs]] if len(envs) else np.zeros(0)
+
+    def _credit(self, envs: np.ndarray, surprise: np.ndarray) -> None:
+        """Move the values of what was done lately in some envs by a share of the surprise (m,)."""
+        if not len(envs):
+            return
+        self._eligible[envs] *= self.trace
+        self._eligible[envs, self._state[envs], self._action[envs]] = 1
+        self.values[envs] += self.alpha * surprise[:, None, None] * self._eligible[envs]
 
     def state_of(self, observation: np.ndarray) -> int:
         """Number of the state that this observation is, or -1 where it has not been seen."""
@@ -170,12 +182,15 @@ class Hybrid(QLearner):
         expected = (np.einsum("nas,ns->na", led, best) + ends * remembered) / np.maximum(total, 1)
         return np.where(total > 0, expected, remembered)
 
-    def _learn(self, reward: np.ndarray, ended: np.ndarray, state: np.ndarray, action: np.ndarray) -> None:
-        going = np.flatnonzero(~ended)
-        over = np.flatnonzero(ended)
-        self.led[going, self._state[going], self._action[going], state[going]] += 1
-        self._ends[over, self._state[over], self._action[over]] += 1
-        super()._learn(reward, ended, state, action)
+    def _learn_from_ends(self, reward: np.ndarray, envs: np.ndarray) -> None:
+        if len(envs):
+            self._ends[envs, self._state[envs], self._action[envs]] += 1
+        super()._learn_from_ends(reward, envs)
+
+    def _learn_from_steps(self, reward: np.ndarray, envs: np.ndarray, state: np.ndarray, action: np.ndarray) -> None:
+        if len(envs):
+            self.led[envs, self._state[envs], self._action[envs], state[envs]] += 1
+        super()._learn_from_steps(reward, envs, state, action)
 
     def _add_state(self) -> None:
         super()._add_state()
