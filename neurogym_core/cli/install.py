@@ -127,4 +127,5 @@ def _check(name: str) -> None:
         click.echo(clean(failure, keep_lines=True), err=True)
     if tasks:
         verdict = f"{len(failures)} failed; `ngym check {name}` says more" if failures else "none failed"
-        click.echo(f"Quick checks of {len(tasks)} tasks: {passed} passed, {verdict}.")
+        count = f"{len(tasks)} task{'s' if len(tasks) != 1 else ''}"
+        click.echo(f"Quick checks of {count}: {passed} passed, {verdict}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,12 +47,12 @@ def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: 
     answers = {"task_name": task, "lab": lab, "author": author, "licence": licence, "kind": kind}
     target = folder / f"neurogym-task-{lab}"
     refuse(answers, target)
-    made = render(answers, folder)
+    render(answers, folder)
     if kind != "classic":
-        store_digest(made, task)
-    click.echo(f"Made {made}.")
+        store_digest(target, task)
+    click.echo(f"Made {target}.")
     click.echo("Next steps are in its NEXTSTEPS.md. First of all:")
-    click.echo(f'  python -m pip install -e "{made}[test]"')
+    click.echo(f'  python -m pip install -e "{os.path.join(".", target)}[test]"')  # a bare name would be looked for elsewhere
     click.echo(f"  ngym run {task}-v0 --n-trials 10")
 
 
@@ -107,7 +108,7 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
 
 
 def store_digest(package: Path, task: str) -> None:
-    """Write the digest of the new task into its package, as `ngym check --update-digest` does for an installed one."""
+    """Write the digest of the new task into its package, as `ngym check --write-digests` does for an installed one."""
     from ..ecosystem.files import load_from_file
     from ..testing.conformance.digest import FILE, digest_of, store
 

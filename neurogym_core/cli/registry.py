@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,11 +58,25 @@ def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: b
         raise click.exceptions.Exit(1)
 
 
+def excuse_option(function: Any) -> Any:
+    """``--expected-failure``."""
+    text = "A check that its tasks may fail, and why; may be given again."
+    return click.option("--expected-failure", "excuses", multiple=True, metavar="CODE=REASON", help=text)(function)
+
+
+def read_excuses(texts: Sequence[str]) -> dict[str, str]:
+    """Code -> reason, in the form that `ngym check` takes."""
+    from .check import _reasons
+
+    return _reasons(texts)
+
+
 @command.command(name="add-release")
 @click.argument("wheel", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @_FOLDER
 @click.option("--no-check", is_flag=True, help="Leave out the conformance kit; the release will not be valid.")
-def add_release(wheel: Path, folder: Path, no_check: bool) -> None:
+@excuse_option
+def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, ...]) -> None:
     """Write the release file of a wheel, pictures of its tasks, and the index.
 
     The tasks are imported once, in a process of its own: use it on wheels whose code you would run.
@@ -71,9 +85,10 @@ def add_release(wheel: Path, folder: Path, no_check: bool) -> None:
     from ..ecosystem.registry.releases import refuse_release
     from ..ecosystem.registry.wheels import read_wheel
 
+    reasons = read_excuses(excuses)
     read = read_wheel(wheel)
     refuse_release(folder, read)
-    with examined(read, check=not no_check) as (inspection, conformance):
+    with examined(read, reasons, check=not no_check) as (inspection, conformance):
         for path in add(folder, read, inspection, conformance):
             click.echo(f"Wrote {path}.")
 
@@ -88,7 +103,9 @@ def build(folder: Path) -> None:
 
 
 @contextmanager
-def examined(wheel: Wheel, *, check: bool = True) -> Iterator[tuple[Inspection, dict[str, Any] | None]]:
+def examined(
+    wheel: Wheel, excuses: Mapping[str, str], *, check: bool = True
+) -> Iterator[tuple[Inspection, dict[str, Any] | None]]:
     """What importing a wheel's tasks tells, and the summary of the conformance kit or None.
 
     Raises:
@@ -100,8 +117,8 @@ def examined(wheel: Wheel, *, check: bool = True) -> Iterator[tuple[Inspection, 
         inspection = inspect_wheel(wheel, Path(name))
         summary = None
         if check and inspection.tasks:
-            click.echo(f"Checking {len(inspection.tasks)} tasks of {wheel.name} {wheel.version} ...", err=True)
-            summary = examine(wheel, Path(name) / "site")
+            click.echo(f"Checking the tasks of {wheel.name} {wheel.version} ...", err=True)
+            summary = examine(wheel, Path(name) / "site", excuses=excuses)
             _refuse_failures(summary.pop("failures"))
         yield inspection, summary
 

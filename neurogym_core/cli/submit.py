@@ -12,6 +12,7 @@ import click
 
 from ..errors import RegistryError
 from ._catalogue import busy
+from .registry import examined, excuse_option, read_excuses
 
 if TYPE_CHECKING:
     from ..ecosystem.registry.submission import Submission
@@ -27,9 +28,17 @@ if TYPE_CHECKING:
 @click.option("--github", default="", metavar="NAME", help="That person's name at GitHub.")
 @click.option("--dist", default=None, metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Where to put the wheel that is built.  [default: FOLDER/dist]")  # fmt: skip
+@excuse_option
 @click.option("--no-isolation", is_flag=True, help="Build with what is installed here, without fetching build tools.")
 def command(
-    package: Path, folder: Path, repository: str, maintainer: str, github: str, dist: Path | None, no_isolation: bool
+    package: Path,
+    folder: Path,
+    repository: str,
+    maintainer: str,
+    github: str,
+    dist: Path | None,
+    excuses: tuple[str, ...],
+    no_isolation: bool,
 ) -> None:
     """Prepare a package for being listed in a registry, or a new release of one that is.
 
@@ -42,8 +51,8 @@ def command(
     from ..ecosystem.registry.releases import refuse_release
     from ..ecosystem.registry.submission import entry_text, is_listed, submit
     from ..ecosystem.registry.wheels import read_wheel
-    from .registry import examined
 
+    reasons = read_excuses(excuses)
     path = package if package.is_file() else build_wheel(package, dist or package / "dist", isolated=not no_isolation)
     wheel = read_wheel(path)
     entry = None
@@ -51,7 +60,7 @@ def command(
         refuse_release(folder, wheel)
     else:
         entry = entry_text(wheel, repository=repository, maintainer=maintainer, github=github)
-    with examined(wheel) as (inspection, conformance):
+    with examined(wheel, reasons) as (inspection, conformance):
         _show(folder, submit(folder, wheel, entry, inspection, conformance))
 
 

@@ -112,7 +112,7 @@ def test_search_install_play_and_uninstall(town: Town) -> None:
     done = town.ngym("install", "dots", "--yes")
     assert done.returncode == 0, done.stderr
     assert f"Installed {NAME} 1.0.0." in done.stdout
-    assert "Quick checks of 1 tasks" in done.stdout
+    assert "Quick checks of 1 task:" in done.stdout
     assert "none failed" in done.stdout, done.stderr
     assert [row["id"] for row in json.loads(town.ngym("list", "--json").stdout)] == ["dots/Dots-v0"]
     played = "import neurogym_core as n; print(n.run('Dots-v0', 'oracle', 5, seed=1)['performance'].mean())"

@@ -68,7 +68,7 @@ def dots(version: str = "1.0.0", source: str = SOURCE, **fields: object) -> obje
 
 
 def digests_toml(folder: Path) -> str:
-    """The digest of the task of `SOURCE`, as `ngym check --update-digest` writes it into a package."""
+    """The digest of the task of `SOURCE`, as `ngym check --write-digests` writes it into a package."""
     from neurogym_core.ecosystem.discovery import load_task
     from neurogym_core.testing.conformance.digest import digest_of, store
 
@@ -193,6 +193,22 @@ class TestAddRelease:
         packages.wheel(dots(source=SOURCE + "\n# changed\n"), tmp_path)
         found = validate(made / "registry", wheels=tmp_path)
         assert {(one.rule, one.field) for one in errors(found)} == {("wheel", "files")}
+
+
+def test_a_check_may_be_excused_with_a_reason(keeper, tmp_path: Path) -> None:
+    keeper.entry(NAME)
+    path = packages.wheel(dots(), tmp_path)  # it has no digest
+    refused = ngym("registry", "add-release", path, keeper.folder)
+    assert refused.exit_code == 1
+    assert "R002" in refused.stderr
+    excuse = ("--expected-failure", "R002=It is an example.")
+    assert ngym("registry", "add-release", path, keeper.folder, *excuse).exit_code == 0
+    release = json.loads((keeper.folder / "releases" / NAME / "1.0.0.json").read_text("utf-8"))
+    (found,) = release["conformance"]["expected_failures"]
+    assert (found["task"], found["check"]) == ("Dots-v0", "R002")
+    assert found["reason"].startswith("It is an example.")
+    assert errors(validate(keeper.folder)) == []
+    assert ngym("registry", "add-release", path, keeper.folder, "--expected-failure", "R002").exit_code == 2
 
 
 @pytest.mark.parametrize(
