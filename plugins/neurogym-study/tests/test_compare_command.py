@@ -1,0 +1,259 @@
+"""``ngym compare``: a record beside published summaries and a lab's own trials."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from neurogym_study.behaviour import Behaviour, Roles
+from neurogym_study.comparison import compare
+from neurogym_study.references import PUBLISHED, published, published_names, read_summary, summarised
+
+from neurogym_core import TrialRecord
+from neurogym_core.errors import InvalidValueError, UnknownNameError
+
+COHERENCES = np.array([0, 3.2, 6.4, 12.8, 25.6, 51.2])
+THRESHOLD, SLOPE = 8.24, 1.44
+
+
+def monkey(n=6 * 436, seed=1, threshold=THRESHOLD, extra_ms=0.0):
+    """Trials of a subject with the first monkey's Weibull function."""
+    rng = np.random.default_rng(seed)
+    coherence = np.tile(COHERENCES, n // 6)
+    p = 1 - 0.5 * np.exp(-((coherence / threshold) ** SLOPE))
+    hit = rng.random(n) < p
+    direction = rng.integers(0, 2, n)
+    return TrialRecord({
+        "trial": np.arange(n), "coherence": coherence, "direction": direction,
+        "choice": np.where(hit, direction, 1 - direction), "outcome": np.where(hit, "correct", "error"),
+        "reaction_time": 800 - 6 * coherence + extra_ms + rng.normal(0, 5, n), "reward": hit.astype(float),
+    })  # fmt: skip
+
+
+def found(record, reference, name, roles=None):
+    findings = {one.name: one for one in compare(Behaviour(record, roles or Roles()), reference)}
+    return findings[name]
+
+
+def rows(path):
+    with Path(path).open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# ---------------------------------------------------------------------- published summaries
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(PUBLISHED.glob("*.toml"))])
+def test_every_published_summary_is_read_and_says_where_it_is_from(name):
+    reference = published(name)
+    assert reference.subjects
+    assert reference.doi.startswith("10.")
+    assert str(name.rpartition("-")[2]) in reference.citation
+    assert name in published_names()
+
+
+def test_the_published_psychometric_functions_fit_the_published_points():
+    # Weibull functions and points were published side by side: one typing error in either would show.
+    for subject in published("roitman-shadlen-2002").subjects:
+        a, b = subject.parameters["weibull_threshold"], subject.parameters["weibull_slope"]
+        curve = 1 - 0.5 * np.exp(-((subject.strengths / a) ** b))
+        assert np.abs(curve - subject.correct).max() < 0.03
+        assert (np.diff(subject.reaction_time) < 0).all()
+
+
+def test_a_subject_like_the_monkey_is_as_near_as_the_monkey_to_itself():
+    table = found(monkey(), published("roitman-shadlen-2002"), "accuracy").table.set_index("subject")
+    near, far = table.loc["monkey 1"], table.loc["monkey 2"]
+    assert near["strengths"] == 6
+    # The ceiling is what two samples of one subject differ by; over seeds 0 to 199 the distance was below 2 ceilings.
+    assert near["distance"] < 2 * near["noise ceiling"]
+    assert near["noise ceiling"] == pytest.approx(0.027, abs=0.004)
+    assert far["distance"] > near["distance"]
+
+
+def test_a_worse_subject_is_further_away():
+    table = found(monkey(threshold=20), published("roitman-shadlen-2002"), "accuracy").table.set_index("subject")
+    assert table.loc["monkey 1", "distance"] > 4 * table.loc["monkey 1", "noise ceiling"]
+    assert table.loc["monkey 1", "excess"] > 0.08
+
+
+def test_reaction_times_are_compared_with_and_without_a_constant():
+    reference = published("roitman-shadlen-2002")
+    plain, later = (found(monkey(extra_ms=ms), reference, "reaction-times").table.iloc[0] for ms in (0, 300))
+    assert later["added (ms)"] == pytest.approx(plain["added (ms)"] - 300, abs=5)
+    assert later["shape (ms)"] == pytest.approx(plain["shape (ms)"], abs=3)
+    assert later["distance (ms)"] > plain["distance (ms)"]
+
+
+def test_fitted_parameters_stand_beside_the_published_ones():
+    table = found(monkey(), published("roitman-shadlen-2002"), "parameters").table.set_index(["subject", "parameter"])
+    # 2,600 trials: SE of the threshold about 4 %, of the slope 7 %; four of them.
+    assert table.loc[("monkey 1", "weibull_threshold"), "record"] == pytest.approx(THRESHOLD, rel=0.16)
+    assert table.loc[("monkey 1", "weibull_slope"), "record"] == pytest.approx(SLOPE, rel=0.28)
+
+
+def mouse(n=30_000, seed=2):
+    """A mouse with a logistic function of slope 0.17 per % contrast, lapses of 10 % and a shift between blocks."""
+    rng = np.random.default_rng(seed)
+    signed = rng.choice([-100, -25, -12.5, -6.25, 0, 6.25, 12.5, 25, 100.0], n)
+    p_left = np.repeat(rng.choice([0.2, 0.8], n // 50), 50)
+    shift = np.where(p_left == 0.2, 1.0, -1.0)
+    right = rng.random(n) < 0.1 + 0.8 / (1 + np.exp(-(0.17 * signed + shift)))
+    side = np.where(signed == 0, rng.random(n) < 0.5, signed > 0)
+    return TrialRecord({
+        "trial": np.arange(n), "contrast": np.abs(signed), "signed_contrast": signed, "p_left": p_left,
+        "side": np.where(side, "right", "left"), "choice": right.astype(int),
+        "outcome": np.where(right == side, "correct", "error"),
+    })  # fmt: skip
+
+
+def test_a_mouse_is_compared_in_deviations_between_mice():
+    reference = published("ibl-2021")
+    table = found(mouse(), reference, "parameters").table.set_index("parameter")
+    assert table.loc["lapses", "record"] == pytest.approx(0.1, abs=0.02)
+    # Blocks blur the function that is fitted to both: it is wider than 2.4 / 0.17 = 14.
+    assert 13 < table.loc["erf_threshold", "record"] < 20
+    z = (table.loc["erf_threshold", "record"] - 14.3) / 3.8
+    assert table.loc["erf_threshold", "z"] == pytest.approx(z)
+    blocks = found(mouse(), reference, "blocks").table.set_index("block")
+    assert blocks.loc["0.2", "record"] == pytest.approx(0.1 + 0.8 / (1 + np.exp(-1)), abs=0.05)
+    assert blocks.loc["0.2", "theirs"] == 0.693
+    assert set(blocks.index) == {"0.2", "0.8"}
+
+
+def test_what_cannot_be_compared_says_why():
+    record = TrialRecord({name: monkey()[name] for name in ("coherence", "outcome")})
+    reference = published("roitman-shadlen-2002")
+    assert "no reaction times" in found(record, reference, "reaction-times").why_not
+    assert "per block" in found(record, reference, "blocks").why_not
+    assert "does not tell" in found(record, published("song-2016"), "accuracy").why_not
+    other = TrialRecord({"coherence": np.tile([1.0, 2.0, 3.0], 50), "outcome": np.tile(["correct", "error"], 75)})
+    assert "no strength is in both" in found(other, reference, "accuracy").why_not
+    bare = TrialRecord({"outcome": np.array(["correct", "error"])})
+    assert "--strength" in found(bare, reference, "accuracy").why_not
+    assert found(bare, published("song-2016"), "parameters").table["record"].tolist() == [0.5] * 5
+
+
+BAD = {
+    "no TOML": ("title = [", "is not TOML"),
+    "no subject": ('title = "x"', "no [[subject]]"),
+    "lengths": ("[[subject]]\nstrengths = [1, 2]\ncorrect = [0.5]", "lengths"),
+    "percent": ("[[subject]]\nstrengths = [1]\ncorrect = [50]", "from 0 to 1"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_summary_that_is_none_is_refused(case, tmp_path):
+    text, hint = BAD[case]
+    (tmp_path / "x.toml").write_text(text, "utf-8")
+    with pytest.raises(InvalidValueError) as error:
+        read_summary(tmp_path / "x.toml")
+    assert hint in str(error.value)
+
+
+def test_an_unknown_key_or_name_is_told_with_the_nearest(tmp_path):
+    (tmp_path / "x.toml").write_text("[[subject]]\nstrenghts = [1]\n", "utf-8")
+    with pytest.raises(UnknownNameError, match="strengths"):
+        read_summary(tmp_path / "x.toml")
+    with pytest.raises(UnknownNameError, match="roitman-shadlen-2002"):
+        published("roitman-shadlen-2020")
+
+
+# ---------------------------------------------------------------------- from the command line
+
+
+def write_lab(path, record, rng):
+    """A lab's table: its own names, seconds, two subjects, and some trials without an answer."""
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["animal", "coh", "dir", "hit", "rt"])
+        for row in record.rows():
+            hit = "" if rng.random() < 0.05 else int(row["outcome"] == "correct")
+            animal = "A" if row["trial"] % 2 else "B"
+            writer.writerow([animal, row["coherence"], row["direction"], hit, row["reaction_time"] / 1000])
+
+
+MAPPED = ("--map", "coherence=coh", "--map", "direction=dir", "--map", "correct=hit", "--map", "subject=animal",
+          "--map", "reaction_time=rt", "--scale", "reaction_time=1000")  # fmt: skip
+
+
+def test_a_labs_table_is_compared_by_a_mapping_of_its_columns(ngym):
+    monkey(seed=1).to_csv("ours.csv")
+    lab = monkey(n=4 * 6 * 436, seed=2)
+    write_lab("lab.csv", lab, np.random.default_rng(3))
+    code, said = ngym("compare", "ours.csv", "--with", "lab.csv", *MAPPED, "--out", "c")
+    assert code == 0, said
+    table = {row["subject"]: row for row in rows("c/accuracy.csv")}
+    assert set(table) == {"A", "B"}
+    for row in table.values():
+        assert float(row["distance"]) < 3 * float(row["noise ceiling"])
+    assert all(abs(float(row["distance (ms)"])) < 5 for row in rows("c/reaction-times.csv"))
+    assert "report.html" in said
+
+
+def test_a_record_is_as_far_from_itself_as_nothing(ngym):
+    monkey().to_csv("ours.csv")
+    code, _ = ngym("compare", "ours.csv", "--with", "ours.csv")
+    assert code == 0
+    assert [float(row["distance"]) for row in rows("comparison/accuracy.csv")] == [0]
+
+
+def test_the_published_ones_are_listed(ngym):
+    code, said = ngym("compare", "--list")
+    assert code == 0
+    assert "roitman-shadlen-2002: Random-dot motion" in said
+    assert "doi:10.7554/eLife.63711" in said
+
+
+def test_a_record_and_a_published_summary_make_a_page(ngym):
+    monkey().to_csv("ours.csv")
+    code, said = ngym("compare", "ours.csv", "--with", "roitman-shadlen-2002", "--out", "c")
+    assert code == 0
+    assert "monkey 1" in said
+    page = Path("c/report.html").read_text("utf-8")
+    assert "J. Neurosci. 22:9475" in page
+    assert page.count("data:image/png") == 2
+
+
+REFUSED = {
+    "nothing": (("compare",), "--list"),
+    "no reference": (("compare", "ours.csv"), "--with"),
+    "unknown name": (("compare", "ours.csv", "--with", "roitman"), "roitman-shadlen-2002"),
+    "no such file": (("compare", "ours.csv", "--with", "none.csv"), "There is no file"),
+    "mapping for a summary": (("compare", "ours.csv", "--with", "ibl-2021", "--map", "a=b"), "Leave them out"),
+    "no such column": (("compare", "ours.csv", "--with", "lab.csv", "--map", "correct=hitt"), "hit"),
+    "nothing right or wrong": (("compare", "ours.csv", "--with", "lab.csv"), "--map correct="),
+    "no number": (("compare", "ours.csv", "--with", "lab.csv", "--scale", "rt=fast"), "Expected a number"),
+    "wrong values": (("compare", "ours.csv", "--with", "lab.csv", "--map", "correct=rt"), "other than 0, 1"),
+    "half a pair": (("compare", "ours.csv", "--with", "lab.csv", "--map", "correct"), "two names"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_is_refused(case, ngym):
+    monkey(60).to_csv("ours.csv")
+    write_lab("lab.csv", monkey(60), np.random.default_rng(1))
+    words, hint = REFUSED[case]
+    code, said = ngym(*words)
+    assert code == 2
+    assert hint in said
+
+
+def test_a_summary_of_ones_own_is_read(ngym):
+    monkey().to_csv("ours.csv")
+    Path("mine.toml").write_text('[[subject]]\nname = "S1"\nstrengths = [3.2, 12.8]\ncorrect = [0.6, 0.9]\n', "utf-8")
+    code, said = ngym("compare", "ours.csv", "--with", "mine.toml")
+    assert code == 0
+    assert "S1" in said
+    assert "trials unknown" in said
+
+
+def test_a_record_summarised_is_what_was_counted():
+    record = monkey(600)
+    subject = summarised(record, Roles(), "x")
+    assert subject.strengths.tolist() == COHERENCES.tolist()
+    assert subject.n.tolist() == [100] * 6
+    right = (record["outcome"] == "correct")[record["coherence"] == 12.8].mean()
+    assert subject.correct[3] == pytest.approx(right)
