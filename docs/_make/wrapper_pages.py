@@ -1,0 +1,393 @@
+"""Writes ``docs/wrappers/*.md`` and their pictures: ``python docs/_make/wrapper_pages.py``.
+
+What a wrapper is and takes comes from its class, its title and former names from the manifest; here are only the
+examples. The pictures are small SVGs written by hand: a trial, or the coming trials, before and after.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from neurogym_core import TaskWrapper, make_task, make_vec, run
+from neurogym_core.ecosystem.discovery import find_wrapper, load_wrapper
+from neurogym_core.ecosystem.records import WrapperInfo
+from neurogym_core.study.figures import TrialTrace
+from neurogym_core.study.traces import trace_of
+
+DOCS = Path(__file__).resolve().parents[1]
+PAGES, PICTURES = DOCS / "wrappers", DOCS / "images" / "wrappers"
+DOTS, NOGO, THREE = "perceptual/PerceptualDecisionMaking-v0", "control/GoNogo-v0", "perceptual/NAltPerceptualDecisionMaking-v0"
+LONG = {"timing": {"delay": 2500}}
+
+
+@dataclass(frozen=True)
+class Example:
+    """What a page shows.
+
+    Attributes:
+        wrap: settings, as Python writes them after ``wrap=``'s name, and as the command line does.
+        code: what the snippet prints of `record`, the record of a run.
+        task, params: what is wrapped.
+        trials: conditions drawn over trials instead of one trial: their names.
+        subject: who plays.
+        conditions: imposed on the trial that is drawn.
+        note: what else there is to know.
+    """
+
+    wrap: dict[str, Any]
+    line: str
+    code: str
+    task: str = DOTS
+    params: dict[str, Any] = field(default_factory=dict)
+    trials: tuple[str, ...] = ()
+    subject: str = "oracle"
+    conditions: dict[str, Any] = field(default_factory=lambda: {"direction": 1, "coherence": 51.2})
+    note: str = ""
+
+
+EXAMPLES = {
+    "ReactionTime": Example(
+        {"urgency": -0.01}, "reaction_time:urgency=-0.01", 'print(record["reaction_time"][:5], record["steps"][:5])',
+    ),
+    "Noise": Example({"sigma": 3.0, "on": ("stimulus",)}, "noise:sigma=3,on=stimulus", 'print(record["performance"].mean() < 0.9)',
+                     subject="integrator"),
+    "AdaptiveNoise": Example(
+        {"performance": 0.75, "step": 1.0, "window": 20}, "adaptive_noise:performance=0.75,step=1,window=20",
+        'print(record["noise"].max() > 0)', trials=("noise",),
+        note="A task with adaptive noise is laid out trial by trial, so it plays more slowly; `Dataset` sees the noise that the "
+        "oracle earns.",
+    ),
+    "Schedule": Example(
+        {"blocks": ({"coherence": 51.2}, {"coherence": (0, 6.4)}), "length": 10},
+        "schedule:blocks=[{coherence=51.2},{coherence=[0,6.4]}],length=10", 'print(record["block"][:40:10])',
+        trials=("coherence",),
+        note="Presets of it: `SideBias`, `RandomAnswers`, `VariableChoices` and `AdaptiveNoise`. Over a `Mixture`, blocks may "
+        'name the task: `{"task": "GoNogo"}`.',
+    ),
+    "SideBias": Example(
+        {"probs": 0.8, "length": {"uniform": [20, 40]}}, "side_bias:probs=0.8,length=uniform(20,40)",
+        'print(record["block"][0] in (0, 1))', trials=("direction",),
+    ),
+    "RandomAnswers": Example(
+        {"probs": (0.9, 0.1)}, "random_answers:probs=0.9,0.1", 'print(record["direction"].mean() < 0.2)', trials=("direction",)
+    ),
+    "VariableChoices": Example(
+        {"counts": (2, 4), "length": 20}, "variable_choices:counts=2,4,length=20", 'print(sorted(set(record["n_choices"].tolist())))',
+        THREE, {"alternatives": 4}, trials=("strongest",),
+        note="Where the stimuli of the choices that are out should not be shown either, that is the task's affair: "
+        "NAltPerceptualDecisionMaking has `fewest=` for it.",
+    ),
+    "TrialHistory": Example(
+        {"probs": 0.8, "contexts": ("repeating", "alternating"), "length": 30},
+        "trial_history:probs=0.8,contexts=repeating,alternating,length=30", 'print(record["history"][0], record["history"][30])',
+        trials=("direction",),
+    ),
+    "EvolvingHistory": Example(
+        {"probs": 0.9, "renewal": 0.02, "length": 20}, "evolving_history:probs=0.9,renewal=0.02,length=20",
+        'print(record["generation"].max() > 0)', trials=("direction",),
+    ),
+    "CatchTrials": Example(
+        {"share": 0.2, "pays": 0.0}, "catch_trials:share=0.2,pays=0", 'print(set(record["reward"][record["catch"]].tolist()))',
+        conditions={"direction": 1, "coherence": 51.2, "catch": True},
+    ),
+    "MissPenalty": Example(
+        {"reward": -1.0}, "miss_penalty:reward=-1", 'print(record["reward"][:5])', subject="rest",
+    ),
+    "TimeOut": Example(
+        {"duration": 1000}, "time_out:duration=1000", 'print(set(record["outcome"][record["steps"] > 30].tolist()))',
+        subject="guess",
+    ),
+    "VariableMapping": Example(
+        {"length": 20, "chance": 0.1}, "variable_mapping:length=20,chance=0.1",
+        'print((record["choice"] == record["mapping"][range(len(record)), record["direction"]]).all())',
+        conditions={"direction": 1, "coherence": 51.2, "mapping": [1, 0]},
+        note="The *set* of stimuli changes with a `VariableChoices` around it.",
+    ),
+    "Mixture": Example(
+        {"others": (NOGO,)}, f'mixture:others=["{NOGO}"]', 'print(sorted(set(record["task"].tolist())))',
+        conditions={"task": "GoNogo"},
+        note="For the former scheduled tasks give `order=\"sequence\"`, or `order=\"random\"` with `length=`. A task of one's own "
+        "settings is a mapping: `{\"task\": \"control/GoNogo-v0\", \"timing\": {\"delay\": 0}}`.",
+    ),
+    "Transfer": Example(
+        {"others": (NOGO,), "lengths": (30,)}, f'transfer:others=["{NOGO}"],lengths=30',
+        'print(record["task"][29], record["task"][30])', conditions={"task": "GoNogo"},
+    ),
+    "Curriculum": Example(
+        {"stages": ({"conditions": {"coherence": 51.2}}, {"timing": {"delay": 500}}), "criterion": 0.7, "window": 20},
+        "curriculum:stages=[{conditions={coherence=51.2}},{timing={delay=500}}],criterion=0.7,window=20",
+        'print(sorted(set(record["stage"].tolist())))', trials=("stage",),
+        note="The shaping of a delayed-response task (after Inagaki et al. 2019) as data: easy stimuli and no delay, then "
+        "delays that grow, then all coherences:\n\n"
+        "```python\nSHAPING = (\n"
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 0}, "rewards": {"error": 0.0}},\n'
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 500}, "rewards": {"error": -1.0}},\n'
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 1000}, "rewards": {"error": -1.0}},\n'
+        ")\n"
+        'task = make_task("' + DOTS + '", wrap=("Curriculum", {"stages": SHAPING, "criterion": 0.7, "window": 20}))\n'
+        "print(len(task.tasks))\n```\n```text\n4\n```",
+    ),
+    "Combine": Example(
+        {"distractor": {"task": NOGO, "timing": {"fixation": 100, "stimulus": 300, "delay": 300}}, "onset": 2600},
+        f'combine:distractor={{task="{NOGO}",timing={{fixation=100,stimulus=300,delay=300}}}},onset=2600',
+        'print([name for name in record.columns if name.endswith("outcome")])', params=LONG,
+        note="What the distractor is called in the record and among the channels is said above; `share=False` gives it actions "
+        "of its own.",
+    ),
+    "PassAction": Example({}, "pass_action", 'print(record["performance"].mean())'),
+    "PassReward": Example({}, "pass_reward", 'print(record["performance"].mean())'),
+    "RecordTrials": Example(
+        {"file": "trials.csv"}, "record_trials:file=again.csv", 'from neurogym_core import TrialRecord\n'
+        'print(len(TrialRecord.from_csv("trials.csv")) >= 100)',
+    ),
+    "Monitor": Example({"every": 50}, "monitor:every=50", 'print(record["performance"].mean())'),
+}  # fmt: skip
+
+
+# ---- pages ----------------------------------------------------------------------------------------------------------
+
+
+def page_of(name: str) -> str:
+    """The page of a wrapper."""
+    info, wrapper, example = find_wrapper(name), load_wrapper(name), EXAMPLES[name]
+    kind = "task" if issubclass(wrapper, TaskWrapper) else "env"
+    parts = [
+        f"# {info.title}",
+        "*Made by `docs/_make/wrapper_pages.py` from the class and the manifest; do not edit it here.*",
+        f"`{info.id}`, a wrapper of {kind}s. {info.summary}",
+        f"![before and after](../images/wrappers/{_stem(name)}.svg)",
+        _snippet(name, example),
+        f"```console\n$ ngym run {example.task}{_options(example)} --wrap '{example.line}' --n-trials 3\n```",
+        *_description(wrapper),
+        *([example.note] if example.note else []),
+        *_former(info),
+        "[All wrappers together](../assemble-a-task.md) · [write one](../write-a-wrapper.md)",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+def _options(example: Example) -> str:
+    timing = "".join(f" --timing {name}={ms}" for name, ms in example.params.get("timing", {}).items())
+    return timing + "".join(f" --set {name}={value}" for name, value in example.params.items() if name != "timing")
+
+
+def _snippet(name: str, example: Example) -> str:
+    params = "".join(f", {key}={value!r}" for key, value in example.params.items())
+    wrap = f"({name!r}, {_written(example.wrap)})" if example.wrap else repr(name)
+    code = "\n".join([
+        "from neurogym_core import make_task, run" if "make_task" in example.note else "from neurogym_core import run",
+        "",
+        f"wrap = {wrap}",
+        f'record = run("{example.task}", "{example.subject}", 100, num_envs=1, seed=0, wrap=wrap{params})',
+        example.code,
+    ])  # fmt: skip
+    code = code.replace("'", '"')
+    return f"```python\n{code}\n```\n```text\n{_output(code)}```"
+
+
+def _written(value: Any) -> str:
+    return repr(value)
+
+
+def _output(code: str) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        exec(code, {})
+    Path("trials.csv").unlink(missing_ok=True)
+    return printed.getvalue()
+
+
+def _description(wrapper: type) -> list[str]:
+    """The docstring: prose as it is, its lists as tables."""
+    text = inspect.getdoc(wrapper) or ""
+    prose, *sections = re.split(r"^(Args|Raises):\n", text, flags=re.MULTILINE)
+    parts = ["## What it does", prose.strip().replace("``", "`")]
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        heading = {"Args": "## Settings", "Raises": "## What it refuses"}[title]
+        rows = [row for row in _rows(body) if row[0] != "env"]
+        if rows:
+            parts += [heading, _table(("", ""), rows) if title == "Raises" else _table(("", ""), _with_defaults(rows, wrapper))]
+    return parts
+
+
+def _rows(body: str) -> list[tuple[str, str]]:
+    lines = textwrap.dedent(body).strip().splitlines()
+    entries: list[list[str]] = []
+    for line in lines:
+        if line.startswith(" "):
+            entries[-1][1] += f" {line.strip()}"
+        else:
+            name, _, said = line.partition(": ")
+            entries.append([name, said])
+    return [(name, said.replace("``", "`")) for name, said in entries]
+
+
+def _with_defaults(rows: Sequence[tuple[str, str]], wrapper: type) -> list[tuple[str, str]]:
+    known = inspect.signature(wrapper).parameters
+    return [
+        (", ".join(f"`{one} = {known[one].default!r}`" if one in known else f"`{one}`" for one in name.split(", ")), said)
+        for name, said in rows
+    ]
+
+
+def _table(head: tuple[str, str], rows: Sequence[tuple[str, str]]) -> str:
+    lines = [f"| {head[0]} | {head[1]} |", "|---|---|", *(f"| {name} | {said.replace('|', chr(92) + '|')} |" for name, said in rows)]
+    return "\n".join(lines)
+
+
+def _former(info: WrapperInfo) -> list[str]:
+    if not info.aliases:
+        return []
+    rows = [(f"`{name}`", f"`{info.presets[name]}`" if name in info.presets else "") for name in info.aliases]
+    return ["## Former names", _table(("name", "is now this, with"), rows)]
+
+
+# ---- pictures -------------------------------------------------------------------------------------------------------
+
+WIDTH, LEFT, ROW, GAP = 640, 120, 26, 8
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+def picture_of(name: str) -> str:
+    """The SVG of a wrapper: before above, after below."""
+    wrapper, example = load_wrapper(name), EXAMPLES[name]
+    if example.trials:
+        panels = [_trials_panel(title, *drawn) for title, drawn in zip(("before", "after"), _drawn(name, example), strict=True)]
+    elif issubclass(wrapper, TaskWrapper):
+        panels = [_trial_panel("before", _trace(example, ())), _trial_panel("after", _trace(example, [(name, example.wrap)]))]
+    else:
+        panels = [_trial_panel("before", _env_trace(example, ())), _trial_panel("after", _env_trace(example, [(name, example.wrap)]))]
+    height, parts = 4, []
+    for panel, tall in panels:
+        parts.append(f'<g transform="translate(0 {height})">{panel}</g>')
+        height += tall + 10
+    style = "text{font:11px sans-serif;fill:#222}.p{fill:#777}.h{font-weight:bold}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
+        f"<style>{style}</style>{''.join(parts)}</svg>\n"
+    )
+
+
+def _trace(example: Example, wrap: Any) -> TrialTrace:
+    task = make_task(example.task, wrap=wrap, **example.params)
+    known = {name: value for name, value in example.conditions.items() if name in task.conditions}
+    subject = "patient" if example.subject == "oracle" else example.subject
+    return trace_of(task, subject, 4, known)
+
+
+def _env_trace(example: Example, wrap: Any) -> TrialTrace:
+    """A trial as an env shows it, with what its wrappers add."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+        wrap = [(name, {**settings, **({"file": f"{folder}/t.csv"} if "file" in settings else {})}) for name, settings in wrap]
+        env = make_vec(example.task, 1, wrap=wrap, seed=4, autoreset_mode="SameStep", **example.params)
+        observation, _ = env.reset(seed=4, options={"conditions": example.conditions})
+        task = env.unwrapped.task
+        seen: dict[str, list] = {"observations": [], "actions": [], "rewards": [], "targets": [], "periods": []}
+        ended = False
+        while not ended:
+            action = np.where(env.unwrapped.can_wait, 0, env.unwrapped.target)
+            values = (observation[0], action[0])
+            observation, reward, *_, info = env.step(action)
+            for column, value in zip(seen.values(), (*values, reward[0], info["gt"][0], info["period"][0]), strict=True):
+                column.append(value)
+            ended = bool(info["new_trial"][0])
+    size = task.channels.size
+    more = len(seen["observations"][0]) - size
+    channels = {**dict(task.channels), **({"appended": slice(size, size + more)} if more else {})}
+    return TrialTrace(
+        observations=np.stack(seen["observations"]), channels=channels, periods=_runs(seen["periods"]), dt=task.dt,
+        targets=np.stack(seen["targets"]), actions=np.stack(seen["actions"]), rewards=np.array(seen["rewards"]),
+        action_names=task.actions.labels(),
+    )  # fmt: skip
+
+
+def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
+    edges = [0, *(k for k in range(1, len(periods)) if periods[k] != periods[k - 1]), len(periods)]
+    return [(str(periods[a]), a, b) for a, b in pairwise(edges)]
+
+
+def _drawn(name: str, example: Example) -> list[tuple[str, np.ndarray]]:
+    """The conditions of 100 trials, before and after."""
+    wanted = example.trials[0]
+    after = run(example.task, "integrator" if name == "AdaptiveNoise" else example.subject, 200, num_envs=1, seed=2,
+                wrap=(name, example.wrap), **example.params)  # fmt: skip
+    before = run(example.task, example.subject, 200, num_envs=1, seed=2, **example.params)
+    known = before[wanted] if wanted in before else np.zeros(len(before))
+    return [(wanted, known), (wanted, after[wanted])]
+
+
+def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, int]:
+    """One bar per trial."""
+    values = np.asarray(values, float)[:150]
+    low, high = min(values.min(), 0), max(values.max(), 1)
+    step, tall = (WIDTH - LEFT - 10) / len(values), 60
+    y = 18 + tall - (values - low) / (high - low) * (tall - 6) - 3
+    dots = "".join(f'<rect x="{LEFT + k * step:.1f}" y="{v:.1f}" width="{step:.1f}" height="3"/>' for k, v in enumerate(y))
+    return (
+        f'<text class="h" x="4" y="12">{title}</text><text x="4" y="{18 + tall // 2}">{escape(condition)}</text>'
+        f'<g fill="{COLOURS[0]}">{dots}</g><text class="p" x="{LEFT}" y="{18 + tall + 14}">trials 1 to {len(values)}</text>',
+        18 + tall + 18,
+    )
+
+
+def _trial_panel(title: str, trace: TrialTrace) -> tuple[str, int]:
+    """Channels, actions and rewards of a trial, period by period."""
+    step = (WIDTH - LEFT - 10) / max(trace.steps, 1)
+    parts, y = [f'<text class="h" x="4" y="12">{title}</text>'], 18
+    rows = [(name, trace.observations[:, part]) for name, part in trace.channels.items()]
+    rows.append(("action", np.asarray(trace.actions, float).reshape(trace.steps, -1)))
+    rows.append(("reward", np.asarray(trace.rewards, float).reshape(trace.steps, 1)))
+    bottom = y + len(rows) * (ROW + GAP)
+    for k, (name, start, stop) in enumerate(period for period in trace.periods if period[2] > period[1]):
+        x, wide = LEFT + start * step, (stop - start) * step
+        parts.append(f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{bottom - y}" fill="{"#f3f6f8" if k % 2 else "#e8eef2"}"/>')
+        if wide > 6 * len(name) or stop == trace.steps:
+            anchor = ' text-anchor="end"' if stop == trace.steps and wide <= 6 * len(name) else ""
+            at = x + wide if anchor else x + 2
+            parts.append(f'<text class="p" x="{at:.1f}" y="{bottom + 12}"{anchor}>{escape(name)}</text>')
+    for name, values in rows:
+        parts.append(f'<text x="4" y="{y + ROW - 8}">{escape(name)}</text>')
+        scale = np.arange(len(trace.action_names)) if name == "action" and trace.discrete else values
+        parts += [_line(column, scale, y, step, COLOURS[k % len(COLOURS)]) for k, column in enumerate(values.T[:6])]
+        y += ROW + GAP
+    return "".join(parts), bottom + 16
+
+
+def _line(column: np.ndarray, together: np.ndarray, y: int, step: float, colour: str) -> str:
+    low, high = min(float(together.min()), 0.0), max(float(together.max()), 1.0)
+    heights = y + ROW - (column - low) / (high - low) * (ROW - 4)
+    path = "".join(f"H{LEFT + k * step:.1f}V{h:.1f}" for k, h in enumerate(heights))
+    return f'<path d="M{LEFT} {heights[0]:.1f}{path}H{LEFT + len(heights) * step:.1f}" fill="none" stroke="{colour}"/>'
+
+
+def main() -> None:
+    """Write all pages and pictures."""
+    for folder in (PAGES, PICTURES):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in EXAMPLES:
+        (PAGES / f"{_stem(name)}.md").write_text(page_of(name), "utf-8")
+        (PICTURES / f"{_stem(name)}.svg").write_text(picture_of(name), "utf-8")
+
+
+__all__ = ["EXAMPLES", "main", "page_of", "picture_of"]
+
+if __name__ == "__main__":
+    main()

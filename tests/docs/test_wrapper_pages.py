@@ -1,0 +1,113 @@
+"""Every wrapper of the core has a page that its class and manifest say, with a picture, and every word of code runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from neurogym_core.cli import main
+from neurogym_core.ecosystem.discovery import installed, load_wrapper
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+CORE = {info.name: info for info in installed().wrappers if info.namespace == "core"}
+
+
+def _loaded(path: Path, name: str):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+pages = _loaded(DOCS / "_make" / "wrapper_pages.py", "docs_wrapper_pages")
+snippets = _loaded(Path(__file__).with_name("test_snippets.py"), "docs_test_snippets")
+
+
+def test_every_wrapper_has_a_page():
+    assert set(pages.EXAMPLES) == set(CORE)
+    assert {path.stem for path in (DOCS / "wrappers").glob("*.md")} == {pages._stem(name) for name in CORE}
+
+
+@pytest.mark.parametrize("name", sorted(CORE))
+def test_the_page_says_what_the_class_says(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "wrappers" / f"{pages._stem(name)}.md"
+    assert page.read_text("utf-8") == pages.page_of(name), "python docs/_make/wrapper_pages.py"
+
+
+@pytest.mark.slow  # the snippet runs above, too; what is new here is the command line
+@pytest.mark.parametrize("name", sorted(CORE))
+def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    snippets.play_page(DOCS / "wrappers" / f"{pages._stem(name)}.md")
+
+
+@pytest.mark.parametrize("name", sorted(CORE))
+def test_the_picture_shows_before_and_after(name):
+    picture = DOCS / "images" / "wrappers" / f"{pages._stem(name)}.svg"
+    root = ET.parse(picture).getroot()
+    panels = [child for child in root if child.tag.endswith("}g")]
+    assert len(panels) == 2
+    assert [panel[0].text for panel in panels] == ["before", "after"]
+    assert picture.stat().st_size < 20_000
+    if name not in ("RecordTrials", "Monitor"):  # these change nothing that can be seen
+        shapes = [[(one.tag, sorted(one.attrib.items())) for one in panel.iter()][3:] for panel in panels]
+        assert shapes[0] != shapes[1] or name in ("CatchTrials", "MissPenalty")
+    if name in ("CatchTrials", "MissPenalty", "PassReward"):  # the reward, or what is appended
+        assert ET.tostring(panels[0])[40:] != ET.tostring(panels[1])[40:]
+
+
+def test_the_page_that_assembles_a_task_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    snippets.play_page(DOCS / "assemble-a-task.md")
+
+
+def test_it_links_to_the_page_of_every_wrapper():
+    text = (DOCS / "assemble-a-task.md").read_text("utf-8")
+    for name in CORE:
+        assert f"[{name}](wrappers/{pages._stem(name)}.md)" in text
+
+
+FORMER = sorted((alias, info.name) for info in CORE.values() for alias in info.aliases)
+
+
+@pytest.mark.parametrize(("alias", "now"), FORMER)
+def test_a_former_name_answers_with_what_it_is_now(alias, now):
+    done = CliRunner().invoke(main, ["info", alias], prog_name="ngym", env={"COLUMNS": "140"})
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith(f"core/{now}\n")
+    assert f"{alias} is now core/{now}, with {CORE[now].presets[alias]}" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(("alias", "now"), FORMER)
+def test_the_preset_of_a_former_name_can_be_applied(alias, now, tmp_path, monkeypatch):
+    """It is what ``--wrap`` takes."""
+    monkeypatch.chdir(tmp_path)
+    preset = CORE[now].presets[alias]
+    task, more = "perceptual/NAltPerceptualDecisionMaking-v0", ["--set", "alternatives=4"]
+    if now in ("Curriculum", "TrialHistory", "RandomAnswers"):
+        task, more = "perceptual/PerceptualDecisionMaking-v0", ["--timing", "delay=500"]
+    if now == "Combine":
+        task, more = "memory/DelayComparison-v0", ["--timing", "delay=3000"]
+    done = CliRunner().invoke(main, ["run", task, *more, "--wrap", f"{now}:{preset}", "--n-trials", "2"], prog_name="ngym")
+    assert done.exit_code == 0, done.output
+
+
+def test_names_that_every_version_of_neurogym_used_are_known():
+    """Those of the catalogue, but for no-ops and what lives in other packages."""
+    once = (
+        "RandomGroundTruth ScheduleAttr ScheduleEnvs MultiEnvs TrialHistoryV2 SideBias Noise PassAction PassReward ReactionTime "
+        "Monitor TrialHistory TrialHistoryEvolution TrialHistory_NAlt TrHReset TrialHistoryObsolete Variable_nch VariableMapping "
+        "TimeOut CatchTrials MissTrialReward TransferLearning Combine compose CurriculumLearning Shaping ManageData"
+    )
+    known = {*CORE, *(alias for info in CORE.values() for alias in info.aliases)}
+    assert set(once.split()) <= known
+    assert all(load_wrapper(name) for name in CORE)
