@@ -11,10 +11,10 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint bench clean
+.PHONY: help install demo test test-all lint bench train-examples clean
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
 
 install: $(VENV)/installed-all  ## an environment in .venv with the core, its extras and all plugins
 	@echo "Activate it with: . $(VENV)/bin/activate"
@@ -34,6 +34,9 @@ lint: $(VENV)/installed-test  ## ruff and mypy
 
 bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which gets an environment of its own in .venv-peer
 	$(RUN) -m benchmarks
+
+train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
+	$(ONE_THREAD) $(RUN) docs/_make/results.py
 
 clean:  ## remove the environments and what the tools left
 	rm -rf $(VENV) .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png
