@@ -27,7 +27,7 @@ def context(request):
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_oracle_is_always_right_and_paid_in_full(oracle, context, dt):
-    trials = oracle(ContextDecisionMaking(context=context, dt=dt), 100)
+    trials = oracle(ContextDecisionMaking(context=context, dt=dt), 30)
     assert all(trial["performance"] == 1 and trial["reward"] == 1 for trial in trials)
 
 

@@ -19,7 +19,7 @@ def options(**conditions) -> dict:
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_oracle_is_always_right_and_paid_in_full(oracle, dt):
-    trials = oracle(Detection(dt=dt), 150)
+    trials = oracle(Detection(dt=dt), 50)
     assert {trial["signal"] for trial in trials} == {"present", "absent"}
     assert all(trial["performance"] == 1 and trial["reward"] == 1 for trial in trials)
 

@@ -27,7 +27,7 @@ def answer(task: PostDecisionWager, action: int, **conditions) -> tuple[dict, fl
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_oracle_is_always_right_and_paid_in_full(oracle, dt):
-    trials = oracle(PostDecisionWager(dt=dt), 200)
+    trials = oracle(PostDecisionWager(dt=dt), 60)
     assert {trial["wager"] for trial in trials} == {"offered", "withheld"}
     assert all(trial["performance"] == 1 and trial["reward"] == 1 for trial in trials)
 

@@ -14,7 +14,7 @@ from neurogym_core.errors import InvalidValueError
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_oracle_is_always_right_and_paid_in_full(oracle, dt):
-    trials = oracle(PulseDecisionMaking(dt=dt), 100)
+    trials = oracle(PulseDecisionMaking(dt=dt), 40)
     assert all(trial["performance"] == 1 and trial["reward"] == 1 for trial in trials)
 
 
