@@ -14,9 +14,10 @@ from typing import Any
 
 from .._child import Child, run_child
 from ..ecosystem.distributions import UNKNOWN
-from ..ecosystem.names import clean
+from ..ecosystem.names import canonical, clean
 from ..ecosystem.records import Installed, Offer, PackageInfo, Problem, advice
-from ..errors import listed
+from ..ecosystem.registry.client import Catalogue, catalogue
+from ..errors import RegistryError, listed
 from ._probe import usable_offers
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
@@ -50,7 +51,11 @@ def findings(found: Installed, *, imports: bool, seconds: float) -> list[Finding
         imports: also import everything, each package in a child process of its own.
         seconds: how long each thing may take to be imported.
     """
-    static = {package.distribution: [*_declared(package), *_stale(package)] for package in found.packages}
+    revoked = _revocations()
+    static = {
+        package.distribution: [*_declared(package), *_stale(package), *_revoked(package, revoked)]
+        for package in found.packages
+    }
     wanted = [package for package in found.packages if imports and not package.blocked]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         probed = list(pool.map(lambda package: list(_probed(package, seconds)), wanted))
@@ -120,6 +125,25 @@ def _entry_points(project: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for group, rows in project.get("entry-points", {}).items():
         if group.startswith("neurogym.") and group != "neurogym.manifest":
             yield from ((group, name, value) for name, value in rows.items())
+
+
+def _revocations() -> Catalogue | None:
+    """What is known of the registry without the network; None when that is nothing."""
+    try:
+        return catalogue(offline=True)
+    except RegistryError:  # whoever uses the registry is told
+        return None
+
+
+def _revoked(package: PackageInfo, known: Catalogue | None) -> Iterator[Finding]:
+    listing = known.find(canonical(package.distribution)) if known is not None else None
+    reason = listing.revocation(package.version) if listing is not None else None
+    if reason is not None:
+        message = (
+            f"{package.distribution} {package.version} is revoked in the registry: {clean(reason)} Nobody should have it. "
+            f"Remove it: `{package.removal}`."
+        )
+        yield Finding(package=package, problem=Problem(level="error", code="revoked", message=message))
 
 
 # -- what importing tells ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ class Problem:
         level: ``fatal``: what it is about cannot be used; ``error``: a rule is broken, it can be used all the same;
             ``warning``: worth a look; ``note``: as somebody asked for (a block list).
         code: what kind of thing: ``metadata``, ``name``, ``value``, ``duplicate``, ``incompatible``, ``blocked``,
-            ``manifest``, ``vocabulary``, ``stale``, ``import``, ``output``.
+            ``manifest``, ``vocabulary``, ``stale``, ``import``, ``output``, ``revoked``.
         message: what was found, what was expected, what to do.
         file: the file that breaks the rule, where there is one.
         row: the row of a manifest, e.g. ``[[task]] 'RandomDots-v0'``.

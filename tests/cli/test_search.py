@@ -157,3 +157,15 @@ def test_a_broken_registry_does_not_hide_that_a_task_is_unknown(site, monkeypatc
     monkeypatch.setenv("NGYM_REGISTRY", "/nowhere")
     with pytest.raises(UnknownTaskError, match="Unknown task"):
         find_task("Dots-v0")
+
+
+def test_doctor_names_what_is_revoked_and_installed(ngym, registry, site) -> None:
+    site.add("neurogym-task-dots", version="1.0.0", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    assert "revoked" not in ngym("doctor", "--no-import").stdout
+    registry.revoke({"name": "neurogym-task-dots", "versions": ["1.0.0"], "reason": "Steals.", "date": "2026-11-21"})
+    registry.build()
+    result = ngym("doctor", "--no-import")
+    assert result.exit_code == 1
+    text = " ".join(result.stdout.split())
+    assert "neurogym-task-dots 1.0.0 is revoked in the registry: Steals." in text
+    assert "python -m pip uninstall neurogym-task-dots" in text
