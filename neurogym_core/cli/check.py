@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Check that tasks keep to what all tasks must hold to.")
 @click.argument("targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=complete_anything)
 @click.option("--level", default="quick", show_default=True, type=click.Choice(["quick", "full"]),
-              help="quick takes less than a second for a task, full up to a minute.")  # fmt: skip
+              help="quick takes less than a second for a task, full some seconds.")  # fmt: skip
 @click.option("--select", "select", multiple=True, metavar="CODE",
               help="Only this check (T003) or family (T); may be given again.")  # fmt: skip
 @click.option("--expected-failure", "excuses", multiple=True, metavar="CODE=REASON",

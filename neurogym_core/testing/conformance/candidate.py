@@ -172,10 +172,12 @@ class Candidate:
         task = self.task
         env = self.vector_env(ENVS)
         env.reset(seed=17)
-        least, most, enough = self.several(1, 20), self.several(40, 400), self.several(400 if task.batched else 80, 6000)
+        long = task.typical_steps > LONG
+        least, most = self.several(1, 3 if long else 20), self.several(40, 400)
+        enough = self.several(400 if task.batched else 80, 2000 if long else 6000)
         rests = task.actions.continuous or task.actions.rest is not None
         # Trials in which nobody answers last for as long as they may.
-        brief = self.level == "full" or task.typical_steps <= LONG
+        brief = self.level == "full" or not long
         subjects = SUBJECTS if rests and brief else SUBJECTS[:2]
         return {name: play(env, name, least, most, enough) for name in subjects}
 
