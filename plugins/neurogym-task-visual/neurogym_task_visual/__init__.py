@@ -1,0 +1,1 @@
+"""Tasks whose observations are images."""
