@@ -1,0 +1,16 @@
+"""Every task of the package keeps to what all tasks must hold to: `ngym check neurogym-task-visual` in tests."""
+
+import pytest
+
+from neurogym_core.testing import parametrize_with_checks
+
+
+@parametrize_with_checks("neurogym-task-visual")
+def test_task_conforms(task, check):
+    check(task)
+
+
+@pytest.mark.slow
+@parametrize_with_checks("neurogym-task-visual", level="full")
+def test_task_conforms_at_the_full_level(task, check):
+    check(task)
