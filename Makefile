@@ -11,7 +11,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint bench train-examples clean
+.PHONY: help install demo test test-all test-browser lint bench train-examples clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -27,6 +27,9 @@ test: $(VENV)/installed-test  ## the fast tests
 
 test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselines3 and torch too
 	$(ONE_THREAD) $(RUN) -m pytest -q -n 2
+
+test-browser: $(VENV)/installed-test  ## the catalogue page in Chromium (Debian: chromium chromium-driver)
+	$(ONE_THREAD) $(RUN) -m pytest -q tests/browser
 
 lint: $(VENV)/installed-test  ## ruff and mypy
 	$(RUN) -m ruff check .

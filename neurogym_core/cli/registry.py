@@ -58,6 +58,25 @@ def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: b
         raise click.exceptions.Exit(1)
 
 
+@command.command()
+@_FOLDER
+@click.option("-o", "--output", default="catalogue.html", show_default=True, help="The file.",
+              type=click.Path(dir_okay=False, path_type=Path))  # fmt: skip
+def site(folder: Path, output: Path) -> None:
+    """Build the catalogue page of a registry: one file that works from a disk, and asks no network."""
+    from ..ecosystem.registry.folder import read_registry
+    from ..ecosystem.registry.releases import write_text
+    from ..ecosystem.registry.rules import errors
+    from ..ecosystem.registry.rules import validate as find
+    from ._site import page
+
+    wrong = errors(find(folder))
+    if wrong:
+        raise RegistryError(f"No page is made of a registry that breaks rules: {wrong[0]} `ngym registry validate` lists all.")
+    write_text(output, page(read_registry(folder)))
+    click.echo(f"Wrote {output}.")
+
+
 def excuse_option(function: Any) -> Any:
     """``--expected-failure``."""
     text = "A check that its tasks may fail, and why; may be given again."
