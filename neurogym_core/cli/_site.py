@@ -163,7 +163,7 @@ def _inside(
     )
     if task.get("docstring"):
         yield element("h3", "Description")
-        yield element("pre", task["docstring"])
+        yield from _paragraphs(task["docstring"])
     yield _table("Parameters", task.get("parameters"), ("name", "type", "default", "doc"))
     yield _table("Channels", task.get("channels"), ("name", "size", "kind"))
     yield _table("Actions", task.get("actions"), ("name", "size", "kind"))
@@ -171,6 +171,14 @@ def _inside(
     yield _snippet("Install", "Copy the command", f"ngym install {package['name']}", f"install-{identity}")
     if task["references"]:
         yield _snippet("Cite", "Copy the references", bibtex([Reference(**one) for one in task["references"]]), f"cite-{identity}")
+
+
+def _paragraphs(docstring: str) -> Iterable[Html]:
+    """Paragraphs as they flow; lists, and what is laid out by blanks such as ``Args:``, as they are."""
+    for part in docstring.split("\n\n"):
+        lines = part.splitlines()
+        laid_out = any(line.startswith((" ", "- ", "* ")) for line in lines)
+        yield element("pre", part) if laid_out else element("p", " ".join(lines))
 
 
 def _figure(registry: Registry, package: Mapping[str, Any], task: Mapping[str, Any]) -> Html | None:
