@@ -1,0 +1,45 @@
+"""The pages about training and comparing run from top to bottom."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+DOCS = HERE.parents[1] / "docs"
+
+
+def snippets():
+    """`test_snippets.py` of this folder: the tests are no package, so that it cannot be imported by name."""
+    name = "docs_snippets"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, HERE / "test_snippets.py")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def play(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    snippets().play_page(DOCS / page)
+
+
+def test_the_figure_of_the_page_is_reproduced(tmp_path, monkeypatch):
+    play("reproduce-a-figure.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
+    """Slow for its imports, and since `make test` does not install torch; it trains for some ten seconds."""
+    play("train-your-first-network.md", tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["neurogym-torch", "neurogym-sb3"])
+def test_the_snippets_of_the_packages_pages_run(package, tmp_path, monkeypatch):
+    play(f"../plugins/{package}/README.md", tmp_path, monkeypatch)
