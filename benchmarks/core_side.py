@@ -16,6 +16,16 @@ _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
 
 TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "dots": ("PerceptualDecisionMaking-v0", {"timing": DOTS, "sigma": SIGMA, "dt": DT}),
+    # Wrappers that change which trials come and what they pay, and leave their length alone: the same steps are compared.
+    "dots, three wrappers": (
+        "PerceptualDecisionMaking-v0",
+        {
+            "timing": DOTS,
+            "sigma": SIGMA,
+            "dt": DT,
+            "wrap": [("TrialHistory", {"probs": 0.8}), "CatchTrials", "MissPenalty"],
+        },
+    ),
     "dots, random delay": (
         "PerceptualDecisionMaking-v0",
         {"timing": {**DOTS, "delay": _DELAY}, "sigma": SIGMA, "dt": DT},

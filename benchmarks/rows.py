@@ -47,6 +47,11 @@ def _dataset(label: str, must: float | None, stretch: float | None, task: str, s
     return Row(label, must, stretch, Case("dataset", task, size), _peer("dataset", task, size))
 
 
+def _wrapped(label: str, kind: str, size: int) -> Row:
+    """With a stack of three task wrappers, over the same without: it may cost 1.5 times as much."""
+    return Row(label, 1 / 1.5, 0.8, Case(kind, "dots, three wrappers", size), ("core", Case(kind, "dots", size)))
+
+
 def _bound(label: str, must: float, stretch: float, task: str) -> Row:
     return Row(label, must, stretch, Case("dataset", task, 256), ("core", Case("noise", task, 256)), unit="")
 
@@ -79,6 +84,8 @@ ROWS: tuple[Row, ...] = (
     _dataset("dataset 256 x 100, AntiReach (33 channels, no noise)", None, None, "anti-reach"),
     _dataset("dataset 256 x 100, ContextDecisionMaking", 50, 80, "context"),
     _dataset("dataset 256 x 100, yang19 DM1 (33 channels)", 50, 80, "yang19"),
+    _wrapped("vector env of 64 with three task wrappers, x without (1 / 1.5)", "vector", 64),
+    _wrapped("dataset 256 x 100 with three task wrappers, x without (1 / 1.5)", "dataset", 256),
     _bound("share of the bound 'draw the noise and nothing else', 3 channels", 0.40, 0.55, "dots"),
     _bound("share of the same, 33 channels", 0.75, 0.85, "dots, 32 directions"),
     Row("steps generated per step delivered, dataset 256 x 100", 1.0, 1.0, probe="generated", unit="", less=True),

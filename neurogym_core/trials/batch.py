@@ -476,7 +476,10 @@ class _LazyPayoffs:
 def _has_jumps(trial: Trial) -> bool:
     """Whether the path of a trial may differ from all periods in order."""
     then = {target for slot in trial.slots for target in slot.then.values()} - {"end", "wait"}
-    early = [slot for slot in trial.slots if "end" in slot.then.values() and _may_close_early(slot.span, trial.timeline.names)]
+    timeline = trial.timeline
+    # A period that gets no step in any trial is none that an answer could pass over.
+    names = [name for name in timeline.names if name in timeline.untimed or np.any(timeline.steps[name])]
+    early = names and any("end" in slot.then.values() and _may_close_early(slot.span, names) for slot in trial.slots)
     by_choice = any(slot.leads is not None for slot in trial.slots)
     return bool(then or by_choice or trial.timeline.then or early or trial.timeline.untimed)
 

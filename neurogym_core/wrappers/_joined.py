@@ -219,7 +219,7 @@ def add_absent(trial: Trial, traits: Traits, names: Renamed, periods: Sequence[s
     nobody = np.zeros(trial.n, bool)
     spread = Spread(np.zeros(0, np.int64), trial.n, names)
     for example in traits.examples:
-        arrays = {name: getattr(example, name) for name in ARRAYS if getattr(example, name) is not None}
+        arrays = {name: getattr(example, name) for name in ARRAYS if np.ndim(getattr(example, name))}
         empty = replace(example, **{name: np.asarray(values)[:0] for name, values in arrays.items()})
         slot = spread.slot(replace(empty, span=Span(example.span.periods[:1])), periods)
         trial.slots.append(replace(slot, span=replace(slot.span, where=nobody)))
