@@ -174,6 +174,8 @@ class Candidate:
         env.reset(seed=17)
         long = task.typical_steps > LONG
         least, most = self.several(1, 3 if long else 20), self.several(40, 400)
+        if task.stateful and task.trials_per_session is not None:
+            most = min(most, task.trials_per_session)  # who learns, or is taught, is another one in the next session
         enough = self.several(400 if task.batched else 80, 2000 if long else 6000)
         rests = task.actions.continuous or task.actions.rest is not None
         # Trials in which nobody answers last for as long as they may.

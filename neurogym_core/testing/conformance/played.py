@@ -10,6 +10,7 @@ from neurogym_core.play.finished import FinishedTrials
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.testing.subjects import subject_named
 
+SEED = 17
 PATIENCE = 1.5
 """How many times as many steps as are wanted are played before trials that do not end are given up."""
 
@@ -50,8 +51,9 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
         least, most: trials of each env: play until all have `most`, or `enough` steps were played and all have `least`.
         enough: steps.
     """
-    player = subject_named(subject, 17)
-    observations, _ = env.reset()
+    player = subject_named(subject, SEED)
+    # What a subject has learned outlives its sessions, until a seed begins anew.
+    observations, _ = env.reset(seed=SEED if env.task.stateful else None)
     player.begin(env)
     before = env.trial_number.copy()
     earned = np.zeros(env.num_envs)

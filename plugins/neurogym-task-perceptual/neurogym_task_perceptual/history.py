@@ -177,7 +177,12 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
                 "trial, and a probability."
             )
         super().define()
-        self.vary(block=0, expected=lambda rng, prior: rng.integers(0, prior["offered"]), answer=_among_offered)
+        # Which values they have depends on the session: `draw` says.
+        self.vary(
+            block=lambda rng, prior: np.zeros(prior.n, int),
+            expected=lambda rng, prior: rng.integers(0, prior["offered"]),
+            answer=_among_offered,
+        )
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         self._new_rules(session, rng)
