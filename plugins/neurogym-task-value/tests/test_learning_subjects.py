@@ -86,16 +86,16 @@ def test_the_model_counts_the_transitions_of_the_task():
 def test_values_become_the_chances_of_the_arms():
     """With a small learning rate the values of a bandit's arms are running means of what they paid."""
     subject = QLearner(seed=8, alpha=0.02, beta=0.0)
-    run(Bandit(probabilities=(0.2, 0.5, 0.9)), subject, 40 * 1500, num_envs=40, seed=9)
+    run(Bandit(probabilities=(0.2, 0.5, 0.9)), subject, 40 * 500, num_envs=40, seed=9)
     # SD of one value: sqrt(p (1 - p) alpha / (2 - alpha)) < 0.051; of the mean over 40 < 0.0081.
     np.testing.assert_allclose(subject.values[:, 0].mean(axis=0), [0.2, 0.5, 0.9], atol=5 * 0.0081)
 
 
 def test_learners_beat_chance_where_there_is_something_to_learn():
     for task in (Bandit(), DriftingBandit()):
-        chance = run(task, "random", 4000, num_envs=20, seed=10)["performance"].mean()
+        chance = run(task, "random", 2000, num_envs=20, seed=10)["performance"].mean()
         for name in ("q_learner", "hybrid", "win_stay_lose_shift"):
-            learned = run(task, name, 4000, num_envs=20, seed=10)["performance"].mean()
+            learned = run(task, name, 2000, num_envs=20, seed=10)["performance"].mean()
             if name == "win_stay_lose_shift" and isinstance(task, DriftingBandit):
                 continue  # every payoff is more than nothing, so that it always stays
             assert learned > chance + 0.05, (task, name)
@@ -113,8 +113,8 @@ def test_win_stay_lose_shift_does_as_it_is_called():
     assert (shifts == 1).mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(len(shifts)))
 
 
-@pytest.mark.parametrize(("algorithm", "low", "high"), [(0, 0.48, 0.52), (1, 0.4, 0.6), (2, 0.0, 0.1)])
+@pytest.mark.parametrize(("algorithm", "low", "high"), [(0, 0.47, 0.53), (1, 0.4, 0.6), (2, 0.0, 0.1)])
 def test_matching_pennies_opponents_exploit_win_stay_lose_shift_if_they_look_at_outcomes(algorithm, low, high):
     """Barraclough et al. 2004: algorithm 0 exploits nothing (four SDs), 1 no dependence on outcomes, 2 that too."""
-    won = run(MatchingPennies(algorithm=algorithm), "win_stay_lose_shift", 10_000, num_envs=40, seed=13)["reward"].mean()
+    won = run(MatchingPennies(algorithm=algorithm), "win_stay_lose_shift", 6000, num_envs=40, seed=13)["reward"].mean()
     assert low <= won <= high
