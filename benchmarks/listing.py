@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 ROUNDS = 9
 COUNT = 100
@@ -28,11 +30,11 @@ CASES = {
 def main() -> None:
     """Measure, and print a table."""
     with tempfile.TemporaryDirectory() as name:
-        _write_packages(Path(name))
+        python = _environment(Path(name))
         seconds: dict[str, list[float]] = {case: [] for case in CASES}
         for number in range(ROUNDS + 1):
             for case, arguments in CASES.items():
-                took = _cpu_seconds(arguments, name)
+                took = _cpu_seconds([str(python), "-P", *arguments])
                 if number:  # the first round warms the disk's cache and writes byte code
                     seconds[case].append(took)
     base = statistics.median(next(iter(seconds.values())))
@@ -41,25 +43,40 @@ def main() -> None:
         print(f"{case:34} {median * 1000:6.0f} ms   {median / base:4.2f}x")
 
 
-def _write_packages(folder: Path) -> None:
-    path = REPOSITORY / "tests" / "ecosystem" / "packages.py"
-    spec = importlib.util.spec_from_file_location("ngym_benchmark_packages", path)
-    assert spec is not None
-    assert spec.loader is not None
-    packages = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = packages
-    spec.loader.exec_module(packages)
+def _environment(folder: Path) -> Path:
+    """The python of an environment with the core's wheel and a hundred packages, and nothing else of ours."""
+    packages = _module("packages", REPOSITORY / "tests" / "ecosystem" / "packages.py")
+    environments = _module("environments", REPOSITORY / "tests" / "registry" / "environments.py")
+    made = environments.Environment(folder / "venv", environments.borrowed(folder / "third-party"))
+    made.pip_install([environments.build_wheel(REPOSITORY, folder)])
     for number in range(COUNT):
         row = packages.manifest_row("Thing-v0", tags='["perceptual"]', species='["monkey"]')
-        packages.write(packages.Package(name=f"neurogym-task-p{number}", tasks={"Thing-v0": ""}, manifest=row), folder)
+        package = packages.Package(name=f"neurogym-task-p{number}", tasks={"Thing-v0": ""}, manifest=row)
+        packages.write(package, made.site)
+    python: Path = made.python
+    return python
 
 
-def _cpu_seconds(arguments: list[str], folder: str) -> float:
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([folder, str(REPOSITORY)])}
-    before = os.times()
-    subprocess.run([sys.executable, "-P", *arguments], env=env, check=True, stdout=subprocess.DEVNULL)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+def _module(name: str, path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"ngym_benchmark_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _cpu_seconds(command: list[str]) -> float:
+    mine = ("PYTHON", "NGYM_")
+    env = {key: value for key, value in os.environ.items() if not key.startswith(mine)}
+    before = _children()
+    subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+    return _children() - before
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # finer than the ticks of os.times
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

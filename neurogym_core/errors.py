@@ -25,7 +25,6 @@ because Gymnasium re-raises errors of environments that way.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -100,6 +99,8 @@ def listed(names: Iterable[str]) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, or None when nothing is close."""
+    import difflib  # every listing would wait for it, and only an error needs it
+
     known = [str(item) for item in known]
     folded = {item.casefold(): item for item in known}
     if name.casefold() in folded:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib.util
 import re
 import sys
-import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -44,6 +42,8 @@ def load_from_file(reference: str) -> type:
 def _module(path: Path) -> ModuleType:
     status = path.stat()
     # The name holds the file's identity and age: an edited file is another module, an unchanged one is not run twice.
+    import hashlib  # not needed to list what is installed, as every command does
+
     mark = hashlib.sha256(f"{path}|{status.st_mtime_ns}|{status.st_size}".encode()).hexdigest()[:12]
     name = f"neurogym_file_{path.stem}_{mark}"
     if name in sys.modules:
@@ -73,6 +73,8 @@ def _module(path: Path) -> ModuleType:
 
 def _line(error: BaseException, path: Path) -> str:
     """`` (line 3)``: the last line of the file itself that was running."""
+    import traceback
+
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
     number = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else (lines or [None])[-1]
     return f" (line {number})" if number else ""
