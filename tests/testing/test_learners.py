@@ -103,6 +103,19 @@ def test_a_planner_knows_at_once_what_a_room_is_worth():
     np.testing.assert_array_equal(subject.worth(np.array([subject.state_of(hall)])), [[0, 0.25]])
 
 
+def test_the_env_in_hand_tells_what_the_last_step_paid():
+    env = TaskVectorEnv(Corridor(), 2, autoreset_mode="SameStep")
+    env.reset(seed=1)
+    assert env.last_reward.tolist() == [0, 0]
+    env.step([1, 0])
+    _, rewards, *_ = env.step([0, 0])
+    assert env.last_reward.tolist() == rewards.tolist() == [1, 0]
+    env.last_reward[:] = 7  # a copy
+    assert env.last_reward.tolist() == [1, 0]
+    env.reset()
+    assert env.last_reward.tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("name", ["q_learner", "hybrid", "win_stay_lose_shift"])
 def test_the_same_seed_makes_the_same_choices(name):
     one, other = (run(Corridor(), name, 60, num_envs=3, seed=9) for _ in range(2))
