@@ -112,11 +112,10 @@ def vocabulary() -> Vocabulary:
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a file; one that cannot be read is a `Manifest` with that problem and no rows."""
     try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
+        # Asked first, since a read with a limit makes room for all of it: most of the time that a listing would take.
+        if path.stat().st_size > MAX_BYTES:
             raise ValueError(f"it is larger than {MAX_BYTES} bytes")
-        text = data.decode("utf-8")
+        text = path.read_bytes().decode("utf-8")
     except (OSError, ValueError) as error:
         return _unreadable(path.name, f"It cannot be read: {clean(said_by(error))}.")
     return parse_manifest(text, path.name)
