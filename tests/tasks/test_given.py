@@ -1,0 +1,105 @@
+"""Conditions that somebody else decides reach the task that draws the rest, through whatever is in between."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from neurogym_core import Choice, Session, Task, TaskWrapper
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.given import check_free, draw_given
+
+
+class Plain(Task):
+    timing: ClassVar = {"stimulus": 100}
+
+    def define(self):
+        self.observe(stimulus=1)
+        self.act(fixate=1, choose=2)
+        self.vary(side=Choice(2), strength=Choice((1, 2, 3)), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus")
+        trial.show("stimulus", trial.strength, during="stimulus")
+        trial.answer("choose", trial.side, during="stimulus")
+
+
+class Counting(Plain):
+    """Its strength depends on the number of the trial."""
+
+    def draw(self, session: Session, rng):
+        return self.draw_conditions(rng, len(session), {"strength": session.trial % 3 + 1})
+
+
+class Flashing(TaskWrapper):
+    """Declares a condition of its own, and draws in a way of its own."""
+
+    def define(self):
+        self.vary(flash=Choice((False, True)))
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        trial.show("stimulus", 1, during="stimulus", where=np.atleast_1d(trial.flash))
+
+    def draw(self, session: Session, rng):
+        return {**super().draw(session, rng), "flash": session.trial % 2 == 1}
+
+
+class Passing(TaskWrapper):
+    """Changes nothing of what is drawn."""
+
+    def define(self):
+        self.vary(shift=Choice((0, 1)))
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        trial.show("stimulus", trial.shift, during="stimulus")
+
+
+STACKS = (Plain(), Counting(), Passing(Plain()), Passing(Counting()), Flashing(Counting()), Passing(Flashing(Counting())))
+
+
+@pytest.mark.parametrize("task", STACKS, ids=lambda task: task.name)
+def test_what_is_given_is_drawn_and_the_rest_is_drawn_as_ever(task):
+    rng = np.random.default_rng(0)
+    session = task.fresh_session(rng, 4)
+    session.trial[:] = 7
+    side = rng.integers(0, 2, (6, 4))
+    drawn = draw_given(task, session, rng, 6, {}, side)
+    assert set(drawn) == set(task.conditions)
+    assert all(values.shape == (6, 4) for values in drawn.values())
+    np.testing.assert_array_equal(drawn["side"], side)
+    np.testing.assert_array_equal(session.trial, 7)  # as it was
+    number = 7 + np.arange(6)[:, None]
+    if "Counting" in task.name:
+        np.testing.assert_array_equal(drawn["strength"], np.broadcast_to(number % 3 + 1, (6, 4)))
+    if "Flashing" in task.name:
+        np.testing.assert_array_equal(drawn["flash"], np.broadcast_to(number % 2 == 1, (6, 4)))
+
+
+def test_what_the_task_decides_itself_cannot_be_given():
+    rng = np.random.default_rng(0)
+    task = Counting()
+    with pytest.raises(InvalidValueError, match=r"the draw\(\) of Counting imposes strength"):
+        draw_given(task, task.fresh_session(rng, 2), rng, 1, {"strength": np.ones((1, 2))})
+    with pytest.raises(NotSupportedError, match=r"Mine cannot be applied to Counting: .* Leave one of the two out"):
+        check_free(task, "Mine", {"strength": np.array([1, 1])})
+    check_free(task, "Mine", answer=np.array([0, 1]))
+    check_free(task, "Mine")
+
+
+def test_sessions_within_sessions_are_taken_and_put_back():
+    session = Session(4, Session(4))
+    session.inner = Session(4, Session(4))
+    session.inner.level = np.arange(4)
+    rows = np.array([1, 3])
+    part = session.take(rows)
+    np.testing.assert_array_equal(part.inner.level, rows)
+    part.inner.level = np.array([10, 30])
+    part.inner.subject.seen = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(session.inner.level, np.arange(4))
+    session.put(rows, part)
+    np.testing.assert_array_equal(session.inner.level, [0, 10, 2, 30])
+    np.testing.assert_array_equal(session.inner.subject.seen, [0, 1, 0, 2])
