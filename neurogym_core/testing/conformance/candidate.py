@@ -115,8 +115,9 @@ class Candidate:
         """At the quick level trials are laid out a few at a time: most of a reset is noise that nobody looks at."""
         if self.kind == "task" and self.level == "quick":
             stream = stream_of(env)
-            rows = (16 if self.task.batched else 4) * stream.n if stream.n >= ENVS else 8 * stream.n
-            stream.block_rows = max(2048 // self.task.typical_steps if stream.n == 1 else 0, 16, rows)
+            several = (16 if stream.n >= ENVS else 8) if self.task.batched else 4
+            single = 2048 // self.task.typical_steps if self.task.batched else 16
+            stream.block_rows = several * stream.n if stream.n > 1 else max(single, 16)
         return env
 
     @cached_property
