@@ -150,7 +150,8 @@ def test_filters_together(opened: Any) -> None:
 def test_opening_a_task_shows_its_picture_and_its_facts(opened: Any) -> None:
     find(opened, "details.task summary").click()
     picture = find(opened, "details.task img")
-    assert opened.execute_script("return arguments[0].complete && arguments[0].naturalWidth", picture) == 400
+    width = "return arguments[0].complete && arguments[0].naturalWidth"
+    assert wait_for(lambda: opened.execute_script(width, picture) == 400)
     text = find(opened, "details.task").text
     for part in ("ngym install neurogym-task-dots", "conformance: 30 passed", "doi:10.1038/nature12742", "300 ms", EVIL):
         assert part in text

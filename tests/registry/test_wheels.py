@@ -195,6 +195,7 @@ class TestAddRelease:
         assert {(one.rule, one.field) for one in errors(found)} == {("wheel", "files")}
 
 
+@pytest.mark.slow
 def test_a_check_may_be_excused_with_a_reason(keeper, tmp_path: Path) -> None:
     keeper.entry(NAME)
     path = packages.wheel(dots(), tmp_path)  # it has no digest
