@@ -212,3 +212,15 @@ def test_a_folder_that_is_not_there_is_told(ngym, tmp_path):
     result = ngym("plot", DOTS, "-o", str(tmp_path / "no" / "trial.png"))
     assert result.exit_code == 1
     assert "cannot be written" in result.stderr
+
+
+def test_a_wrapper_shows_in_the_figure(ngym, tmp_path):
+    plain, wrapped = tmp_path / "plain.svg", tmp_path / "wrapped.svg"
+    options = ["--subject", "rest", "--seed", "3"]
+    assert ngym("plot", "PerceptualDecisionMaking-v0", *options, "-o", str(plain)).exit_code == 0
+    done = ngym("plot", "PerceptualDecisionMaking-v0", *options, "--wrap", "reaction_time", "-o", str(wrapped))
+    assert done.exit_code == 0, done.output
+    assert plain.read_bytes() != wrapped.read_bytes()
+    refused = ngym("plot", "PerceptualDecisionMaking-v0", "--wrap", "pass_reward", "-o", str(wrapped))
+    assert refused.exit_code != 0
+    assert "PassReward" in refused.output
