@@ -85,7 +85,9 @@ class Mixing(Deciding):
                 raise self.refusal(f"continuous actions have to be the same, and those of {task.name} are others")
             if self.said_by in task.conditions:
                 raise self.refusal(
-                    f"{task.name} has a condition {self.said_by!r} already (a mixture of mixtures); mix all in one"
+                    f"{task.name} is a mixture itself; name all tasks in one"
+                    if hasattr(type(task), "said_by")
+                    else f"{task.name} has a condition {self.said_by!r}, the name by which a trial's {self.said_by} is told"
                 )
 
     # ------------------------------------------------------------------ joining, once

@@ -68,7 +68,19 @@ class Scheduling(Deciding):
             return Constant(spec)
         if isinstance(spec, list | tuple) and support is not None and support.dtype.kind == "U":
             return Choice(spec)
+        if isinstance(spec, list | tuple) and name != ANSWER and self.dimensions_of(name):
+            return self._read_several(name, spec)
         return parse(spec)
+
+    def _read_several(self, name: str, spec: list | tuple) -> Distribution:
+        """A condition of several numbers: one of them is a list, equally likely ones are a list of lists."""
+        values = np.asarray(spec)
+        if values.dtype.kind not in "biuf" or values.ndim not in (1, 2):
+            raise InvalidValueError(
+                f"{type(self).__name__} was given {name}={spec!r}; {name!r} is several numbers in every trial. Give a list of "
+                "them, or a list of such lists."
+            )
+        return Constant(tuple(values.tolist())) if values.ndim == 1 else Choice(values)
 
     def _check_names(self, owner: str) -> None:
         for name in self._names:

@@ -217,7 +217,7 @@ def test_wrappers_stand_on_a_mixture():
         (lambda: Mixture(Choosing(), others=(Going(dt=50),)), NotSupportedError, "those of Going 50 ms"),
         (lambda: Mixture(Choosing(), others=(Counting(),)), NotSupportedError, "computed on every step"),
         (lambda: Mixture(Choosing(), others=(Steering(),)), NotSupportedError, "not both continuous"),
-        (lambda: Mixture(mixed(), others=(Going(),)), NotSupportedError, "a mixture of mixtures"),
+        (lambda: Mixture(mixed(), others=(Going(),)), NotSupportedError, "is a mixture itself"),
         (lambda: ReactionTime(mixed()), NotSupportedError, "apply ReactionTime to each of them"),
         (lambda: SideBias(mixed()), NotSupportedError, "does not declare what decides the right answer"),
     ],

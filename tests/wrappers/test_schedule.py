@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from wrapper_small_tasks import Arms, Blocked, Choosing, Computed, Going, Steering, TwoSides
 
-from neurogym_core import Dataset, Task, make_task, run
+from neurogym_core import Choice, Dataset, Task, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.wrappers import RandomAnswers, Schedule, SideBias, TrialHistory, VariableChoices
 
@@ -153,6 +153,30 @@ def test_what_reset_imposes_wins_and_the_label_cannot_be_imposed():
         run(task, "oracle", 20, seed=0, conditions={"block": 1})
     assert "block" not in task.factorial()
     assert len(task.sample(task.factorial(), seed=0)) == 12
+
+
+class Pairs(Choosing):
+    """A condition of two numbers."""
+
+    def define(self):
+        self.observe(fixation=1, stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(pair=Choice(((1, 2), (2, 1), (3, 1))), answer=lambda drawn: (drawn["pair"][:, 1] > drawn["pair"][:, 0]).astype(int))
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show("stimulus", trial.pair, during="stimulus")
+        trial.answer("choose", trial.right_answer, during="decision")
+
+
+def test_a_condition_of_several_numbers_is_scheduled():
+    pairs = drawn(Schedule(Pairs(), blocks=({"pair": [1, 2]}, {"pair": [[2, 1], [3, 1]]}, {})), trials=300)["pair"]
+    assert pairs.shape == (300, 20, 2)
+    assert (pairs[0::3] == [1, 2]).all()
+    assert set(map(tuple, pairs[1::3].reshape(-1, 2).tolist())) == {(2, 1), (3, 1)}
+    assert len(set(map(tuple, pairs[2::3].reshape(-1, 2).tolist()))) == 3
+    with pytest.raises(InvalidValueError, match="several numbers in every trial"):
+        Schedule(Pairs(), blocks=({"pair": ["a", "b"]},))
 
 
 # ---------------------------------------------------------------------- presets
