@@ -160,6 +160,50 @@ def test_a_wheel_that_pip_does_not_find(town: Town) -> None:
 
 
 @pytest.mark.slow
+def test_a_damaged_wheel_leaves_nothing_behind(town: Town) -> None:
+    """Its hash is the registry's; pip alone would unpack half of it, and keep what it needed."""
+    packages.wheel(packages.Package(name="helper", requires=(), manifest=None), town.wheels)
+    whole = packages.wheel(dots(requires=("neurogym-core>=1.0,<2", "helper")), town.wheels)
+    data = whole.read_bytes()
+    assert data.count(b"Report a side.") == 1
+    release = town.release
+    original = packages.wheel
+
+    def damaged(package: Any, folder: Path) -> Path:
+        whole.write_bytes(data.replace(b"Report a side.", b"Report a SIDE."))
+        return whole
+
+    packages.wheel = damaged
+    try:
+        release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
+    finally:
+        packages.wheel = original
+    before = town.state()
+    refused = town.ngym("install", "dots", "--yes")
+    assert refused.returncode == 1
+    assert "is damaged" in refused.stderr
+    assert "Nothing was changed." in refused.stderr
+    assert town.state() == before
+
+
+@pytest.mark.slow
+def test_what_was_new_is_taken_back(town: Town) -> None:
+    """Should pip fail when it has begun: here something else is in the way of the package."""
+    packages.wheel(packages.Package(name="helper", requires=(), manifest=None), town.wheels)
+    town.release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
+    in_the_way = town.environment.site / "neurogym_task_dots"
+    in_the_way.touch()
+    before = town.state()
+    try:
+        refused = town.ngym("install", "dots", "--yes")
+        assert refused.returncode == 1, refused.stdout
+        assert "pip install failed" in refused.stderr
+        assert town.state() == before
+    finally:
+        in_the_way.unlink()
+
+
+@pytest.mark.slow
 def test_a_source_distribution_is_never_built(town: Town, tmp_path: Path) -> None:
     town.release().unlink()
     source = tmp_path / "neurogym_task_dots-1.0.0"

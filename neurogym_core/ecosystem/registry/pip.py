@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ...errors import InstallError
-from ..names import CORE, canonical, clean
+from ..names import CORE, canonical, clean, said_by
 
 PROTECTED = (CORE, "gymnasium", "numpy")
 """What nothing that is installed may change by the way: other packages' results stand on them."""
@@ -54,13 +56,30 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
         show: let pip show its progress on this process's terminal.
 
     Raises:
-        InstallError: pip failed; it unpacks nothing before all hashes are checked, and takes back what it began.
+        InstallError: pip failed, or a file is damaged. Nothing is unpacked before all files are there, by hash, and whole;
+            what was new is taken back should unpacking fail all the same.
     """
     with TemporaryDirectory(prefix="ngym-") as folder:
         lock = Path(folder) / "requirements.txt"
         lock.write_text("".join(f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in steps), "utf-8")
         arguments = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(lock))
-        _pip("install", *arguments, show=show)
+        _pip("download", *arguments, "-d", folder, show=show)
+        for path in Path(folder).glob("*.whl"):
+            _require_whole(path)
+        try:
+            _pip("install", *arguments, "--no-index", "--find-links", folder)
+        except InstallError:
+            take_back(steps)
+            raise
+
+
+def take_back(steps: Sequence[Step]) -> None:
+    """Remove what was not there before these steps, as far as pip can."""
+    importlib.invalidate_caches()
+    for one in steps:
+        if one.before is None and installed_version(one.name) is not None:
+            with contextlib.suppress(InstallError):
+                uninstall(one.name)
 
 
 def uninstall(name: str) -> None:
@@ -113,6 +132,20 @@ def installed_version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def _require_whole(path: Path) -> None:
+    """pip would stop in the middle of unpacking a damaged wheel, and leave the files it has written."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+    except (zipfile.BadZipFile, OSError, EOFError) as error:
+        damaged = said_by(error)
+    if damaged is not None:
+        raise InstallError(
+            f"{path.name} has the hash it should have, and is damaged ({clean(damaged)}). Expected a whole wheel. Tell the "
+            "package's maintainers, and ask for another version."
+        )
 
 
 def _step(row: Mapping[str, Any]) -> Step:
