@@ -1,4 +1,6 @@
-"""Train networks and agents on tasks: what all trainers share, the folder of a run, and ``ngym train``.
+"""Train networks and agents on tasks, analyse how they behave, and put that beside real subjects.
+
+``ngym train``, ``ngym evaluate`` and ``ngym compare`` are made of what is here.
 
 Trainers come from other packages, found through the entry-point group ``neurogym.trainers``; nothing here imports
 torch.
@@ -10,11 +12,21 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "Behaviour": "behaviour",
     "Experiment": "experiment",
+    "Reference": "references",
+    "Roles": "behaviour",
     "Run": "runs",
     "Trainer": "training",
     "Watch": "training",
+    "analyse": "analyses",
+    "compare_with": "comparison",
+    "play_run": "playing",
+    "play_task": "playing",
+    "published": "references",
+    "read_trials": "references",
     "trainer_named": "trainers",
+    "write_report": "report",
 }
 
 __all__ = [*_HOMES]

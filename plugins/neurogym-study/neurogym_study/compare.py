@@ -118,10 +118,10 @@ def _number(name: str, text: str) -> float:
 
 
 def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> None:
-    from neurogym_study.comparison import compare
+    from neurogym_study.comparison import compare_with
     from neurogym_study.report import write_report
 
-    findings = compare(behaviour, reference)
+    findings = compare_with(behaviour, reference)
     facts = {"record": f"{record}, {len(behaviour)} trials", "with": reference.title, "citation": reference.citation,
              "doi": reference.doi, "notes": " ".join(reference.notes)}  # fmt: skip
     target = write_report(

@@ -21,7 +21,7 @@ SAME = 1e-6
 """Strengths closer than this are the same."""
 
 
-def compare(behaviour: Behaviour, reference: Reference) -> list[Finding]:
+def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
     """All comparisons, those that cannot be done included."""
     mine = summarised(behaviour.record, behaviour.roles, "record")
     comparisons: Sequence[tuple[str, str, Callable[[], Result]]] = (

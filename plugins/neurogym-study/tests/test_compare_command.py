@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from neurogym_study.behaviour import Behaviour, Roles
-from neurogym_study.comparison import compare
+from neurogym_study.comparison import compare_with
 from neurogym_study.references import PUBLISHED, published, published_names, read_summary, summarised
 
 from neurogym_core import TrialRecord
@@ -33,7 +33,7 @@ def monkey(n=6 * 436, seed=1, threshold=THRESHOLD, extra_ms=0.0):
 
 
 def found(record, reference, name, roles=None):
-    findings = {one.name: one for one in compare(Behaviour(record, roles or Roles()), reference)}
+    findings = {one.name: one for one in compare_with(Behaviour(record, roles or Roles()), reference)}
     return findings[name]
 
 

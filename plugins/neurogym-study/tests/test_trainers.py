@@ -109,3 +109,15 @@ def test_an_agents_wrappers_of_envs_reach_it_and_those_of_tasks_its_task(toys, s
     assert "TrialHistory" in type(trainer.tasks[0]).__name__
     with pytest.raises(NotSupportedError, match="toy-agent"):
         trainer_named("toy-agent", "model")
+
+
+def test_every_public_name_is_there_and_torch_stays_away():
+    import subprocess
+    import sys
+
+    program = (
+        "import sys, neurogym_study; [getattr(neurogym_study, name) for name in neurogym_study.__all__]; "
+        "print('torch' in sys.modules, len(neurogym_study.__all__))"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert result.stdout.split() == ["False", "15"]

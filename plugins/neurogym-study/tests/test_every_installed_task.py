@@ -1,0 +1,35 @@
+"""Every installed task can be evaluated: what cannot be analysed says why, and nothing fails."""
+
+from __future__ import annotations
+
+import pytest
+from neurogym_study.analyses import analyse
+from neurogym_study.behaviour import Behaviour, Roles
+from neurogym_study.playing import play_task
+from neurogym_study.report import page
+
+from neurogym_core import Task, make_task
+from neurogym_core.ecosystem.discovery import installed, load_task
+from neurogym_core.errors import NeurogymError
+
+
+def names():
+    return sorted(task.id for task in installed().tasks if not task.has("blocked"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", names())
+def test_a_task_is_evaluated(name):
+    if not (isinstance(load_task(name), type) and issubclass(load_task(name), Task)):
+        return  # a plain env has no table, and `ngym evaluate` says so
+    task = make_task(name)
+    try:
+        played = play_task(task, "guess", 60, seed=1)
+    except NeurogymError as error:
+        assert len(str(error)) > 20, "a subject that cannot play it says why"
+        return
+    findings = analyse(Behaviour(played.record, Roles.of_task(task)))
+    assert len(findings) == 8
+    for finding in findings:
+        assert (finding.table is None) != (finding.why_not is None)
+    assert page(name, played.facts, findings).count("<h2") == 8
