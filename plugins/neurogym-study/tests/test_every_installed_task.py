@@ -10,7 +10,6 @@ from neurogym_study.report import page
 
 from neurogym_core import Task, make_task
 from neurogym_core.ecosystem.discovery import installed, load_task
-from neurogym_core.errors import NeurogymError
 
 
 def names():
@@ -23,11 +22,7 @@ def test_a_task_is_evaluated(name):
     if not (isinstance(load_task(name), type) and issubclass(load_task(name), Task)):
         return  # a plain env has no table, and `ngym evaluate` says so
     task = make_task(name)
-    try:
-        played = play_task(task, "guess", 60, seed=1)
-    except NeurogymError as error:
-        assert len(str(error)) > 20, "a subject that cannot play it says why"
-        return
+    played = play_task(task, "guess", 60, seed=1)
     findings = analyse(Behaviour(played.record, Roles.of_task(task)))
     assert len(findings) == 8
     for finding in findings:
