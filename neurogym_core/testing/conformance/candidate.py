@@ -173,14 +173,14 @@ class Candidate:
         task = self.task
         env = self.vector_env(ENVS)
         env.reset(seed=17)
-        long = task.typical_steps > LONG
+        long = task.typical_steps > LONG or not task.batched
         least, most = self.several(1, 3 if long else 20), self.several(40, 400)
         if task.stateful and task.trials_per_session is not None:
             most = min(most, task.trials_per_session)  # who learns, or is taught, is another one in the next session
-        enough = self.several(400 if task.batched else 80, 2000 if long else 6000)
+        enough = self.several(400, 2000 if long else 6000) if task.batched else self.several(80, 400)
         rests = task.actions.continuous or task.actions.rest is not None
         # Trials in which nobody answers last for as long as they may.
-        brief = self.level == "full" or not long
+        brief = self.level == "full" or task.typical_steps <= LONG
         subjects = SUBJECTS if rests and brief else SUBJECTS[:2]
         return {name: play(env, name, least, most, enough) for name in subjects}
 
