@@ -96,7 +96,7 @@ def checked(
 
 def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) -> Any:
     value = _python_value(value)
-    if annotation in ("Any", "typing.Any"):  # in several written forms: the class reads it itself
+    if annotation in ("Any", "typing.Any") or "Distribution" in annotation:  # of many written forms: the class reads it
         return value
     if isinstance(default, tuple) and isinstance(value, list | tuple | int | float) and not isinstance(value, bool):
         value = tuple(value) if isinstance(value, list | tuple) else (value,)

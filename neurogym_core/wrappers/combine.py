@@ -49,7 +49,7 @@ class Combine(Deciding):
     """
 
     distractor: Any = None
-    onset: Any = 0
+    onset: float | Distribution = 0
     weights: tuple[float, ...] = ()
     cue: bool = False
     share: bool = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.distributions import Distribution
 from neurogym_core.wrappers._mixing import Mixing
 
 
@@ -38,7 +39,7 @@ class Mixture(Mixing):
 
     others: tuple[Any, ...] = ()
     order: str = "random"
-    length: Any = 1
+    length: int | Distribution = 1
     chance: float = 1.0
     weights: tuple[float, ...] = ()
     again: bool = True

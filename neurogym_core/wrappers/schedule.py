@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from neurogym_core.trials.distributions import Distribution
 from neurogym_core.wrappers._scheduling import Scheduling
 
 
@@ -36,7 +37,7 @@ class Schedule(Scheduling):
 
     blocks: tuple[Mapping[str, Any], ...] = ()
     order: str = "sequence"
-    length: Any = 1
+    length: int | Distribution = 1
     chance: float = 1.0
     weights: tuple[float, ...] = ()
     again: bool = True

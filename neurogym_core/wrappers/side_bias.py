@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.distributions import Distribution
 from neurogym_core.wrappers._scheduling import ANSWER, Scheduling
 
 
@@ -30,7 +31,7 @@ class SideBias(Scheduling):
     """
 
     probs: Any = 0.8
-    length: Any = 100
+    length: int | Distribution = 100
     chance: float = 1.0
     order: str = "random"
 

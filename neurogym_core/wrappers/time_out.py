@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
@@ -32,7 +30,7 @@ class TimeOut(TaskWrapper):
         InvalidValueError: a duration that is not above 0, or another outcome.
     """
 
-    duration: Any = 1000
+    duration: float | Distribution = 1000
     after: tuple[str, ...] = ("error",)
 
     def define(self) -> None:

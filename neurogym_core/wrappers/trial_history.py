@@ -9,6 +9,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.tasks.given import Drawn, check_free
 from neurogym_core.tasks.session import Session
+from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import Outcome
 from neurogym_core.wrappers._deciding import Deciding
 from neurogym_core.wrappers._walk import Walk
@@ -51,7 +52,7 @@ class TrialHistory(Deciding):
     probs: float | tuple[tuple[float, ...], ...] = 0.8
     contexts: tuple[Any, ...] = ()
     order: str = "sequence"
-    length: Any = 200
+    length: int | Distribution = 200
     chance: float = 1.0
     again: bool = False
     reset: bool = False

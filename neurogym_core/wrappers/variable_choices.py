@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers._scheduling import Scheduling
 from neurogym_core.wrappers.side_bias import answer_block
@@ -33,7 +33,7 @@ class VariableChoices(Scheduling):
     """
 
     counts: tuple[int, ...] = ()
-    length: Any = 100
+    length: int | Distribution = 100
     chance: float = 1.0
     weights: tuple[float, ...] = ()
     first: bool = True

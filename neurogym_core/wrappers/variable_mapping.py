@@ -12,6 +12,7 @@ import numpy as np
 from neurogym_core.errors import unknown
 from neurogym_core.tasks.given import Drawn
 from neurogym_core.tasks.session import Session
+from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.trial import Slot, Trial
 from neurogym_core.wrappers._deciding import Deciding
 from neurogym_core.wrappers._layout import laid_out
@@ -37,7 +38,7 @@ class VariableMapping(Deciding):
         UnknownNameError: no such action.
     """
 
-    length: Any = 30
+    length: int | Distribution = 30
     chance: float = 0.01
     group: str = ""
 
