@@ -112,8 +112,11 @@ class Candidate:
         return self.with_small_blocks(make(self.source, plugins=False, **settings))
 
     def with_small_blocks(self, env: Any) -> Any:
-        """At the quick level trials are laid out a few at a time: most of a reset is noise that nobody looks at."""
-        if self.kind == "task" and self.level == "quick":
+        """At the quick level trials are laid out a few at a time: most of a reset is noise that nobody looks at.
+
+        At both levels where laying out a trial takes a call.
+        """
+        if self.kind == "task" and (self.level == "quick" or not self.task.batched):
             stream = stream_of(env)
             several = (16 if stream.n >= ENVS else 8) if self.task.batched else 4
             single = 2048 // self.task.typical_steps if self.task.batched else 16
