@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from .._optional import optional
 from ..ecosystem.discovery import installed, load
 from ..ecosystem.names import canonical, said_by
 from ..ecosystem.records import TaskInfo
-from ..errors import NeurogymError
+from ..errors import NeurogymError, NotSupportedError
 
 
 def main(arguments: list[str]) -> None:
@@ -35,11 +36,12 @@ def look_at(task: TaskInfo, folder: Path) -> dict[str, Any]:
     try:
         found: Any = load(task)
         if not (hasattr(found, "define") and hasattr(found, "new_trial")):
-            from ._describe import describe_class
+            return {**_look_at_env(task.id, found, folder / f"{task.name}.svg"), "failure": None}
+        from ..study.figures import trial_figure
+        from ..study.traces import trace_of
 
-            return {"description": describe_class(found), "failure": None}
         told = _look_at_task(found)
-        _draw(found(), folder / f"{task.name}.svg")
+        _save(lambda: trial_figure(trace_of(found(), seed=0)), folder / f"{task.name}.svg")
         return {**told, "failure": None}
     except BaseException as error:
         return {"failure": str(error) if isinstance(error, NeurogymError) else said_by(error)}
@@ -57,14 +59,22 @@ def _look_at_task(found: Any) -> dict[str, Any]:
     return {"description": describe(task), "digest": digest}
 
 
-def _draw(task: Any, path: Path) -> None:
-    from ..study.figures import save_figure, trial_figure
-    from ..study.traces import trace_of
+def _look_at_env(name: str, found: type, path: Path) -> dict[str, Any]:
+    from ..study.plain_envs import env_figure
+    from ._describe import describe_class
+
+    with contextlib.suppress(NotSupportedError):  # it shows nothing that could be drawn
+        _save(lambda: env_figure(name), path)
+    return {"description": describe_class(found)}
+
+
+def _save(draw: Callable[[], Any], path: Path) -> None:
+    from ..study.figures import save_figure
 
     matplotlib = optional("matplotlib", needed_for="Drawing a trial for the registry", extra="plot")
     # Text as text, and the same names of parts in every run: small files that do not differ for nothing.
     with matplotlib.rc_context({"svg.hashsalt": "ngym", "svg.fonttype": "none"}):
-        save_figure(trial_figure(trace_of(task, seed=0)), path)
+        save_figure(draw(), path)
 
 
 if __name__ == "__main__":
