@@ -396,7 +396,7 @@ def test_premature_answering_never_pays(task_id):
         lambda task: task.actions.continuous or (task.actions.rest is not None and task.actions.size > 1),
         "every action is an answer, or there is only one",
     )
-    n = 400 if task.max_steps < 500 else 100  # who is always premature may keep a long trial from ever getting on
+    n = 400 if task.max_steps < 500 else 40  # who is always premature may keep a long trial from ever getting on
     reward = {name: run(task, name, n, num_envs=100, seed=1)["reward"] for name in ("premature", "guess", "oracle")}
     mean = {name: values.mean() for name, values in reward.items()}
     error = np.sqrt(sum(reward[name].var() / n for name in ("premature", "guess")))
