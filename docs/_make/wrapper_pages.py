@@ -152,6 +152,11 @@ EXAMPLES = {
         {"file": "trials.csv"}, "record_trials:file=again.csv", 'from neurogym_core import TrialRecord\n'
         'print(len(TrialRecord.from_csv("trials.csv")) >= 100)',
     ),
+    "TTLPulse": Example(
+        {"periods": (("stimulus",), ("decision",))}, "ttl_pulse:periods=[['stimulus'],['decision']]",
+        'from neurogym_core import make\nenv = make("' + DOTS + '", wrap=wrap)\n'
+        'print(env.reset(seed=0)[1]["signal_0"], [env.step(0)[4]["signal_0"] for _ in range(6)])',
+    ),
     "Monitor": Example({"every": 50}, "monitor:every=50", 'print(record["performance"].mean())'),
 }  # fmt: skip
 
@@ -179,7 +184,7 @@ def page_of(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
 
 
 def _options(example: Example) -> str:
@@ -190,12 +195,15 @@ def _options(example: Example) -> str:
 def _snippet(name: str, example: Example) -> str:
     params = "".join(f", {key}={value!r}" for key, value in example.params.items())
     wrap = f"({name!r}, {_written(example.wrap)})" if example.wrap else repr(name)
+    lines = example.code.splitlines()
+    taken = {"run", *(["make_task"] if "make_task" in example.note else [])}
+    taken |= {line.rpartition(" ")[2] for line in lines if line.startswith("from neurogym_core import ")}
     code = "\n".join([
-        "from neurogym_core import make_task, run" if "make_task" in example.note else "from neurogym_core import run",
+        f"from neurogym_core import {', '.join(sorted(taken, key=lambda name: (name.islower(), name)))}",
         "",
         f"wrap = {wrap}",
         f'record = run("{example.task}", "{example.subject}", 100, num_envs=1, seed=0, wrap=wrap{params})',
-        example.code,
+        *(line for line in lines if not line.startswith("from ")),
     ])  # fmt: skip
     code = code.replace("'", '"')
     return f"```python\n{code}\n```\n```text\n{_output(code)}```"

@@ -31,6 +31,7 @@ _HOMES = {
     "PassReward": "pass_reward",
     "RecordTrials": "record_trials",
     "Monitor": "monitor",
+    "TTLPulse": "ttl_pulse",
 }
 
 __all__ = [*_HOMES]

@@ -52,6 +52,7 @@ def settings_of(name: str, kind: str) -> dict:
         "Curriculum": {"stages": [{"rewards": {"abort": -0.5}}], "window": 3},
         "Combine": {"distractor": small.Going(timing={"fixation": 0, "stimulus": 100, "decision": 100}), "onset": 100},
         "Monitor": {"every": 3, "out": io.StringIO()},
+        "TTLPulse": {"periods": [task.period_names[:1]]},
     }.get(name, {})
 
 

@@ -14,8 +14,8 @@ import pytest
 from wrapper_small_tasks import Choosing, Going, Steering
 
 from neurogym_core import Choice, TrialRecord, make, make_vec
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.wrappers import Monitor, PassReward, RecordTrials
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.wrappers import Monitor, PassReward, RecordTrials, TTLPulse
 
 
 def play(env, steps: int, seed: int = 0) -> list[dict]:
@@ -159,6 +159,38 @@ def test_figures_of_whole_trials_are_saved(task, vector, tmp_path):
     whole = env._watch._whole
     assert len(whole.observations) == len(whole.actions) == len(whole.periods)
     assert whole.observations[0].shape == (task().channels.size,)
+
+
+# ---------------------------------------------------------------------- pulses
+
+
+@pytest.mark.parametrize("envs", [0, 1, 3])
+def test_signals_are_high_in_their_periods(envs):
+    wrap = ("ttl_pulse", {"periods": [["stimulus"], ["fixation", "decision"]]})
+    env = make_vec(Choosing, envs, wrap=wrap) if envs else make(Choosing, wrap=wrap)
+    info = env.reset(seed=0)[1]
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        period = np.asarray(info["period"]).astype(str)
+        np.testing.assert_array_equal(info["signal_0"], period == "stimulus")
+        np.testing.assert_array_equal(info["signal_1"], period != "stimulus")
+        assert type(info["signal_0"]) is (np.ndarray if envs else int)
+        info = env.step(rng.integers(0, 4, envs) if envs else int(rng.integers(4)))[4]
+
+
+@pytest.mark.parametrize(
+    ("periods", "error", "says"),
+    [
+        ([["stimulis"]], UnknownNameError, "Did you mean 'stimulus'"),
+        ([], InvalidValueError, "the periods of every line"),
+        ([[]], InvalidValueError, "the periods of every line"),
+    ],
+)
+def test_lines_that_cannot_be_are_told(periods, error, says):
+    with pytest.raises(error, match=says):
+        make(Choosing, wrap=("TTLPulse", {"periods": periods}))
+    with pytest.raises(NotSupportedError, match="no task"):
+        TTLPulse(gymnasium.make("CartPole-v1"))
 
 
 def test_what_cannot_be_watched_is_told():

@@ -1,0 +1,86 @@
+"""Mark periods of a trial, as a rig does with pulses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import VectorEnv, VectorWrapper
+
+from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
+
+
+class _Lines:
+    """Which periods each line is high in."""
+
+    def __init__(self, periods: Any, task: Any) -> None:
+        if task is None:
+            raise NotSupportedError("TTLPulse cannot be applied: the env has no task, hence no periods to mark. Leave it out.")
+        lines = [[line] if isinstance(line, str) else list(line) for line in periods] if not isinstance(periods, str) else [[periods]]
+        if not lines or not all(lines):
+            raise InvalidValueError(
+                f"TTLPulse was given periods={periods!r}; give the periods of every line, e.g. [['stimulus'], ['decision']]."
+            )
+        for name in (name for line in lines for name in line):
+            if name not in task.period_names:
+                raise unknown("period", name, task.period_names, of=task.name)
+        self.lines = [np.asarray(line) for line in lines]
+
+    def add(self, info: dict[str, Any]) -> dict[str, Any]:
+        """`info` with ``signal_0``, ``signal_1``, …: 1 in the periods of the line, else 0; int, or (N,) ints."""
+        if "period" not in info:
+            return info
+        period = np.asarray(info["period"])
+        high = [np.isin(period.astype(str), line).astype(np.int64) for line in self.lines]
+        return {**info, **{f"signal_{k}": signal if period.ndim else int(signal) for k, signal in enumerate(high)}}
+
+
+class VectorTTLPulse(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
+    """`TTLPulse` for vector envs."""
+
+    def __init__(self, env: VectorEnv, periods: Sequence[Any] = (("stimulus",),)) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, periods=periods)
+        super().__init__(env)
+        self._lines = _Lines(periods, getattr(env.unwrapped, "task", None))
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple:
+        observations, info = self.env.reset(seed=seed, options=options)
+        return observations, self._lines.add(info)
+
+    def step(self, actions: Any) -> tuple:
+        *result, info = self.env.step(actions)
+        return (*result, self._lines.add(info))
+
+
+class TTLPulse(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
+    """Says in `info` whether a step lies in given periods: ``info["signal_0"]``, ``info["signal_1"]``, …, 1 or 0.
+
+    As recordings are aligned with what happened in a trial: one line per group of periods. As everything else in the
+    `info` of a step, a signal belongs to the step that was scored; after a reset, to the first observation.
+
+    Args:
+        env: any env of a task.
+        periods: of every line, the periods it is 1 in.
+
+    Raises:
+        NotSupportedError: the env has no task.
+        UnknownNameError: a period that the task does not have.
+        InvalidValueError: no line, or one without a period.
+    """
+
+    vector = VectorTTLPulse
+
+    def __init__(self, env: gymnasium.Env, periods: Sequence[Any] = (("stimulus",),)) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, periods=periods)
+        super().__init__(env)
+        self._lines = _Lines(periods, getattr(env.unwrapped, "task", None))
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple:
+        observation, info = self.env.reset(seed=seed, options=options)
+        return observation, self._lines.add(info)
+
+    def step(self, action: Any) -> tuple:
+        *result, info = self.env.step(action)
+        return (*result, self._lines.add(info))
