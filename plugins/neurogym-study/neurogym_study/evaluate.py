@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the trials.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a TASK.")
 @click.option("--timing", multiple=True, metavar="PERIOD=MS", help="A period's duration, of a TASK.")
+@click.option("--wrap", multiple=True, metavar="WRAPPER", help="A wrapper of a TASK, e.g. ReactionTime.")
 @click.option(
     "--condition", "conditions", multiple=True, metavar="NAME=VALUE", help="Impose a condition on all trials."
 )
@@ -52,7 +53,7 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
 
 def _check(is_run: bool, what: str, given: dict[str, Any]) -> None:
     """What belongs to a TASK does not go with a RUN."""
-    names = ("subject", "parameters", "timing")
+    names = ("subject", "parameters", "timing", "wrap")
     wrong = [f"--{'set' if name == 'parameters' else name}" for name in names if given[name]]
     if is_run and wrong:
         raise click.UsageError(f"{', '.join(wrong)} was given with the run {what!r}, which has its own. Leave it out.")
@@ -74,10 +75,12 @@ def _played_run(folder: Path, given: dict[str, Any]) -> Played:
 
 
 def _played_task(name: str, given: dict[str, Any]) -> Played:
+    from neurogym_core import make_task
     from neurogym_study.playing import play_task
 
     task = made_task(name, given["parameters"], given["timing"])
     with usage_errors():
+        task = make_task(task, wrap=given["wrap"])
         return play_task(
             task,
             given["subject"] or "guess",

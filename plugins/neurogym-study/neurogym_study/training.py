@@ -136,7 +136,8 @@ class Watch:
         seconds = self._before + time.perf_counter() - self._since
         row = {self.trainer.unit: self.trainer.done, **measured, "accuracy": accuracy, "seconds": seconds}
         self.trainer.curve.append({name: float(value) for name, value in row.items()})
-        self.tick(**measured, accuracy=accuracy)
+        # One number of each kind fits beside a bar; the curve has those of every task.
+        self.tick(**{name: value for name, value in measured.items() if " " not in name}, accuracy=accuracy)
         self.met = self._is_met(record, accuracy)
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)

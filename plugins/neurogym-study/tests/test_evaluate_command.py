@@ -58,6 +58,16 @@ def test_a_subject_plays_a_task_with_settings(sides, ngym):
     assert float(rows("ev/accuracy.csv")[0]["accuracy"]) == 1
 
 
+def test_wrappers_of_tasks_are_applied(sides, ngym):
+    words = ("--subject", "premature", "--n-trials", 100, "--csv", "t.csv")
+    assert ngym("evaluate", sides, *words)[0] == 0
+    plain = TrialRecord.from_csv("t.csv")
+    code, said = ngym("evaluate", sides, *words, "--wrap", "TrialHistory")
+    assert code == 0, said
+    assert plain != TrialRecord.from_csv("t.csv")
+    assert "TrialHistory" in Path("evaluation/report.html").read_text("utf-8")
+
+
 def test_every_analysis_that_cannot_be_done_says_why(sides, ngym):
     code, said = ngym("evaluate", sides, "--subject", "guess", "--n-trials", 100, "--out", "ev")
     assert code == 0

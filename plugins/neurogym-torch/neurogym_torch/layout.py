@@ -25,7 +25,8 @@ class Layout:
     Attributes:
         n_inputs, n_outputs: what a network needs.
         channels, actions: name -> slice of the inputs or outputs; a name that stands for several sizes is written
-            ``name[size]``. ``channels["rule"]`` is the rule input.
+            ``name[size]``. ``channels["rule"]`` is the rule input (``channels["rule of the
+            layout"]`` where tasks have a channel of that name themselves).
     """
 
     def __init__(self, tasks: Sequence[Task], rule: bool | None = None) -> None:
@@ -44,7 +45,9 @@ class Layout:
         self.n_outputs = max(part.stop for part in self.actions.values())
         self.rule = len(self.tasks) > 1 if rule is None else rule
         if self.rule:
-            self.channels["rule"] = slice(self.n_inputs, self.n_inputs + len(self.tasks))
+            self._rule = self.n_inputs
+            name = "rule" if "rule" not in self.channels else "rule of the layout"
+            self.channels[name] = slice(self._rule, self._rule + len(self.tasks))
             self.n_inputs += len(self.tasks)
 
     def __repr__(self) -> str:
@@ -55,7 +58,7 @@ class Layout:
         wide = observations.new_zeros(*observations.shape[:-1], self.n_inputs)
         wide[..., self._inputs[which].to(wide.device)] = observations
         if self.rule:
-            wide[..., self.channels["rule"].start + which] = 1
+            wide[..., self._rule + which] = 1
         return wide
 
     def targets(self, which: int, targets: Tensor) -> Tensor:

@@ -195,7 +195,13 @@ class SupervisedTrainer(Trainer):
     def subject(self, which: int = 0) -> NetworkSubject:
         """The network as a subject of one of the tasks."""
         return NetworkSubject(
-            self.network, self.layout, which, targets=self.targets, answers=self.answers, carry=self.carry, seed=self.seed
+            self.network,
+            self.layout,
+            which,
+            targets=self.targets,
+            answers=self.answers,
+            carry=self.carry,
+            seed=self.seed,
         )
 
     # ------------------------------------------------------------------ checkpoints

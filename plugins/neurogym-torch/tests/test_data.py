@@ -14,7 +14,9 @@ KINDS = [("Sides", None), ("Sides", 30), ("Directions", None), ("Pulses", 13), (
 
 
 def same(a, b):
-    return all(torch.equal(getattr(a, name), getattr(b, name)) for name in ("inputs", "targets", "weights", "new_trial"))
+    return all(
+        torch.equal(getattr(a, name), getattr(b, name)) for name in ("inputs", "targets", "weights", "new_trial")
+    )
 
 
 @pytest.mark.parametrize(("name", "seq_len"), KINDS)
@@ -69,7 +71,9 @@ def test_what_it_makes_goes_through_a_dataloader(tasks):
 
 @pytest.mark.slow
 def test_workers_of_a_dataloader_bring_different_batches(tasks):
-    loader = DataLoader(TorchDataset("perceptual/PerceptualDecisionMaking-v0", 8, seed=1), batch_size=None, num_workers=2)
+    loader = DataLoader(
+        TorchDataset("perceptual/PerceptualDecisionMaking-v0", 8, seed=1), batch_size=None, num_workers=2
+    )
     batches = [batch.inputs for batch, _ in zip(loader, range(4), strict=False)]
     assert not any(torch.equal(a, b) for k, a in enumerate(batches) for b in batches[:k])
 

@@ -44,7 +44,9 @@ def test_playing_and_scoring_whole_trials_agree(tasks, which):
 def test_the_state_outlives_a_trial_only_when_it_was_trained_so(tasks):
     task = tasks.Directions()
     network = loud(networks(task)[1])
-    fresh, carried = (run(task, NetworkSubject(network, carry=carry), 60, num_envs=2, seed=1) for carry in (False, True))
+    fresh, carried = (
+        run(task, NetworkSubject(network, carry=carry), 60, num_envs=2, seed=1) for carry in (False, True)
+    )
     assert fresh["reward"].tolist() != carried["reward"].tolist()
 
 
@@ -97,7 +99,9 @@ def test_activations_are_what_the_network_gives_and_end_with_the_trial(tasks):
         shown = activity["inputs"][trial, : steps[trial]]
         outputs, hidden = network(torch.from_numpy(shown)[None])
         np.testing.assert_allclose(activity["hidden"][trial, : steps[trial]], hidden[0].detach(), rtol=1e-4, atol=1e-4)
-        np.testing.assert_allclose(activity["outputs"][trial, : steps[trial]], outputs[0].detach(), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            activity["outputs"][trial, : steps[trial]], outputs[0].detach(), rtol=1e-4, atol=1e-4
+        )
         assert np.isnan(activity["hidden"][trial, steps[trial] :]).all()
 
 

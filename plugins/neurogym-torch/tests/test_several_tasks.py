@@ -7,7 +7,7 @@ import pytest
 import torch
 from neurogym_torch import Layout, TaskMix
 
-from neurogym_core import Choice, Task
+from neurogym_core import Choice, Task, make_task
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 
 
@@ -59,6 +59,13 @@ def test_units_of_the_same_name_and_size_are_shared():
 def test_one_task_has_no_rule_input_unless_it_is_wanted():
     assert Layout([Go()]).n_inputs == 3
     assert Layout([Go()], rule=True).n_inputs == 4
+
+
+def test_a_rule_channel_of_the_tasks_own_keeps_its_name():
+    layout = Layout([make_task("yang19/Go-v0"), make_task("yang19/Anti-v0")])
+    assert layout.channels["rule"] == slice(65, 85)
+    assert layout.channels["rule of the layout"] == slice(85, 87)
+    assert layout.inputs(1, torch.zeros(1, 85))[0].nonzero().flatten().tolist() == [86]
 
 
 def test_discrete_and_continuous_actions_do_not_mix(tasks):
