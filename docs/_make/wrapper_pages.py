@@ -153,7 +153,7 @@ EXAMPLES = {
         'print(len(TrialRecord.from_csv("trials.csv")) >= 100)',
     ),
     "TTLPulse": Example(
-        {"periods": (("stimulus",), ("decision",))}, "ttl_pulse:periods=[['stimulus'],['decision']]",
+        {"periods": (("stimulus",), ("decision",))}, 'ttl_pulse:periods=[["stimulus"],["decision"]]',
         'from neurogym_core import make\nenv = make("' + DOTS + '", wrap=wrap)\n'
         'print(env.reset(seed=0)[1]["signal_0"], [env.step(0)[4]["signal_0"] for _ in range(6)])',
     ),
