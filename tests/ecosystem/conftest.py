@@ -54,7 +54,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     folder = tmp_path / "site"
     folder.mkdir()
     _hide_other_packages(monkeypatch, tmp_path)
-    for variable in ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD"):
+    for variable in ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD", "NGYM_REGISTRY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.syspath_prepend(str(folder))
     before = set(sys.modules)

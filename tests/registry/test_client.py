@@ -80,9 +80,16 @@ def server() -> Iterator[Server]:
 def registry(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
     monkeypatch.setenv("NGYM_REGISTRY", server.url)
     monkeypatch.setenv("NGYM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(fetch, "SOCKET_SECONDS", 0.3)
-    monkeypatch.setattr(fetch, "TOTAL_SECONDS", 0.8)
     return server
+
+
+def begin(day: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let the bad day begin; returns what is to be said of it. Only who waits in vain is given less time."""
+    server.behave, said = BAD_DAYS[day]
+    if server.behave in (hang, drip):
+        monkeypatch.setattr(fetch, "SOCKET_SECONDS", 0.3)
+        monkeypatch.setattr(fetch, "TOTAL_SECONDS", 0.8)
+    return said
 
 
 def names(**options: bool) -> list[str]:
@@ -191,12 +198,13 @@ BAD_DAYS = {
 
 
 @pytest.mark.parametrize("day", BAD_DAYS)
-def test_on_a_bad_day_the_copy_is_used_and_the_reason_said(registry: Server, day: str) -> None:
+def test_on_a_bad_day_the_copy_is_used_and_the_reason_said(
+    registry: Server, day: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names()
     age_the_copy(registry.url)
-    registry.behave, said = BAD_DAYS[day]
+    said = begin(day, registry, monkeypatch)
     before = cache.read(f"{registry.url}/index.json")
-    started = time.monotonic()
     if day.startswith("304"):  # without an ETag nobody asked whether something changed
         cache.write(f"{registry.url}/index.json", before._replace(etag=""))
         before = cache.read(f"{registry.url}/index.json")
@@ -205,12 +213,13 @@ def test_on_a_bad_day_the_copy_is_used_and_the_reason_said(registry: Server, day
     assert said in found.notes[0]
     assert "3 days ago" in found.notes[0]
     assert cache.read(f"{registry.url}/index.json") == before
-    assert time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize("day", BAD_DAYS)
-def test_on_a_bad_first_day_the_core_s_own_list_is_used(registry: Server, day: str) -> None:
-    registry.behave, said = BAD_DAYS[day]
+def test_on_a_bad_first_day_the_core_s_own_list_is_used(
+    registry: Server, day: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = begin(day, registry, monkeypatch)
     found = catalogue()
     assert "neurogym-task-perceptual" in [one.name for one in found.listings]
     assert said in found.notes[0]
