@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,6 @@ import click
 
 from .._bundled import bundled
 from .._optional import optional
-from ..ecosystem.names import clean
 from ..errors import InvalidValueError
 
 TEMPLATE = "cookiecutter-task"
@@ -121,9 +119,7 @@ def store_digest(package: Path, task: str) -> None:
 def _hook() -> ModuleType:
     """The template's own check of answers, which plain cookiecutter runs too."""
     path = bundled(TEMPLATE) / "hooks" / "pre_gen_project.py"
-    spec = importlib.util.spec_from_file_location("ngym_template_answers", path)
-    if spec is None or spec.loader is None:
-        raise InvalidValueError(f"{clean(str(path))} cannot be read. Install the core again.")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = ModuleType("ngym_template_answers")
+    # Not imported, since that would write byte code into the template.
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), module.__dict__)
     return module
