@@ -126,7 +126,7 @@ EXAMPLES = (
         parameters={"dt": 100, "rule_input": False},
         options={"loss": "mse", "rest_weight": 2.0, "answers": "last", "learning_rate": 2e-3,
                  "shares": (1, 1, 1, 1, 1, 1, 3, 3, 2, 1), "test_every": 250, "test_trials": 400},
-        seeds=(0,),
+        seeds=(0, 1),
         words=f"ngym train {' '.join(f'yang19/{name}-v0' for name in TEN)} --model gru --set dt=100 --set rule_input=false "
         "--option loss=mse --option rest_weight=2 --option answers=last --option shares=1,1,1,1,1,1,3,3,2,1 "
         "--option learning_rate=0.002 --updates 8000 --out run",
