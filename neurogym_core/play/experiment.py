@@ -168,15 +168,27 @@ class Experiment:
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the file, in one piece.
+        """Write the file, in one piece; tasks in files are named as they are found from its folder.
 
         Raises:
             OSError: it cannot be written.
         """
-        text = self.to_toml()
+        text = self._moved_to(Path(path).parent).to_toml()
         with replacing(path) as temporary:
             temporary.write_bytes(text.encode("utf-8"))
         return Path(path)
+
+    def _moved_to(self, folder: Path) -> Experiment:
+        """The same with files of one's own named as they are found from another folder."""
+
+        def moved(name: str) -> str:
+            if not is_file_reference(name):
+                return name
+            file, colon, inside = self._beside(name).partition(".py")
+            return Path(os.path.relpath(file + colon, folder)).as_posix() + inside
+
+        wrap = tuple((name, _with_tasks(settings, moved)) for name, settings in self.wrap)
+        return replace(self, task=moved(self.task), wrap=wrap)
 
     @classmethod
     def of(cls, task: Any, *, wrap: Any = (), **settings: Any) -> Experiment:

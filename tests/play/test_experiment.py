@@ -236,6 +236,20 @@ def test_a_task_in_a_file_is_only_run_where_somebody_says_so(tmp_path):
     assert "Lamp, played by: oracle" in done.output
 
 
+def test_a_saved_file_finds_the_task_from_where_it_is(tmp_path, monkeypatch):
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "tasks" / "lamp.py").write_text(STUDENT)
+    monkeypatch.chdir(tmp_path)
+    done = ngym("run", "tasks/lamp.py:Lamp", "--n-trials", "2", "--save", "runs/e.toml")
+    assert done.exit_code == 0, done.output
+    assert 'task = "../tasks/lamp.py:Lamp"' in (tmp_path / "runs" / "e.toml").read_text()
+    monkeypatch.chdir(tmp_path / "tasks")
+    experiment = load("../runs/e.toml", trust=True)
+    assert experiment.make_task().name == "Lamp"
+    assert load(experiment.save(tmp_path / "again.toml"), trust=True).task == "tasks/lamp.py:Lamp"
+
+
 def test_only_the_tasks_that_wrappers_are_given_are_held_to_ids(tmp_path):
     """A schedule over a mixture names tasks as the mixture calls them."""
     text = (

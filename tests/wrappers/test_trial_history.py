@@ -301,7 +301,7 @@ def test_history_is_forgotten_after_an_error_if_asked():
     task = TrialHistory(Simple(trials_per_session=None), probs=1.0, reset=True)
     assert task.reads_outcomes
     assert len(set(run(task, "oracle", 60, num_envs=1, seed=0)["side"])) == 1
-    side = run(task, "rest", 3000, num_envs=2, seed=0)
+    side = run(task, "rest", 1200, num_envs=2, seed=0)
     repeats = np.concatenate([np.diff(side["side"][side["env"] == env]) == 0 for env in range(2)])
     assert abs(repeats.mean() - 1 / 3) < 5 * np.sqrt(2 / 9 / repeats.size)
 
