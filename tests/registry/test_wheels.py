@@ -138,6 +138,22 @@ def test_a_manifest_without_a_row_for_a_task_is_refused(keeper, tmp_path: Path) 
     assert not (keeper.folder / "releases").exists()
 
 
+def test_wrappers_are_in_the_release_with_what_their_old_names_stand_for(tmp_path: Path) -> None:
+    from neurogym_core.ecosystem.registry.releases import make_release
+    from neurogym_core.ecosystem.registry.schemas import breaches
+
+    row = 'title = "Slower"\nsummary = "Slows."\naliases = ["Slow"]\n[wrapper.presets]\nSlow = "factor = 2"\n'
+    package = packages.Package(
+        name=NAME, version="1.0.0", metadata=METADATA, manifest=f'[[wrapper]]\nname = "Slower"\n{row}',
+        groups={"neurogym.wrappers": {"Slower": "neurogym_task_dots.tasks:Slower"}},
+    )  # fmt: skip
+    release = make_release(read_wheel(packages.wheel(package, tmp_path)), None, None)
+    (wrapper,) = release["wrappers"]
+    assert wrapper["presets"] == {"Slow": "factor = 2"}
+    assert wrapper["entry_point"] == "neurogym_task_dots.tasks:Slower"
+    assert breaches(release, "release") == []
+
+
 def test_values_that_json_has_no_word_for() -> None:
     assert plain({"a": [float("inf"), 1.5], "b\x1b": "x\x1b[31my\nz"}) == {"a": ["inf", 1.5], "b": "x[31my\nz"}
 

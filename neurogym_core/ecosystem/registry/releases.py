@@ -28,7 +28,7 @@ FROM_WHEEL = (
     "name", "version", "requires_core", "requires_python", "requires", "license", "modules", "files", "tasks",
     "wrappers",
 )  # fmt: skip
-_STATIC = ("name", "entry_point", "title", "summary", "tags", "species", "references", "aliases", "expected")
+_STATIC = ("name", "entry_point", "title", "summary", "tags", "species", "references", "aliases", "expected", "presets")
 _DESCRIBED = (
     "docstring", "dt", "parameters", "channels", "actions", "periods", "conditions", "rewards", "supervised",
     "trials_per_session",
@@ -194,7 +194,7 @@ def _of_manifest(row: Row) -> dict[str, Any]:
     texts = {"name": row.name, "title": row.title, "summary": row.summary}
     words = {"tags": list(row.tags), "species": list(row.species), "aliases": list(row.aliases)}
     found = {**texts, **words, "references": [_without_empty(asdict(one)) for one in row.references]}
-    return {**found, "expected": dict(row.expected)} if row.kind == "task" else found
+    return {**found, **({"expected": dict(row.expected)} if row.kind == "task" else {"presets": dict(row.presets)})}
 
 
 def _without_empty(reference: dict[str, Any]) -> dict[str, Any]:
