@@ -7,7 +7,8 @@ import pytest
 import torch
 from neurogym_torch import TorchDataset, render
 
-from neurogym_core import Dataset, make_task
+from neurogym_core import Dataset, Task, make_task
+from neurogym_core.ecosystem.discovery import installed, load_task
 
 DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 WITH_TABLES = ("Sides", "Directions", "Pulses", "Position")
@@ -83,3 +84,20 @@ def test_tasks_of_other_packages_render_alike():
         table = dataset.next_table()
         for made, wanted in zip(render(table), numpy_steps(table, dataset), strict=True):
             np.testing.assert_array_equal(made.numpy(), wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(task.id for task in installed().tasks if not task.has("blocked")))
+def test_every_installed_task_with_a_table_renders_alike(name):
+    found = load_task(name)
+    if not (isinstance(found, type) and issubclass(found, Task)):
+        return  # a plain env has no table
+    task = make_task(name)
+    for seq_len in (None, 60):
+        dataset = Dataset(task, 5, seq_len, seed=1, targets="action" if task.supervised else "best")
+        if not dataset.from_table:
+            return
+        for _ in range(3):
+            table = dataset.next_table()
+            for made, wanted in zip(render(table, targets=dataset.targets), numpy_steps(table, dataset), strict=True):
+                np.testing.assert_allclose(made.numpy(), wanted, rtol=0, atol=1e-6)
