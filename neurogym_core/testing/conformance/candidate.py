@@ -156,18 +156,17 @@ class Candidate:
     @cached_property
     def recordings(self) -> dict[str, Recording]:
         """What the env showed under several kinds of play: random, some constant ones, and the oracle where there is one."""
-        env, count = self.env(), self.several(200, 3000)
-        if self.kind == "task":
-            count = max(count, 2 * self.task.typical_steps)
+        env, count = self.env(), self.several(120, 3000)
         env.reset(seed=SEED)  # before it, an env of one's own may not know what is right
         policies = {"random": anything(11), **constants(env.action_space)}
         if hasattr(env.unwrapped, "target"):
             policies |= {"oracle": oracle, "mixed": mixed(11)}
         found = {}
         for name, policy in policies.items():
-            steps = count if name in ("random", "oracle", "mixed") else count // 2
             # Reset without a seed, it goes on with trials that are laid out already.
-            found[name] = Recording(env, policy).extend(steps)
+            found[name] = Recording(env, policy).extend(count if name in ("random", "oracle", "mixed") else count // 2)
+            if name in ("oracle", "mixed") and self.kind == "task" and not found[name].trials:
+                found[name].extend(2 * self.task.typical_steps)
         return found
 
     @cached_property
@@ -180,7 +179,7 @@ class Candidate:
         least, most = self.several(1, 3 if long else 20), self.several(40, 400)
         if task.stateful and task.trials_per_session is not None:
             most = min(most, task.trials_per_session)  # who learns, or is taught, is another one in the next session
-        enough = self.several(400, 2000 if long else 6000) if task.batched else self.several(80, 400)
+        enough = self.several(250, 2000 if long else 6000) if task.batched else self.several(80, 400)
         rests = task.actions.continuous or task.actions.rest is not None
         # Trials in which nobody answers last for as long as they may.
         brief = self.level == "full" or task.typical_steps <= LONG

@@ -151,7 +151,7 @@ def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
     """What is shown after resets of a new env with these seeds, one after another."""
     env = candidate.env()
     env.reset(seed=SEED)  # before it, an env of one's own may not know what is right
-    count = _steps(candidate, 1000)  # two short stretches may be equal by chance
+    count = _steps(candidate, 300)
     return [trajectory(env, mixed(SEED), count, seed, counted=False) for seed in seeds]
 
 
