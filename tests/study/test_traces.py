@@ -12,6 +12,9 @@ from neurogym_core.study.traces import describe, trace_of
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 IDS = sorted(task.id for task in installed().tasks if task.usable)
+# Drawing takes its time: with the fast tests, one task of each package.
+FIRST = {name.split("/")[0]: name for name in reversed(IDS)}.values()
+DRAWN = [pytest.param(name, marks=[] if name in FIRST else pytest.mark.slow) for name in IDS]
 
 
 @pytest.mark.parametrize("task", IDS)
@@ -61,7 +64,7 @@ def test_conditions_read_as_text():
     assert text == "a b 0.1235, c (1, 2), d left, e True"
 
 
-@pytest.mark.parametrize("task", IDS)
+@pytest.mark.parametrize("task", DRAWN)
 def test_rendering_shows_the_trial_so_far_in_frames_of_one_size(task):
     pytest.importorskip("matplotlib")
     env = ngym.make(task, render_mode="rgb_array")
