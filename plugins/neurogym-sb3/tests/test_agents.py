@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -151,3 +153,18 @@ def test_every_algorithm_trains_from_the_command_line(algo, tmp_path):
     with (tmp_path / "run" / "curve.csv").open(encoding="utf-8") as file:
         assert [row["steps"] for row in csv.DictReader(file)] == ["0", "128"]
     assert Run.open(tmp_path / "run").trainer().done == 128
+
+
+def test_the_example_of_neurogyms_readme_is_one_command_line(tmp_path, monkeypatch):
+    """As README.md has it, in 200 steps instead of 10,000."""
+    monkeypatch.chdir(tmp_path)
+    lines = (Path(__file__).parents[1] / "README.md").read_text("utf-8").splitlines()
+    (line,) = [line for line in lines if line.startswith("ngym train") and "a2c=true" in line]
+    words = shlex.split(line.replace("--steps 10000", "--steps 200"))[1:]
+    result = CliRunner().invoke(main, [*words, "--quiet"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    trainer = Run.open("a2c").trainer()
+    assert (trainer.a2c, trainer.model.n_steps, trainer.model.n_envs) == (True, 20, 1)
+    assert max(trainer.tasks[0].coherences) == 2 * 51.2
+    assert [period.to_plain() for period in trainer.tasks[0].timing.values()] == [300, 500, 0, 300]
+    assert trainer.wrap == [("PassReward", {}), ("PassAction", {})]
