@@ -163,6 +163,7 @@ class TrialBatch:
         untimed: names of the periods that have no timer.
         sources, origin: where the payoffs come from: functions that build them, and (2, n) which of these, and which row.
         jumps: whether a trial may leave the order of its periods.
+        unvisited: names of the last periods, where the oracle never gets to: only errors lead there.
     """
 
     task: Task
@@ -180,6 +181,7 @@ class TrialBatch:
     sources: tuple[Callable[[], Payoffs], ...] = ()
     origin: np.ndarray | None = None
     jumps: bool = False
+    unvisited: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.duration)
@@ -202,7 +204,12 @@ class TrialBatch:
 
     @cached_property
     def path(self) -> np.ndarray:
-        return self.payoffs.oracle_path(self) if self.jumps else self.duration
+        if self.jumps:
+            return self.payoffs.oracle_path(self)
+        if not self.unvisited:
+            return self.duration
+        visited = np.array([name not in self.unvisited for name in self.period_names])
+        return np.where(visited[self.period], self.duration, 0)
 
     @cached_property
     def steps(self) -> np.ndarray:
@@ -233,7 +240,7 @@ class TrialBatch:
             conditions={name: values[rows] for name, values in self.conditions.items()},
             notes={name: values[rows] for name, values in self.notes.items()},
             frames=tuple(frame.take(rows) for frame in self.frames), untimed=self.untimed,
-            sources=self.sources, origin=self.origin[:, rows], jumps=self.jumps,
+            sources=self.sources, origin=self.origin[:, rows], jumps=self.jumps, unvisited=self.unvisited,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ rendering
@@ -335,7 +342,8 @@ class TrialBatch:
             target=np.concatenate([part.target for part in parts]), weight=np.concatenate([part.weight for part in parts]),
             conditions=_join_columns([part.conditions for part in parts]), notes=_join_columns([part.notes for part in parts]),
             frames=_join_frames(parts), untimed=first.untimed,
-            jumps=any(part.jumps for part in parts), **_join_sources(parts),
+            jumps=any(part.jumps or part.unvisited != first.unvisited for part in parts), unvisited=first.unvisited,
+            **_join_sources(parts),
         )  # fmt: skip
 
     def _spread(self, period: np.ndarray) -> TrialBatch:
@@ -454,7 +462,7 @@ def compile_trial(trial: Trial) -> TrialBatch:
         shown=shown, noise=np.sqrt(noise, out=noise), target=target, weight=weight, conditions=trial.conditions,
         notes=notes, frames=tuple(_frame(frames, geometry, task) for frames in trial.frame_list),
         untimed=frozenset(geometry.untimed), sources=(source,),
-        origin=np.stack([np.zeros(n, np.int64), np.arange(n)]), jumps=_has_jumps(trial),
+        origin=np.stack([np.zeros(n, np.int64), np.arange(n)]), jumps=_has_jumps(trial), unvisited=_unvisited(trial),
     )  # fmt: skip
 
 
@@ -474,14 +482,30 @@ class _LazyPayoffs:
 
 
 def _has_jumps(trial: Trial) -> bool:
-    """Whether the path of a trial may differ from all periods in order."""
-    then = {target for slot in trial.slots for target in slot.then.values()} - {"end", "wait"}
-    timeline = trial.timeline
+    """Whether the oracle's path may differ from all periods in order, but for last ones that it never gets to."""
+    then = {target for slot in trial.slots for outcome, target in slot.then.items() if outcome != "error"} - {"end", "wait"}
+    timeline, unvisited = trial.timeline, _unvisited(trial)
     # A period that gets no step in any trial is none that an answer could pass over.
-    names = [name for name in timeline.names if name in timeline.untimed or np.any(timeline.steps[name])]
+    names = [
+        name for name in timeline.names
+        if name not in unvisited and (name in timeline.untimed or np.any(timeline.steps[name]))
+    ]  # fmt: skip
     early = names and any("end" in slot.then.values() and _may_close_early(slot.span, names) for slot in trial.slots)
     by_choice = any(slot.leads is not None for slot in trial.slots)
-    return bool(then or by_choice or trial.timeline.then or early or trial.timeline.untimed)
+    errors_lead = any(slot.then["error"] not in ("end", "wait", *unvisited) for slot in trial.slots)
+    leads = len(timeline.then) > bool(unvisited)
+    return bool(then or by_choice or errors_lead or leads or early or timeline.untimed)
+
+
+def _unvisited(trial: Trial) -> frozenset[str]:
+    """The periods behind one after which the trial is over, where no right answer leads to them."""
+    names, then = trial.timeline.names, trial.timeline.then
+    ends = [place for place, name in enumerate(names) if then.get(name) == "end"]
+    if len(then) != 1 or not ends or any(slot.leads is not None for slot in trial.slots):
+        return frozenset()
+    behind = frozenset(names[ends[0] + 1 :])
+    led = {target for slot in trial.slots for outcome, target in slot.then.items() if outcome != "error"}
+    return frozenset() if behind & led or trial.timeline.untimed else behind
 
 
 def _may_close_early(span: Span, names: Sequence[str]) -> bool:

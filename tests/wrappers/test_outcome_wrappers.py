@@ -188,3 +188,12 @@ def test_each_is_a_value_and_is_found_by_name(wrapper):
     assert pickle.loads(pickle.dumps(task)) == task
     assert make_task(Choosing, wrap=wrapper.__name__) == task
     assert task.name == f"{wrapper.__name__}(Choosing)"
+
+
+@pytest.mark.parametrize("wrap", ["TimeOut", ["ReactionTime", "TimeOut"], ["TimeOut", "VariableMapping"], "ReactionTime"])
+@pytest.mark.parametrize("task", [Choosing, TwoSides, Going])
+def test_the_oracles_path_is_known_without_the_payoffs(task, wrap):
+    """A last period that only errors lead to is left out as by who plays; nothing else makes these tasks jump."""
+    batch = make_task(task, wrap=wrap if task is not Going else "TimeOut").sample(50, seed=0)
+    assert not batch.jumps
+    np.testing.assert_array_equal(batch.path, batch.payoffs.oracle_path(batch))
