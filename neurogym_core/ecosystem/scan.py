@@ -279,9 +279,9 @@ def _locate(value: str, declared: Declaration) -> Path | Problem:
         return _manifest_problem(f"{names.clean(value)!r} says where nothing can be; expected `package:ngym.toml`.")
     top, *inner = match.group(1).split(".")
     if declared.location and declared.editable is None:
-        path = os.path.join(declared.location, top, *inner, match.group(2))
-        if os.path.isfile(path):
-            return Path(path)
+        beside = os.path.join(declared.location, top, *inner, match.group(2))
+        if os.path.isfile(beside):
+            return Path(beside)
     try:
         spec = importlib.util.find_spec(top)
     except (ImportError, ValueError, AttributeError):
