@@ -31,7 +31,7 @@ def expected_counts(p, n):
 
 
 class TestRecovery:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(st.floats(4, 25), st.floats(0.8, 3.0), st.floats(0, 0.08), st.sampled_from([0.5, 0.25]))
     def test_weibull_of_noiseless_counts(self, threshold, slope, lapse, guess):
         k, n = expected_counts(weibull(COHERENCES, threshold, slope, lapse, guess), 10_000_000)
@@ -42,7 +42,7 @@ class TestRecovery:
         assert fit.guess == guess
         assert fit.bias is None
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(st.floats(-10, 10), st.floats(0.06, 0.6), st.floats(0, 0.08), st.floats(0, 0.08))
     def test_logistic_of_noiseless_counts(self, bias, slope, low, high):
         k, n = expected_counts(logistic(SIGNED, bias, slope, low, high), 10_000_000)
