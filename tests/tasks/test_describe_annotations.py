@@ -12,7 +12,7 @@ class Plain(core.Task):  # no `from __future__ import annotations` here: annotat
     label: str | None = None
     written: "int" = 3
 
-    timing = {"wait": 100}  # noqa: RUF012 (a task's own form)
+    timing = {"wait": 100}
 
     def define(self):
         self.observe(light=1)

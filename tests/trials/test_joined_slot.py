@@ -14,7 +14,7 @@ class SureBet(Task):
     """Answer, or take a sure bet in half of the trials."""
 
     bet_first: bool = False
-    rewards = {"miss": -0.5}  # noqa: RUF012
+    rewards = {"miss": -0.5}
 
     def define(self):
         self.observe(fixation=1)
@@ -64,7 +64,7 @@ def test_choices_are_numbered_from_the_first_answer(task, action, bet, choice, r
 class BetAlone(Task):
     """A question in some trials, and in the others nothing but a bet."""
 
-    rewards = {"miss": -0.5}  # noqa: RUF012
+    rewards = {"miss": -0.5}
 
     def define(self):
         self.observe(fixation=1)
