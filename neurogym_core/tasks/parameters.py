@@ -11,8 +11,11 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, unknown
 
 PLAYER_NAMES = frozenset(
-    "task wrap seed num_envs render_mode autoreset_mode batch_size seq_len split targets plugins options conditions timing "
-    "rewards id name".split()
+    {
+        "task", "wrap", "seed", "num_envs", "render_mode", "autoreset_mode",
+        "batch_size", "seq_len", "split", "targets", "plugins", "options",
+        "conditions", "timing", "rewards", "id", "name",
+    }
 )
 """Names that `make`, `Dataset` and the players use; no parameter may have one of them."""
 
