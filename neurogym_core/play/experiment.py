@@ -22,7 +22,7 @@
     urgency = -0.01
 
 A task in a file of one's own, ``task = "my_task.py:MyTask"``, is looked for beside the experiment's file, and is only run
-where somebody says that it may be (`trust`). A table ``[train]`` is kept for those who train.
+where somebody says that it may be (`trust`). A table ``[train]`` is for those who train (`ngym train`).
 """
 
 from __future__ import annotations
@@ -97,21 +97,22 @@ class Experiment:
         """Keywords of the task, as `make` takes them."""
         from neurogym_core.play.make import resolve
 
-        found = resolve(self._task)
+        found = resolve(self.source)
         parameters = {name: _read(value, getattr(found, name, None)) for name, value in self.parameters.items()}
         overrides = {name: dict(getattr(self, name)) for name in SECTIONS[1:] if getattr(self, name)}
         return {**parameters, **overrides}
 
     @property
-    def _task(self) -> str:
-        """The task, its file beside the experiment's."""
+    def source(self) -> str:
+        """The task, as `make` takes it: its file beside the experiment's."""
         return self._beside(self.task)
 
     def _beside(self, name: str) -> str:
         return str(self.folder / name) if is_file_reference(name) and self.folder is not None else name
 
     @property
-    def _wrap(self) -> list[tuple[str, dict[str, Any]]]:
+    def wrappers(self) -> list[tuple[str, dict[str, Any]]]:
+        """The wrappers, as `make` takes them."""
         from neurogym_core.ecosystem.discovery import load_wrapper
 
         made = []
@@ -125,20 +126,20 @@ class Experiment:
         """The task with its task wrappers; wrappers of envs are left out."""
         from neurogym_core.play.make import _wrapper, _wraps_tasks, make_task
 
-        wrap = [item for item in self._wrap if _wraps_tasks(_wrapper(item)[0])]
-        return make_task(self._task, wrap=wrap, **self.settings)
+        wrap = [item for item in self.wrappers if _wraps_tasks(_wrapper(item)[0])]
+        return make_task(self.source, wrap=wrap, **self.settings)
 
     def make(self, **options: Any) -> gymnasium.Env:
         """The env, as `neurogym_core.make` makes it; `options` are those of `make`."""
         from neurogym_core.play.make import make
 
-        return make(self._task, wrap=self._wrap, **{"seed": self.seed, **self.settings, **options})
+        return make(self.source, wrap=self.wrappers, **{"seed": self.seed, **self.settings, **options})
 
     def make_vec(self, num_envs: int = 1, **options: Any) -> TaskVectorEnv:
         """The vector env, as `neurogym_core.make_vec` makes it."""
         from neurogym_core.play.make import make_vec
 
-        return make_vec(self._task, num_envs, wrap=self._wrap, **{"seed": self.seed, **self.settings, **options})
+        return make_vec(self.source, num_envs, wrap=self.wrappers, **{"seed": self.seed, **self.settings, **options})
 
     def dataset(self, batch_size: int = 16, seq_len: int | None = None, **options: Any) -> Dataset:
         """Supervised batches of the task with its task wrappers."""
@@ -350,12 +351,12 @@ class _Reader:
         from neurogym_core.play.make import make_task, resolve
         from neurogym_core.play.stream import TrialStream
 
-        self._tried(lambda: resolve(found._task), ("task",), {})
+        self._tried(lambda: resolve(found.source), ("task",), {})
         # A plain env has no Task to check; it is made when it is played.
-        if not _is_task(resolve(found._task)):
+        if not _is_task(resolve(found.source)):
             return
         given = {(section, key): value for section in SECTIONS for key, value in getattr(found, section).items()}
-        self._tried(lambda: make_task(found._task, **found.settings), ("task",), given)
+        self._tried(lambda: make_task(found.source, **found.settings), ("task",), given)
         for k, (name, settings) in enumerate(found.wrap):
             given = {("wrap", k, key): value for key, value in settings.items()}
             self._tried(

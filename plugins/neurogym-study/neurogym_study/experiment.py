@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neurogym_core import Task, make_task
+from neurogym_core import Task, load, make_task
 from neurogym_core.ecosystem.discovery import load_wrapper
+from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_study.trainers import checked_settings, settings_of, trainer_named
 from neurogym_study.training import Trainer
@@ -96,28 +96,41 @@ class Experiment:
         return cls(**{**plain, "tasks": tuple(plain["tasks"]), "wrap": tuple(plain["wrap"])})
 
 
-def read_experiment(path: Path) -> dict[str, Any]:
-    """What an ``experiment.toml`` says, as keywords of `written_experiment`; see the README.
+def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
+    """What an experiment file and its table ``[train]`` say, as keywords of `Experiment`'s parts; see the README.
+
+    Args:
+        path: a file that `neurogym_core.load` reads.
+        trust: whether code in a file that it names may be run.
 
     Raises:
         InvalidValueError: not TOML, or not what an experiment is.
     """
-    try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidValueError(f"{path} is not TOML: {error}. Correct it there.") from error
-    for name in said:
+    said = load(path, trust=trust)
+    train = dict(said.train)
+    for name in train:
         if name not in _KEYS:
-            raise unknown("key", name, _KEYS, of=str(path))
-    if ("task" in said) == ("tasks" in said):
-        raise InvalidValueError(f'{path} needs either task = "…" or tasks = ["…", …], and not both. Write one of them.')
-    tasks = said.pop("tasks", None)
-    tasks = [said.pop("task")] if tasks is None else tasks
-    return {**said, "tasks": [_relative_to(path.parent, task) for task in tasks]}
+            raise unknown("key", name, _KEYS, of=f"[train] in {path}")
+    if said.imposed:
+        raise InvalidValueError(f"{path} imposes conditions under [imposed], trial by trial; training draws its trials: use [conditions].")
+    also = [_beside(path, task, trust) for task in train.pop("also", [])]
+    seed = {} if said.seed is None else {"seed": said.seed}
+    wrap = [{"name": name, **settings} for name, settings in said.wrappers]
+    return {**seed, **train, "tasks": [said.source, *also], "set": said.settings, "wrap": wrap}
 
 
-_KEYS = ("task", "tasks", "model", "algo", "updates", "steps", "batch", "seed", "criterion", "out", "wrap",
-         "set", "timing", "rewards", "conditions", "options")  # fmt: skip
+_KEYS = ("also", "model", "algo", "updates", "steps", "batch", "criterion", "out", "options")
+
+
+def _beside(path: Path, task: Any, trust: bool) -> dict[str, Any]:
+    """A further task; its file is looked for beside the experiment's, and is run only where that is trusted."""
+    entry = dict(task) if isinstance(task, Mapping) else {"task": task}
+    name = entry.get("task")
+    if not isinstance(name, str) or not is_file_reference(name):
+        return entry
+    if not trust:
+        raise InvalidValueError(f"{path} names {name!r}, code in a file, which would be run. Read it, then give --trust.")
+    return {**entry, "task": str(path.parent / name)}
 
 
 def task_entry(task: Any) -> dict[str, Any]:
@@ -129,15 +142,6 @@ def task_entry(task: Any) -> dict[str, Any]:
     if name.partition(":")[0].endswith(".py"):  # so that the run can be taken up from another folder
         file, colon, inside = name.partition(".py")
         entry["task"] = str(Path(file + colon).resolve()) + inside
-    return entry
-
-
-def _relative_to(folder: Path, task: Any) -> Any:
-    """A task's file is looked for beside the experiment's."""
-    entry = dict(task) if isinstance(task, Mapping) else {"task": task}
-    name = entry.get("task")
-    if isinstance(name, str) and name.partition(":")[0].endswith(".py"):
-        entry["task"] = str(folder / name)
     return entry
 
 

@@ -41,6 +41,7 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 @click.option("--pass-reward", is_flag=True, help="Show the agent its last reward.")
 @click.option("--pass-action", is_flag=True, help="Show the agent its last action.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="The trainer's setting, e.g. hidden=64.")
+@click.option("--trust", is_flag=True, help="Run code in a file that the experiment names (my_task.py:MyTask).")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: Any) -> None:
     """Train a network or an agent on one task, or on several at once.
@@ -111,7 +112,7 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
     file = len(tasks) == 1 and tasks[0].endswith(".toml")
     if not tasks:
         raise click.UsageError("No task was given. Expected a TASK or an experiment.toml. `ngym list` shows tasks.")
-    said: dict[str, Any] = read_experiment(_existing(tasks[0])) if file else {"tasks": list(tasks)}
+    said: dict[str, Any] = read_experiment(_existing(tasks[0]), trust=given["trust"]) if file else {"tasks": list(tasks)}
     said.update({name: value for name, value in given.items() if name in _PLAIN and value is not None})
     kind, trainer = _chosen(said, given)
     options = {**said.get("options", {}), **_read("--option", given["options"])}

@@ -86,12 +86,12 @@ def test_a_file_says_it_all_and_the_command_line_wins(toys, sides, ngym):
     Path("beside").mkdir()
     Path("beside/sides_task.py").write_text(Path(sides.rpartition(":")[0]).read_text("utf-8"), "utf-8")
     Path("beside/experiment.toml").write_text(
-        'tasks = ["sides_task.py:Sides", { task = "sides_task.py:Sides", timing = { decision = 500 } }]\n'
-        'model = "toy"\nupdates = 20\nseed = 3\nout = "run"\nbatch = 2\n[set]\nstrengths = [1.0]\n[timing]\nfixation = 400\n'
-        "[options]\nhidden = 3\n",
+        'task = "sides_task.py:Sides"\nseed = 3\n[parameters]\nstrengths = [1.0]\n[timing]\nfixation = 400\n'
+        '[train]\nmodel = "toy"\nupdates = 20\nout = "run"\nbatch = 2\n'
+        'also = [{ task = "sides_task.py:Sides", timing = { decision = 500 } }]\n[train.options]\nhidden = 3\n',
         "utf-8",
     )
-    code, said = ngym("train", "beside/experiment.toml", "--seed", 5, "--option", "rate=0.5")
+    code, said = ngym("train", "beside/experiment.toml", "--trust", "--seed", 5, "--option", "rate=0.5")
     assert code == 0, said
     from neurogym_study import Run
 
@@ -141,11 +141,15 @@ def test_a_run_is_not_written_over(toys, sides, ngym):
     assert "--resume" in said
 
 
+GOOD = 'task = "perceptual/PerceptualDecisionMaking-v0"\n'
 BAD_FILES = {
     "no TOML": ("task = [", "is not TOML"),
-    "unknown key": ('task = "x"\nmodle = "toy"\n', "model"),
-    "no task": ('model = "toy"\n', "either task"),
-    "task and tasks": ('task = "x"\ntasks = ["y"]\n', "either task"),
+    "unknown key": (GOOD + 'modle = "toy"\n', "line 2"),
+    "unknown key of training": (GOOD + '[train]\nmodle = "toy"\n', "Did you mean 'model'"),
+    "no task": ('seed = 1\n[train]\nmodel = "toy"\n', "names no task"),
+    "not trusted": ('task = "mine.py:Mine"\n[train]\nmodel = "toy"\n', "--trust"),
+    "not trusted either": (GOOD + '[train]\nmodel = "toy"\nalso = ["mine.py:Mine"]\n', "--trust"),
+    "imposed": (GOOD + '[imposed]\ncoherence = 6.4\n[train]\nmodel = "toy"\n', "[conditions]"),
 }
 
 
