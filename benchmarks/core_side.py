@@ -55,7 +55,7 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def made(case: Case) -> slices.Slice:
     """The loop that runs a case; raises DiscoveryError where its task is not installed."""
-    kinds = {"single": _single, "vector": _vector, "dataset": _dataset, "noise": _noise, "cartpole": _cartpole}
+    kinds = {"single": _single, "vector": _vector, "dataset": _dataset, "noise": _noise, "needed": _needed, "cartpole": _cartpole}
     return kinds[case.kind](case)
 
 
@@ -85,7 +85,15 @@ def _dataset(case: Case) -> slices.Slice:
 
 
 def _noise(case: Case) -> slices.Slice:
-    """Draw the noise that such batches need, and nothing else: from the same source, into an array that is there."""
+    """Draw noise for every channel of such batches, and nothing else: from the same source, an array a batch."""
+    name, params = TASKS[case.task]
+    shape = (case.size, SEQ_LEN, ngym.make_task(name, **params).channels.size)
+    generator = np.random.Generator(np.random.SFC64(1))
+    return slices.repeated(lambda: generator.standard_normal(shape, dtype=np.float32), case.size * SEQ_LEN)
+
+
+def _needed(case: Case) -> slices.Slice:
+    """Draw only the numbers that end up in such batches, into an array that is there: what nothing can beat."""
     name, params = TASKS[case.task]
     trials = ngym.make_task(name, **params).sample(2000, seed=1)
     noisy = (np.broadcast_to(trials.noise, trials.shown.shape) > 0).sum(axis=2)

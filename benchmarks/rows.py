@@ -52,8 +52,8 @@ def _wrapped(label: str, kind: str, size: int) -> Row:
     return Row(label, 1 / 1.5, 0.8, Case(kind, "dots, three wrappers", size), ("core", Case(kind, "dots", size)))
 
 
-def _bound(label: str, must: float, stretch: float, task: str) -> Row:
-    return Row(label, must, stretch, Case("dataset", task, 256), ("core", Case("noise", task, 256)), unit="")
+def _bound(label: str, must: float | None, stretch: float | None, task: str, kind: str = "noise") -> Row:
+    return Row(label, must, stretch, Case("dataset", task, 256), ("core", Case(kind, task, 256)), unit="")
 
 
 ROWS: tuple[Row, ...] = (
@@ -88,6 +88,8 @@ ROWS: tuple[Row, ...] = (
     _wrapped("dataset 256 x 100 with three task wrappers, x without (1 / 1.5)", "dataset", 256),
     _bound("share of the bound 'draw the noise and nothing else', 3 channels", 0.40, 0.55, "dots"),
     _bound("share of the same, 33 channels", 0.75, 0.85, "dots, 32 directions"),
+    _bound("share of 'draw only the numbers that are needed', 3 channels", None, None, "dots", "needed"),
+    _bound("share of the same, 33 channels", None, None, "dots, 32 directions", "needed"),
     Row("steps generated per step delivered, dataset 256 x 100", 1.0, 1.0, probe="generated", unit="", less=True),
     Row(
         "CPU time of `import neurogym_core` and a first `make`, x `import gymnasium`",
