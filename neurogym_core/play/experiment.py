@@ -348,12 +348,12 @@ class _Reader:
     # ------------------------------------------------------------------ what only making it shows
 
     def _check_made(self, found: Experiment) -> None:
-        from neurogym_core.play.make import make_task, resolve
+        from neurogym_core.play.make import is_task, make_task, resolve
         from neurogym_core.play.stream import TrialStream
 
         self._tried(lambda: resolve(found.source), ("task",), {})
         # A plain env has no Task to check; it is made when it is played.
-        if not _is_task(resolve(found.source)):
+        if not is_task(resolve(found.source)):
             return
         given = {(section, key): value for section in SECTIONS for key, value in getattr(found, section).items()}
         self._tried(lambda: make_task(found.source, **found.settings), ("task",), given)
@@ -403,12 +403,6 @@ def _check_env_wrapper(name: str, settings: Mapping[str, Any]) -> None:
     for key in settings:
         if key not in known:
             raise unknown("parameter", key, known, of=wrapper.__name__)
-
-
-def _is_task(found: Any) -> bool:
-    from neurogym_core.tasks.task import Task
-
-    return isinstance(found, type) and issubclass(found, Task)
 
 
 # ---- lines ----------------------------------------------------------------------------------------------------------

@@ -11,12 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.trial import END, STAY, Frames, Hold, Show, Slot, Span, Trial, Weigh
 from neurogym_core.wrappers._layout import laid_out
 
 Names = dict[str, str]
 """What the names of one task are called in the joined one."""
+
+
+def begin_inside(session: Session, name: str, task: Task, rng: np.random.Generator) -> None:
+    """Sessions of another task within `session`, under a name of their own; what outlives them is kept with its subject."""
+    part = task.fresh_session(rng, len(session), getattr(session.subject, name, None))
+    setattr(session, name, part)
+    setattr(session.subject, name, part.subject)
 
 
 def as_task(entry: Any) -> Task:

@@ -23,6 +23,7 @@ from neurogym_core.wrappers._joined import (
     add_absent,
     add_layout,
     as_task,
+    begin_inside,
     filler,
     kind_of,
     labels_of,
@@ -221,10 +222,7 @@ class Mixing(Deciding):
         setattr(session, f"{self._key}_last", np.full(len(session), -1))
         for k, task in enumerate(self.tasks):
             if task.stateful:
-                name = f"{self._key}_{k}"
-                part = task.fresh_session(rng, len(session), getattr(session.subject, name, None))
-                setattr(session, name, part)
-                setattr(session.subject, name, part.subject)
+                begin_inside(session, f"{self._key}_{k}", task, rng)
 
     def draw_given(
         self,

@@ -16,7 +16,7 @@ from neurogym_core.trials.distributions import Choice, Distribution, parse
 from neurogym_core.trials.encoders import OneHot
 from neurogym_core.trials.trial import Frames, Slot, Span, Trial, to_steps
 from neurogym_core.wrappers._deciding import Deciding
-from neurogym_core.wrappers._joined import Traits, as_task, labels_of, united
+from neurogym_core.wrappers._joined import Traits, as_task, begin_inside, labels_of, united
 from neurogym_core.wrappers._layout import asked, laid_out
 
 KINDS = ("main", "distractor", "both")
@@ -221,10 +221,7 @@ class Combine(Deciding):
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
         if self.other.stateful:
-            name = f"combine_{self.depth}"
-            part = self.other.fresh_session(rng, len(session), getattr(session.subject, name, None))
-            setattr(session, name, part)
-            setattr(session.subject, name, part.subject)
+            begin_inside(session, f"combine_{self.depth}", self.other, rng)
 
     def draw_given(
         self,
