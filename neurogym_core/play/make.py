@@ -162,12 +162,17 @@ def resolve(task: TaskLike) -> Any:
         InvalidValueError: not something that names a task.
     """
     if isinstance(task, str):
-        from neurogym_core.ecosystem.discovery import load_task
-
-        task = load_task(task)
+        task = _named(task)
     if is_task(task) or _is_gymnasium_env(task):
         return task
     raise InvalidValueError(f"{task!r} is no task; give an id such as 'PerceptualDecisionMaking-v0', a Task, a Task class, or 'file.py:Class'.")
+
+
+def _named(name: str) -> Any:
+    from neurogym_core.ecosystem.discovery import load_task
+    from neurogym_core.ecosystem.files import load_from_file
+
+    return load_from_file(name) if _is_file(name) else load_task(name)
 
 
 def _is_file(name: str) -> bool:
