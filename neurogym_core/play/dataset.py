@@ -453,7 +453,7 @@ class _Deal:
 
     def add(self, trials: TrialBatch, first: int) -> None:
         self.next, self.total = first, len(trials)
-        self.edges = np.concatenate([[0], np.cumsum(trials.steps)])
+        self.edges = [0, *np.cumsum(trials.steps).tolist()]
         self.longest = int(trials.steps.max())
         self.shortest = int(trials.steps.min())
 
@@ -473,15 +473,16 @@ class _Deal:
         return rows, counts
 
     def _counts(self, need: np.ndarray) -> np.ndarray | None:
-        edges, at, counts = self.edges.tolist(), self.next, []
-        for steps in need.tolist():
-            before = at
+        edges, at, last = self.edges, self.next, self.total + 1
+        most = (np.maximum(need, 0) // self.shortest + 1).tolist()
+        reached = [at]
+        for steps, ahead in zip(need.tolist(), most, strict=True):
             if steps > 0:
-                at = bisect_left(edges, edges[at] + steps, lo=at)
-                if at > self.total:
+                at = bisect_left(edges, edges[at] + steps, at, min(at + ahead, last))
+                if at == last:
                     return None
-            counts.append(at - before)
-        return np.array(counts)
+            reached.append(at)
+        return np.diff(reached)
 
 
 class _SessionDeal:
@@ -564,7 +565,7 @@ class _Stepped:
         columns["inputs"].append(np.where(on[:, None], self.observation, 0))
         shown = target if player.task.actions.continuous else self.dataset.encode(target)
         columns["targets"].append(np.where(on.reshape(-1, *[1] * (shown.ndim - 1)), shown, 0))
-        columns["weights"].append(np.where(on, player.table.batch.weight.reshape(-1)[segment], 0))
+        columns["weights"].append(np.where(on, player.table.rules.batch.weight.reshape(-1)[segment], 0))
         columns["new_trial"].append(self._fresh & on)
         conditions = {name: values[player.row] for name, values in player.table.batch.conditions.items()}
         self._current = conditions
@@ -580,7 +581,7 @@ class _Stepped:
 
     def _policy(self, target: np.ndarray) -> np.ndarray:
         actions = self.player.task.actions
-        if actions.rest is None or not len(self.player.table.payoffs.slot_names):
+        if actions.rest is None or not len(self.player.table.rules.payoffs.slot_names):
             return target
         waits = self.player.can_wait()
         if actions.continuous:

@@ -49,23 +49,58 @@ class FinishedTrials(Mapping):
     Args:
         table: where they were played.
         envs: (m,) which envs they were played in.
-        rows: (m,) which trials of the table they are.
-        number, session: (m,) number of the trial in its env, and of its session.
-        steps, reward, aborts: (m,) counted while playing.
-        aborted: (m,) bool: acting while holding ended the trial.
-        slots: what was answered; None for simple tables, where the last key says it.
-        keys, places: (m,) cell * A + action of the last step, and the place after it.
+        counts: (3, m) int: which trials of the table they are, the place of the tape after their last step, and how many
+            trials their session had left with them.
+        paid: (2 or more, m) reward, and how often the subject acted while holding.
+        numbers: two arrays over all envs: what `left` is to be taken from for the number of the trial in its env, and the
+            number of the session. Nobody may change them.
+        keys: (m,) cell * A + action of the last step.
+        steps: (m,) steps played; None for simple tables, where the place says it.
+        aborted: (m,) bool: acting while holding ended the trial; None for simple tables, where the last key says it.
+        slots: what was answered; None for simple tables, likewise.
     """
 
     def __init__(
-        self, table: PlayTable, envs: np.ndarray, rows: np.ndarray, number: np.ndarray, session: np.ndarray,
-        steps: np.ndarray, reward: np.ndarray, aborts: np.ndarray, aborted: np.ndarray | None = None,
-        slots: SlotState | None = None, keys: np.ndarray | None = None, places: np.ndarray | None = None,
+        self, table: PlayTable, envs: np.ndarray, counts: np.ndarray, paid: np.ndarray, numbers: tuple[np.ndarray, np.ndarray],
+        keys: np.ndarray | None = None, steps: np.ndarray | None = None, aborted: np.ndarray | None = None, slots: SlotState | None = None,
     ) -> None:  # fmt: skip
-        self.table, self.envs, self.rows = table, envs, rows
-        self.number, self.session, self.steps = number, session, steps
-        self.reward, self.aborts, self._aborted = reward, aborts, aborted
-        self._slots, self._keys, self._places = slots, keys, places
+        self.table, self.envs = table, envs
+        self._counts, self._paid, self._numbers = counts, paid, numbers
+        self._steps, self._aborted, self._slots, self._keys = steps, aborted, slots, keys
+
+    rows = property(lambda self: self._counts[0])
+    place = property(lambda self: self._counts[1])
+    left = property(lambda self: self._counts[2])
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """The kind of each trial, (m,): its row in the payoffs."""
+        return self.table.kind[self.rows]
+
+    @property
+    def number(self) -> np.ndarray:
+        """Number of each trial in its env, from 0, (m,)."""
+        return self._numbers[0][self.envs] - self.left
+
+    @property
+    def session(self) -> np.ndarray:
+        """Number of its session, from 0, (m,)."""
+        return self._numbers[1][self.envs]
+
+    @property
+    def reward(self) -> np.ndarray:
+        """What each trial paid, (m,)."""
+        return self._paid[0]
+
+    @property
+    def aborts(self) -> np.ndarray:
+        """How often the subject acted while holding, (m,)."""
+        return self._paid[1].astype(np.int64)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Steps played, (m,)."""
+        return self.place - self.table.start[self.rows] if self._steps is None else self._steps
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -82,38 +117,38 @@ class FinishedTrials(Mapping):
         return self._slots if self._slots is not None else self._simple_slots()
 
     def _simple_slots(self) -> SlotState:
-        pay, table, keys = self.table.payoffs, self.table, self._keys
+        pay, table, keys = self.table.rules.payoffs, self.table, self._keys
         state = SlotState(len(self.rows), len(pay.slot_names), 0)
         if not pay.slot_names:
             return state
-        answered = table.by_action("slot", keys) >= 0
-        choice = keys % table.n_actions - pay.units[0].start
-        segment = keys // table.n_actions >> 1
-        settled = table.settled[keys] & pay.asked[self.rows, 0]
-        missed = np.where(settled, pay.miss_outcome[self.rows, 0], 0)
-        state.outcome[:, 0] = np.where(answered, table.by_action("outcome", keys), missed)
+        answered = table.rules.by_action("slot", keys) >= 0
+        choice = keys % table.rules.n_actions - pay.units[0].start
+        segment = keys // table.rules.n_actions >> 1
+        settled = table.rules.settled[keys] & pay.asked[self.kinds, 0]
+        missed = np.where(settled, pay.miss_outcome[self.kinds, 0], 0)
+        state.outcome[:, 0] = np.where(answered, table.rules.by_action("outcome", keys), missed)
         state.choice[:, 0] = np.where(answered, choice, RESTING)
-        steps = self._places - table.since[segment, 0]
-        state.reaction_time[:, 0] = np.where(answered, steps * table.dt, np.nan)
-        state.score[:, 0] = np.where(answered, table.by_action("score", keys), state.outcome[:, 0] == Outcome.CORRECT)
+        steps = self.place - table.row_start[self.rows] - table.rules.since[segment, 0]
+        state.reaction_time[:, 0] = np.where(answered, steps * table.rules.dt, np.nan)
+        state.score[:, 0] = np.where(answered, table.rules.by_action("score", keys), state.outcome[:, 0] == Outcome.CORRECT)
         return state
 
     @cached_property
     def _by_hand(self) -> np.ndarray:
         """Whether an action ended the trial (simple tables)."""
-        return self.table.code[self._keys] == BY_ACTION
+        return self.table.rules.code[self._keys] == BY_ACTION
 
     @cached_property
     def aborted(self) -> np.ndarray:
         """Whether acting while holding ended the trial, (m,)."""
         if self._aborted is not None:
             return self._aborted
-        return self._by_hand & (self.table.by_action("slot", self._keys) < 0)
+        return self._by_hand & (self.table.rules.by_action("slot", self._keys) < 0)
 
     @cached_property
     def outcome(self) -> np.ndarray:
         """The trial's outcome, (m,) codes: abort, else the worst of its slots."""
-        asked = self.table.payoffs.asked[self.rows]
+        asked = self.table.rules.payoffs.asked[self.kinds]
         slots = np.where(asked, self.slots.outcome, 0)
         result = np.zeros(len(self.rows), np.int8)
         for code in (Outcome.CORRECT, Outcome.OTHER, Outcome.MISS, Outcome.ERROR):
@@ -125,9 +160,9 @@ class FinishedTrials(Mapping):
     @cached_property
     def performance(self) -> np.ndarray:
         """1 if every slot is correct, else the fraction; where nothing is right, pay / best pay. (m,), in [0, 1]."""
-        asked = self.table.payoffs.asked[self.rows]
+        asked = self.table.rules.payoffs.asked[self.kinds]
         count = asked.sum(axis=1)
-        best = self.table.payoffs.best[self.rows]
+        best = self.table.rules.payoffs.best[self.kinds]
         fraction = np.divide((self.slots.score * asked).sum(axis=1), count, out=np.zeros(len(self.rows)), where=count > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             paid = np.where(best > 0, self.reward / best, 0.0)
@@ -148,7 +183,7 @@ class FinishedTrials(Mapping):
         return columns
 
     def _slot_columns(self) -> dict[str, np.ndarray]:
-        pay, state = self.table.payoffs, self.slots
+        pay, state = self.table.rules.payoffs, self.slots
         several = len(pay.slot_names) > 1
         columns = {}
         for k, name in enumerate(pay.slot_names):
@@ -161,7 +196,7 @@ class FinishedTrials(Mapping):
     def _choices(self, k: int) -> np.ndarray:
         if not self.table.batch.task.actions.continuous:
             return self.slots.choice[:, k]
-        values = self.slots.values[:, k, self.table.payoffs.units[k]]
+        values = self.slots.values[:, k, self.table.rules.payoffs.units[k]]
         values = np.where(self.slots.choice[:, k, None] >= 0, values, 0.0)
         return values[:, 0] if values.shape[1] == 1 else values
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +17,11 @@ from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY
 
 NO_ROWS = np.zeros(0, np.int64)
+NEVER = 1 << 62
+"""Trials left of a session that does not end."""
 
 
-@dataclass(slots=True)
-class Step:
+class Step(NamedTuple):
     """What one step of all envs brought.
 
     Attributes:
@@ -29,8 +29,10 @@ class Step:
         reward: (N,) float64.
         target: (N,) int or (N, k) float32, of the step scored.
         period: (N,) names, of the step scored.
-        ended: indices of the envs whose trial ended.
+        new_trial: (N,) bool, where a trial ended.
+        ended: indices of these envs.
         finished: these trials, or None.
+        performance: (N,) float64, 0 where no trial ended; None where none ended.
         over: indices of the envs whose session ended with it.
     """
 
@@ -38,8 +40,10 @@ class Step:
     reward: np.ndarray
     target: np.ndarray
     period: np.ndarray
+    new_trial: np.ndarray
     ended: np.ndarray
     finished: FinishedTrials | None
+    performance: np.ndarray | None
     over: np.ndarray
 
 
@@ -124,9 +128,20 @@ class Player:
         self.stream = TrialStream(task, seed, n)
         self._ones = np.ones(n, np.int64)
         self._width = np.full(n, task.actions.n_table)
-        self.place = np.zeros(n, np.int64)
-        self.row = np.zeros(n, np.int64)
+        # Together, so that what is reported of ended trials is gathered at once.
+        self._counts = np.zeros((3, n), np.int64)
+        self._paid = np.zeros((3, n))  # the third is what `results` of rules have besides, and means nothing
+        self._name_rows()
+        self._limit = task.trials_per_session or NEVER
         self.table: PlayTable | None = None  # type: ignore[assignment]
+
+    def _name_rows(self) -> None:
+        self.row, self.place, self._left = self._counts
+        self._total, self._aborts, _ = self._paid
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._name_rows()  # views do not survive copying
 
     # ------------------------------------------------------------------ beginning
 
@@ -146,16 +161,16 @@ class Player:
 
     def _begin(self) -> None:
         n = self.n
-        self.trial_number = np.zeros(n, np.int64)
+        self._counts[:] = 0
+        self._paid[:] = 0.0
+        self._left[:] = self._limit
+        self._number_from = np.full(n, self._limit)  # `left` counts down from here
         self.session_number = np.zeros(n, np.int64)
-        self._left = np.full(n, self.task.trials_per_session or 0, np.int64)
-        self._clock = 0
-        self._born = np.zeros(n, np.int64)
-        self._total, self._aborts = np.zeros(n), np.zeros(n, np.int64)
+        self._from, self._before = np.zeros((2, n), np.int64)  # where the tape was entered last, and steps played before that
         self._aborted = np.zeros(n, bool)
         self.memory = {name: self._initial_memory(name) for name in self.task.memory}
         self._start_streams()
-        self.slots = SlotState(n, len(self.table.payoffs.slot_names), self.task.actions.size if self.task.actions.continuous else 0)
+        self.slots = SlotState(n, len(self.table.rules.payoffs.slot_names), self.task.actions.size if self.task.actions.continuous else 0)
 
     def _start_streams(self) -> None:
         everyone = np.arange(self.n)
@@ -166,8 +181,9 @@ class Player:
 
     def _continue(self) -> None:
         """A reset without a seed: trials under way are given up, and new sessions begin with the coming ones."""
-        played = np.flatnonzero(self._born != self._clock)
-        fresh = np.flatnonzero((self._born == self._clock) & (self._left != (self.task.trials_per_session or 0)))
+        begun = self._steps() > 0
+        played = np.flatnonzero(begun)
+        fresh = np.flatnonzero(~begun & (self._left != self._limit))
         if not len(played) and not len(fresh):
             return
         if self.task.stateful:
@@ -177,21 +193,29 @@ class Player:
         self._abandon(played)
 
     def _begin_sessions_anew(self) -> None:
-        numbers, sessions = self.trial_number + (self._born != self._clock), self.session_number
-        begun = self._left != (self.task.trials_per_session or 0)
+        numbers, sessions = self.trial_number + (self._steps() > 0), self.session_number
+        begun = self._left != self._limit
         self._begin()
-        self.trial_number, self.session_number = numbers, sessions + begun
+        self._number_from, self.session_number = numbers + self._left, sessions + begun
 
     def _abandon(self, envs: np.ndarray) -> None:
         if not len(envs):
             return
-        self.trial_number[envs] += 1
+        self._number_from = self._number_from.copy()
+        self._number_from[envs] += 1
         self._forget(envs)
         self._take_trials(envs)
 
     def _new_session_counts(self, envs: np.ndarray) -> None:
-        self._left[envs] = self.task.trials_per_session or 0
-        self.session_number[envs] += 1
+        numbers, sessions = self.trial_number, self.session_number.copy()
+        self._left[envs] = self._limit
+        sessions[envs] += 1
+        self._number_from, self.session_number = numbers + self._left, sessions  # new ones: finished trials keep the old
+
+    @property
+    def trial_number(self) -> np.ndarray:
+        """(N,) how many trials each env has finished."""
+        return self._number_from - self._left
 
     def _initial_memory(self, name: str) -> np.ndarray:
         initial = np.asarray(self.task.memory[name])
@@ -217,7 +241,7 @@ class Player:
     def _open(self) -> tuple[np.ndarray, np.ndarray]:
         """(N, K) which questions are open and unanswered, and the segments in hand (N,)."""
         segment = self.table.cell[self.place] >> 1
-        return self.table.open(segment) & (self.slots.outcome == 0), segment
+        return self.table.rules.open(segment) & (self.slots.outcome == 0), segment
 
     def is_asked(self) -> np.ndarray:
         """(N,) whether a question is open."""
@@ -226,9 +250,9 @@ class Player:
     def can_wait(self) -> np.ndarray:
         """(N,) whether a question is open that may also be answered later: what a subject who answers last looks at."""
         is_open, segment = self._open()
-        closing = self.table.closing(segment)
+        closing = self.table.rules.closing(segment)
         last = (self.table.cell[self.place] & 1).astype(bool)
-        timed = np.isfinite(self.table.payoffs.due[self.row])
+        timed = np.isfinite(self.table.rules.payoffs.due[self.table.kind[self.row]])
         return (is_open & ~timed & ~(closing & last[:, None])).any(axis=1)
 
     def period_names(self) -> np.ndarray:
@@ -244,56 +268,60 @@ class Player:
             actions: (N,) action ids, checked by the caller; or (N, k) in [-1, 1].
             idle: indices of envs that sit this step out: nothing of theirs changes, and they are paid nothing.
         """
-        if self.table.simple:
-            return self._simple_step(actions, idle)
-        return self._general_step(actions, idle)
-
-    def _simple_step(self, actions: np.ndarray, idle: np.ndarray) -> Step:
-        """All that can happen is that trials end. Every line costs: this is most of what a vector env does."""
+        # In simple tables all that can happen is that trials end. Every line costs: this is most of what a vector env does.
         table, place = self.table, self.place
-        self._clock += 1
+        rules = table.rules
+        if not rules.simple:
+            return self._general_step(actions, idle)
         cell = table.cell.take(place)
         key = np.multiply(cell, self._width)
         key += actions
-        reward, code, aborts = table.reward.take(key), table.code.take(key), table.aborts.take(key)
-        moves = self._ones
-        if len(idle):
-            code[idle], aborts[idle], reward[idle] = 0, 0, 0.0
-            self._born[idle] += 1
-            moves = self._ones.copy()
-            moves[idle] = 0
-        self._aborts += aborts
-        self._total += reward
-        place += moves
-        ended = code.nonzero()[0]
-        finished, over = None, NO_ROWS
+        results, new_trial = rules.results.take(key, axis=1), rules.ends.take(key)
+        place += self._ones
+        if idle.size:
+            results[:, idle], new_trial[idle] = 0.0, False
+            place[idle] -= 1
+        np.add(self._paid, results, self._paid)
+        ended = new_trial.nonzero()[0]
+        finished, performance, over = None, None, NO_ROWS
         if ended.size:
-            keys = key[ended]
-            finished = FinishedTrials(
-                table, ended, self.row[ended], self.trial_number[ended], self.session_number[ended],
-                self._clock - self._born[ended], self._total[ended], self._aborts[ended], keys=keys, places=place[ended],
-            )  # fmt: skip
-            if table.scored:
-                finished.performance = table.performance.take(keys)
+            numbers = (self._number_from, self.session_number)
+            counts, paid = self._counts.take(ended, axis=1), self._paid.take(ended, axis=1)
+            finished = FinishedTrials(table, ended, counts, paid, numbers, key.take(ended))
+            performance = results[2] if rules.scored else self._spread(finished)
             over = self._next_trials(ended, finished)
-        observations = self.table.tape.take(self.place, axis=0)
-        return Step(observations, reward, table.cell_target.take(cell), table.cell_period.take(cell), ended, finished, over)
+        observations = self.table.tape.take(place, axis=0)
+        target, period = rules.cell_target.take(cell), rules.cell_period.take(cell)
+        return Step(observations, results[0], target, period, new_trial, ended, finished, performance, over)
+
+    def _finished(self, envs: np.ndarray, **facts: Any) -> FinishedTrials:
+        numbers = (self._number_from, self.session_number)
+        return FinishedTrials(self.table, envs, self._counts.take(envs, axis=1), self._paid.take(envs, axis=1), numbers, **facts)
+
+    def _spread(self, finished: FinishedTrials) -> np.ndarray:
+        performance = np.zeros(self.n)
+        performance[finished.envs] = finished.performance
+        return performance
+
+    def _steps(self) -> np.ndarray:
+        """(N,) steps played of the trials in hand."""
+        if self.table.rules.simple:
+            return self.place - self.table.start[self.row]
+        return self._before + self.place - self._from
 
     def _general_step(self, actions: np.ndarray, idle: np.ndarray) -> Step:
         table = self.table
-        self._clock += 1
         column, values = self._columns(actions)
         cell = table.cell.take(self.place)
-        key = cell * table.n_actions
+        key = cell * table.rules.n_actions
         key += column
-        target = self.targets() if self.task.hooked or values is not None else table.cell_target.take(cell)
-        period = table.cell_period.take(cell)
-        reward = table.reward.take(key)
-        aborts = table.aborts.take(key)
-        code = table.code.take(key)
+        target = self.targets() if self.task.hooked or values is not None else table.rules.cell_target.take(cell)
+        period = table.rules.cell_period.take(cell)
+        reward = table.rules.reward.take(key)
+        aborts = table.rules.aborts.take(key)
+        code = table.rules.code.take(key)
         if len(idle):
             code[idle], aborts[idle], reward[idle] = 0, 0, 0.0
-            self._born[idle] += 1
         self._aborts += aborts
         if values is not None or self.task.step_action is not None:
             hot, goto = self._hooks(actions, values, code, reward, idle)
@@ -307,9 +335,14 @@ class Player:
         if paid is not None:
             reward = paid  # what a hook pays is all that is paid
         self._total += reward
-        finished = self._finish(ended) if len(ended) else None
-        over = self._next_trials(ended, finished) if finished is not None else NO_ROWS
-        return Step(self.observations(), reward, target, period, ended, finished, over)
+        new_trial = np.zeros(self.n, bool)
+        finished, performance, over = None, None, NO_ROWS
+        if len(ended):
+            new_trial[ended] = True
+            finished = self._finished(ended, steps=self._steps()[ended], aborted=self._aborted[ended], slots=self.slots.take(ended))
+            performance = self._spread(finished)
+            over = self._next_trials(ended, finished)
+        return Step(self.observations(), reward, target, period, new_trial, ended, finished, performance, over)
 
     def _columns(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """The column of the payoff tables that each action is; continuous actions also in task units."""
@@ -359,7 +392,7 @@ class Player:
     def _squared_error(self, values: np.ndarray) -> np.ndarray:
         """Default payoff of continuous actions: minus the mean squared error, per 100 ms, where the weight is not 0."""
         segment = self.table.cell[self.place] >> 1
-        weight = self.table.batch.weight.reshape(-1)[segment]
+        weight = self.table.rules.batch.weight.reshape(-1)[segment]
         error = ((values - self.table.targets[self.place]) ** 2).mean(axis=1)
         return -error * (weight > 0) * self.task.dt / 100
 
@@ -376,13 +409,13 @@ class Player:
         values: np.ndarray | None, reward: np.ndarray, idle: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """Answers, jumps and expiries of the envs `hot`; `place` is already one further. Returns the envs that ended."""
-        if self.table.can_exceed:
+        if self.table.rules.can_exceed:
             exceeding = self._exceeds()
             exceeding[idle] = False
             hot = np.union1d(hot, exceeding.nonzero()[0])
         if not len(hot):
             return NO_ROWS
-        code = self.table.code[key[hot]]
+        code = self.table.rules.code[key[hot]]
         goto = np.full(len(hot), STAY, np.int64)
         answering = np.flatnonzero(code & ANSWER)
         if len(answering):
@@ -396,7 +429,7 @@ class Player:
         expiring = np.flatnonzero((code & EXPIRE != 0) & (goto == STAY))
         if len(expiring):
             goto[expiring] = self._expire(hot[expiring], cell, values, reward)
-        if self.table.can_exceed:
+        if self.table.rules.can_exceed:
             goto[exceeding[hot]] = END
         jumping = np.flatnonzero(goto >= 0)
         if len(jumping):
@@ -405,26 +438,27 @@ class Player:
 
     def _answers(self, envs: np.ndarray, key: np.ndarray, cell: np.ndarray, column: np.ndarray, values: np.ndarray | None, reward: np.ndarray) -> np.ndarray:
         """Answers of these envs; returns where each leads."""
-        pay, table, keys = self.table.payoffs, self.table, key[envs]
-        slot = table.by_action("slot", keys)
+        pay, table, keys = self.table.rules.payoffs, self.table, key[envs]
+        slot = table.rules.by_action("slot", keys)
         goto = np.full(len(envs), STAY, np.int64)
         first = self.slots.outcome[envs, slot] == 0
         reward[envs[~first]] = 0.0
         envs, slot, keys = envs[first], slot[first], keys[first]
         row = self.row[envs]
-        outcome = table.by_action("outcome", keys)
-        score = table.by_action("score", keys).astype(np.float64)
-        leads = table.by_action("goto", keys).astype(np.int64)
-        elapsed = (self.place[envs] - table.since[cell[envs] >> 1, slot]) * self.task.dt
+        kind = table.kind[row]
+        outcome = table.rules.by_action("outcome", keys)
+        score = table.rules.by_action("score", keys).astype(np.float64)
+        leads = table.rules.by_action("goto", keys).astype(np.int64)
+        elapsed = (self.place[envs] - table.row_start[row] - table.rules.since[cell[envs] >> 1, slot]) * self.task.dt
         wrong = np.zeros(len(envs), bool)
         right = outcome == Outcome.CORRECT  # the wrong choice is wrong at any moment
-        self._judge_graded(envs, row, slot, elapsed, values, reward, score, wrong, right)
+        self._judge_graded(envs, kind, slot, elapsed, values, reward, score, wrong, right)
         needs = np.asarray(pay.needs)[slot]
         wrong |= (needs >= 0) & (self.slots.outcome[envs, needs] != Outcome.CORRECT) & (outcome == Outcome.CORRECT)
-        reward[envs[wrong]] = pay.error_reward[row[wrong], slot[wrong]]
+        reward[envs[wrong]] = pay.error_reward[kind[wrong], slot[wrong]]
         outcome = np.where(wrong, Outcome.ERROR, outcome)
         score[wrong] = 0.0
-        leads = np.where(wrong, pay.error_goto[row, slot], leads)
+        leads = np.where(wrong, pay.error_goto[kind, slot], leads)
         self.slots.outcome[envs, slot] = outcome
         self.slots.reaction_time[envs, slot] = elapsed
         self.slots.score[envs, slot] = score
@@ -433,18 +467,18 @@ class Player:
         return goto
 
     def _judge_graded(
-        self, envs: np.ndarray, row: np.ndarray, slot: np.ndarray, elapsed: np.ndarray, values: np.ndarray | None,
+        self, envs: np.ndarray, kind: np.ndarray, slot: np.ndarray, elapsed: np.ndarray, values: np.ndarray | None,
         reward: np.ndarray, score: np.ndarray, wrong: np.ndarray, right: np.ndarray,
     ) -> None:  # fmt: skip
         """Timed and continuous answers: mark those out of tolerance as wrong, and pay the others by their error."""
-        pay = self.table.payoffs
-        tolerance = pay.tolerance[row, slot]
-        due = pay.due[row, slot]
+        pay = self.table.rules.payoffs
+        tolerance = pay.tolerance[kind, slot]
+        due = pay.due[kind, slot]
         timed = np.isfinite(due)
         distance = np.abs(elapsed - np.where(timed, due, elapsed))
         judged = timed & right
         if values is not None:
-            distance = np.where(timed, distance, self._distance(envs, row, slot, values))
+            distance = np.where(timed, distance, self._distance(envs, kind, slot, values))
             judged = np.ones(len(envs), bool)
             self.slots.values[envs, slot] = values[envs]
         wrong |= judged & (distance > tolerance + 1e-9)
@@ -455,75 +489,66 @@ class Player:
                 reward[envs[graded]] = amount
                 score[graded] = np.where(timed[graded], score[graded], amount)  # a nearer value is better, not only right
 
-    def _distance(self, envs: np.ndarray, row: np.ndarray, slot: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def _distance(self, envs: np.ndarray, kind: np.ndarray, slot: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Euclidean distance of continuous answers from what was asked."""
         result = np.zeros(len(envs))
-        for k, units in enumerate(self.table.payoffs.units):
+        for k, units in enumerate(self.table.rules.payoffs.units):
             mine = slot == k
-            difference = values[envs[mine]][:, units] - self.table.payoffs.aim[row[mine], k][:, units]
+            difference = values[envs[mine]][:, units] - self.table.rules.payoffs.aim[kind[mine], k][:, units]
             result[mine] = np.sqrt((difference**2).sum(axis=1))
         return result
 
     def _leave(self, envs: np.ndarray, key: np.ndarray) -> np.ndarray:
         """Acting while holding, where that leads somewhere."""
-        goto = self.table.destination(self.row[envs], self.table.by_action("goto", key[envs]).astype(np.int64))
+        goto = self.table.destination(self.row[envs], self.table.rules.by_action("goto", key[envs]).astype(np.int64))
         self._aborted[envs[goto == END]] = True
         return goto
 
     def _expire(self, envs: np.ndarray, cell: np.ndarray, values: np.ndarray | None, reward: np.ndarray) -> np.ndarray:
         """Windows that close and periods that run out."""
-        table, pay = self.table, self.table.payoffs
-        closing = table.closing(cell[envs] >> 1)
+        table, pay = self.table, self.table.rules.payoffs
+        closing = table.rules.closing(cell[envs] >> 1)
         for k in range(closing.shape[1]):
             missed = envs[closing[:, k] & (self.slots.outcome[envs, k] == 0)]
-            row = self.row[missed]
-            outcome = pay.miss_outcome[row, k]
+            kind = table.kind[self.row[missed]]
+            outcome = pay.miss_outcome[kind, k]
             if values is not None and self.task.actions.trigger is None:
-                near = self._distance(missed, row, np.full(len(missed), k), values) <= pay.tolerance[row, k] + 1e-9
+                near = self._distance(missed, kind, np.full(len(missed), k), values) <= pay.tolerance[kind, k] + 1e-9
                 outcome = np.where(near, Outcome.CORRECT, Outcome.ERROR)
                 self.slots.values[missed, k] = values[missed]
                 self.slots.choice[missed, k] = 0
             else:
-                reward[missed] += pay.miss_reward[row, k]
+                reward[missed] += pay.miss_reward[kind, k]
             self.slots.outcome[missed, k] = outcome
             self.slots.score[missed, k] = outcome == Outcome.CORRECT
-        return table.expiry(cell[envs])
+        return table.expiry(self.row[envs], cell[envs])
 
     def _jump(self, envs: np.ndarray, places: np.ndarray) -> None:
         """Go to other places of the tape; where steps are played again their noise is drawn anew."""
         back = places < self.place[envs]
-        self.place[envs] = places
+        self._before[envs] += self.place[envs] - self._from[envs]
+        self.place[envs] = self._from[envs] = places
         if self.table.batch.noisy is not None:
             for env, begin in zip(envs[back], places[back], strict=True):
                 self.table.refresh_noise(int(self.row[env]), int(begin), self.stream.play)
 
     def _exceeds(self) -> np.ndarray:
         """(N,) whether the trial in hand has lasted as long as it may."""
-        return self._clock - self._born >= self.table.limit[self.row]
+        return self._steps() >= self.table.rules.limit[self.table.kind[self.row]]
 
     @property
     def _first_unit(self) -> np.ndarray:
-        return np.array([units.start for units in self.table.payoffs.units])
+        return np.array([units.start for units in self.table.rules.payoffs.units])
 
     # ------------------------------------------------------------------ the end of trials
 
-    def _finish(self, ended: np.ndarray) -> FinishedTrials:
-        return FinishedTrials(
-            self.table, ended, self.row[ended], self.trial_number[ended], self.session_number[ended],
-            self._clock - self._born[ended], self._total[ended], self._aborts[ended],
-            aborted=self._aborted[ended], slots=self.slots.take(ended),
-        )  # fmt: skip
-
     def _next_trials(self, ended: np.ndarray, finished: FinishedTrials) -> np.ndarray:
         """Start the coming trials; returns the envs whose session is over."""
-        self.trial_number[ended] += 1
+        self._left[ended] = left = finished.left - self._ones[: ended.size]
         over = NO_ROWS
-        if self.task.trials_per_session is not None:
-            left = self._left[ended] - 1
-            self._left[ended] = left
-            if not left.all():
-                over = ended[left == 0]
-                self._new_session_counts(over)
+        if not left.item(left.argmin()):
+            over = ended[left == 0]
+            self._new_session_counts(over)
         if self.task.reads_outcomes:
             self.stream.session.remember(ended, finished.as_previous())  # type: ignore[union-attr]
             self.stream.renew_sessions(over)
@@ -533,9 +558,8 @@ class Player:
 
     def _forget(self, envs: np.ndarray) -> None:
         self._total[envs] = 0.0
-        self._aborts[envs] = 0
-        self._born[envs] = self._clock
-        if not self.table.simple:
+        self._aborts[envs] = 0.0
+        if not self.table.rules.simple:
             self._aborted[envs] = False
             self.slots.clear(envs)
             for name, values in self.memory.items():
@@ -543,8 +567,10 @@ class Player:
 
     def _take_trials(self, envs: np.ndarray) -> None:
         rows = self._queue.take(self, envs)
-        self.row[envs] = rows
-        self.place[envs] = self.table.start[rows]
+        start = self.table.start.take(rows)
+        self.row[envs], self.place[envs] = rows, start
+        if not self.table.rules.simple:
+            self._from[envs], self._before[envs] = start, 0
 
 
 def _queue_for(task: Task, n: int) -> _Queue:
@@ -565,15 +591,16 @@ class _Queue:
     @staticmethod
     def extend(player: Player, keep: np.ndarray, batch: TrialBatch) -> None:
         """Lay the trials `keep` and a new batch on a new table, and move the envs that play them there."""
-        old = player.table
+        old, played = player.table, player._steps()
         place = np.full(len(old.batch), -1)
         place[keep] = np.arange(len(keep))
         player.table = new = old.extend(keep, batch, player.stream.noise)
         rows = place[player.row]
         under_way = rows >= 0
         offset = player.place - old.row_start[player.row]
-        player.row = np.where(under_way, rows, 0)
-        player.place = np.where(under_way, new.row_start[player.row] + offset, 0)
+        player.row[:] = np.where(under_way, rows, 0)
+        player.place[:] = np.where(under_way, new.row_start[player.row] + offset, 0)
+        player._from[:], player._before[:] = player.place, played
 
 
 class _SharedQueue(_Queue):
@@ -656,34 +683,25 @@ class _OneByOne(_Queue):
         return len(keep) + np.arange(len(envs))
 
 
-def check_actions(actions: Any, n: int, size: int, task: str) -> np.ndarray:
-    """Action ids as (n,) integers.
+def check_actions(actions: Any, n: int, task: Task) -> np.ndarray:
+    """Actions of n envs, checked: ids (n,), or for continuous actions float64 (n, k).
 
     Raises:
-        InvalidValueError: not whole numbers, not one per env, or out of range.
+        InvalidValueError: not whole numbers (numbers), of another shape, or out of range.
     """
-    array = np.asarray(actions)
+    array, size = np.asarray(actions), task.actions.size
+    if task.actions.continuous:
+        return _check_values(array, (n, size), task.name)
     if array.dtype.kind not in "iu" or array.shape != (n,):
         raise InvalidValueError(
-            f"{task} was given actions of type {array.dtype} and shape {array.shape}; give whole numbers, one per env: shape ({n},)."
+            f"{task.name} was given actions of type {array.dtype} and shape {array.shape}; give whole numbers, one per env: shape ({n},)."
         )
-    # One pass: below zero is beyond everything when read as unsigned.
-    if array.dtype == np.int64:
-        wrong = np.count_nonzero(array.view(np.uint64) >= size)
-    else:
-        wrong = np.count_nonzero((array < 0) | (array >= size))
-    if wrong:
-        raise InvalidValueError(f"{task} was given actions from {array.min()} to {array.max()}; they must be from 0 to {size - 1}.")
+    if array.item(array.argmin()) < 0 or array.item(array.argmax()) >= size:
+        raise InvalidValueError(f"{task.name} was given actions from {array.min()} to {array.max()}; they must be from 0 to {size - 1}.")
     return array
 
 
-def check_values(actions: Any, shape: tuple[int, ...], task: str) -> np.ndarray:
-    """Continuous actions as float64 of the given shape.
-
-    Raises:
-        InvalidValueError: not numbers, another shape, or outside [-1, 1].
-    """
-    array = np.asarray(actions)
+def _check_values(array: np.ndarray, shape: tuple[int, ...], task: str) -> np.ndarray:
     if array.dtype.kind not in "fiu" or array.shape != shape:
         raise InvalidValueError(f"{task} was given actions of type {array.dtype} and shape {array.shape}; give numbers in [-1, 1] of shape {shape}.")
     if not (np.abs(array) <= 1 + 1e-6).all():

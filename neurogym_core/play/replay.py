@@ -81,11 +81,8 @@ class _Replay(Player):
 
     def _finish_here(self, envs: np.ndarray) -> FinishedTrials:
         """End trials where they are: questions that were not answered stay so."""
-        slots = self.slots.take(envs) if not self.table.simple else SlotState(len(envs), len(self.table.payoffs.slot_names), 0)
-        return FinishedTrials(
-            self.table, envs, self.row[envs], self.trial_number[envs], self.session_number[envs], self._clock - self._born[envs],
-            self._total[envs], self._aborts[envs].astype(np.int64), aborted=self._aborted[envs], slots=slots,
-        )  # fmt: skip
+        slots = self.slots.take(envs) if not self.table.rules.simple else SlotState(len(envs), len(self.table.rules.payoffs.slot_names), 0)
+        return self._finished(envs, steps=self._steps()[envs], aborted=self._aborted[envs], slots=slots)
 
 
 class _Once(_Queue):

@@ -14,9 +14,9 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials, SlotState
-from neurogym_core.play.player import Player, check_values
+from neurogym_core.play.player import Player, check_actions
 from neurogym_core.play.stream import TrialStream
-from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable
+from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable, Rules
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.payoffs import RESTING
 from neurogym_core.trials.record import Outcome
@@ -111,7 +111,7 @@ class SinglePlayer:
 
     def _checked(self, action: Any) -> np.ndarray:
         if self.task.actions.continuous:
-            return check_values(np.asarray(action)[None], (1, self.task.actions.size), self.task.name)
+            return check_actions(np.asarray(action)[None], 1, self.task)
         return np.array([check_action(action, self.task)])
 
     @property
@@ -189,37 +189,43 @@ class ScalarPlayer:
 
     def _lay_out(self) -> None:
         """Draw the coming trials. What a step looks up is read through memoryviews: they make no objects ahead."""
-        self.table = table = PlayTable.render(self.stream.block(), self.stream.noise)
+        block = self.stream.block()
+        table = PlayTable.render(block, self.stream.noise) if self.table is None else self.table.renew(block, self.stream.noise)
         self._start_table(table)
         self._row = -1
         self._next_trial()
 
     def _start_table(self, table: PlayTable) -> None:
-        pay = table.payoffs
+        if self.table is None or table.rules is not self.table.rules:
+            self._start_rules(table.rules)
+        self.table = table
         self._tape = np.concatenate([table.tape, table.tape[-1:]])  # one step more: the last one looks ahead
         self._cells = memoryview(table.cell)
-        self._rewards = memoryview(table.reward)
-        # Where a trial may last too long, every step is looked at.
-        self._codes = np.where((table.code > 0) | table.can_exceed, HAPPENS, table.aborts).astype(np.uint8).tobytes()
-        self._targets = memoryview(table.cell_target)
-        self._periods = table.cell_period.tolist()
         self._starts = memoryview(table.start)
-        self._simple, self._can_exceed = table.simple, table.can_exceed
-        self._aborting = table.aborts.tobytes()
-        self._scored = table.scored
-        if table.scored:
-            self._performance = memoryview(table.performance)
-        if not table.simple:
+
+    def _start_rules(self, rules: Rules) -> None:
+        pay = rules.payoffs
+        self._rewards = memoryview(rules.reward)
+        # Where a trial may last too long, every step is looked at.
+        self._codes = np.where((rules.code > 0) | rules.can_exceed, HAPPENS, rules.aborts).astype(np.uint8).tobytes()
+        self._targets = memoryview(rules.cell_target)
+        self._periods = rules.cell_period.tolist()
+        self._simple, self._can_exceed = rules.simple, rules.can_exceed
+        self._aborting = rules.aborts.tobytes()
+        self._scored = rules.scored
+        if rules.scored:
+            self._performance = memoryview(rules.performance)
+        if not rules.simple:
             self._slot_of, self._outcome_of = memoryview(pay.slot.reshape(-1)), memoryview(pay.outcome.reshape(-1))
-            self._score_of, self._leads = memoryview(pay.score.reshape(-1)), memoryview(table.leads)
-            self._since, self._expiry = memoryview(table.since), memoryview(table.expire.reshape(-1))
-            self._bits = table.code.tobytes()
+            self._score_of, self._leads = memoryview(pay.score.reshape(-1)), memoryview(rules.leads)
+            self._since, self._expiry = memoryview(rules.since), memoryview(rules.expire.reshape(-1))
+            self._bits = rules.code.tobytes()
             self._unanswered = [UNANSWERED] * len(pay.slot_names)
             self._needs = pay.needs
             self._first_units = [units.start for units in pay.units]
             self._graded = bool(np.isfinite(pay.due).any())
             self._all_asked = bool(pay.slot_names) and bool(pay.asked.all()) and bool(np.isnan(pay.best).all())
-            self._closes_any = table.closes.any(axis=2).reshape(-1).tobytes()
+            self._closes_any = rules.closes.any(axis=2).reshape(-1).tobytes()
 
     def __getstate__(self) -> dict[str, Any]:
         """Memoryviews do not pickle: they are taken again."""
@@ -229,6 +235,7 @@ class ScalarPlayer:
         self.__dict__.update(state)
         if self.table is not None:
             tape = self._tape
+            self._start_rules(self.table.rules)
             self._start_table(self.table)
             self._tape = tape
 
@@ -342,7 +349,9 @@ class ScalarPlayer:
             if self._closes_any[segment]:
                 reward = self._close(segment, reward)
             goto = self._expiry[segment]
-        if self._can_exceed and self._steps() >= self.table.limit[self._row]:
+        if goto >= 0:
+            goto += self.table.row_start.item(self._row)
+        if self._can_exceed and self._steps() >= self.table.rules.limit[self.table.kind[self._row]]:
             goto = END
         return reward, goto
 
@@ -351,23 +360,23 @@ class ScalarPlayer:
         if self._slots[k][0]:
             return 0.0, STAY
         outcome, score, goto = self._outcome_of[flat], self._score_of[flat], self._leads[flat]
-        elapsed = (self._at - self._since[segment, k]) * self._dt
+        elapsed = (self._at - self.table.row_start.item(self._row) - self._since[segment, k]) * self._dt
         needs = self._needs[k]
         wrong = needs >= 0 and outcome == Outcome.CORRECT and self._slots[needs][0] != Outcome.CORRECT
         if self._graded and outcome == Outcome.CORRECT:  # the wrong choice is wrong at any moment
             reward, late = self._graded_pay(k, elapsed, reward)
             wrong = wrong or late
         if wrong:
-            pay = self.table.payoffs
-            outcome, score, reward = int(Outcome.ERROR), 0.0, float(pay.error_reward[self._row, k])  # type: ignore[assignment]
-            goto = self.table.destination(np.array([self._row]), pay.error_goto[self._row, k : k + 1].astype(np.int64)).item()
+            pay, kind = self.table.rules.payoffs, self.table.kind[self._row]
+            outcome, score, reward = int(Outcome.ERROR), 0.0, float(pay.error_reward[kind, k])  # type: ignore[assignment]
+            goto = self.table.rules.steps_to(kind, pay.error_goto[kind, k]).item()
         self._slots[k] = (outcome, action - self._first_units[k], elapsed, score)
         return reward, goto
 
     def _graded_pay(self, k: int, elapsed: float, reward: float) -> tuple[float, bool]:
         """What a timed answer pays, and whether it is out of tolerance."""
-        pay, row = self.table.payoffs, self._row
-        due, tolerance = pay.due.item(row, k), pay.tolerance.item(row, k)
+        pay, kind = self.table.rules.payoffs, self.table.kind[self._row]
+        due, tolerance = pay.due.item(kind, k), pay.tolerance.item(kind, k)
         if due != due:
             return reward, False
         distance = abs(elapsed - due)
@@ -379,13 +388,13 @@ class ScalarPlayer:
 
     def _close(self, segment: int, reward: float) -> float:
         """Windows that close unanswered; returns what is paid."""
-        pay, row = self.table.payoffs, self._row
-        closing = self.table.closing(segment)
+        pay, kind = self.table.rules.payoffs, self.table.kind[self._row]
+        closing = self.table.rules.closing(segment)
         for k in np.flatnonzero(closing).tolist():
             if not self._slots[k][0]:
-                outcome = int(pay.miss_outcome[row, k])
+                outcome = int(pay.miss_outcome[kind, k])
                 self._slots[k] = (outcome, RESTING, NAN, float(outcome == Outcome.CORRECT))
-                reward += float(pay.miss_reward[row, k])
+                reward += float(pay.miss_reward[kind, k])
         return reward
 
     # ------------------------------------------------------------------ the observation in hand
@@ -409,8 +418,8 @@ class ScalarPlayer:
 
     def _open(self) -> np.ndarray:
         """(K,) which questions are open and unanswered."""
-        is_open = self.table.open(self.table.cell[self._at] >> 1)
-        return is_open if self.table.simple else is_open & np.array([slot[0] == 0 for slot in self._slots], bool)
+        is_open = self.table.rules.open(self.table.cell[self._at] >> 1)
+        return is_open if self.table.rules.simple else is_open & np.array([slot[0] == 0 for slot in self._slots], bool)
 
     @property
     def is_asked(self) -> bool:
@@ -419,8 +428,8 @@ class ScalarPlayer:
     @property
     def can_wait(self) -> bool:
         cell = self.table.cell[self._at]
-        closing = self.table.closing(cell >> 1) & bool(cell & 1)
-        timed = np.isfinite(self.table.payoffs.due[self._row])
+        closing = self.table.rules.closing(cell >> 1) & bool(cell & 1)
+        timed = np.isfinite(self.table.rules.payoffs.due[self.table.kind[self._row]])
         return bool((self._open() & ~timed & ~closing).any())
 
 
@@ -434,10 +443,10 @@ def _finished(
         slots = SlotState(1, len(answers), 0)
         for k, (outcome, choice, time, score) in enumerate(answers):
             slots.outcome[0, k], slots.choice[0, k], slots.reaction_time[0, k], slots.score[0, k] = outcome, choice, time, score
-    one = np.array
+    counts, total = np.array([[row], [place], [0]]), np.array([[paid], [aborts]], np.float64)
     return FinishedTrials(
-        table, one([0]), one([row]), one([number]), one([session]), one([steps]), one([paid]), one([aborts]),
-        aborted=None if answers is None else one([aborted]), slots=slots, keys=one([key]), places=one([place]),
+        table, np.array([0]), counts, total, (np.array([number]), np.array([session])), steps=np.array([steps]),
+        aborted=None if answers is None else np.array([aborted]), slots=slots, keys=np.array([key]),
     )  # fmt: skip
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.play.library import Library
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import DURATION, Task
 from neurogym_core.trials.batch import TrialBatch
 
-BLOCK_STEPS = 1 << 14
+BLOCK_STEPS = 1 << 15
 """Steps drawn ahead, about: as many trials as typically last so long."""
 BLOCK_UNITS = 1 << 22
 """Rendered numbers that a block may hold, about."""
@@ -50,6 +51,7 @@ class TrialStream:
         )
         self._imposed_at = 0
         self._durations: dict[str, np.ndarray] = {}
+        self._library: Library | None = None
         self.subject: Session | None = None
         self.session: Session | None = None
 
@@ -166,4 +168,14 @@ class TrialStream:
         return self.task.impose_on(drawn, self.conditions, n, self._next_imposed(n))
 
     def _lay_out(self, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
-        return self.task.lay_out(conditions, self.conditions, n, self._durations)
+        """Trials with these conditions; those met before are looked up, which draws as little as laying them out again would."""
+        if self._durations:
+            return self.task.lay_out(conditions, self.conditions, n, self._durations)
+        known = self._library.find(conditions) if self._library is not None else None
+        if known is not None:
+            return known
+        before = str(self.conditions.bit_generator.state)
+        batch = self.task.lay_out(conditions, self.conditions, n)
+        if str(self.conditions.bit_generator.state) == before:
+            self._library = Library.of(batch)
+        return batch

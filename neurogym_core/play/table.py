@@ -1,4 +1,4 @@
-"""`PlayTable`: a batch of trials flattened for playing, so that a step is a few gathers.
+"""`PlayTable`: a batch of trials flattened for playing, so that a step is a few gathers; `Rules`: what can happen in them.
 
 Every step of every trial has a place on one long *tape*, all periods in order; a trial moves along it and, where it
 jumps, to another place. Steps point to *cells*: two per segment, one for its last step and one for the others, because
@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.batch import TrialBatch, hash_words
 from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY
 
@@ -22,47 +22,42 @@ RAN_OUT, BY_ACTION = 1, 2
 """`code` of simple tables: the trial is over on this step, because time ran out or because of the action."""
 
 
-class PlayTable:
-    """The trials of a batch, flattened.
+class Rules:
+    """What can happen in trials of k kinds: trials of one kind are alike but for their noise.
+
+    Where something leads is told in steps from the beginning of a trial's part of the tape.
 
     Attributes:
-        batch, payoffs: what it was made from.
-        tape: (steps, obs) float32.
-        start: (n,) place of every trial's first step; `row_start`, `row_stop` (n,) the part of the tape it owns.
-        cell: (steps,) the cell of every step.
+        batch, payoffs: one trial of each kind.
+        lengths, begin, limit: (k,) steps on the tape, step at which a trial begins, steps that it may last.
+        offset, expire: (k, S) first step of every segment, and what happens after its last.
+        closes: (k, S, K) whether a response window is over then.
         reward, aborts, code: (cells * A,) float64, bool, uint8.
         simple: whether all that can happen is that the trial ends, by one answer or when time runs out.
     """
 
-    def __init__(self, batch: TrialBatch, tape: np.ndarray) -> None:
-        self.batch = batch
-        self.payoffs = batch.payoffs
-        self.tape = tape
+    def __init__(self, batch: TrialBatch) -> None:
+        self.batch, self.payoffs = batch, batch.payoffs
         _, self.n_segments = batch.duration.shape
         self.n_actions = self.payoffs.reward.shape[2]
         self.dt = batch.task.dt
-        flat = batch.duration.ravel()
-        self.segment_start = (np.cumsum(flat) - flat).reshape(batch.duration.shape)
-        self.row_start = self.segment_start[:, 0]
-        self.row_stop = self.row_start + batch.duration.sum(axis=1)
-        if (self.row_start == self.row_stop).any():
+        self.lengths = batch.duration.sum(axis=1)
+        if not self.lengths.all():
             raise TrialLayoutError(f"A trial of {batch.task.name} lasts 0 steps; let at least one period last dt={self.dt:g} ms or more.")
-        self.cell = np.repeat(np.arange(0, 2 * len(flat), 2), flat)
-        self.cell[np.cumsum(flat)[flat > 0] - 1] += 1
+        self.offset = np.cumsum(batch.duration, axis=1) - batch.duration
         landing = self._landing()
-        self.start = self._place(landing[:, 0])
-        if (self.start == END).any():
+        self.begin = self._offsets(landing[:, 0])
+        if (self.begin == END).any():
             raise TrialLayoutError(
                 f"A trial of {batch.task.name} is over before its first step: periods of 0 ms lead to its end; let the period "
                 "that it begins with last longer, or lead elsewhere."
             )
         self.expire = self._expiry(landing)
         self.closes = self._closings(landing)
-        self.limit = batch.task.max_steps_of(self.row_stop - self.row_start)
-        long = bool((self.row_stop - self.row_start > self.limit).any())
-        self.can_exceed = long or self._can_go_back() or batch.task.step_action is not None
+        self.limit = batch.task.max_steps_of(self.lengths)
+        self.can_exceed = bool((self.lengths > self.limit).any()) or self._can_go_back() or batch.task.step_action is not None
         self.simple = not self.can_exceed and self._is_simple()
-        self._scored = self.simple and bool(self.payoffs.slot_names) and not np.isfinite(self.payoffs.best).any()
+        self.scored = self.simple and bool(self.payoffs.slot_names) and not np.isfinite(self.payoffs.best).any()
         self._flatten()
 
     def _can_go_back(self) -> bool:
@@ -88,22 +83,24 @@ class PlayTable:
 
     # ------------------------------------------------------------------ where time leads
 
-    def _first_segments(self) -> np.ndarray:
+    def first_segments(self) -> np.ndarray:
+        """(P,) the first segment of every period."""
         return np.searchsorted(self.batch.period, np.arange(len(self.batch.period_names)))
 
     def _landing(self) -> np.ndarray:
-        """(n, S + 1): the segment played when a trial comes to one, skipping those of no duration; END: none."""
-        n, n_segments = self.batch.duration.shape
+        """(k, S + 1): the segment played when a trial comes to one, skipping those of no duration; END: none."""
+        duration = self.batch.duration
+        n, n_segments = duration.shape
         landing = np.full((n, n_segments + 1), END, np.int64)
-        first = self._first_segments()
+        first = self.first_segments()
         for _ in range(2 if (self.payoffs.period_then >= 0).any() else 1):  # the second pass resolves jumps back
             for s in range(n_segments - 1, -1, -1):
                 skipped = self._following(landing, s, first)
-                landing[:, s] = np.where(self.batch.duration[:, s] > 0, s, skipped)
+                landing[:, s] = np.where(duration[:, s] > 0, s, skipped)
         return landing
 
     def _following(self, landing: np.ndarray, s: int, first: np.ndarray) -> np.ndarray:
-        """Where a trial lands when the time of segment `s` runs out, (n,)."""
+        """Where a trial lands when the time of segment `s` runs out, (k,)."""
         p = self.batch.period[s]
         is_last = s + 1 == self.n_segments or self.batch.period[s + 1] != p
         then = self.payoffs.period_then[p] if is_last else STAY
@@ -111,16 +108,16 @@ class PlayTable:
             return landing[:, s + 1]
         return np.full(len(landing), END) if then == END else landing[:, first[then]]
 
-    def _place(self, segment: np.ndarray) -> np.ndarray:
-        """Tape places of segments given per row, (n,) or (n, m); END stays END."""
+    def _offsets(self, segment: np.ndarray) -> np.ndarray:
+        """First steps of segments given per kind, (k,) or (k, m); END stays END."""
         row = np.arange(len(segment)) * self.n_segments
         at = np.maximum(segment, 0) + (row if segment.ndim == 1 else row[:, None])
-        return np.where(segment == END, END, self.segment_start.reshape(-1).take(at))
+        return np.where(segment == END, END, self.offset.reshape(-1).take(at))
 
     def _expiry(self, landing: np.ndarray) -> np.ndarray:
-        """(n, S): what happens after a segment's last step: STAY = on to the next place of the tape, END, or a place."""
+        """(k, S): what happens after a segment's last step: STAY = on to the next place of the tape, END, or a step."""
         n, n_segments = self.batch.duration.shape
-        first = self._first_segments()
+        first = self.first_segments()
         expire = np.full((n, n_segments), STAY, np.int64)
         following = np.full(n, END, np.int64)  # the next segment on the tape
         for s in range(n_segments - 1, -1, -1):
@@ -129,17 +126,17 @@ class PlayTable:
             if natural.all():
                 expire[:, s] = np.where(target == END, END, STAY)
             else:
-                expire[:, s] = np.where(natural, np.where(target == END, END, STAY), self._place(target))
+                expire[:, s] = np.where(natural, np.where(target == END, END, STAY), self._offsets(target))
             following = np.where(self.batch.duration[:, s] > 0, s, following)
         return expire
 
     def _closings(self, landing: np.ndarray) -> np.ndarray:
-        """(n, S, K): a response window is over when the time of the segment runs out."""
+        """(k, S, K): a response window is over when the time of the segment runs out."""
         window = self.payoffs.window & (self.batch.duration > 0)[:, :, None]
         n, n_segments, n_slots = window.shape
         closes = np.zeros_like(window)
         padded = np.concatenate([window, np.zeros((n, 1, n_slots), bool)], axis=1)
-        first = self._first_segments()
+        first = self.first_segments()
         rows = np.arange(n)
         for s in range(n_segments):
             target = self._following(landing, s, first)
@@ -149,7 +146,7 @@ class PlayTable:
 
     @cached_property
     def since(self) -> np.ndarray:
-        """(n * S, K): place of the tape where the response window that a segment lies in was opened."""
+        """(k * S, K): step of the tape where the response window that a segment lies in was opened."""
         window = self.payoffs.window
         n, n_segments, n_slots = window.shape
         since = np.zeros(window.shape, np.int64)
@@ -158,7 +155,7 @@ class PlayTable:
         for s in range(n_segments):
             played = self.batch.duration[:, s] > 0
             opens = window[:, s] & ~is_open
-            begun = np.where(opens, self.segment_start[:, s, None], begun)
+            begun = np.where(opens, self.offset[:, s, None], begun)
             since[:, s] = begun
             leaves = (self.expire[:, s] != STAY)[:, None]
             is_open = np.where(played[:, None], window[:, s] & ~leaves, is_open)
@@ -209,18 +206,8 @@ class PlayTable:
     @cached_property
     def cell_period(self) -> np.ndarray:
         """(cells,) the name of the period of every cell."""
-        names = np.array(self.batch.period_names, dtype=object)
+        names = np.array(self.batch.period_names)
         return np.repeat(np.tile(names[self.batch.period], len(self.batch)), 2)
-
-    @cached_property
-    def targets(self) -> np.ndarray:
-        """(steps,) or (steps, k): what is right on every step, in task units."""
-        return self.batch.render_targets(self.batch.duration)
-
-    @cached_property
-    def period(self) -> np.ndarray:
-        """(steps,) index of the period of every step."""
-        return np.repeat(np.broadcast_to(self.batch.period, self.batch.duration.shape).ravel(), self.batch.duration.ravel())
 
     @cached_property
     def settled(self) -> np.ndarray:
@@ -233,11 +220,6 @@ class PlayTable:
         ran_out = self.code.reshape(-1, 2, self.n_actions) == RAN_OUT
         return (over.reshape(-1, 1, 1) | (ran_out & closing.reshape(-1, 1, 1))).ravel()
 
-    @property
-    def scored(self) -> bool:
-        """Whether `performance` holds: in simple tables whose best pay nobody had to declare."""
-        return self._scored
-
     @cached_property
     def performance(self) -> np.ndarray:
         """(cells * A,) of a trial that ends with this key."""
@@ -249,19 +231,33 @@ class PlayTable:
         return np.where(answered, score, unanswered & rested).astype(np.float64).ravel()
 
     @cached_property
-    def _period_place(self) -> np.ndarray:
-        """(n, P) place where a jump to a period leads."""
-        return self._place(self._landing()[:, self._first_segments()])
+    def ends(self) -> np.ndarray:
+        """(cells * A,) bool, in simple tables: the trial is over."""
+        return self.code != 0
+
+    @cached_property
+    def results(self) -> np.ndarray:
+        """(3, cells * A) float64, in simple tables: reward, whether it is an abort, and the performance of a trial that ends so."""
+        results = np.zeros((3, len(self.reward)))
+        results[0], results[1] = self.reward, self.aborts
+        if self.scored:
+            np.multiply(self.performance, self.ends, out=results[2])
+        return results
+
+    @cached_property
+    def _period_offset(self) -> np.ndarray:
+        """(k, P) step where a jump to a period leads."""
+        return self._offsets(self._landing()[:, self.first_segments()])
 
     @cached_property
     def leads(self) -> np.ndarray:
-        """(n * S * A,) where an action leads: STAY, END, or a place of the tape."""
+        """(k * S * A,) where an action leads: STAY, END, or a step of the tape."""
         goto = self.payoffs.goto.reshape(len(self.batch), -1)
-        places = np.take_along_axis(self._period_place, np.maximum(goto, 0).astype(np.int64), axis=1)
-        return np.where(goto < 0, goto, places).reshape(-1)
+        steps = np.take_along_axis(self._period_offset, np.maximum(goto, 0).astype(np.int64), axis=1)
+        return np.where(goto < 0, goto, steps).reshape(-1)
 
     def closing(self, segment: np.ndarray) -> np.ndarray:
-        """(m, K): the response windows that are over when the time of these segments (row * S + segment) runs out."""
+        """(m, K): the response windows that are over when the time of these segments (kind * S + segment) runs out."""
         return self.closes.reshape(-1, self.closes.shape[2])[segment] if self.closes.size else np.zeros((*np.shape(segment), 0), bool)
 
     def open(self, segment: np.ndarray) -> np.ndarray:
@@ -274,19 +270,90 @@ class PlayTable:
         cell, action = np.divmod(key, self.n_actions)
         return getattr(self.payoffs, name).reshape(-1, self.n_actions)[cell >> 1, action]
 
+    def steps_to(self, kind: np.ndarray, goto: np.ndarray) -> np.ndarray:
+        """Steps of the tape at which trials of these kinds come to periods; STAY and END stay."""
+        return np.where(goto < 0, goto, self._period_offset[kind, np.maximum(goto, 0)])
+
+    # ------------------------------------------------------------------ which trials are of which kind
+
+    @cached_property
+    def _known(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Hashes of the kinds in ascending order, the kinds in that order, and their words."""
+        words = self.batch.words
+        hashes = hash_words(words)
+        order = np.argsort(hashes)
+        return hashes[order], order, words
+
+    def kinds_of(self, batch: TrialBatch) -> np.ndarray | None:
+        """(n,) the kinds of trials that were laid out later; None if some of them are of no kind that is known here."""
+        if "like" in batch.__dict__ and batch.like[0] is self.batch:
+            return batch.like[1]
+        if batch.random or self.batch.random or not np.array_equal(batch.period, self.batch.period):
+            return None
+        hashes, order, known = self._known
+        words = batch.words
+        if words.shape[1] != known.shape[1]:
+            return None
+        kind = order[np.searchsorted(hashes, hash_words(words)).clip(max=len(order) - 1)]
+        return kind if np.array_equal(known[kind], words) else None
+
+
+class PlayTable:
+    """The trials of a batch on their tape, each with its own part of it, since no two have the same noise.
+
+    Attributes:
+        batch: the n trials; `kind` (n,) the kind of each, `rules` what can happen in them.
+        tape: (steps, obs) float32.
+        start: (n,) place of every trial's first step; `row_start`, `row_stop` (n,) the part of the tape it owns.
+        cell: (steps,) the cell of every step.
+    """
+
+    def __init__(self, batch: TrialBatch, tape: np.ndarray, kind: np.ndarray | None = None, rules: Rules | None = None) -> None:
+        self.batch, self.tape = batch, tape
+        if kind is None or rules is None:
+            kinds, kind = batch.like
+            rules = Rules(kinds)
+        self.kind, self.rules = kind, rules
+        lengths = rules.lengths[kind]
+        self.row_stop = np.cumsum(lengths)
+        self.row_start = self.row_stop - lengths
+        self.start = self.row_start + rules.begin[kind]
+        flat = batch.duration.ravel()
+        cells = 2 * rules.n_segments * kind[:, None] + np.arange(0, 2 * rules.n_segments, 2)
+        self.cell = np.repeat(cells.ravel(), flat)
+        self.cell[np.cumsum(flat)[flat > 0] - 1] += 1
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """(steps,) or (steps, k): what is right on every step, in task units."""
+        return self.batch.render_targets(self.batch.duration)
+
+    @cached_property
+    def period(self) -> np.ndarray:
+        """(steps,) index of the period of every step."""
+        return np.repeat(np.broadcast_to(self.batch.period, self.batch.duration.shape).ravel(), self.batch.duration.ravel())
+
     def destination(self, row: np.ndarray, goto: np.ndarray) -> np.ndarray:
         """Tape places of period indices; STAY and END stay."""
-        places = self._period_place[row, np.maximum(goto, 0)]
-        return np.where(goto < 0, goto, places)
+        return self.placed(row, self.rules.steps_to(self.kind[row], goto))
 
-    def expiry(self, cell: np.ndarray) -> np.ndarray:
+    def expiry(self, row: np.ndarray, cell: np.ndarray) -> np.ndarray:
         """What happens when the time of these cells runs out: STAY, END or a place."""
-        return self.expire.reshape(-1)[cell >> 1]
+        return self.placed(row, self.rules.expire.reshape(-1)[cell >> 1])
+
+    def placed(self, row: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        """Places of steps of these trials' parts of the tape; STAY and END stay."""
+        return np.where(steps < 0, steps, self.row_start[row] + steps)
+
+    @cached_property
+    def segment_start(self) -> np.ndarray:
+        """(n, S) place of the first step of every segment."""
+        return self.row_start[:, None] + self.rules.offset[self.kind]
 
     @cached_property
     def period_onset(self) -> np.ndarray:
         """(steps,) place where the period of each step begins."""
-        onset = self.segment_start[:, self._first_segments()]
+        onset = self.segment_start[:, self.rules.first_segments()]
         row = np.repeat(np.arange(len(self.batch)), self.row_stop - self.row_start)
         return onset[row, self.period]
 
@@ -297,15 +364,24 @@ class PlayTable:
         """The table of a new batch, with noise."""
         return cls(batch, batch.render(rng, batch.duration))
 
+    def renew(self, batch: TrialBatch, rng: np.random.Generator) -> PlayTable:
+        """The table of a new batch, with the rules of this one where they hold for it."""
+        return self._with(batch, batch.render(rng, batch.duration), self.rules.kinds_of(batch))
+
     def extend(self, keep: np.ndarray, batch: TrialBatch, rng: np.random.Generator) -> PlayTable:
         """Some of the trials of this table as they are, then a new batch."""
         if not len(keep):
-            return PlayTable.render(batch, rng)
+            return self.renew(batch, rng)
         lengths = (self.row_stop - self.row_start)[keep]
         offsets = np.repeat(self.row_start[keep] - (np.cumsum(lengths) - lengths), lengths)
         old = self.tape[offsets + np.arange(lengths.sum())]
-        new = batch.render(rng, batch.duration)
-        return PlayTable(TrialBatch.concatenate([self.batch.take(keep), batch]), np.concatenate([old, new]))
+        tape = np.concatenate([old, batch.render(rng, batch.duration)])
+        kind = self.rules.kinds_of(batch)
+        joined = TrialBatch.concatenate([self.batch.take(keep), batch])
+        return self._with(joined, tape, None if kind is None else np.concatenate([self.kind[keep], kind]))
+
+    def _with(self, batch: TrialBatch, tape: np.ndarray, kind: np.ndarray | None) -> PlayTable:
+        return PlayTable(batch, tape) if kind is None else PlayTable(batch, tape, kind, self.rules)
 
     def refresh_noise(self, row: int, begin: int, rng: np.random.Generator) -> None:
         """Draw the noise of a trial anew from a place of the tape on."""

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials, TrialInfo
 from neurogym_core.play.options import read_options
-from neurogym_core.play.player import NO_ROWS, Player, Step, check_actions, check_values
+from neurogym_core.play.player import NO_ROWS, Player, check_actions
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.tasks.task import Task
 
@@ -45,7 +45,6 @@ class TaskVectorEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.player = Player(task, self.num_envs, seed)
-        self._n_actions = task.actions.size
         self._ends_episode = task.trials_per_session == 1
         self._names = np.asarray(task.period_names)
         self._waiting = NO_ROWS
@@ -74,36 +73,22 @@ class TaskVectorEnv(VectorEnv):
         """One step of every env; see the class."""
         if not self._started:
             self.reset()
-        actions = self._checked(actions)
+        actions = check_actions(actions, self.num_envs, self.task)
         idle, self._waiting = self._waiting, NO_ROWS
-        return self._result(self.player.step(actions, idle))
-
-    def _checked(self, actions: Any) -> np.ndarray:
-        if self.task.actions.continuous:
-            return check_values(actions, (self.num_envs, self._n_actions), self.task.name)
-        return check_actions(actions, self.num_envs, self._n_actions, self.task.name)
-
-    def _result(self, step: Step) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        step = self.player.step(actions, idle)
+        observations, self._last_reward, target, period, new_trial, _, finished, performance, over = step
         n = self.num_envs
-        new_trial, ended = np.zeros(n, bool), np.zeros(n, bool)
-        info = {"gt": step.target, "period": step.period, "new_trial": new_trial}
-        if step.finished is not None:
-            new_trial[step.ended] = True
-            ended[step.over] = True
-            self._report(info, step.finished, step.over, new_trial)
-        self._last_reward = step.reward
-        other = np.zeros(n, bool)
+        info = {"gt": target, "period": period, "new_trial": new_trial}
+        ended, other = np.zeros(n, bool), np.zeros(n, bool)
+        if finished is not None:
+            info["trial"], info["_trial"], info["performance"] = TrialInfo(finished, n), new_trial, performance
+            if over.size:
+                self._end_sessions(over, ended, info)
         terminated, truncated = (ended, other) if self._ends_episode else (other, ended)
-        return step.observations, step.reward, terminated, truncated, info
+        return observations, step.reward, terminated, truncated, info
 
-    def _report(self, info: dict[str, Any], finished: FinishedTrials, over: np.ndarray, new_trial: np.ndarray) -> None:
-        info["trial"] = TrialInfo(finished, self.num_envs)
-        info["_trial"] = new_trial
-        performance = np.zeros(self.num_envs)
-        performance[finished.envs] = finished.performance
-        info["performance"] = performance
-        if not len(over):
-            return
+    def _end_sessions(self, over: np.ndarray, ended: np.ndarray, info: dict[str, Any]) -> None:
+        ended[over] = True
         if self.autoreset_mode is AutoresetMode.NEXT_STEP:
             self._waiting = over
         else:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
+from neurogym_core.trials.noise import standard_normal
 from neurogym_core.trials.trial import Span, Trial, to_steps
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class TrialBatch:
         sources, origin: where the payoffs come from: functions that build them, and (2, n) which of these, and which row.
         jumps: whether a trial may leave the order of its periods.
         unvisited: names of the last periods, where the oracle never gets to: only errors lead there.
+        random: whether more than conditions and durations was drawn, so that trials which agree in these may yet differ.
     """
 
     task: Task
@@ -182,6 +184,7 @@ class TrialBatch:
     origin: np.ndarray | None = None
     jumps: bool = False
     unvisited: frozenset[str] = frozenset()
+    random: bool = True
 
     def __len__(self) -> int:
         return len(self.duration)
@@ -228,12 +231,29 @@ class TrialBatch:
         """The observation units that may ever be noisy, or None."""
         return self.task.noisy_units
 
+    @cached_property
+    def like(self) -> tuple[TrialBatch, np.ndarray]:
+        """One trial of every kind, (k,), and which of these each trial is like, (n,): all but its noise is the same."""
+        each = self, np.arange(len(self))
+        if self.random or len(self) < SOME:
+            return each
+        words = self.words
+        _, first, kind = np.unique(hash_words(words), return_index=True, return_inverse=True)
+        if 2 * len(first) > len(self) or not np.array_equal(words[first[kind]], words):
+            return each
+        return self.take(first), kind
+
+    @cached_property
+    def words(self) -> np.ndarray:
+        """(n, w) uint64: conditions, durations and targets, so that they can be compared at once."""
+        return words_of([*self.conditions.values(), self.duration, self.target])
+
     def take(self, rows: Any) -> TrialBatch:
         """The batch of some of the trials."""
         rows = np.asarray(rows)
         if rows.dtype == bool:
             rows = np.flatnonzero(rows)
-        return TrialBatch(
+        part = TrialBatch(
             task=self.task, period_names=self.period_names, period=self.period, duration=self.duration[rows],
             shown=self.shown[rows], noise=self.noise if len(self.noise) == 1 else self.noise[rows],
             target=self.target[rows], weight=self.weight[rows],
@@ -241,7 +261,11 @@ class TrialBatch:
             notes={name: values[rows] for name, values in self.notes.items()},
             frames=tuple(frame.take(rows) for frame in self.frames), untimed=self.untimed,
             sources=self.sources, origin=self.origin[:, rows], jumps=self.jumps, unvisited=self.unvisited,
+            random=self.random,
         )  # fmt: skip
+        if "like" in self.__dict__ and self.like[0] is not self:
+            part.like = (self.like[0], self.like[1][rows])
+        return part
 
     # ------------------------------------------------------------------ rendering
 
@@ -281,7 +305,7 @@ class TrialBatch:
         for begin in range(0, len(observations), rows):
             out = observations[begin : begin + rows]
             piece = z[: len(out)]
-            rng.standard_normal(out=piece, dtype=np.float32)
+            standard_normal(rng, piece)
             _scale_rows(piece, factor[begin : begin + rows] if np.ndim(factor) else factor)
             _add_columns(out, piece, units)
 
@@ -335,7 +359,7 @@ class TrialBatch:
         noises = [part.noise for part in parts]
         same_noise = all(len(noise) == 1 and np.array_equal(noise, noises[0]) for noise in noises)
         noise = noises[0] if same_noise else np.concatenate([np.broadcast_to(part.noise, part.shown.shape) for part in parts])
-        return TrialBatch(
+        joined = TrialBatch(
             task=first.task, period_names=first.period_names, period=period,
             duration=np.concatenate([part.duration for part in parts]),
             shown=np.concatenate([part.shown for part in parts]), noise=noise,
@@ -343,8 +367,12 @@ class TrialBatch:
             conditions=_join_columns([part.conditions for part in parts]), notes=_join_columns([part.notes for part in parts]),
             frames=_join_frames(parts), untimed=first.untimed,
             jumps=any(part.jumps or part.unvisited != first.unvisited for part in parts), unvisited=first.unvisited,
-            **_join_sources(parts),
+            random=any(part.random for part in parts), **_join_sources(parts),
         )  # fmt: skip
+        likes = [batch.__dict__.get("like", (None,)) for batch in batches]
+        if likes[0][0] is not None and all(like[0] is likes[0][0] for like in likes):
+            joined.like = (likes[0][0], np.concatenate([like[1] for like in likes]))
+        return joined
 
     def _spread(self, period: np.ndarray) -> TrialBatch:
         """The same trials over more segments, the new ones of duration 0."""
@@ -354,6 +382,32 @@ class TrialBatch:
         for name in ("duration", "weight", "shown", "target", "noise"):
             setattr(batch, name, spread(getattr(self, name), at, len(period)))
         return batch
+
+
+SOME = 64
+"""Trials from which on it pays to look for those that are alike."""
+
+_ODD = np.random.Generator(np.random.SFC64(1)).integers(0, 1 << 63, 1 << 12, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
+
+def hash_words(words: np.ndarray) -> np.ndarray:
+    """(n,) uint64 of rows of words (n, w). Different rows may have the same one: compare before you believe it."""
+    # Mixed before they are added up, since most bits of short fractions are zeros.
+    mixed = (words ^ (words >> np.uint64(32))) * _ODD[: words.shape[1]]
+    return (mixed ^ (mixed >> np.uint64(29))).sum(axis=1)
+
+
+def words_of(columns: Iterable[np.ndarray]) -> np.ndarray:
+    """Arrays (n, …) as one of 64-bit words, (n, words); equal rows have equal words."""
+    parts = []
+    for values in columns:
+        flat = np.ascontiguousarray(values.reshape(len(values), -1))
+        if flat.dtype.kind in "US":
+            flat = flat.view(np.uint8).reshape(len(values), -1)
+        elif flat.dtype.kind == "f":
+            flat = flat.astype(np.float64, copy=False).view(np.uint64)
+        parts.append(flat.astype(np.uint64, copy=False))
+    return np.concatenate(parts, axis=1)
 
 
 FEW = 6
@@ -463,6 +517,7 @@ def compile_trial(trial: Trial) -> TrialBatch:
         notes=notes, frames=tuple(_frame(frames, geometry, task) for frames in trial.frame_list),
         untimed=frozenset(geometry.untimed), sources=(source,),
         origin=np.stack([np.zeros(n, np.int64), np.arange(n)]), jumps=_has_jumps(trial), unvisited=_unvisited(trial),
+        random=trial.random,
     )  # fmt: skip
 
 

@@ -154,7 +154,7 @@ class Trial:
     Attributes:
         n: number of trials.
         dt: ms per step.
-        rng: generator for what is neither a condition nor a duration (a random permutation, say).
+        random: whether `rng` was used: then conditions and durations do not say all of a trial.
     """
 
     def __init__(
@@ -173,7 +173,8 @@ class Trial:
         self._scalar = scalar
         self.n = n
         self.dt = task.dt
-        self.rng = rng
+        self._rng = rng
+        self.random = False
         self.timeline = Timeline()
         self.shows: list[Show] = []
         self.holds: list[Hold] = []
@@ -194,6 +195,12 @@ class Trial:
         self._read.add(name)
         values = self._conditions[name]
         return _scalar(values[0]) if self._scalar else values
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Generator for what is neither a condition nor a duration (a random permutation, say)."""
+        self.random = True
+        return self._rng
 
     @property
     def conditions(self) -> dict[str, np.ndarray]:
@@ -242,7 +249,7 @@ class Trial:
         if name in self._imposed:
             ms = self._imposed[name]
         elif name in self._task.overridden_timing or name not in computed:
-            ms = self._task.draw_duration(name, self.rng, self.n, computed)
+            ms = self._task.draw_duration(name, self._rng, self.n, computed)
         else:
             ms = computed[name]
             ms = ms() if callable(ms) else ms

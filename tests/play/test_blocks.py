@@ -39,7 +39,7 @@ def _rows(task) -> int:
 
 def test_trials_that_are_drawn_one_by_one_are_drawn_a_thousand_at_a_time():
     assert _rows(OneStep()) == 1024
-    assert _rows(Together()) == 16384
+    assert _rows(Together()) == 32768
 
 
 def test_a_block_of_another_size_has_other_trials_but_is_as_long_as_was_asked():
