@@ -38,7 +38,7 @@ class TaskEnv(gymnasium.Env):
         self.render_mode = render_mode
         self.observation_space = observation_space(task)
         self.action_space = action_space(task)
-        scalar = not (task.hooked or task.actions.continuous or task.reads_outcomes)
+        scalar = not (task.hooked or task.actions.continuous)
         self.player: Any = ScalarPlayer(task, seed) if scalar else SinglePlayer(task, seed)
         self._trace = _Trace(self) if render_mode else None
         if self._trace is None:

@@ -160,6 +160,8 @@ class FinishedTrials(Mapping):
     @cached_property
     def performance(self) -> np.ndarray:
         """1 if every slot is correct, else the fraction; where nothing is right, pay / best pay. (m,), in [0, 1]."""
+        if self.table.rules.scored and self._slots is None:
+            return self.table.rules.performance[self._keys]
         asked = self.table.rules.payoffs.asked[self.kinds]
         count = asked.sum(axis=1)
         best = self.table.rules.payoffs.best[self.kinds]
@@ -212,9 +214,13 @@ class FinishedTrials(Mapping):
     def as_previous(self) -> dict[str, np.ndarray]:
         """What `session.previous` keeps."""
         previous = {name: values[self.rows] for name, values in self.table.batch.conditions.items()}
-        first = self.slots
-        choice = first.choice[:, 0] if first.choice.shape[1] else np.full(len(self.rows), RESTING)
-        return {**previous, "choice": choice, "outcome": self.outcome, "reward": self.reward, "performance": self.performance}
+        rules = self.table.rules
+        if rules.simple and self._slots is None:
+            outcome, choice = rules.last_outcome[self._keys], rules.last_choice[self._keys]
+        else:
+            first = self.slots.choice
+            outcome, choice = self.outcome, first[:, 0] if first.shape[1] else np.full(len(self.rows), RESTING)
+        return {**previous, "choice": choice, "outcome": outcome, "reward": self.reward, "performance": self.performance}
 
 
 class TrialInfo(Mapping):

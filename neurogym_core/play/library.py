@@ -7,10 +7,18 @@ kinds of trials as its conditions have combinations. Looking one up is several t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurogym_core.trials.batch import TrialBatch, hash_words, words_of
+from neurogym_core.play.table import PlayTable
+from neurogym_core.trials.batch import TrialBatch, hash_words, sorted_by_kind, words_of
+
+if TYPE_CHECKING:
+    from neurogym_core.play.stream import TrialStream
+
+MANY = 256
+"""Trials that are kept, of those that are drawn one by one."""
 
 
 class Library:
@@ -32,11 +40,10 @@ class Library:
         """The kinds of a batch, or None where too few of its trials are alike, or trials differ that should be alike."""
         if batch.random or batch.frames or not batch.conditions:
             return None
-        words = words_of(batch.conditions.values())
-        _, first, kind = np.unique(hash_words(words), return_index=True, return_inverse=True)
-        if 2 * len(first) > len(batch):
+        first, kind = sorted_by_kind([*batch.conditions.values()])
+        if first is None:
             return None
-        columns = [words, batch.duration, batch.target, batch.weight, batch.shown, *batch.notes.values()]
+        columns = [batch.duration, batch.target, batch.weight, batch.shown, *batch.notes.values()]
         if len(batch.noise) > 1:
             columns.append(batch.noise)
         if not all(np.array_equal(values, values[first][kind]) for values in columns):
@@ -50,11 +57,11 @@ class Library:
         if conditions.keys() != self.kinds.conditions.keys():
             return None
         words = words_of(conditions.values())
-        if words.shape[1] != self._words.shape[1]:
+        if len(words) != len(self._words):
             return None
         place = np.searchsorted(self._hashes, hash_words(words))
         kind = self._order[np.minimum(place, len(self._order) - 1)]
-        if not np.array_equal(self._words[kind], words):
+        if not np.array_equal(self._words[:, kind], words):
             return None
         return self.trials(kind)
 
@@ -63,3 +70,63 @@ class Library:
         batch = self.kinds.take(kind)
         batch.like = (self.kinds, kind)
         return batch
+
+
+class OneByOne:
+    """Trials that are drawn one by one, since they depend on the last outcome, on a table of those met so far.
+
+    The table has no noise, because many trials share a row of it; whoever plays adds it.
+
+    Attributes:
+        table: the trials.
+        moved: where the rows that were being played have gone with the last draw, None: nowhere.
+    """
+
+    def __init__(self, stream: TrialStream) -> None:
+        self.stream = stream
+        self.table: PlayTable | None = None
+        self.moved: np.ndarray | None = None
+        self._rows: dict[tuple, int] = {}
+        self._known = self._new = 0  # how often trials were looked up, and laid out
+
+    def draw(self, envs: np.ndarray, playing: np.ndarray) -> np.ndarray:
+        """(m,) rows of the coming trials of these envs; `playing`: the rows that others are in the middle of."""
+        conditions = self.stream.draw_for(envs)
+        keys = _keys(conditions, len(envs))
+        rows = np.array([self._rows.get(key, -1) for key in keys])
+        new = np.flatnonzero(rows < 0)
+        self.moved = None
+        self._known += len(rows) - len(new)
+        self._new += len(new)
+        if not len(new):
+            return rows
+        batch, determined = self.stream.lay_out({name: values[new] for name, values in conditions.items()}, len(new))
+        remembers = determined and (self._new < MANY or self._known > self._new)
+        rows = self._make_room(rows, playing, len(new), remembers)
+        rows[new] = self._add(batch)
+        if remembers:
+            self._rows.update((keys[i], int(rows[i])) for i in new)
+        return rows
+
+    def _make_room(self, rows: np.ndarray, playing: np.ndarray, more: int, remembers: bool) -> np.ndarray:
+        """Forget trials that nobody plays where there are too many; the given rows as they are numbered then."""
+        self._keep = np.arange(0 if self.table is None else len(self.table.batch))
+        if remembers and len(self._keep) + more <= MANY:
+            return rows
+        self._keep = np.unique(np.concatenate([playing, rows[rows >= 0]]))
+        self.moved = np.full(0 if self.table is None else len(self.table.batch), -1)
+        self.moved[self._keep] = np.arange(len(self._keep))
+        self._rows = {key: int(self.moved[row]) for key, row in self._rows.items() if self.moved[row] >= 0}
+        return np.array([self.moved[row] if row >= 0 else -1 for row in rows])
+
+    def _add(self, batch: TrialBatch) -> np.ndarray:
+        """Rows of a new batch."""
+        first = len(self._keep)
+        self.table = self.table.extend(self._keep, batch, None) if first else PlayTable.render(batch, None)
+        return first + np.arange(len(batch))
+
+
+def _keys(conditions: Mapping[str, np.ndarray], n: int) -> list[tuple[Any, ...]]:
+    """What tells trials apart, one for each."""
+    columns = [values.tolist() if values.ndim == 1 else [row.tobytes() for row in values] for values in conditions.values()]
+    return list(zip(*columns, strict=True)) if columns else [()] * n

@@ -9,6 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials, SlotState
+from neurogym_core.play.library import OneByOne
 from neurogym_core.play.stream import TrialStream
 from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable
 from neurogym_core.tasks.task import Task
@@ -133,6 +134,7 @@ class Player:
         self._paid = np.zeros((3, n))  # the third is what `results` of rules have besides, and means nothing
         self._name_rows()
         self._limit = task.trials_per_session or NEVER
+        self._fresh = task.reads_outcomes and task.noisy_units is not None  # many play one row of the table
         self.table: PlayTable | None = None  # type: ignore[assignment]
 
     def _name_rows(self) -> None:
@@ -226,9 +228,16 @@ class Player:
     def observations(self) -> np.ndarray:
         """Observations in hand, (N, obs) float32; a copy."""
         obs = self.table.tape.take(self.place, axis=0)
+        if self._fresh:
+            self._add_noise(obs)
         if self.task.step_observation is not None:
             obs = np.asarray(self.task.step_observation(Now(self), obs), dtype=np.float32)
         return obs
+
+    def _add_noise(self, obs: np.ndarray) -> None:
+        units = self.task.noisy_units
+        segment = self.table.cell.take(self.place) >> 1
+        obs[:, units] += self.table.rules.noise.take(segment, axis=0) * self.stream.fresh_noise(units.stop - units.start)
 
     def targets(self) -> np.ndarray:
         """Targets in hand: action ids (N,), or for continuous actions (N, k) in [-1, 1]."""
@@ -290,7 +299,7 @@ class Player:
             finished = FinishedTrials(table, ended, counts, paid, numbers, key.take(ended))
             performance = results[2] if rules.scored else self._spread(finished)
             over = self._next_trials(ended, finished)
-        observations = self.table.tape.take(place, axis=0)
+        observations = self.observations() if self._fresh else self.table.tape.take(place, axis=0)
         target, period = rules.cell_target.take(cell), rules.cell_period.take(cell)
         return Step(observations, results[0], target, period, new_trial, ended, finished, performance, over)
 
@@ -528,7 +537,7 @@ class Player:
         back = places < self.place[envs]
         self._before[envs] += self.place[envs] - self._from[envs]
         self.place[envs] = self._from[envs] = places
-        if self.table.batch.noisy is not None:
+        if self.table.batch.noisy is not None and not self._fresh:
             for env, begin in zip(envs[back], places[back], strict=True):
                 self.table.refresh_noise(int(self.row[env]), int(begin), self.stream.play)
 
@@ -591,15 +600,21 @@ class _Queue:
     @staticmethod
     def extend(player: Player, keep: np.ndarray, batch: TrialBatch) -> None:
         """Lay the trials `keep` and a new batch on a new table, and move the envs that play them there."""
+        moved = np.full(len(player.table.batch), -1)
+        moved[keep] = np.arange(len(keep))
+        _Queue.change(player, player.table.extend(keep, batch, player.stream.noise), moved)
+
+    @staticmethod
+    def change(player: Player, new: PlayTable, moved: np.ndarray | None) -> None:
+        """Play on with another table; `moved` says where its rows have gone (-1: away), None: they stayed."""
         old, played = player.table, player._steps()
-        place = np.full(len(old.batch), -1)
-        place[keep] = np.arange(len(keep))
-        player.table = new = old.extend(keep, batch, player.stream.noise)
-        rows = place[player.row]
-        under_way = rows >= 0
-        offset = player.place - old.row_start[player.row]
-        player.row[:] = np.where(under_way, rows, 0)
-        player.place[:] = np.where(under_way, new.row_start[player.row] + offset, 0)
+        player.table = new
+        if moved is not None:
+            rows = moved[player.row]
+            under_way = rows >= 0
+            offset = player.place - old.row_start[player.row]
+            player.row[:] = np.where(under_way, rows, 0)
+            player.place[:] = np.where(under_way, new.row_start[player.row] + offset, 0)
         player._from[:], player._before[:] = player.place, played
 
 
@@ -664,23 +679,23 @@ class _SessionQueue(_Queue):
 
 
 class _OneByOne(_Queue):
-    """Trials that depend on the last outcome: laid out when they are needed."""
+    """Trials that depend on the last outcome: drawn when they are needed."""
 
     def first(self, stream: TrialStream) -> PlayTable:
-        return PlayTable.render(stream.draw_for(np.arange(stream.n)), stream.noise)
-
-    def __init__(self) -> None:
-        self._begun = False
+        self._trials = OneByOne(stream)
+        self._first: np.ndarray | None = self._trials.draw(np.arange(stream.n), NO_ROWS)
+        return self._trials.table  # type: ignore[return-value]
 
     def take(self, player: Player, envs: np.ndarray) -> np.ndarray:
-        if not self._begun:
-            self._begun = True
-            return np.arange(player.n)
+        if self._first is not None:
+            rows, self._first = self._first, None
+            return rows
         under_way = np.ones(player.n, bool)
         under_way[envs] = False
-        keep = player.row[under_way]
-        self.extend(player, keep, player.stream.draw_for(envs))
-        return len(keep) + np.arange(len(envs))
+        rows = self._trials.draw(envs, player.row[under_way])
+        if self._trials.table is not player.table:
+            self.change(player, self._trials.table, self._trials.moved)  # type: ignore[arg-type]
+        return rows
 
 
 def check_actions(actions: Any, n: int, task: Task) -> np.ndarray:

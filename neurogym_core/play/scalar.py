@@ -14,7 +14,8 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials, SlotState
-from neurogym_core.play.player import Player, check_actions
+from neurogym_core.play.library import OneByOne
+from neurogym_core.play.player import NEVER, NO_ROWS, Player, check_actions
 from neurogym_core.play.stream import TrialStream
 from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable, Rules
 from neurogym_core.tasks.task import Task
@@ -24,9 +25,15 @@ from neurogym_core.trials.trial import END, STAY
 
 Result = tuple[np.ndarray, float, bool, bool, dict[str, Any]]
 NAN = float("nan")
-NOTHING, ABORTS, HAPPENS = 0, 1, 2
-"""What a key's byte says: nothing special; it counts as an abort; look closer."""
-UNANSWERED = (0, RESTING, NAN, 0.0)
+NOTHING, ABORTS, HAPPENS, ENDS = 0, 1, 2, 3
+"""What a key's byte says: nothing special; it counts as an abort; look closer; the trial is over, and that is all."""
+CORRECT, ERROR = int(Outcome.CORRECT), int(Outcome.ERROR)
+FIRST = np.zeros(1, np.int64)
+"""The only env there is."""
+SMALL = 1 << 14
+"""Tables of up to so many numbers are lists."""
+Answer = tuple[int, int, float, float]
+UNANSWERED: Answer = (0, RESTING, NAN, 0.0)
 """Outcome, choice, reaction time and score of a slot."""
 
 
@@ -40,10 +47,10 @@ class TrialRow(Mapping):
     """
 
     __slots__ = ("_ended", "_row")
+    _row: dict[str, Any]
 
     def __init__(self, ended: FinishedTrials | tuple) -> None:
         self._ended = ended
-        self._row: dict[str, Any] | None = None
 
     @property
     def finished(self) -> FinishedTrials:
@@ -54,9 +61,11 @@ class TrialRow(Mapping):
 
     @property
     def row(self) -> dict[str, Any]:
-        if self._row is None:
+        try:
+            return self._row
+        except AttributeError:
             self._row = self.finished.row(0)
-        return self._row
+            return self._row
 
     def __getitem__(self, name: str) -> Any:
         return self.row[name]
@@ -137,15 +146,39 @@ class SinglePlayer:
         return bool(self.player.can_wait()[0])
 
 
+class _Shown:
+    """The tape of trials whose noise is drawn when they are played: indexing it gives what is seen at a place."""
+
+    def __init__(self, table: PlayTable, stream: TrialStream) -> None:
+        self._clean, self._units, self._stream = table.tape, table.batch.noisy, stream
+        self._noise = table.rules.noise[table.cell >> 1]
+
+    def __getitem__(self, place: int) -> np.ndarray:
+        seen, units = self._clean[place].copy(), self._units
+        seen[units] += self._noise[place] * self._stream.fresh_noise(units.stop - units.start)[0]
+        return seen
+
+
 class ScalarPlayer:
-    """One env of a table with discrete actions. Independent or session-bound trials come in the order of the table."""
+    """One env of a table with discrete actions. Trials come in the order of the table, or one by one as they depend on outcomes."""
+
+    # Slots, because Python finds them faster than what is in a dict, from some 30 attributes on.
+    __slots__ = (
+        "_aborted", "_aborting", "_aborts", "_about", "_all_asked", "_at", "_before", "_bits", "_can_exceed", "_cells", "_closes_any", "_codes", "_dt",
+        "_ended", "_expiry", "_first_units", "_from", "_fresh", "_graded", "_last_row", "_leads", "_left", "_limit", "_n_actions", "_needs",
+        "_number_from", "_once", "_one_by_one", "_origin", "_origins", "_outcome_of", "_performance", "_periods", "_plain", "_return", "_rewards", "_row", "_score_of",
+        "_scored", "_session", "_simple", "_since", "_slot_of", "_slots", "_starts", "_tape", "_targets", "_unanswered", "stream",
+        "table", "task",
+    )  # fmt: skip
 
     def __init__(self, task: Task, seed: int | None) -> None:
         self.task = task
         self.stream = TrialStream(task, seed, 1)
         self._n_actions = task.actions.size
-        self._limit = task.trials_per_session or 0
+        self._limit = task.trials_per_session or NEVER
         self._once = self._limit == 1
+        self._one_by_one: OneByOne | None = None
+        self._fresh = task.reads_outcomes and task.noisy_units is not None
         self._ended: TrialRow | None = None
         self._aborted = False
         self._dt = task.dt
@@ -161,78 +194,101 @@ class ScalarPlayer:
         if conditions is not None:
             self.stream.impose(conditions)
         if seed is not None or conditions is not None or self.table is None:
-            self._number = self._session = 0
-            self._begin()
+            self._session = 0
+            self._begin(0)
         else:
             self._continue()
         self._ended = None
         return self._tape[self._at]
 
-    def _begin(self) -> None:
-        self._left = self._limit
+    def _begin(self, number: int) -> None:
+        """Begin a session with the trial of this number."""
+        self._start_session(number, self._session)
         self.stream.new_sessions()
-        self._lay_out()
+        if self.task.reads_outcomes:
+            self._one_by_one = OneByOne(self.stream)
+            self._draw()
+        else:
+            self._lay_out()
 
     def _continue(self) -> None:
         """A reset without a seed: a trial under way is given up, and a new session begins with the coming one."""
         played = self._steps() > 0
         if not played and self._left == self._limit:
             return
-        self._number += played
-        self._session += 1
+        number = self._number_from - self._left + played
+        self._start_session(number, self._session + 1)
         if self.task.stateful:
-            self._begin()
-            return
-        self._left = self._limit
-        if played:
+            self._begin(number)
+        elif played:
             self._next_trial()
 
+    def _start_session(self, number: int, session: int) -> None:
+        """The coming trials, from this number on, are of another session."""
+        self._left, self._session = self._limit, session
+        self._number_from = number + self._limit
+        self._about = (self.table, self._number_from, session)
+
     def _lay_out(self) -> None:
-        """Draw the coming trials. What a step looks up is read through memoryviews: they make no objects ahead."""
+        """Draw the coming trials."""
         block = self.stream.block()
         table = PlayTable.render(block, self.stream.noise) if self.table is None else self.table.renew(block, self.stream.noise)
         self._start_table(table)
-        self._row = -1
-        self._next_trial()
+        self._start_trial(0)
+
+    def _draw(self) -> None:
+        """Draw the coming trial, which depends on the last one."""
+        row = self._one_by_one.draw(FIRST, NO_ROWS).item()
+        if self._one_by_one.table is not self.table:
+            self._start_table(self._one_by_one.table)
+        self._start_trial(row)
 
     def _start_table(self, table: PlayTable) -> None:
+        """What a step looks up is read through memoryviews where it is much: they make no objects ahead."""
         if self.table is None or table.rules is not self.table.rules:
             self._start_rules(table.rules)
         self.table = table
-        self._tape = np.concatenate([table.tape, table.tape[-1:]])  # one step more: the last one looks ahead
+        self._about = (table, self._number_from, self._session)
+        # One step more: the last one looks ahead.
+        self._tape = _Shown(table, self.stream) if self._fresh else np.concatenate([table.tape, table.tape[-1:]])
         self._cells = memoryview(table.cell)
-        self._starts = memoryview(table.start)
+        self._starts, self._origins = memoryview(table.start), memoryview(table.row_start)
+        self._last_row = len(table.start) - 1 if self._one_by_one is None else -1
 
     def _start_rules(self, rules: Rules) -> None:
         pay = rules.payoffs
-        self._rewards = memoryview(rules.reward)
+        self._rewards = _looked_up(rules.reward)
+        nothing_more = np.where(rules.code > 0, ENDS, rules.aborts) if rules.simple else np.where(rules.code > 0, HAPPENS, rules.aborts)
         # Where a trial may last too long, every step is looked at.
-        self._codes = np.where((rules.code > 0) | rules.can_exceed, HAPPENS, rules.aborts).astype(np.uint8).tobytes()
-        self._targets = memoryview(rules.cell_target)
-        self._periods = rules.cell_period.tolist()
+        self._codes = np.where(rules.can_exceed, HAPPENS, nothing_more).astype(np.uint8).tobytes()
+        self._targets = _looked_up(rules.cell_target)
+        self._periods = [name for p in rules.batch.period.tolist() for name in [rules.batch.period_names[p]] * 2] * len(rules.batch)
         self._simple, self._can_exceed = rules.simple, rules.can_exceed
         self._aborting = rules.aborts.tobytes()
         self._scored = rules.scored
         if rules.scored:
-            self._performance = memoryview(rules.performance)
+            self._performance = _looked_up(rules.performance)
         if not rules.simple:
-            self._slot_of, self._outcome_of = memoryview(pay.slot.reshape(-1)), memoryview(pay.outcome.reshape(-1))
-            self._score_of, self._leads = memoryview(pay.score.reshape(-1)), memoryview(rules.leads)
-            self._since, self._expiry = memoryview(rules.since), memoryview(rules.expire.reshape(-1))
+            self._slot_of, self._outcome_of = pay.slot.tobytes(), pay.outcome.tobytes()
+            self._score_of, self._leads = _looked_up(pay.score.reshape(-1)), _looked_up(rules.leads)
+            self._since, self._expiry = memoryview(rules.since.reshape(-1)), memoryview(rules.expire.reshape(-1))
             self._bits = rules.code.tobytes()
             self._unanswered = [UNANSWERED] * len(pay.slot_names)
             self._needs = pay.needs
             self._first_units = [units.start for units in pay.units]
             self._graded = bool(np.isfinite(pay.due).any())
+            self._plain = not self._graded and max(pay.needs, default=-1) < 0
             self._all_asked = bool(pay.slot_names) and bool(pay.asked.all()) and bool(np.isnan(pay.best).all())
-            self._closes_any = rules.closes.any(axis=2).reshape(-1).tobytes()
+            self._closes_any = np.logical_or.reduce([*np.moveaxis(rules.closes, 2, 0)]).tobytes() if len(pay.slot_names) else bytes(rules.expire.size)
 
     def __getstate__(self) -> dict[str, Any]:
         """Memoryviews do not pickle: they are taken again."""
-        return {name: value for name, value in self.__dict__.items() if not isinstance(value, memoryview)}
+        values = {name: getattr(self, name) for name in self.__slots__ if hasattr(self, name)}
+        return {name: value for name, value in values.items() if not isinstance(value, memoryview)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        for name, value in state.items():
+            setattr(self, name, value)
         if self.table is not None:
             tape = self._tape
             self._start_rules(self.table.rules)
@@ -240,19 +296,25 @@ class ScalarPlayer:
             self._tape = tape
 
     def _next_trial(self) -> None:
-        self._row += 1
-        if self._row == len(self._starts):
+        if self._row == self._last_row:
             self._lay_out()
-            return
-        self._at = self._from = self._starts[self._row]
-        self._before = self._aborts = 0
-        self._return = 0.0
+        else:
+            self._start_trial(self._row + 1)
+
+    def _start_trial(self, row: int) -> None:
+        self._row = row
+        self._at = self._starts[row]
+        self._aborts, self._return = 0, 0.0
         if not self._simple:
+            self._from, self._before = self._at, 0
+            self._origin = self._origins[row]
             self._slots = self._unanswered.copy()
             self._aborted = False
 
     def _steps(self) -> int:
         """Steps played of the trial in hand."""
+        if self._simple:
+            return self._at - self._starts[self._row]
         return self._before + self._at - self._from
 
     # ------------------------------------------------------------------ the step
@@ -270,12 +332,13 @@ class ScalarPlayer:
             return self._step_slowly(action)
         self._at = after = at + 1
         if code:
+            if code == ENDS:
+                return self._end(cell, key, reward)
             if code == HAPPENS:
                 return self._event(cell, int(key), int(action), reward)
             self._aborts += 1
         self._return += reward
-        info = {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
-        return self._tape[after], reward, False, False, info
+        return self._tape[after], reward, False, False, {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
 
     def _step_slowly(self, action: Any) -> Result:
         """Everything unusual: a step before the first reset, an action that is no plain number."""
@@ -285,93 +348,106 @@ class ScalarPlayer:
         return self.step(action)
 
     def _event(self, cell: int, key: int, action: int, reward: float) -> Result:
-        """Something happens on this step. Where trials are short this is most steps, hence written out."""
+        """Something happens on this step that is more than the end of a simple trial: an answer, a jump, time runs out."""
+        segment, bits, goto = cell >> 1, self._bits[key], STAY
+        if bits & ANSWER:
+            flat = segment * self._n_actions + action
+            k = self._slot_of[flat]
+            if self._slots[k][0]:
+                reward = 0.0
+            else:
+                goto = self._leads[flat]
+                elapsed = (self._at - self._origin - self._since[segment * len(self._slots) + k]) * self._dt
+                answer = (self._outcome_of[flat], action - self._first_units[k], elapsed, self._score_of[flat])
+                if not self._plain:
+                    answer, reward, goto = self._judged(k, answer, reward, goto)
+                self._slots[k] = answer
+        elif bits & LEAVE:
+            goto = self._leads[segment * self._n_actions + action]
+            self._aborted = goto == END
+        if goto == STAY and bits & EXPIRE:
+            if self._closes_any[segment]:
+                reward = self._close(segment, reward)
+            goto = self._expiry[segment]
+        if self._can_exceed and self._steps() >= self.table.rules.limit[self.table.kind[self._row]]:
+            goto = END
+        if goto == END:
+            return self._end(cell, key, reward)
+        self._return += reward
+        self._aborts += self._aborting[key]
+        if goto >= 0:
+            self._jump(self._origin + goto)
+        return self._tape[self._at], reward, False, False, {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
+
+    def _end(self, cell: int, key: int, reward: float) -> Result:
+        """The trial is over with this step. Where trials are short this is most steps, hence written out."""
+        at, left = self._at, self._left
+        facts = (self._about, self._row, left, self._return + reward, self._aborts, key, at)
         if not self._simple:
-            reward, goto = self._general_event(cell, key, action, reward)
-            if goto != END:
-                self._return += reward
-                self._aborts += self._aborting[key]
-                if goto >= 0:
-                    self._jump(goto)
-                info = {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
-                return self._tape[self._at], reward, False, False, info
-        at = self._at
-        facts = (
-            self.table, self._row, self._number, self._session, self._before + at - self._from, self._return + reward,
-            self._aborts + self._aborting[key], key, at, None if self._simple else self._slots, self._aborted,
-        )  # fmt: skip
+            facts += (self._before + at - self._from, self._slots, self._aborted)
         self._ended = row = TrialRow(facts)
-        performance = self._performance[key] if self._scored else self._performance_of(row)
         info = {
-            "gt": self._targets[cell], "period": self._periods[cell], "new_trial": True, "trial": row, "performance": performance,
+            "gt": self._targets[cell], "period": self._periods[cell], "new_trial": True, "trial": row,
+            "performance": self._performance[key] if self._scored else self._performance_of(row),
         }  # fmt: skip
-        self._number += 1
-        over = False
-        if self._limit:
-            self._left -= 1
-            if not self._left:
-                over = True
-                self._left = self._limit
-                self._session += 1
-        self._next_trial()
-        return self._tape[self._at], reward, over and self._once, over and not self._once, info
+        over = left == 1
+        if over:
+            self._start_session(self._number_from, self._session + 1)
+        else:
+            self._left = left - 1
+        if self._simple and self._row < self._last_row:  # what `_start_trial` does, in fewer steps
+            self._row = following = self._row + 1
+            self._at = self._starts[following]
+            self._aborts, self._return = 0, 0.0
+        elif self._one_by_one is not None:
+            self._draw_after(row.finished, over)
+        else:
+            self._next_trial()
+        if over:
+            return self._tape[self._at], reward, self._once, not self._once, info
+        return self._tape[self._at], reward, False, False, info
+
+    def _draw_after(self, finished: FinishedTrials, over: bool) -> None:
+        """The coming trial of a task that reads outcomes."""
+        self.stream.session.remember(FIRST, finished.as_previous())  # type: ignore[union-attr]
+        if over:
+            self.stream.renew_sessions(FIRST)
+        self._draw()
 
     def _performance_of(self, row: TrialRow) -> float:
         if self._simple or not self._all_asked:
             return row.finished.performance.item()
         slots = self._slots
         score = slots[0][3]
-        if len(slots) > 1:
+        if len(slots) == 2:
+            score = (score + slots[1][3]) / 2
+        elif len(slots) > 2:
             score = sum([slot[3] for slot in slots]) / len(slots)
         return score if 0.0 <= score <= 1.0 else min(max(score, 0.0), 1.0)
 
     def _jump(self, place: int) -> None:
         """Go to another place of the tape; where steps are played again their noise is drawn anew."""
         self._before = self._steps()
-        if place < self._at and self.table.batch.noisy is not None:
+        if place < self._at and self.table.batch.noisy is not None and not self._fresh:
             self.table.refresh_noise(self._row, place, self.stream.play)
             self._tape = np.concatenate([self.table.tape, self.table.tape[-1:]])  # a new one: observations that were given out stay
         self._at = self._from = place
 
     # ------------------------------------------------------------------ events of general tables
 
-    def _general_event(self, cell: int, key: int, action: int, reward: float) -> tuple[float, int]:
-        """Answers, jumps and expiries; returns what is paid, and STAY, END or a place."""
-        segment = cell >> 1
-        flat = segment * self._n_actions + action
-        bits, goto = self._bits[key], STAY
-        if bits & ANSWER:
-            reward, goto = self._answer(segment, flat, action, reward)
-        elif bits & LEAVE:
-            goto = self._leads[flat]
-            self._aborted = goto == END
-        if goto == STAY and bits & EXPIRE:
-            if self._closes_any[segment]:
-                reward = self._close(segment, reward)
-            goto = self._expiry[segment]
-        if goto >= 0:
-            goto += self.table.row_start.item(self._row)
-        if self._can_exceed and self._steps() >= self.table.rules.limit[self.table.kind[self._row]]:
-            goto = END
-        return reward, goto
-
-    def _answer(self, segment: int, flat: int, action: int, reward: float) -> tuple[float, int]:
-        k = self._slot_of[flat]
-        if self._slots[k][0]:
-            return 0.0, STAY
-        outcome, score, goto = self._outcome_of[flat], self._score_of[flat], self._leads[flat]
-        elapsed = (self._at - self.table.row_start.item(self._row) - self._since[segment, k]) * self._dt
+    def _judged(self, k: int, answer: Answer, reward: float, goto: int) -> tuple[Answer, float, int]:
+        """An answer to a question that is timed or needs another one to be right, what it pays, and where it leads."""
+        outcome, choice, elapsed, _ = answer
         needs = self._needs[k]
-        wrong = needs >= 0 and outcome == Outcome.CORRECT and self._slots[needs][0] != Outcome.CORRECT
-        if self._graded and outcome == Outcome.CORRECT:  # the wrong choice is wrong at any moment
+        wrong = needs >= 0 and outcome == CORRECT and self._slots[needs][0] != CORRECT
+        if self._graded and outcome == CORRECT:  # the wrong choice is wrong at any moment
             reward, late = self._graded_pay(k, elapsed, reward)
             wrong = wrong or late
-        if wrong:
-            pay, kind = self.table.rules.payoffs, self.table.kind[self._row]
-            outcome, score, reward = int(Outcome.ERROR), 0.0, float(pay.error_reward[kind, k])  # type: ignore[assignment]
-            goto = self.table.rules.steps_to(kind, pay.error_goto[kind, k]).item()
-        self._slots[k] = (outcome, action - self._first_units[k], elapsed, score)
-        return reward, goto
+        if not wrong:
+            return answer, reward, goto
+        pay, kind = self.table.rules.payoffs, self.table.kind[self._row]
+        goto = self.table.rules.steps_to(kind, pay.error_goto[kind, k]).item()
+        return (ERROR, choice, elapsed, 0.0), float(pay.error_reward[kind, k]), goto
 
     def _graded_pay(self, k: int, elapsed: float, reward: float) -> tuple[float, bool]:
         """What a timed answer pays, and whether it is out of tolerance."""
@@ -393,7 +469,7 @@ class ScalarPlayer:
         for k in np.flatnonzero(closing).tolist():
             if not self._slots[k][0]:
                 outcome = int(pay.miss_outcome[kind, k])
-                self._slots[k] = (outcome, RESTING, NAN, float(outcome == Outcome.CORRECT))
+                self._slots[k] = (outcome, RESTING, NAN, float(outcome == CORRECT))
                 reward += float(pay.miss_reward[kind, k])
         return reward
 
@@ -433,20 +509,26 @@ class ScalarPlayer:
         return bool((self._open() & ~timed & ~closing).any())
 
 
+def _looked_up(values: np.ndarray) -> Any:
+    """Numbers as a list, which is fastest, or as a memoryview, which need not make them all."""
+    return values.tolist() if values.size <= SMALL else memoryview(values)
+
+
 def _finished(
-    table: PlayTable, row: int, number: int, session: int, steps: int, paid: float, aborts: int, key: int, place: int,
-    answers: list[tuple] | None, aborted: bool,
+    about: tuple[PlayTable, int, int], row: int, left: int, paid: float, aborts: int, key: int, place: int,
+    steps: int | None = None, answers: list[tuple] | None = None, aborted: bool = False,
 ) -> FinishedTrials:  # fmt: skip
-    """One finished trial, as the vector env reports it."""
-    slots = None
-    if answers is not None:
-        slots = SlotState(1, len(answers), 0)
-        for k, (outcome, choice, time, score) in enumerate(answers):
-            slots.outcome[0, k], slots.choice[0, k], slots.reaction_time[0, k], slots.score[0, k] = outcome, choice, time, score
-    counts, total = np.array([[row], [place], [0]]), np.array([[paid], [aborts]], np.float64)
+    """One finished trial, as the vector env reports it; `aborts` before its last step."""
+    table, number_from, session = about
+    counts, total = np.array([[row], [place], [left]]), np.array([[paid], [aborts + table.rules.aborts[key]]], np.float64)
+    numbers = (np.array([number_from]), np.array([session]))
+    if answers is None:
+        return FinishedTrials(table, FIRST, counts, total, numbers, np.array([key]))
+    slots = SlotState(1, len(answers), 0)
+    for k, (outcome, choice, time, score) in enumerate(answers):
+        slots.outcome[0, k], slots.choice[0, k], slots.reaction_time[0, k], slots.score[0, k] = outcome, choice, time, score
     return FinishedTrials(
-        table, np.array([0]), counts, total, (np.array([number]), np.array([session])), steps=np.array([steps]),
-        aborted=None if answers is None else np.array([aborted]), slots=slots, keys=np.array([key]),
+        table, FIRST, counts, total, numbers, np.array([key]), steps=np.array([steps]), aborted=np.array([aborted]), slots=slots,
     )  # fmt: skip
 
 

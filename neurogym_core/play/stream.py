@@ -17,6 +17,7 @@ from neurogym_core.play.library import Library
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import DURATION, Task
 from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.noise import standard_normal
 
 BLOCK_STEPS = 1 << 15
 """Steps drawn ahead, about: as many trials as typically last so long."""
@@ -24,6 +25,9 @@ BLOCK_UNITS = 1 << 22
 """Rendered numbers that a block may hold, about."""
 BLOCK_DRAWS = 1 << 10
 """Trials of each stream drawn ahead, at most, where each is a call of `draw`: nobody waits for 16,384 of them."""
+
+FRESH = 1 << 12
+"""Numbers of noise drawn ahead where steps are not rendered ahead."""
 
 
 class TrialStream:
@@ -52,6 +56,9 @@ class TrialStream:
         self._imposed_at = 0
         self._durations: dict[str, np.ndarray] = {}
         self._library: Library | None = None
+        self._hopeless = False  # no use to look for trials that are alike
+        self._fresh: np.ndarray | None = None
+        self._fresh_at = 0
         self.subject: Session | None = None
         self.session: Session | None = None
 
@@ -73,6 +80,7 @@ class TrialStream:
                 raise InvalidValueError(f"The condition {name!r} of {self.task.name} was imposed as NaN; give a number.")
         self.imposed = imposed
         self._imposed_at = 0
+        self._hopeless = False
 
     # ------------------------------------------------------------------ sessions
 
@@ -139,13 +147,32 @@ class TrialStream:
         self.session.trial = before + trials  # type: ignore[union-attr]
         return drawn
 
-    def draw_for(self, rows: np.ndarray) -> TrialBatch:
-        """The coming trial of some streams, for tasks that read outcomes."""
-        part = self.session.take(rows)  # type: ignore[union-attr]
-        drawn = self.task.draw(part, self.session_rng)
-        part.trial += 1
-        self.session.put(rows, part)  # type: ignore[union-attr]
-        return self._lay_out(self._with_imposed(drawn, len(rows)), len(rows))
+    def draw_for(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Conditions of the coming trial of some streams, for tasks that read outcomes."""
+        session: Session = self.session  # type: ignore[assignment]
+        if len(rows) == self.n:
+            drawn = self.task.draw(session, self.session_rng)
+            session.trial += 1
+        else:
+            part = session.take(rows)
+            drawn = self.task.draw(part, self.session_rng)
+            part.trial += 1
+            session.put(rows, part)
+        return self._with_imposed(drawn, len(rows))
+
+    def lay_out(self, conditions: Mapping[str, np.ndarray], n: int) -> tuple[TrialBatch, bool]:
+        """Trials with these conditions, and whether they say all of them: nothing else was drawn."""
+        before = str(self.conditions.bit_generator.state)
+        batch = self.task.lay_out(conditions, self.conditions, n, self._durations)
+        return batch, not (batch.random or self._durations or str(self.conditions.bit_generator.state) != before)
+
+    def fresh_noise(self, units: int) -> np.ndarray:
+        """(n, units) float32: standard normal noise of one step, for tasks whose steps are not rendered ahead."""
+        if self._fresh is None or self._fresh_at == len(self._fresh):
+            self._fresh = standard_normal(self.noise, np.empty((max(FRESH // (self.n * units), 1), self.n, units), np.float32))
+            self._fresh_at = 0
+        self._fresh_at += 1
+        return self._fresh[self._fresh_at - 1]
 
     # ------------------------------------------------------------------ imposing
 
@@ -169,13 +196,12 @@ class TrialStream:
 
     def _lay_out(self, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
         """Trials with these conditions; those met before are looked up, which draws as little as laying them out again would."""
-        if self._durations:
-            return self.task.lay_out(conditions, self.conditions, n, self._durations)
-        known = self._library.find(conditions) if self._library is not None else None
+        known = self._library.find(conditions) if self._library is not None and not self._durations else None
         if known is not None:
             return known
-        before = str(self.conditions.bit_generator.state)
-        batch = self.task.lay_out(conditions, self.conditions, n)
-        if str(self.conditions.bit_generator.state) == before:
-            self._library = Library.of(batch)
+        if self._hopeless:
+            return self.task.lay_out(conditions, self.conditions, n, self._durations)
+        batch, determined = self.lay_out(conditions, n)
+        self._library = Library.of(batch) if determined else None
+        self._hopeless = self._library is None
         return batch

@@ -13,6 +13,7 @@ import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.batch import TrialBatch, hash_words
+from neurogym_core.trials.payoffs import RESTING
 from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY
 
@@ -29,6 +30,7 @@ class Rules:
 
     Attributes:
         batch, payoffs: one trial of each kind.
+        shared: whether several trials are of one kind, so that it is worth looking for more of them.
         lengths, begin, limit: (k,) steps on the tape, step at which a trial begins, steps that it may last.
         offset, expire: (k, S) first step of every segment, and what happens after its last.
         closes: (k, S, K) whether a response window is over then.
@@ -36,8 +38,9 @@ class Rules:
         simple: whether all that can happen is that the trial ends, by one answer or when time runs out.
     """
 
-    def __init__(self, batch: TrialBatch) -> None:
+    def __init__(self, batch: TrialBatch, shared: bool = False) -> None:
         self.batch, self.payoffs = batch, batch.payoffs
+        self.shared = shared
         _, self.n_segments = batch.duration.shape
         self.n_actions = self.payoffs.reward.shape[2]
         self.dt = batch.task.dt
@@ -231,6 +234,35 @@ class Rules:
         return np.where(answered, score, unanswered & rested).astype(np.float64).ravel()
 
     @cached_property
+    def last_outcome(self) -> np.ndarray:
+        """(cells * A,) int8, in simple tables: the outcome of a trial that ends with this key."""
+        pay = self.payoffs
+        shape = (-1, 2, self.n_actions)
+        aborted = (self.code == BY_ACTION).reshape(shape)
+        if not pay.slot_names:
+            return np.where(aborted, Outcome.ABORT, Outcome.NONE).astype(np.int8).ravel()
+        asked, missed = (np.repeat(values[:, 0], self.n_segments)[:, None, None] for values in (pay.asked, pay.miss_outcome))
+        unanswered = np.where(asked, np.where(self.settled.reshape(shape), missed, Outcome.MISS), Outcome.NONE)
+        slot, outcome = (values.reshape(-1, 1, self.n_actions) for values in (pay.slot, pay.outcome))
+        return np.where(slot >= 0, outcome, np.where(aborted, Outcome.ABORT, unanswered)).astype(np.int8).ravel()
+
+    @cached_property
+    def last_choice(self) -> np.ndarray:
+        """(cells * A,) int, in simple tables: what was chosen in a trial that ends with this key."""
+        if not self.payoffs.slot_names:
+            return np.full(len(self.code), RESTING)
+        choice = np.arange(self.n_actions) - self.payoffs.units[0].start
+        answers = np.repeat((self.payoffs.slot >= 0).reshape(-1, self.n_actions), 2, axis=0)
+        return np.where(answers, choice, RESTING).ravel()
+
+    @cached_property
+    def noise(self) -> np.ndarray:
+        """(k * S, units) float32: SD of the noise of the units that may be noisy."""
+        units = self.batch.noisy
+        level = np.broadcast_to(self.batch.noise, self.batch.shown.shape)[:, :, units]
+        return np.ascontiguousarray(level).reshape(-1, level.shape[2])
+
+    @cached_property
     def ends(self) -> np.ndarray:
         """(cells * A,) bool, in simple tables: the trial is over."""
         return self.code != 0
@@ -288,14 +320,14 @@ class Rules:
         """(n,) the kinds of trials that were laid out later; None if some of them are of no kind that is known here."""
         if "like" in batch.__dict__ and batch.like[0] is self.batch:
             return batch.like[1]
-        if batch.random or self.batch.random or not np.array_equal(batch.period, self.batch.period):
+        if not self.shared or batch.random or not np.array_equal(batch.period, self.batch.period):
             return None
         hashes, order, known = self._known
         words = batch.words
-        if words.shape[1] != known.shape[1]:
+        if len(words) != len(known):
             return None
         kind = order[np.searchsorted(hashes, hash_words(words)).clip(max=len(order) - 1)]
-        return kind if np.array_equal(known[kind], words) else None
+        return kind if np.array_equal(known[:, kind], words) else None
 
 
 class PlayTable:
@@ -312,7 +344,7 @@ class PlayTable:
         self.batch, self.tape = batch, tape
         if kind is None or rules is None:
             kinds, kind = batch.like
-            rules = Rules(kinds)
+            rules = Rules(kinds, shared=len(kinds) < len(kind))
         self.kind, self.rules = kind, rules
         lengths = rules.lengths[kind]
         self.row_stop = np.cumsum(lengths)
@@ -360,15 +392,15 @@ class PlayTable:
     # ------------------------------------------------------------------ renewing
 
     @classmethod
-    def render(cls, batch: TrialBatch, rng: np.random.Generator) -> PlayTable:
-        """The table of a new batch, with noise."""
+    def render(cls, batch: TrialBatch, rng: np.random.Generator | None) -> PlayTable:
+        """The table of a new batch, with noise, or without (None)."""
         return cls(batch, batch.render(rng, batch.duration))
 
-    def renew(self, batch: TrialBatch, rng: np.random.Generator) -> PlayTable:
+    def renew(self, batch: TrialBatch, rng: np.random.Generator | None) -> PlayTable:
         """The table of a new batch, with the rules of this one where they hold for it."""
         return self._with(batch, batch.render(rng, batch.duration), self.rules.kinds_of(batch))
 
-    def extend(self, keep: np.ndarray, batch: TrialBatch, rng: np.random.Generator) -> PlayTable:
+    def extend(self, keep: np.ndarray, batch: TrialBatch, rng: np.random.Generator | None) -> PlayTable:
         """Some of the trials of this table as they are, then a new batch."""
         if not len(keep):
             return self.renew(batch, rng)

@@ -83,25 +83,24 @@ class TaskVectorEnv(VectorEnv):
         if finished is not None:
             info["trial"], info["_trial"], info["performance"] = TrialInfo(finished, n), new_trial, performance
             if over.size:
-                self._end_sessions(over, ended, info)
+                self._end_sessions(over, ended, info, observations)
         terminated, truncated = (ended, other) if self._ends_episode else (other, ended)
         return observations, step.reward, terminated, truncated, info
 
-    def _end_sessions(self, over: np.ndarray, ended: np.ndarray, info: dict[str, Any]) -> None:
+    def _end_sessions(self, over: np.ndarray, ended: np.ndarray, info: dict[str, Any], observations: np.ndarray) -> None:
         ended[over] = True
         if self.autoreset_mode is AutoresetMode.NEXT_STEP:
             self._waiting = over
         else:
-            self._add_final(info, over)
+            self._add_final(info, over, observations)
 
-    def _add_final(self, info: dict[str, Any], over: np.ndarray) -> None:
+    def _add_final(self, info: dict[str, Any], over: np.ndarray, observations: np.ndarray) -> None:
         """SameStep: what belongs to the session that ended goes under ``final_info``."""
         mask = np.zeros(self.num_envs, bool)
         mask[over] = True
         final = np.full(self.num_envs, None, dtype=object)
-        observations = self.player.observations()
         for env in over.tolist():
-            final[env] = observations[env]
+            final[env] = observations[env].copy()
         info["final_obs"], info["_final_obs"] = final, mask
         kept = ("trial", "_trial", "performance", "gt", "period", "new_trial")
         info["final_info"], info["_final_info"] = {name: info[name] for name in kept}, mask

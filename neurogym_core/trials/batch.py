@@ -235,17 +235,14 @@ class TrialBatch:
     def like(self) -> tuple[TrialBatch, np.ndarray]:
         """One trial of every kind, (k,), and which of these each trial is like, (n,): all but its noise is the same."""
         each = self, np.arange(len(self))
-        if self.random or len(self) < SOME:
+        if self.random:
             return each
-        words = self.words
-        _, first, kind = np.unique(hash_words(words), return_index=True, return_inverse=True)
-        if 2 * len(first) > len(self) or not np.array_equal(words[first[kind]], words):
-            return each
-        return self.take(first), kind
+        first, kind = sorted_by_kind([*self.conditions.values(), self.duration, self.target])
+        return each if first is None else (self.take(first), kind)
 
     @cached_property
     def words(self) -> np.ndarray:
-        """(n, w) uint64: conditions, durations and targets, so that they can be compared at once."""
+        """(w, n) uint64: conditions, durations and targets, so that they can be compared at once."""
         return words_of([*self.conditions.values(), self.duration, self.target])
 
     def take(self, rows: Any) -> TrialBatch:
@@ -386,28 +383,49 @@ class TrialBatch:
 
 SOME = 64
 """Trials from which on it pays to look for those that are alike."""
+SAMPLE = 512
+"""Trials that are looked at first."""
 
 _ODD = np.random.Generator(np.random.SFC64(1)).integers(0, 1 << 63, 1 << 12, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
+def sorted_by_kind(columns: Sequence[np.ndarray]) -> tuple[np.ndarray | None, np.ndarray]:
+    """The first row of every kind, (k,), and the kind of each row, (n,), where rows are of one kind if all columns agree.
+
+    (None, …) where that is no use: there are few rows, or most are of a kind of their own.
+    """
+    n = len(columns[0])
+    sample = hash_words(words_of([values[:SAMPLE] for values in columns]))
+    if n < SOME or len(np.unique(sample)) > 0.93 * len(sample):
+        return None, np.arange(n)
+    words = words_of(columns)
+    _, first, kind = np.unique(hash_words(words), return_index=True, return_inverse=True)
+    useful = 2 * len(first) <= n and np.array_equal(words[:, first[kind]], words)
+    return (first, kind) if useful else (None, np.arange(n))
+
+
 def hash_words(words: np.ndarray) -> np.ndarray:
-    """(n,) uint64 of rows of words (n, w). Different rows may have the same one: compare before you believe it."""
-    # Mixed before they are added up, since most bits of short fractions are zeros.
-    mixed = (words ^ (words >> np.uint64(32))) * _ODD[: words.shape[1]]
-    return (mixed ^ (mixed >> np.uint64(29))).sum(axis=1)
+    """(n,) uint64 of rows of words (w, n). Different rows may have the same one: compare before you believe it."""
+    result = np.zeros(words.shape[1], np.uint64)
+    for column, odd in zip(words, _ODD, strict=False):
+        # Mixed before they are added up, since most bits of short fractions are zeros.
+        mixed = (column ^ (column >> np.uint64(32))) * odd
+        mixed ^= mixed >> np.uint64(29)
+        result += mixed
+    return result
 
 
 def words_of(columns: Iterable[np.ndarray]) -> np.ndarray:
-    """Arrays (n, …) as one of 64-bit words, (n, words); equal rows have equal words."""
+    """Arrays (n, …) as one of 64-bit words, (w, n); equal rows have equal words."""
     parts = []
     for values in columns:
-        flat = np.ascontiguousarray(values.reshape(len(values), -1))
+        flat = values.reshape(len(values), -1)
         if flat.dtype.kind in "US":
-            flat = flat.view(np.uint8).reshape(len(values), -1)
+            flat = np.ascontiguousarray(flat).view(np.uint8).reshape(len(values), -1)
         elif flat.dtype.kind == "f":
-            flat = flat.astype(np.float64, copy=False).view(np.uint64)
-        parts.append(flat.astype(np.uint64, copy=False))
-    return np.concatenate(parts, axis=1)
+            flat = flat.astype(np.float64, copy=False).T.copy().view(np.uint64).T
+        parts.append(flat.T.astype(np.uint64, copy=False))
+    return np.concatenate(parts)
 
 
 FEW = 6

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -257,7 +258,7 @@ class _Builder:
         rows = slice(None) if slot.span.where is None else slot.span.where
         asked = self.asked[:, k].copy()
         self.asked[rows, k] = True
-        best = slot.correct if slot.amounts is None else slot.worth.max(axis=1)
+        best = slot.correct if slot.amounts is None else reduce(np.maximum, slot.worth.T)  # few columns: much faster than max(axis=1)
         self.worth_best[rows, k] = np.maximum(self.worth_best[rows, k], best[rows])
         if slot.amounts is not None:
             self.priced[k] = True

@@ -100,11 +100,12 @@ class DawTwoStep(Task):
         for state, options in (("state_a", slice(0, 2)), ("state_b", slice(2, 4))):
             chances = trial.probability[:, options]
             # Relative to the better option of the same state: the other state is out of reach by now.
-            worth = chances / np.maximum(chances.max(axis=1, keepdims=True), 1e-12)
+            best = np.maximum(chances[:, 0], chances[:, 1])
+            worth = chances / np.maximum(best, 1e-12)[:, None]
             trial.pay("take", paid[:, options], during=state, worth=worth, slot="second")
 
     def _first_worth(self, probability: np.ndarray) -> np.ndarray:
         """What each first option is worth on average when the better second option follows, (n, 2)."""
-        a, b = probability[:, :2].max(axis=1), probability[:, 2:].max(axis=1)
+        a, b = np.maximum(probability[:, [0, 2]], probability[:, [1, 3]]).T
         p = self.common_probability
         return np.stack([p * a + (1 - p) * b, p * b + (1 - p) * a], axis=1)
