@@ -49,11 +49,10 @@ class FinishedTrials(Mapping):
     Args:
         table: where they were played.
         envs: (m,) which envs they were played in.
-        counts: (3, m) int: which trials of the table they are, the place of the tape after their last step, and how many
-            trials their session had left with them.
-        paid: (2 or more, m) reward, and how often the subject acted while holding.
-        numbers: two arrays over all envs: what `left` is to be taken from for the number of the trial in its env, and the
-            number of the session. Nobody may change them.
+        counts: (2, m) int: which trials of the table they are, and the place of the tape after their last step.
+        sums: (4, m): reward, how often the subject acted while holding, something, and trials left of their session.
+        numbers: two arrays over all envs: what `left` counts down from, which tells the number of the trial in its env, and
+            the number of the session. Nobody may change them.
         keys: (m,) cell * A + action of the last step.
         steps: (m,) steps played; None for simple tables, where the place says it.
         aborted: (m,) bool: acting while holding ended the trial; None for simple tables, where the last key says it.
@@ -61,16 +60,16 @@ class FinishedTrials(Mapping):
     """
 
     def __init__(
-        self, table: PlayTable, envs: np.ndarray, counts: np.ndarray, paid: np.ndarray, numbers: tuple[np.ndarray, np.ndarray],
+        self, table: PlayTable, envs: np.ndarray, counts: np.ndarray, sums: np.ndarray, numbers: tuple[np.ndarray, np.ndarray],
         keys: np.ndarray | None = None, steps: np.ndarray | None = None, aborted: np.ndarray | None = None, slots: SlotState | None = None,
     ) -> None:  # fmt: skip
         self.table, self.envs = table, envs
-        self._counts, self._paid, self._numbers = counts, paid, numbers
+        self._counts, self._sums, self._numbers = counts, sums, numbers
         self._steps, self._aborted, self._slots, self._keys = steps, aborted, slots, keys
 
     rows = property(lambda self: self._counts[0])
     place = property(lambda self: self._counts[1])
-    left = property(lambda self: self._counts[2])
+    left = property(lambda self: self._sums[3])
 
     @cached_property
     def kinds(self) -> np.ndarray:
@@ -80,7 +79,7 @@ class FinishedTrials(Mapping):
     @property
     def number(self) -> np.ndarray:
         """Number of each trial in its env, from 0, (m,)."""
-        return self._numbers[0][self.envs] - self.left
+        return (self._numbers[0][self.envs] - self.left).astype(np.int64) - 1
 
     @property
     def session(self) -> np.ndarray:
@@ -90,12 +89,12 @@ class FinishedTrials(Mapping):
     @property
     def reward(self) -> np.ndarray:
         """What each trial paid, (m,)."""
-        return self._paid[0]
+        return self._sums[0]
 
     @property
     def aborts(self) -> np.ndarray:
         """How often the subject acted while holding, (m,)."""
-        return self._paid[1].astype(np.int64)
+        return self._sums[1].astype(np.int64)
 
     @property
     def steps(self) -> np.ndarray:

@@ -11,15 +11,31 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials, SlotState
 from neurogym_core.play.library import OneByOne
 from neurogym_core.play.stream import TrialStream
-from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable
+from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable, Rules
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY
 
 NO_ROWS = np.zeros(0, np.int64)
-NEVER = 1 << 62
-"""Trials left of a session that does not end."""
+NEVER = 1 << 52
+"""Trials left of a session that does not end: a float can still count them."""
+
+
+Scored = tuple[Rules, np.ndarray, "np.ndarray | None"]
+"""A step that was scored: what holds, cell * A of each env, and the targets if they were worked out already."""
+
+
+def scored_target(scored: Scored) -> np.ndarray:
+    """(N,) int, or (N, k) float32 for continuous actions: what was right."""
+    rules, base, target = scored
+    return rules.cell_target.take(base // rules.n_actions) if target is None else target
+
+
+def scored_period(scored: Scored) -> np.ndarray:
+    """(N,) names of the periods."""
+    rules, base, _ = scored
+    return rules.cell_period.take(base // rules.n_actions)
 
 
 class Step(NamedTuple):
@@ -28,24 +44,22 @@ class Step(NamedTuple):
     Attributes:
         observations: (N, obs) float32, of the coming step.
         reward: (N,) float64.
-        target: (N,) int or (N, k) float32, of the step scored.
-        period: (N,) names, of the step scored.
         new_trial: (N,) bool, where a trial ended.
         ended: indices of these envs.
         finished: these trials, or None.
         performance: (N,) float64, 0 where no trial ended; None where none ended.
         over: indices of the envs whose session ended with it.
+        scored: for `scored_target` and `scored_period`, of the step that was scored.
     """
 
     observations: np.ndarray
     reward: np.ndarray
-    target: np.ndarray
-    period: np.ndarray
     new_trial: np.ndarray
     ended: np.ndarray
     finished: FinishedTrials | None
     performance: np.ndarray | None
     over: np.ndarray
+    scored: Scored
 
 
 class Now:
@@ -128,18 +142,17 @@ class Player:
         self.task, self.n = task, n
         self.stream = TrialStream(task, seed, n)
         self._ones = np.ones(n, np.int64)
-        self._width = np.full(n, task.actions.n_table)
         # Together, so that what is reported of ended trials is gathered at once.
-        self._counts = np.zeros((3, n), np.int64)
-        self._paid = np.zeros((3, n))  # the third is what `results` of rules have besides, and means nothing
+        self._counts = np.zeros((2, n), np.int64)
+        self._sums = np.zeros((4, n))  # of the rows of `Rules.results`; that of performances means nothing
         self._name_rows()
         self._limit = task.trials_per_session or NEVER
         self._fresh = task.reads_outcomes and task.noisy_units is not None  # many play one row of the table
         self.table: PlayTable | None = None  # type: ignore[assignment]
 
     def _name_rows(self) -> None:
-        self.row, self.place, self._left = self._counts
-        self._total, self._aborts, _ = self._paid
+        self.row, self.place = self._counts
+        self._total, self._aborts, _, self._left = self._sums
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -164,9 +177,9 @@ class Player:
     def _begin(self) -> None:
         n = self.n
         self._counts[:] = 0
-        self._paid[:] = 0.0
+        self._sums[:] = 0.0
         self._left[:] = self._limit
-        self._number_from = np.full(n, self._limit)  # `left` counts down from here
+        self._number_from = np.full(n, float(self._limit))  # `left` counts down from here
         self.session_number = np.zeros(n, np.int64)
         self._from, self._before = np.zeros((2, n), np.int64)  # where the tape was entered last, and steps played before that
         self._aborted = np.zeros(n, bool)
@@ -217,7 +230,7 @@ class Player:
     @property
     def trial_number(self) -> np.ndarray:
         """(N,) how many trials each env has finished."""
-        return self._number_from - self._left
+        return (self._number_from - self._left).astype(np.int64)
 
     def _initial_memory(self, name: str) -> np.ndarray:
         initial = np.asarray(self.task.memory[name])
@@ -282,30 +295,28 @@ class Player:
         rules = table.rules
         if not rules.simple:
             return self._general_step(actions, idle)
-        cell = table.cell.take(place)
-        key = np.multiply(cell, self._width)
-        key += actions
+        base = table.base.take(place)
+        key = np.add(base, actions)
         results, new_trial = rules.results.take(key, axis=1), rules.ends.take(key)
         place += self._ones
         if idle.size:
             results[:, idle], new_trial[idle] = 0.0, False
             place[idle] -= 1
-        np.add(self._paid, results, self._paid)
+        np.add(self._sums, results, self._sums)
         ended = new_trial.nonzero()[0]
         finished, performance, over = None, None, NO_ROWS
         if ended.size:
             numbers = (self._number_from, self.session_number)
-            counts, paid = self._counts.take(ended, axis=1), self._paid.take(ended, axis=1)
-            finished = FinishedTrials(table, ended, counts, paid, numbers, key.take(ended))
+            counts, sums = self._counts.take(ended, axis=1), self._sums.take(ended, axis=1)
+            finished = FinishedTrials(table, ended, counts, sums, numbers, key.take(ended))
             performance = results[2] if rules.scored else self._spread(finished)
             over = self._next_trials(ended, finished)
         observations = self.observations() if self._fresh else self.table.tape.take(place, axis=0)
-        target, period = rules.cell_target.take(cell), rules.cell_period.take(cell)
-        return Step(observations, results[0], target, period, new_trial, ended, finished, performance, over)
+        return Step(observations, results[0], new_trial, ended, finished, performance, over, (rules, base, None))
 
     def _finished(self, envs: np.ndarray, **facts: Any) -> FinishedTrials:
         numbers = (self._number_from, self.session_number)
-        return FinishedTrials(self.table, envs, self._counts.take(envs, axis=1), self._paid.take(envs, axis=1), numbers, **facts)
+        return FinishedTrials(self.table, envs, self._counts.take(envs, axis=1), self._sums.take(envs, axis=1), numbers, **facts)
 
     def _spread(self, finished: FinishedTrials) -> np.ndarray:
         performance = np.zeros(self.n)
@@ -322,10 +333,9 @@ class Player:
         table = self.table
         column, values = self._columns(actions)
         cell = table.cell.take(self.place)
-        key = cell * table.rules.n_actions
-        key += column
-        target = self.targets() if self.task.hooked or values is not None else table.rules.cell_target.take(cell)
-        period = table.rules.cell_period.take(cell)
+        base = cell * table.rules.n_actions
+        key = base + column
+        target = self.targets() if self.task.hooked or values is not None else None
         reward = table.rules.reward.take(key)
         aborts = table.rules.aborts.take(key)
         code = table.rules.code.take(key)
@@ -348,10 +358,11 @@ class Player:
         finished, performance, over = None, None, NO_ROWS
         if len(ended):
             new_trial[ended] = True
+            self._left[ended] -= 1
             finished = self._finished(ended, steps=self._steps()[ended], aborted=self._aborted[ended], slots=self.slots.take(ended))
             performance = self._spread(finished)
             over = self._next_trials(ended, finished)
-        return Step(self.observations(), reward, target, period, new_trial, ended, finished, performance, over)
+        return Step(self.observations(), reward, new_trial, ended, finished, performance, over, (table.rules, base, target))
 
     def _columns(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """The column of the payoff tables that each action is; continuous actions also in task units."""
@@ -553,8 +564,7 @@ class Player:
 
     def _next_trials(self, ended: np.ndarray, finished: FinishedTrials) -> np.ndarray:
         """Start the coming trials; returns the envs whose session is over."""
-        self._left[ended] = left = finished.left - self._ones[: ended.size]
-        over = NO_ROWS
+        left, over = finished.left, NO_ROWS
         if not left.item(left.argmin()):
             over = ended[left == 0]
             self._new_session_counts(over)

@@ -82,6 +82,7 @@ class _Replay(Player):
     def _finish_here(self, envs: np.ndarray) -> FinishedTrials:
         """End trials where they are: questions that were not answered stay so."""
         slots = self.slots.take(envs) if not self.table.rules.simple else SlotState(len(envs), len(self.table.rules.payoffs.slot_names), 0)
+        self._left[envs] -= 1
         return self._finished(envs, steps=self._steps()[envs], aborted=self._aborted[envs], slots=slots)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials, SlotState
 from neurogym_core.play.library import OneByOne
-from neurogym_core.play.player import NEVER, NO_ROWS, Player, check_actions
+from neurogym_core.play.player import NEVER, NO_ROWS, Player, check_actions, scored_period, scored_target
 from neurogym_core.play.stream import TrialStream
 from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable, Rules
 from neurogym_core.tasks.task import Task
@@ -105,10 +105,10 @@ class SinglePlayer:
         if self.player.table is None:
             self.reset(None, None)
         step = self.player.step(self._checked(action))
-        target = step.target[0]
+        target = scored_target(step.scored)[0]
         info = {
             "gt": target if np.ndim(target) else target.item(),
-            "period": str(step.period[0]),
+            "period": str(scored_period(step.scored)[0]),
             "new_trial": step.finished is not None,
         }
         self.finished = step.finished
@@ -333,7 +333,19 @@ class ScalarPlayer:
         self._at = after = at + 1
         if code:
             if code == ENDS:
-                return self._end(cell, key, reward)
+                left, row = self._left, self._row
+                if left == 1 or row >= self._last_row:
+                    return self._end(cell, key, reward)
+                # What `_end` does where nothing else ends, written out: where trials are short this is most steps.
+                self._ended = trial = TrialRow((self._about, row, left, self._return + reward, self._aborts, key, after))
+                info = {
+                    "gt": self._targets[cell], "period": self._periods[cell], "new_trial": True, "trial": trial,
+                    "performance": self._performance[key] if self._scored else self._performance_of(trial),
+                }  # fmt: skip
+                self._left, self._row = left - 1, row + 1
+                self._at = at = self._starts[row + 1]
+                self._aborts, self._return = 0, 0.0
+                return self._tape[at], reward, False, False, info
             if code == HAPPENS:
                 return self._event(cell, int(key), int(action), reward)
             self._aborts += 1
@@ -380,7 +392,7 @@ class ScalarPlayer:
         return self._tape[self._at], reward, False, False, {"gt": self._targets[cell], "period": self._periods[cell], "new_trial": False}
 
     def _end(self, cell: int, key: int, reward: float) -> Result:
-        """The trial is over with this step. Where trials are short this is most steps, hence written out."""
+        """The trial is over with this step."""
         at, left = self._at, self._left
         facts = (self._about, self._row, left, self._return + reward, self._aborts, key, at)
         if not self._simple:
@@ -395,11 +407,7 @@ class ScalarPlayer:
             self._start_session(self._number_from, self._session + 1)
         else:
             self._left = left - 1
-        if self._simple and self._row < self._last_row:  # what `_start_trial` does, in fewer steps
-            self._row = following = self._row + 1
-            self._at = self._starts[following]
-            self._aborts, self._return = 0, 0.0
-        elif self._one_by_one is not None:
+        if self._one_by_one is not None:
             self._draw_after(row.finished, over)
         else:
             self._next_trial()
@@ -520,15 +528,15 @@ def _finished(
 ) -> FinishedTrials:  # fmt: skip
     """One finished trial, as the vector env reports it; `aborts` before its last step."""
     table, number_from, session = about
-    counts, total = np.array([[row], [place], [left]]), np.array([[paid], [aborts + table.rules.aborts[key]]], np.float64)
+    counts, sums = np.array([[row], [place]]), np.array([[paid], [aborts + table.rules.aborts[key]], [0.0], [left - 1.0]])
     numbers = (np.array([number_from]), np.array([session]))
     if answers is None:
-        return FinishedTrials(table, FIRST, counts, total, numbers, np.array([key]))
+        return FinishedTrials(table, FIRST, counts, sums, numbers, np.array([key]))
     slots = SlotState(1, len(answers), 0)
     for k, (outcome, choice, time, score) in enumerate(answers):
         slots.outcome[0, k], slots.choice[0, k], slots.reaction_time[0, k], slots.score[0, k] = outcome, choice, time, score
     return FinishedTrials(
-        table, FIRST, counts, total, numbers, np.array([key]), steps=np.array([steps]), aborted=np.array([aborted]), slots=slots,
+        table, FIRST, counts, sums, numbers, np.array([key]), steps=np.array([steps]), aborted=np.array([aborted]), slots=slots,
     )  # fmt: skip
 
 

@@ -269,11 +269,12 @@ class Rules:
 
     @cached_property
     def results(self) -> np.ndarray:
-        """(3, cells * A) float64, in simple tables: reward, whether it is an abort, and the performance of a trial that ends so."""
-        results = np.zeros((3, len(self.reward)))
+        """(4, cells * A) float64, in simple tables: reward; whether it is an abort; the performance, and -1, where the trial ends."""
+        results = np.zeros((4, len(self.reward)))
         results[0], results[1] = self.reward, self.aborts
         if self.scored:
             np.multiply(self.performance, self.ends, out=results[2])
+        results[3][self.ends] = -1.0
         return results
 
     @cached_property
@@ -354,6 +355,11 @@ class PlayTable:
         cells = 2 * rules.n_segments * kind[:, None] + np.arange(0, 2 * rules.n_segments, 2)
         self.cell = np.repeat(cells.ravel(), flat)
         self.cell[np.cumsum(flat)[flat > 0] - 1] += 1
+
+    @cached_property
+    def base(self) -> np.ndarray:
+        """(steps,) cell * A: what an action is added to, to look up what it does."""
+        return self.cell * self.rules.n_actions
 
     @cached_property
     def targets(self) -> np.ndarray:

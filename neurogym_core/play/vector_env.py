@@ -10,7 +10,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.play.finished import FinishedTrials, TrialInfo
+from neurogym_core.play.finished import TrialInfo
+from neurogym_core.play.info import StepInfo
 from neurogym_core.play.options import read_options
 from neurogym_core.play.player import NO_ROWS, Player, check_actions
 from neurogym_core.play.spaces import action_space, observation_space
@@ -75,17 +76,17 @@ class TaskVectorEnv(VectorEnv):
             self.reset()
         actions = check_actions(actions, self.num_envs, self.task)
         idle, self._waiting = self._waiting, NO_ROWS
-        step = self.player.step(actions, idle)
-        observations, self._last_reward, target, period, new_trial, _, finished, performance, over = step
-        n = self.num_envs
-        info = {"gt": target, "period": period, "new_trial": new_trial}
-        ended, other = np.zeros(n, bool), np.zeros(n, bool)
+        observations, reward, new_trial, _, finished, performance, over, scored = self.player.step(actions, idle)
+        self._last_reward = reward
+        info = StepInfo(scored)
+        info["new_trial"] = new_trial
+        ended, other = np.zeros(self.num_envs, bool), np.zeros(self.num_envs, bool)
         if finished is not None:
-            info["trial"], info["_trial"], info["performance"] = TrialInfo(finished, n), new_trial, performance
+            info["trial"], info["_trial"], info["performance"] = TrialInfo(finished, self.num_envs), new_trial, performance
             if over.size:
                 self._end_sessions(over, ended, info, observations)
         terminated, truncated = (ended, other) if self._ends_episode else (other, ended)
-        return observations, step.reward, terminated, truncated, info
+        return observations, reward, terminated, truncated, info
 
     def _end_sessions(self, over: np.ndarray, ended: np.ndarray, info: dict[str, Any], observations: np.ndarray) -> None:
         ended[over] = True
