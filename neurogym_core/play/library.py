@@ -6,7 +6,7 @@ kinds of trials as its conditions have combinations. Looking one up is several t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,20 +89,22 @@ class OneByOne:
         self._rows: dict[tuple, int] = {}
         self._known = self._new = 0  # how often trials were looked up, and laid out
 
-    def draw(self, envs: np.ndarray, playing: np.ndarray) -> np.ndarray:
-        """(m,) rows of the coming trials of these envs; `playing`: the rows that others are in the middle of."""
+    def draw(self, envs: np.ndarray, playing: Callable[[], np.ndarray]) -> np.ndarray:
+        """(m,) rows of the coming trials of these envs; `playing` gives the rows that others are in the middle of."""
         conditions = self.stream.draw_for(envs)
         keys = _keys(conditions, len(envs))
-        rows = np.array([self._rows.get(key, -1) for key in keys])
-        new = np.flatnonzero(rows < 0)
         self.moved = None
+        found = list(map(self._rows.get, keys))
+        if None not in found:
+            self._known += len(found)
+            return np.array(found)
+        rows = np.array([-1 if row is None else row for row in found])
+        new = np.flatnonzero(rows < 0)
         self._known += len(rows) - len(new)
         self._new += len(new)
-        if not len(new):
-            return rows
         batch, determined = self.stream.lay_out({name: values[new] for name, values in conditions.items()}, len(new))
         remembers = determined and (self._new < MANY or self._known > self._new)
-        rows = self._make_room(rows, playing, len(new), remembers)
+        rows = self._make_room(rows, playing(), len(new), remembers)
         rows[new] = self._add(batch)
         if remembers:
             self._rows.update((keys[i], int(rows[i])) for i in new)

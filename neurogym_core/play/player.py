@@ -18,6 +18,7 @@ from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY
 
 NO_ROWS = np.zeros(0, np.int64)
+CORRECT, ERROR = int(Outcome.CORRECT), int(Outcome.ERROR)
 NEVER = 1 << 52
 """Trials left of a session that does not end: a float can still count them."""
 
@@ -79,11 +80,18 @@ class Now:
         self.memory = player.memory
         self.session = player.stream.session
         self.conditions = _Conditions(player)
+        self._period: np.ndarray | None = None
+
+    def move(self) -> None:
+        """The step in hand is another one."""
+        self._period = None
 
     @property
     def period(self) -> np.ndarray:
         """(N,) index of the period."""
-        return self._player.table.period[self._player.place]
+        if self._period is None:
+            self._period = self._player.table.period.take(self._player.place)
+        return self._period
 
     def in_period(self, name: str) -> np.ndarray:
         """(N,) bool."""
@@ -93,7 +101,13 @@ class Now:
     def elapsed(self) -> np.ndarray:
         """(N,) ms since the onset of the period; 0 on its first step."""
         place = self._player.place
-        return (place - self._player.table.period_onset[place]) * self.dt
+        return (place - self._player.table.period_onset.take(place)) * self.dt
+
+    @property
+    def remaining(self) -> np.ndarray:
+        """(N,) ms until the time of the period runs out; dt on its last step."""
+        place = self._player.place
+        return (self._player.table.period_stop.take(place) - place) * self.dt
 
     @property
     def target(self) -> np.ndarray:
@@ -147,6 +161,7 @@ class Player:
         self._sums = np.zeros((4, n))  # of the rows of `Rules.results`; that of performances means nothing
         self._name_rows()
         self._limit = task.trials_per_session or NEVER
+        self._hooked = task.hooked
         self._fresh = task.reads_outcomes and task.noisy_units is not None  # many play one row of the table
         self.table: PlayTable | None = None  # type: ignore[assignment]
 
@@ -181,7 +196,9 @@ class Player:
         self._left[:] = self._limit
         self._number_from = np.full(n, float(self._limit))  # `left` counts down from here
         self.session_number = np.zeros(n, np.int64)
-        self._from, self._before = np.zeros((2, n), np.int64)  # where the tape was entered last, and steps played before that
+        # In general tables: the place less the steps played, and the place at which the trial has lasted too long.
+        self._zero, self._deadline = np.zeros((2, n), np.int64)
+        self._now: Now | None = None
         self._aborted = np.zeros(n, bool)
         self.memory = {name: self._initial_memory(name) for name in self.task.memory}
         self._start_streams()
@@ -244,7 +261,7 @@ class Player:
         if self._fresh:
             self._add_noise(obs)
         if self.task.step_observation is not None:
-            obs = np.asarray(self.task.step_observation(Now(self), obs), dtype=np.float32)
+            obs = np.asarray(self.task.step_observation(self.now, obs), dtype=np.float32)
         return obs
 
     def _add_noise(self, obs: np.ndarray) -> None:
@@ -255,7 +272,7 @@ class Player:
     def targets(self) -> np.ndarray:
         """Targets in hand: action ids (N,), or for continuous actions (N, k) in [-1, 1]."""
         if self.task.step_target is not None:
-            target = np.asarray(self.task.step_target(Now(self)))
+            target = np.asarray(self.task.step_target(self.now))
         else:
             target = self.table.targets.take(self.place, axis=0)
         return self.task.actions.from_task_units(target) if self.task.actions.continuous else target
@@ -325,44 +342,51 @@ class Player:
 
     def _steps(self) -> np.ndarray:
         """(N,) steps played of the trials in hand."""
-        if self.table.rules.simple:
-            return self.place - self.table.start[self.row]
-        return self._before + self.place - self._from
+        return self.place - (self.table.start[self.row] if self.table.rules.simple else self._zero)
+
+    @property
+    def now(self) -> Now:
+        """The step in hand, as hooks see it."""
+        if self._now is None:
+            self._now = Now(self)
+        return self._now
 
     def _general_step(self, actions: np.ndarray, idle: np.ndarray) -> Step:
-        table = self.table
+        table, rules = self.table, self.table.rules
         column, values = self._columns(actions)
         cell = table.cell.take(self.place)
-        base = cell * table.rules.n_actions
+        base = cell * rules.n_actions
         key = base + column
-        target = self.targets() if self.task.hooked or values is not None else None
-        reward = table.rules.reward.take(key)
-        aborts = table.rules.aborts.take(key)
-        code = table.rules.code.take(key)
-        if len(idle):
+        target = self.targets() if self._hooked or values is not None else None
+        reward, aborts, code = rules.reward.take(key), rules.aborts.take(key), rules.code.take(key)
+        if idle.size:
             code[idle], aborts[idle], reward[idle] = 0, 0, 0.0
         self._aborts += aborts
-        if values is not None or self.task.step_action is not None:
-            hot, goto = self._hooks(actions, values, code, reward, idle)
-        else:
-            hot, goto = code.nonzero()[0], None
+        goto = None
+        if self.task.step_action is not None:
+            goto = self._step_action(actions if values is None else values, reward, idle)
+        elif values is not None and self.task.actions.trigger is None:
+            reward += self._squared_error(values)
+            reward[idle] = 0.0
         self.place += self._ones
-        if len(idle):
+        if idle.size:
             self.place[idle] -= 1
         paid = reward.copy() if self.task.step_action is not None else None
-        ended = self._events(hot, goto, key, cell, column, values, reward, idle)
+        ended = self._events(goto, key, cell, column, values, code, reward, idle)
         if paid is not None:
             reward = paid  # what a hook pays is all that is paid
         self._total += reward
         new_trial = np.zeros(self.n, bool)
         finished, performance, over = None, None, NO_ROWS
-        if len(ended):
+        if ended.size:
             new_trial[ended] = True
             self._left[ended] -= 1
             finished = self._finished(ended, steps=self._steps()[ended], aborted=self._aborted[ended], slots=self.slots.take(ended))
             performance = self._spread(finished)
             over = self._next_trials(ended, finished)
-        return Step(self.observations(), reward, new_trial, ended, finished, performance, over, (table.rules, base, target))
+        if self._now is not None:
+            self._now.move()
+        return Step(self.observations(), reward, new_trial, ended, finished, performance, over, (rules, base, target))
 
     def _columns(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """The column of the payoff tables that each action is; continuous actions also in task units."""
@@ -375,37 +399,21 @@ class Player:
         index, threshold = declared.trigger
         return (values[:, index] > threshold).astype(np.int64), values
 
-    def _hooks(
-        self, actions: np.ndarray, values: np.ndarray | None, code: np.ndarray, reward: np.ndarray, idle: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Run `step_action` (or the default payoff of continuous actions); returns envs where something happens, gotos."""
-        goto = None
-        if self.task.step_action is not None:
-            goto = self._step_action(actions if values is None else values, reward, idle)
-        elif self.task.actions.trigger is None:
-            reward += self._squared_error(values)
-        reward[idle] = 0.0
-        busy = code != 0
-        if goto is not None:
-            busy |= goto != STAY
-        return busy.nonzero()[0], goto
-
     def _step_action(self, action: np.ndarray, reward: np.ndarray, idle: np.ndarray) -> np.ndarray | None:
-        """The task's own payoff; returns where it leads, (N,), or None."""
-        kept = {name: values[idle].copy() for name, values in self.memory.items()}
-        result = tuple(self.task.step_action(Now(self), action))
+        """The task's own payoff, written to `reward`; returns where it leads, (N,), or None."""
+        kept = {name: values[idle].copy() for name, values in self.memory.items()} if idle.size else {}
+        result = self.task.step_action(self.now, action)
         paid, goto, outcome = (*result, None, None)[:3]
         for name, values in kept.items():
             self.memory[name][idle] = values
         if paid is not None:
             reward[:] = paid
+            reward[idle] = 0.0
         if outcome is not None:
-            outcome = np.broadcast_to(np.asarray(outcome), (self.n,)).copy()
-            outcome[idle] = 0
-            self._judge(outcome)
+            self._judge(np.broadcast_to(outcome, self.n), idle)
         if goto is None:
             return None
-        goto = np.broadcast_to(np.asarray(goto), (self.n,)).copy()
+        goto = np.broadcast_to(goto, self.n).copy()
         goto[idle] = STAY
         return goto
 
@@ -416,27 +424,36 @@ class Player:
         error = ((values - self.table.targets[self.place]) ** 2).mean(axis=1)
         return -error * (weight > 0) * self.task.dt / 100
 
-    def _judge(self, outcome: np.ndarray) -> None:
+    def _judge(self, outcome: np.ndarray, idle: np.ndarray) -> None:
         """An outcome that a hook decided, for the first slot."""
-        envs = np.flatnonzero((outcome != 0) & (self.slots.outcome[:, 0] == 0))
+        envs = outcome.nonzero()[0]
+        if not envs.size:
+            return
+        envs = envs[self.slots.outcome[envs, 0] == 0]
+        envs = np.setdiff1d(envs, idle) if idle.size else envs
         self.slots.outcome[envs, 0] = outcome[envs]
-        self.slots.score[envs, 0] = outcome[envs] == Outcome.CORRECT
+        self.slots.score[envs, 0] = outcome[envs] == CORRECT
 
     # ------------------------------------------------------------------ events of general tables
 
     def _events(
-        self, hot: np.ndarray, hook_goto: np.ndarray | None, key: np.ndarray, cell: np.ndarray, column: np.ndarray,
-        values: np.ndarray | None, reward: np.ndarray, idle: np.ndarray,
+        self, hook_goto: np.ndarray | None, key: np.ndarray, cell: np.ndarray, column: np.ndarray, values: np.ndarray | None,
+        code: np.ndarray, reward: np.ndarray, idle: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
-        """Answers, jumps and expiries of the envs `hot`; `place` is already one further. Returns the envs that ended."""
+        """Answers, jumps and expiries; `place` is already one further. Returns the envs that ended."""
+        happens = code if hook_goto is None else (code != 0) | (hook_goto != STAY)
+        late = NO_ROWS
         if self.table.rules.can_exceed:
-            exceeding = self._exceeds()
-            exceeding[idle] = False
-            hot = np.union1d(hot, exceeding.nonzero()[0])
-        if not len(hot):
+            late = (self.place >= self._deadline).nonzero()[0]
+            if late.size:
+                late = np.setdiff1d(late, idle)
+                happens = happens.astype(bool)
+                happens[late] = True
+        hot = happens.nonzero()[0]
+        if not hot.size:
             return NO_ROWS
-        code = self.table.rules.code[key[hot]]
-        goto = np.full(len(hot), STAY, np.int64)
+        code = code[hot]
+        goto = np.full(hot.size, STAY, np.int64)
         answering = np.flatnonzero(code & ANSWER)
         if len(answering):
             goto[answering] = self._answers(hot[answering], key, cell, column, values, reward)
@@ -449,8 +466,8 @@ class Player:
         expiring = np.flatnonzero((code & EXPIRE != 0) & (goto == STAY))
         if len(expiring):
             goto[expiring] = self._expire(hot[expiring], cell, values, reward)
-        if self.table.rules.can_exceed:
-            goto[exceeding[hot]] = END
+        if late.size:
+            goto[np.isin(hot, late)] = END
         jumping = np.flatnonzero(goto >= 0)
         if len(jumping):
             self._jump(hot[jumping], goto[jumping])
@@ -471,12 +488,12 @@ class Player:
         leads = table.rules.by_action("goto", keys).astype(np.int64)
         elapsed = (self.place[envs] - table.row_start[row] - table.rules.since[cell[envs] >> 1, slot]) * self.task.dt
         wrong = np.zeros(len(envs), bool)
-        right = outcome == Outcome.CORRECT  # the wrong choice is wrong at any moment
+        right = outcome == CORRECT  # the wrong choice is wrong at any moment
         self._judge_graded(envs, kind, slot, elapsed, values, reward, score, wrong, right)
         needs = np.asarray(pay.needs)[slot]
-        wrong |= (needs >= 0) & (self.slots.outcome[envs, needs] != Outcome.CORRECT) & (outcome == Outcome.CORRECT)
+        wrong |= (needs >= 0) & (self.slots.outcome[envs, needs] != CORRECT) & (outcome == CORRECT)
         reward[envs[wrong]] = pay.error_reward[kind[wrong], slot[wrong]]
-        outcome = np.where(wrong, Outcome.ERROR, outcome)
+        outcome = np.where(wrong, ERROR, outcome)
         score[wrong] = 0.0
         leads = np.where(wrong, pay.error_goto[kind, slot], leads)
         self.slots.outcome[envs, slot] = outcome
@@ -534,27 +551,25 @@ class Player:
             outcome = pay.miss_outcome[kind, k]
             if values is not None and self.task.actions.trigger is None:
                 near = self._distance(missed, kind, np.full(len(missed), k), values) <= pay.tolerance[kind, k] + 1e-9
-                outcome = np.where(near, Outcome.CORRECT, Outcome.ERROR)
+                outcome = np.where(near, CORRECT, ERROR)
                 self.slots.values[missed, k] = values[missed]
                 self.slots.choice[missed, k] = 0
             else:
                 reward[missed] += pay.miss_reward[kind, k]
             self.slots.outcome[missed, k] = outcome
-            self.slots.score[missed, k] = outcome == Outcome.CORRECT
+            self.slots.score[missed, k] = outcome == CORRECT
         return table.expiry(self.row[envs], cell[envs])
 
     def _jump(self, envs: np.ndarray, places: np.ndarray) -> None:
         """Go to other places of the tape; where steps are played again their noise is drawn anew."""
         back = places < self.place[envs]
-        self._before[envs] += self.place[envs] - self._from[envs]
-        self.place[envs] = self._from[envs] = places
+        further = places - self.place[envs]
+        self.place[envs] = places
+        self._zero[envs] += further
+        self._deadline[envs] += further
         if self.table.batch.noisy is not None and not self._fresh:
             for env, begin in zip(envs[back], places[back], strict=True):
                 self.table.refresh_noise(int(self.row[env]), int(begin), self.stream.play)
-
-    def _exceeds(self) -> np.ndarray:
-        """(N,) whether the trial in hand has lasted as long as it may."""
-        return self._steps() >= self.table.rules.limit[self.table.kind[self.row]]
 
     @property
     def _first_unit(self) -> np.ndarray:
@@ -589,7 +604,8 @@ class Player:
         start = self.table.start.take(rows)
         self.row[envs], self.place[envs] = rows, start
         if not self.table.rules.simple:
-            self._from[envs], self._before[envs] = start, 0
+            self._zero[envs] = start
+            self._deadline[envs] = start + self.table.rules.limit[self.table.kind[rows]]
 
 
 def _queue_for(task: Task, n: int) -> _Queue:
@@ -625,7 +641,8 @@ class _Queue:
             offset = player.place - old.row_start[player.row]
             player.row[:] = np.where(under_way, rows, 0)
             player.place[:] = np.where(under_way, new.row_start[player.row] + offset, 0)
-        player._from[:], player._before[:] = player.place, played
+        player._zero[:] = player.place - played
+        player._deadline[:] = player._zero + new.rules.limit[new.kind[player.row]]
 
 
 class _SharedQueue(_Queue):
@@ -693,16 +710,14 @@ class _OneByOne(_Queue):
 
     def first(self, stream: TrialStream) -> PlayTable:
         self._trials = OneByOne(stream)
-        self._first: np.ndarray | None = self._trials.draw(np.arange(stream.n), NO_ROWS)
+        self._first: np.ndarray | None = self._trials.draw(np.arange(stream.n), lambda: NO_ROWS)
         return self._trials.table  # type: ignore[return-value]
 
     def take(self, player: Player, envs: np.ndarray) -> np.ndarray:
         if self._first is not None:
             rows, self._first = self._first, None
             return rows
-        under_way = np.ones(player.n, bool)
-        under_way[envs] = False
-        rows = self._trials.draw(envs, player.row[under_way])
+        rows = self._trials.draw(envs, lambda: np.delete(player.row, envs))
         if self._trials.table is not player.table:
             self.change(player, self._trials.table, self._trials.moved)  # type: ignore[arg-type]
         return rows

@@ -238,7 +238,7 @@ class ScalarPlayer:
 
     def _draw(self) -> None:
         """Draw the coming trial, which depends on the last one."""
-        row = self._one_by_one.draw(FIRST, NO_ROWS).item()
+        row = self._one_by_one.draw(FIRST, _none).item()
         if self._one_by_one.table is not self.table:
             self._start_table(self._one_by_one.table)
         self._start_trial(row)
@@ -515,6 +515,10 @@ class ScalarPlayer:
         closing = self.table.rules.closing(cell >> 1) & bool(cell & 1)
         timed = np.isfinite(self.table.rules.payoffs.due[self.table.kind[self._row]])
         return bool((self._open() & ~timed & ~closing).any())
+
+
+def _none() -> np.ndarray:
+    return NO_ROWS
 
 
 def _looked_up(values: np.ndarray) -> Any:

@@ -389,11 +389,19 @@ class PlayTable:
         return self.row_start[:, None] + self.rules.offset[self.kind]
 
     @cached_property
+    def period_stop(self) -> np.ndarray:
+        """(steps,) place after the last of the period of each step."""
+        return self.period_onset + np.stack([*self.batch.period_steps.values()], axis=1)[self._trial_of_step, self.period]
+
+    @cached_property
+    def _trial_of_step(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self.batch)), self.row_stop - self.row_start)
+
+    @cached_property
     def period_onset(self) -> np.ndarray:
         """(steps,) place where the period of each step begins."""
         onset = self.segment_start[:, self.rules.first_segments()]
-        row = np.repeat(np.arange(len(self.batch)), self.row_stop - self.row_start)
-        return onset[row, self.period]
+        return onset[self._trial_of_step, self.period]
 
     # ------------------------------------------------------------------ renewing
 

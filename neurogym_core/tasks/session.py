@@ -66,6 +66,9 @@ class Session:
 
     def remember(self, rows: np.ndarray, finished: dict[str, Any]) -> None:
         """Keep the finished trials of some sessions as their `previous`."""
+        if len(rows) == self._n:
+            self.previous.update({name: np.asarray(value) for name, value in finished.items()})
+            return
         for name, value in finished.items():
             value = np.asarray(value)
             if name not in self.previous or self.previous[name].dtype != value.dtype:

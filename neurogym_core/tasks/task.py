@@ -379,6 +379,8 @@ class Task:
 
     def impose_on(self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """What a session drew, with the conditions that `make` and then `imposed` impose, name -> (n, …)."""
+        if not self._imposed and not imposed:
+            return dict(drawn)
         fixed = {name: dist.sample(rng, n) for name, dist in self._imposed.items() if name in self._declared}
         fixed.update({name: value for name, value in imposed.items() if name in self._declared})
         if not fixed:

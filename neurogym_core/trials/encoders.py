@@ -6,6 +6,7 @@ Every encoder works on whole batches: values of shape (n,) become activities of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ class Ring(Encoder):
     Wherever a direction is asked for, an integer is the index of a unit and a float is an angle in radians.
     """
 
-    @property
+    @cached_property
     def angles(self) -> np.ndarray:
         """Preferred angles in radians, shape (size,)."""
         return 2 * np.pi * np.arange(self.size) / self.size
@@ -83,8 +84,12 @@ class Ring(Encoder):
         """cos(preferred - direction), (..., size); looked up for units, which is many times faster."""
         direction = np.asarray(direction)
         if direction.dtype.kind in "iu":
-            return np.cos(self.angles - self.angles[:, None]).take(direction, axis=0, mode="wrap")
+            return self._cosines_of_units.take(direction, axis=0, mode="wrap")
         return np.cos(self.angles - self.angle(direction)[..., None])
+
+    @cached_property
+    def _cosines_of_units(self) -> np.ndarray:
+        return np.cos(self.angles - self.angles[:, None])
 
     def bump(self, direction: Any, strength: Any = 1.0, width: float = np.pi / 8, height: float = 0.8) -> np.ndarray:
         """Gaussian bump: height * strength * exp(-(distance / width)^2 / 2), shape (n, size); `width` in radians.

@@ -30,7 +30,7 @@ import numpy as np
 from neurogym_core._files import replacing
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import InvalidValueError, ManifestError
-from neurogym_core.play.player import Now, Player
+from neurogym_core.play.player import Player, scored_period, scored_target
 from neurogym_core.tasks.describe import describe
 from neurogym_core.tasks.task import Task, plain_settings
 from neurogym_core.testing.conformance.stable import StableGenerator
@@ -262,11 +262,11 @@ def _steps(task: Task) -> str:
         target = player.targets()
         actions = _actions(task, target, step)
         if task.step_observation is not None:
-            result.array("shown", task.step_observation(Now(player), blank.copy()))
+            result.array("shown", task.step_observation(player.now, blank.copy()))
         done = player.step(actions)
-        result.array("target", done.target)
+        result.array("target", scored_target(done.scored))
         result.array("reward", done.reward)
-        result.plain("period", done.period.tolist())
+        result.plain("period", scored_period(done.scored).tolist())
         result.array("ended", done.ended)
         if done.finished is not None:
             result.array("outcome", done.finished.outcome)

@@ -34,11 +34,21 @@ class StableGenerator:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        known = sorted(name for name in vars(StableGenerator) if not name.startswith("_"))
+        known = sorted(name for name, value in vars(StableGenerator).items() if not name.startswith("_") and callable(value))
         raise NotSupportedError(
             f"A digest cannot be made: the task uses rng.{name}, which the stable generator does not have. "
             f"Use one of {', '.join(known)}."
         )
+
+    @property
+    def bit_generator(self) -> StableGenerator:
+        """Itself: it has a `state`."""
+        return self
+
+    @property
+    def state(self) -> int:
+        """How many numbers were drawn."""
+        return int(self._at)
 
     def _unit(self, n: int) -> np.ndarray:
         """(n,) float64 in [0, 1)."""

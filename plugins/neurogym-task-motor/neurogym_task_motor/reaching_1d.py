@@ -53,6 +53,8 @@ class Reaching1D(Task):
             raise InvalidValueError(f"Reaching1D was given speed={self.speed!r}; it needs a positive number of rad/s.")
         self.ring = Ring(self.units)
         self.stride = self.speed * self.dt / 1000  # rad per step
+        self._turns = TURN * self.stride
+        self._broken = np.array([0, 1, 1]) * self.rewards["abort"] * self.dt / 100  # what each action pays during fixation
         self.observe(fixation=1, target=self.ring, cursor=self.ring)
         self.act(rest=1, move=2)
         self.vary(angle=Uniform(0, 2 * np.pi))
@@ -71,7 +73,7 @@ class Reaching1D(Task):
         trial.show("target", self._show(trial.angle), during="reach")
 
     def _show(self, angle: np.ndarray) -> np.ndarray:
-        return self.ring.cosine(angle, strength=1.0, baseline=0.0)
+        return np.cos(self.ring.angles - angle[:, None])
 
     def _best(self, trial: Trial) -> np.ndarray:
         """Reward of turning the shorter way and stopping on the step that comes nearest to the target, (n,).
@@ -91,31 +93,29 @@ class Reaching1D(Task):
 
     # ------------------------------------------------------------------ what happens on a step
 
-    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray]:
+    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray | None]:
         reaching = now.in_period("reach")
-        turned = now.memory["cursor"] + reaching * TURN[action] * self.stride
+        turned = now.memory["cursor"] + np.where(reaching, self._turns[action], 0.0)
         now.memory["cursor"] = turned % (2 * np.pi)
         distance = circular_distance(turned, now.conditions["angle"])
-        broken = (action != 0) * self.rewards["abort"] * self.dt / 100
-        return np.where(reaching, self._paid(distance), broken), None, self._outcome(now, action, distance)
+        paid = np.where(reaching, self._paid(distance), self._broken[action])
+        last = reaching & (now.remaining <= self.dt)
+        return paid, None, self._outcome(last, action, distance) if last.any() else None
 
-    def _outcome(self, now: Any, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    def _outcome(self, last: np.ndarray, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """Of those who rest on the last step; whoever still moves is wrong by the table."""
-        left = now.batch.period_steps["reach"][now.rows] * self.dt - now.elapsed
-        resting = now.in_period("reach") & (left < 1.5 * self.dt) & (action == 0)
         near = np.where(distance <= self.tolerance, Outcome.CORRECT, Outcome.ERROR)
-        return np.where(resting, near, Outcome.NONE)
+        return np.where(last & (action == 0), near, Outcome.NONE)
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        obs = obs.copy()
         obs[:, self.channels["cursor"]] = self._show(now.memory["cursor"])
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:
         """Turn the shorter way; rest where a step would not bring the cursor nearer."""
         ahead = (now.conditions["angle"] - now.memory["cursor"] + np.pi) % (2 * np.pi) - np.pi
-        far = now.in_period("reach") & (np.abs(ahead) > self.stride / 2)
-        return np.where(far, np.where(ahead > 0, 1, 2), 0)
+        way = np.where(ahead > self.stride / 2, 1, np.where(ahead < -self.stride / 2, 2, 0))
+        return np.where(now.in_period("reach"), way, 0)
 
 
 class Reaching1DWithSelfDistraction(Reaching1D):
@@ -147,6 +147,5 @@ class Reaching1DWithSelfDistraction(Reaching1D):
         trial.show("sensed", self.share * self._show(trial.angle), during="reach")
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        obs = obs.copy()
         obs[:, self.channels["sensed"]] += self._show(now.memory["cursor"])
         return obs

@@ -8,6 +8,8 @@ from neurogym_core import Choice, OneHot, Outcome, Session, Task, Trial
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_value.opponent import Opponent
 
+CORRECT = int(Outcome.CORRECT)
+
 
 class MatchingPennies(Task):
     """Choose the side that the other player chooses; the other player tries to foresee and avoid this.
@@ -62,7 +64,7 @@ class MatchingPennies(Task):
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         previous = session.previous
         played = previous["choice"] >= 0
-        self.opponent.learn(session, previous["choice"], previous["outcome"] == Outcome.CORRECT, where=played)
+        self.opponent.learn(session, previous["choice"], previous["outcome"] == CORRECT, where=played)
         opponent = (rng.random(len(session)) < self.opponent.bias(session)).astype(np.int64)
         last = np.where(played, previous.get("opponent", -1), -1)
         return {"opponent": opponent, "last_opponent": last}

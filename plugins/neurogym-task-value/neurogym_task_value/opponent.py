@@ -8,6 +8,10 @@ from neurogym_core import Session
 
 DEPTH = 4
 """How many trials it looks back."""
+DIGIT = np.array([1, 2])
+"""Bits that a trial takes: its choice; its choice and outcome."""
+KEPT = (1 << DEPTH * DIGIT) - 1
+"""The bits of so many trials."""
 LARGEST = 1000
 """Tests of up to so many trials are exact; beyond, the normal approximation is good to a fraction of a trial."""
 
@@ -32,6 +36,9 @@ class Opponent:
         self.first = np.cumsum([0, *sizes])[:-1].astype(np.int64)
         self.size = sum(sizes)
         self.depth = np.array([depth for depth, _ in self.kinds], np.int64)
+        # The past is written as two numbers, the last trial in the lowest digit: choices to base 2, with outcomes to base 4.
+        self.written = np.array([symbols == 4 for _, symbols in self.kinds], np.int64)
+        self.looks_back = np.array([symbols**depth - 1 for depth, symbols in self.kinds], np.int64)
         self.significance = significance
         self.table = critical_counts(LARGEST, significance) if algorithm else None
 
@@ -39,42 +46,45 @@ class Opponent:
         """Start with an empty history."""
         n = len(session)
         session.counts = np.zeros((n, self.size, 2), np.int32)
-        session.recent = np.zeros((n, DEPTH), np.int64)  # 2 * choice + outcome, the last trial first
+        session.past = np.zeros((n, 2), np.int64)
         session.known = np.zeros(n, np.int64)
+        session.context = self._contexts(session)
 
     def learn(self, session: Session, choice: np.ndarray, won: np.ndarray, where: np.ndarray) -> None:
         """Add a trial to the history of the sessions `where`."""
-        rows = np.flatnonzero(where)
-        for kind, context in enumerate(self._contexts(session).T):
-            able = rows[session.known[rows] >= self.depth[kind]]
-            session.counts[able, context[able], choice[able]] += 1
-        session.recent[rows, 1:] = session.recent[rows, :-1]
-        session.recent[rows, 0] = 2 * choice[rows] + won[rows]
-        session.known[rows] += 1
+        if self.kinds:
+            able = np.where(where, session.known, -1)[:, None] >= self.depth
+            session.counts.reshape(-1)[2 * self._places(session) + np.maximum(choice, 0)[:, None]] += able
+        past = session.past << DIGIT
+        past[:, 0] |= choice
+        past[:, 1] |= 2 * choice + won
+        session.past = np.where(where[:, None], past & KEPT, session.past)
+        session.known = session.known + where
+        session.context = self._contexts(session)
 
     def bias(self, session: Session) -> np.ndarray:
         """Probability that it chooses target 1 now, (n,)."""
         if not self.kinds:
             return np.full(len(session), 0.5)
-        counts = session.counts[np.arange(len(session))[:, None], self._contexts(session)]
-        total = counts.sum(axis=2)
-        significant = (counts.max(axis=2) >= self._critical(total)) & (session.known[:, None] >= self.depth)
-        share = np.divide(counts[:, :, 1], total, out=np.full(total.shape, 0.5), where=total > 0)
-        deviation = np.where(significant, share - 0.5, 0.0)
-        largest = np.abs(deviation).argmax(axis=1)
-        return 0.5 - deviation[np.arange(len(session)), largest]
+        counts = session.counts.reshape(-1, 2).take(self._places(session), axis=0)
+        zeros, ones = counts[:, :, 0], counts[:, :, 1]
+        total = zeros + ones
+        significant = np.maximum(zeros, ones) >= self.critical(total, session.known)  # never of 0 trials
+        deviation = np.where(significant, ones / np.maximum(total, 1) - 0.5, 0.0)
+        return 0.5 - deviation[np.arange(len(session)), np.abs(deviation).argmax(axis=1)]
+
+    def _places(self, session: Session) -> np.ndarray:
+        """(n, kinds) where the counts of the present contexts are, of all sessions' one after another."""
+        return np.arange(0, len(session) * self.size, self.size)[:, None] + session.context
 
     def _contexts(self, session: Session) -> np.ndarray:
         """(n, kinds) the present context of each kind, as a row of `counts`."""
-        contexts = np.empty((len(session), len(self.kinds)), np.int64)
-        for kind, (depth, symbols) in enumerate(self.kinds):
-            recent = session.recent[:, :depth] >> (symbols == 2)
-            contexts[:, kind] = self.first[kind] + recent @ symbols ** np.arange(depth)
-        return contexts
+        return self.first + (session.past[:, self.written] & self.looks_back)
 
-    def _critical(self, total: np.ndarray) -> np.ndarray:
-        exact = self.table[np.minimum(total, LARGEST)]
-        if total.max(initial=0) <= LARGEST:
+    def critical(self, total: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Counts from which on a test of so many trials rejects 1/2; `known`: numbers of which the largest is not exceeded."""
+        exact = self.table.take(total, mode="clip")
+        if not known.size or known[known.argmax()] <= LARGEST:
             return exact
         grown = total / 2 + (self.table[LARGEST] - LARGEST / 2) * np.sqrt(total / LARGEST)
         return np.where(total > LARGEST, grown, exact)

@@ -140,7 +140,8 @@ def test_critical_counts_are_those_of_the_binomial_test():
         rejected = [k for k in range((n + 1) // 2, n + 1) if stats.binomtest(k, n).pvalue <= 0.05]
         assert critical[n] == (rejected[0] if rejected else n + 1)
     opponent = Opponent(1, 0.05)
-    grown = opponent._critical(np.array([LARGEST, 4 * LARGEST]))
+    trials = np.array([LARGEST, 4 * LARGEST])
+    grown = opponent.critical(trials, trials)
     assert grown[1] == pytest.approx(stats.binom.isf(0.025, 4 * LARGEST, 0.5), abs=2)
 
 
