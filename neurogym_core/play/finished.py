@@ -222,42 +222,5 @@ class FinishedTrials(Mapping):
         return {**previous, "choice": choice, "outcome": outcome, "reward": self.reward, "performance": self.performance}
 
 
-class TrialInfo(Mapping):
-    """``info["trial"]`` of a vector env: column -> (N,) array, filled in where `_trial` is True.
-
-    Reaction times have a mask of their own, ``_reaction_time``. Columns are worked out when looked at.
-    """
-
-    def __init__(self, finished: FinishedTrials, n: int) -> None:
-        self.finished, self._n = finished, n
-
-    @cached_property
-    def _wide(self) -> dict[str, np.ndarray]:
-        wide = {}
-        for name, values in self.finished.columns.items():
-            if name.endswith("reaction_time"):
-                wide[f"{name[: -len('reaction_time')]}_reaction_time"] = self._spread(~np.isnan(values))
-                values = np.nan_to_num(values, nan=0.0)
-            wide[name] = self._spread(values)
-        return wide
-
-    def _spread(self, values: np.ndarray) -> np.ndarray:
-        out = np.zeros((self._n, *values.shape[1:]), values.dtype)
-        out[self.finished.envs] = values
-        return out
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self._wide[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._wide)
-
-    def __len__(self) -> int:
-        return len(self._wide)
-
-    def __repr__(self) -> str:
-        return f"<TrialInfo: {len(self.finished.rows)} of {self._n} envs ended a trial>"
-
-
 def _python(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -185,8 +185,8 @@ class Player:
             self.stream.impose(conditions)
         if fresh:
             self._begin()
-        else:
-            self._continue()
+        elif not self._continue():
+            return self.observations(np.arange(self.n))
         return self.observations()
 
     def _begin(self) -> None:
@@ -211,18 +211,22 @@ class Player:
         self.table = self._queue.first(self.stream)
         self._take_trials(everyone)
 
-    def _continue(self) -> None:
-        """A reset without a seed: trials under way are given up, and new sessions begin with the coming ones."""
+    def _continue(self) -> bool:
+        """A reset without a seed: trials under way are given up, and new sessions begin with the coming ones.
+
+        Returns whether anything had to be done.
+        """
         begun = self._steps() > 0
         played = np.flatnonzero(begun)
         fresh = np.flatnonzero(~begun & (self._left != self._limit))
         if not len(played) and not len(fresh):
-            return
+            return False
         if self.task.stateful:
             self._begin_sessions_anew()
-            return
+            return True
         self._new_session_counts(np.concatenate([played, fresh]))
         self._abandon(played)
+        return True
 
     def _begin_sessions_anew(self) -> None:
         numbers, sessions = self.trial_number + (self._steps() > 0), self.session_number
@@ -255,19 +259,25 @@ class Player:
 
     # ------------------------------------------------------------------ the step in hand
 
-    def observations(self) -> np.ndarray:
-        """Observations in hand, (N, obs) float32; a copy."""
+    def observations(self, idle: np.ndarray = NO_ROWS) -> np.ndarray:
+        """Observations in hand, (N, obs) float32, as the caller's own; envs that sat a step out see what they saw."""
         obs = self.table.tape.take(self.place, axis=0)
         if self._fresh:
-            self._add_noise(obs)
+            obs = self._with_noise(obs, idle)
         if self.task.step_observation is not None:
             obs = np.asarray(self.task.step_observation(self.now, obs), dtype=np.float32)
         return obs
 
-    def _add_noise(self, obs: np.ndarray) -> None:
+    def _with_noise(self, obs: np.ndarray, idle: np.ndarray) -> np.ndarray:
+        if idle.size == self.n:
+            return self._seen.copy()
         units = self.task.noisy_units
         segment = self.table.cell.take(self.place) >> 1
         obs[:, units] += self.table.rules.noise.take(segment, axis=0) * self.stream.fresh_noise(units.stop - units.start)
+        if idle.size:
+            obs[idle] = self._seen[idle]
+        self._seen = obs.copy()
+        return obs
 
     def targets(self) -> np.ndarray:
         """Targets in hand: action ids (N,), or for continuous actions (N, k) in [-1, 1]."""
@@ -328,7 +338,7 @@ class Player:
             finished = FinishedTrials(table, ended, counts, sums, numbers, key.take(ended))
             performance = results[2] if rules.scored else self._spread(finished)
             over = self._next_trials(ended, finished)
-        observations = self.observations() if self._fresh else self.table.tape.take(place, axis=0)
+        observations = self.observations(idle) if self._fresh else self.table.tape.take(place, axis=0)
         return Step(observations, results[0], new_trial, ended, finished, performance, over, (rules, base, None))
 
     def _finished(self, envs: np.ndarray, **facts: Any) -> FinishedTrials:
@@ -386,7 +396,7 @@ class Player:
             over = self._next_trials(ended, finished)
         if self._now is not None:
             self._now.move()
-        return Step(self.observations(), reward, new_trial, ended, finished, performance, over, (rules, base, target))
+        return Step(self.observations(idle), reward, new_trial, ended, finished, performance, over, (rules, base, target))
 
     def _columns(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """The column of the payoff tables that each action is; continuous actions also in task units."""

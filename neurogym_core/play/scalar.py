@@ -147,7 +147,11 @@ class SinglePlayer:
 
 
 class _Shown:
-    """The tape of trials whose noise is drawn when they are played: indexing it gives what is seen at a place."""
+    """The tape of trials whose noise is drawn when they are played: indexing it gives what is seen at a place.
+
+    Attributes:
+        seen: what was given last.
+    """
 
     def __init__(self, table: PlayTable, stream: TrialStream) -> None:
         self._clean, self._units, self._stream = table.tape, table.batch.noisy, stream
@@ -156,7 +160,8 @@ class _Shown:
     def __getitem__(self, place: int) -> np.ndarray:
         seen, units = self._clean[place].copy(), self._units
         seen[units] += self._noise[place] * self._stream.fresh_noise(units.stop - units.start)[0]
-        return seen
+        self.seen = seen
+        return seen.copy()
 
 
 class ScalarPlayer:
@@ -196,8 +201,9 @@ class ScalarPlayer:
         if seed is not None or conditions is not None or self.table is None:
             self._session = 0
             self._begin(0)
-        else:
-            self._continue()
+        elif not self._continue() and self._fresh:
+            self._ended = None
+            return self._tape.seen.copy()
         self._ended = None
         return self._tape[self._at]
 
@@ -211,17 +217,21 @@ class ScalarPlayer:
         else:
             self._lay_out()
 
-    def _continue(self) -> None:
-        """A reset without a seed: a trial under way is given up, and a new session begins with the coming one."""
+    def _continue(self) -> bool:
+        """A reset without a seed: a trial under way is given up, and a new session begins with the coming one.
+
+        Returns whether anything had to be done.
+        """
         played = self._steps() > 0
         if not played and self._left == self._limit:
-            return
+            return False
         number = self._number_from - self._left + played
         self._start_session(number, self._session + 1)
         if self.task.stateful:
             self._begin(number)
         elif played:
             self._next_trial()
+        return True
 
     def _start_session(self, number: int, session: int) -> None:
         """The coming trials, from this number on, are of another session."""

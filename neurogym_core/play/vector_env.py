@@ -10,8 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.play.finished import TrialInfo
-from neurogym_core.play.info import StepInfo
+from neurogym_core.play.info import StepInfo, TrialInfo
 from neurogym_core.play.options import read_options
 from neurogym_core.play.player import NO_ROWS, Player, check_actions
 from neurogym_core.play.spaces import action_space, observation_space

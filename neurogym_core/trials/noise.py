@@ -31,11 +31,18 @@ def quantiles() -> np.ndarray:
 
 
 def standard_normal(rng: np.random.Generator, out: np.ndarray) -> np.ndarray:
-    """Fill a C-contiguous float32 array with independent standard normal numbers; returns it.
+    """Fill a C-contiguous float32 array (…, units) with independent standard normal numbers; returns it.
 
-    Four numbers use one draw of 64 bits; what is left of the last one is thrown away.
+    Every row of units takes whole draws of 64 bits, four numbers each. So the noise of a step is the same, whatever other
+    steps are rendered together with it.
+
+    Raises:
+        ValueError: the array is not of that kind.
     """
-    draws = rng.integers(0, 2**64 - 1, -(-out.size // _PER_DRAW), dtype=np.uint64, endpoint=True)
-    bits = draws.astype("<u8", copy=False).view("<u2")[: out.size]  # the same numbers whatever the byte order
-    quantiles().take(bits, out=out.reshape(-1), mode="clip")
+    if out.dtype != np.float32 or not out.flags.c_contiguous or not out.ndim:
+        raise ValueError(f"standard_normal() was given an array of {out.dtype}, strides {out.strides}; give a C-contiguous float32 one.")
+    units = out.shape[-1]
+    draws = rng.integers(0, 2**64 - 1, (*out.shape[:-1], -(-units // _PER_DRAW)), dtype=np.uint64, endpoint=True)
+    bits = draws.astype("<u8", copy=False).view("<u2")[..., :units]  # the same numbers whatever the byte order
+    quantiles().take(bits, out=out, mode="clip")
     return out
