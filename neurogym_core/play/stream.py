@@ -17,7 +17,7 @@ from neurogym_core.play.library import Library
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import DURATION, Task
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.noise import standard_normal
+from neurogym_core.trials.noise import Noise
 
 BLOCK_STEPS = 1 << 15
 """Steps drawn ahead, about: as many trials as typically last so long."""
@@ -34,7 +34,7 @@ class TrialStream:
     """Trials for `n` sessions played side by side.
 
     Attributes:
-        noise: generator of the noise of trials drawn ahead.
+        noise: the noise of trials drawn ahead.
         play: generator of what happens only when somebody acts.
     """
 
@@ -50,9 +50,10 @@ class TrialStream:
         sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
         # Fresh children of the same sequence whenever it is used: spawn() would count on from the last time.
         children = [np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k)) for k in range(4)]
-        self.conditions, self.noise, self.session_rng, self.play = (
+        self.conditions, noise, self.session_rng, self.play = (
             np.random.Generator(np.random.SFC64(child)) for child in children
         )
+        self.noise = Noise(noise)
         self._imposed_at = 0
         self._durations: dict[str, np.ndarray] = {}
         self._library: Library | None = None
@@ -169,7 +170,7 @@ class TrialStream:
     def fresh_noise(self, units: int) -> np.ndarray:
         """(n, units) float32: standard normal noise of one step, for tasks whose steps are not rendered ahead."""
         if self._fresh is None or self._fresh_at == len(self._fresh):
-            self._fresh = standard_normal(self.noise, np.empty((max(FRESH // (self.n * units), 1), self.n, units), np.float32))
+            self._fresh = self.noise.fill(np.empty((max(FRESH // (self.n * units), 1), self.n, units), np.float32))
             self._fresh_at = 0
         self._fresh_at += 1
         return self._fresh[self._fresh_at - 1]

@@ -13,6 +13,7 @@ import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.batch import TrialBatch, hash_words
+from neurogym_core.trials.noise import Noise
 from neurogym_core.trials.payoffs import RESTING
 from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY
@@ -406,15 +407,15 @@ class PlayTable:
     # ------------------------------------------------------------------ renewing
 
     @classmethod
-    def render(cls, batch: TrialBatch, rng: np.random.Generator | None) -> PlayTable:
+    def render(cls, batch: TrialBatch, rng: np.random.Generator | Noise | None) -> PlayTable:
         """The table of a new batch, with noise, or without (None)."""
         return cls(batch, batch.render(rng, batch.duration))
 
-    def renew(self, batch: TrialBatch, rng: np.random.Generator | None) -> PlayTable:
+    def renew(self, batch: TrialBatch, rng: np.random.Generator | Noise | None) -> PlayTable:
         """The table of a new batch, with the rules of this one where they hold for it."""
         return self._with(batch, batch.render(rng, batch.duration), self.rules.kinds_of(batch))
 
-    def extend(self, keep: np.ndarray, batch: TrialBatch, rng: np.random.Generator | None) -> PlayTable:
+    def extend(self, keep: np.ndarray, batch: TrialBatch, rng: np.random.Generator | Noise | None) -> PlayTable:
         """Some of the trials of this table as they are, then a new batch."""
         if not len(keep):
             return self.renew(batch, rng)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.trials.noise import standard_normal
+from neurogym_core.trials.noise import Noise
 from neurogym_core.trials.trial import Span, Trial, to_steps
 
 if TYPE_CHECKING:
@@ -266,11 +266,11 @@ class TrialBatch:
 
     # ------------------------------------------------------------------ rendering
 
-    def render(self, rng: np.random.Generator | None, duration: np.ndarray | None = None, skip: np.ndarray | None = None) -> np.ndarray:
+    def render(self, rng: np.random.Generator | Noise | None, duration: np.ndarray | None = None, skip: np.ndarray | None = None) -> np.ndarray:
         """Observations of all trials, one after another, (total steps, obs) float32.
 
         Args:
-            rng: generator of the noise; None renders without noise.
+            rng: the noise, or a generator of it; None renders without noise.
             duration: (n, S) steps to render; default the oracle's path.
             skip: (n,) steps of each trial that were rendered before, and that `duration` therefore lacks.
         """
@@ -282,10 +282,10 @@ class TrialBatch:
             if not frame.target:
                 self._add_frame(frame, observations, duration, skip)
         if rng is not None and self.noisy is not None:
-            self._add_noise(rng, observations, flat)
+            self._add_noise(rng if isinstance(rng, Noise) else Noise(rng), observations, flat)
         return observations
 
-    def _add_noise(self, rng: np.random.Generator, observations: np.ndarray, flat: np.ndarray) -> None:
+    def _add_noise(self, noise: Noise, observations: np.ndarray, flat: np.ndarray) -> None:
         units = self.noisy
         level = self.noise[:, :, units]
         if level.min() == level.max():
@@ -302,7 +302,7 @@ class TrialBatch:
         for begin in range(0, len(observations), rows):
             out = observations[begin : begin + rows]
             piece = z[: len(out)]
-            standard_normal(rng, piece)
+            noise.fill(piece)
             _scale_rows(piece, factor[begin : begin + rows] if np.ndim(factor) else factor)
             _add_columns(out, piece, units)
 

@@ -30,19 +30,33 @@ def quantiles() -> np.ndarray:
     return np.concatenate([scaled, -scaled[::-1]]).astype(np.float32)
 
 
-def standard_normal(rng: np.random.Generator, out: np.ndarray) -> np.ndarray:
-    """Fill a C-contiguous float32 array (…, units) with independent standard normal numbers; returns it.
+class Noise:
+    """Standard normal numbers, one after another: the same ones, however many are asked for at a time.
 
-    Every row of units takes whole draws of 64 bits, four numbers each. So the noise of a step is the same, whatever other
-    steps are rendered together with it.
-
-    Raises:
-        ValueError: the array is not of that kind.
+    Args:
+        rng: where the bits come from.
     """
-    if out.dtype != np.float32 or not out.flags.c_contiguous or not out.ndim:
-        raise ValueError(f"standard_normal() was given an array of {out.dtype}, strides {out.strides}; give a C-contiguous float32 one.")
-    units = out.shape[-1]
-    draws = rng.integers(0, 2**64 - 1, (*out.shape[:-1], -(-units // _PER_DRAW)), dtype=np.uint64, endpoint=True)
-    bits = draws.astype("<u8", copy=False).view("<u2")[..., :units]  # the same numbers whatever the byte order
-    quantiles().take(bits, out=out, mode="clip")
-    return out
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self._left = np.zeros(0, np.uint16)  # of the last draw of 64 bits
+
+    def fill(self, out: np.ndarray) -> np.ndarray:
+        """Fill a C-contiguous float32 array with the coming numbers; returns it.
+
+        Raises:
+            ValueError: the array is not of that kind.
+        """
+        if out.dtype != np.float32 or not out.flags.c_contiguous:
+            raise ValueError(f"Noise.fill() was given an array of {out.dtype}, strides {out.strides}; give a C-contiguous float32 one.")
+        flat, values = out.reshape(-1), quantiles()
+        first = min(len(self._left), len(flat))
+        if first:
+            values.take(self._left[:first], out=flat[:first], mode="clip")
+            self._left, flat = self._left[first:], flat[first:]
+        if len(flat):
+            draws = self.rng.integers(0, 2**64 - 1, -(-len(flat) // _PER_DRAW), dtype=np.uint64, endpoint=True)
+            bits = draws.astype("<u8", copy=False).view("<u2")  # the same numbers whatever the byte order
+            values.take(bits[: len(flat)], out=flat, mode="clip")
+            self._left = bits[len(flat) :].copy()
+        return out

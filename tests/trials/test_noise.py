@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from neurogym_core.trials.noise import LEVELS, quantiles, standard_normal
+from neurogym_core.trials.noise import LEVELS, Noise, quantiles
 
 
 def drawn(n: int, seed: int = 1) -> np.ndarray:
-    return standard_normal(np.random.Generator(np.random.SFC64(seed)), np.empty(n, np.float32))
+    return Noise(np.random.Generator(np.random.SFC64(seed))).fill(np.empty(n, np.float32))
 
 
 def test_the_values_are_those_of_a_gaussian():
@@ -49,30 +51,27 @@ def test_numbers_do_not_change_from_release_to_release():
     np.testing.assert_array_equal(drawn(7, seed=7), expected[:7])
 
 
-@pytest.mark.parametrize("units", [1, 2, 3, 4, 5, 33])
-def test_steps_have_the_same_noise_whatever_they_are_rendered_with(units):
-    together = standard_normal(np.random.default_rng(3), np.empty((20, units), np.float32))
-    rng = np.random.default_rng(3)
-    pieces = [standard_normal(rng, np.empty((n, units), np.float32)) for n in (1, 0, 7, 2, 10)]
-    np.testing.assert_array_equal(together, np.concatenate(pieces))
+@given(st.lists(st.integers(0, 40), max_size=12))
+def test_numbers_are_the_same_however_many_are_asked_for_at_a_time(counts):
+    noise = Noise(np.random.Generator(np.random.SFC64(3)))
+    pieces = [noise.fill(np.empty(n, np.float32)) for n in counts]
+    np.testing.assert_array_equal(np.concatenate([*pieces, np.zeros(0)]), drawn(sum(counts), seed=3))
 
 
-@pytest.mark.parametrize("shape", [(1,), (5,), (3, 5), (0,), (2, 0, 3)])
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (3, 5), (0,), (2, 0, 3)])
 def test_any_shape_is_filled(shape):
     out = np.full(shape, np.nan, np.float32)
-    assert standard_normal(np.random.default_rng(1), out) is out
+    assert Noise(np.random.default_rng(1)).fill(out) is out
     assert np.isfinite(out).all()
 
 
 def test_any_generator_of_bits_will_do():
     for bits in (np.random.MT19937, np.random.Philox, np.random.PCG64):
-        z = standard_normal(np.random.Generator(bits(1)), np.empty(100_000, np.float32))
+        z = Noise(np.random.Generator(bits(1))).fill(np.empty(100_000, np.float32))
         assert stats.kstest(z, "norm").pvalue > 0.001  # false alarms: one in 1,000 for each
 
 
-def test_an_array_that_cannot_be_filled_in_place_is_refused():
+@pytest.mark.parametrize("wrong", [np.empty((4, 4), np.float32)[:, :2], np.empty(4)])
+def test_an_array_that_cannot_be_filled_in_place_is_refused(wrong):
     with pytest.raises(ValueError, match="C-contiguous float32"):
-        standard_normal(np.random.default_rng(1), np.empty((4, 4), np.float32)[:, :2])
-    for wrong in (np.empty(4), np.empty((), np.float32)):
-        with pytest.raises(ValueError, match="C-contiguous float32"):
-            standard_normal(np.random.default_rng(1), wrong)
+        Noise(np.random.default_rng(1)).fill(wrong)

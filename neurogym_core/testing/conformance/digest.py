@@ -36,6 +36,7 @@ from neurogym_core.tasks.task import Task, plain_settings
 from neurogym_core.testing.conformance.stable import StableGenerator
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.distributions import Distribution
+from neurogym_core.trials.noise import Noise
 from neurogym_core.trials.record import Outcome
 
 FILE = "digests.toml"
@@ -254,7 +255,8 @@ def _steps(task: Task) -> str:
     n = 6
     player = Player(task, n, seed=0)
     for key, name in enumerate(("conditions", "noise", "session_rng", "play")):
-        setattr(player.stream, name, StableGenerator(10 + key))
+        rng: Any = StableGenerator(10 + key)
+        setattr(player.stream, name, Noise(rng) if name == "noise" else rng)
     player.reset(conditions=_design(task, 12))
     result = _Digest()
     blank = np.zeros((n, task.channels.size), np.float32)
