@@ -161,17 +161,33 @@ class Player:
         self._sums = np.zeros((4, n))  # of the rows of `Rules.results`; that of performances means nothing
         self._name_rows()
         self._limit = task.trials_per_session or NEVER
-        self._hooked = task.hooked
+        self._hooked, self._reads = task.hooked, task.reads_outcomes
         self._fresh = task.reads_outcomes and task.noisy_units is not None  # many play one row of the table
         self.table: PlayTable | None = None  # type: ignore[assignment]
+        self._looked_up: tuple | None = None
 
     def _name_rows(self) -> None:
         self.row, self.place = self._counts
         self._total, self._aborts, _, self._left = self._sums
 
+    def _use_first(self, table: PlayTable) -> None:
+        self.use(table)
+        self.slots = SlotState(self.n, len(table.rules.payoffs.slot_names), self.task.actions.size if self.task.actions.continuous else 0)
+
+    def use(self, table: PlayTable) -> None:
+        """Play on with this table."""
+        self.table, rules = table, table.rules
+        # What a step looks up in simple tables; None where it takes more.
+        self._looked_up = (table.base.take, rules.results.take, rules.ends.take, rules.scored) if rules.simple else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_looked_up": None}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._name_rows()  # views do not survive copying
+        if self.table is not None:
+            self.use(self.table)
 
     # ------------------------------------------------------------------ beginning
 
@@ -202,14 +218,13 @@ class Player:
         self._aborted = np.zeros(n, bool)
         self.memory = {name: self._initial_memory(name) for name in self.task.memory}
         self._start_streams()
-        self.slots = SlotState(n, len(self.table.rules.payoffs.slot_names), self.task.actions.size if self.task.actions.continuous else 0)
 
     def _start_streams(self) -> None:
         everyone = np.arange(self.n)
         self._queue = _queue_for(self.task, self.n)
         self.stream.new_sessions()
-        self.table = self._queue.first(self.stream)
-        self._take_trials(everyone)
+        self._use_first(self._queue.first(self.stream))
+        self._start(everyone)
 
     def _continue(self) -> bool:
         """A reset without a seed: trials under way are given up, and new sessions begin with the coming ones.
@@ -239,8 +254,7 @@ class Player:
             return
         self._number_from = self._number_from.copy()
         self._number_from[envs] += 1
-        self._forget(envs)
-        self._take_trials(envs)
+        self._start(envs)
 
     def _new_session_counts(self, envs: np.ndarray) -> None:
         numbers, sessions = self.trial_number, self.session_number.copy()
@@ -311,20 +325,24 @@ class Player:
     # ------------------------------------------------------------------ one step
 
     def step(self, actions: np.ndarray, idle: np.ndarray = NO_ROWS) -> Step:
-        """Play one step of every env.
+        """As `advance`, by name."""
+        return Step(*self.advance(actions, idle))
+
+    def advance(self, actions: np.ndarray, idle: np.ndarray = NO_ROWS) -> tuple:
+        """Play one step of every env; returns the fields of a `Step`.
 
         Args:
             actions: (N,) action ids, checked by the caller; or (N, k) in [-1, 1].
             idle: indices of envs that sit this step out: nothing of theirs changes, and they are paid nothing.
         """
         # In simple tables all that can happen is that trials end. Every line costs: this is most of what a vector env does.
-        table, place = self.table, self.place
-        rules = table.rules
-        if not rules.simple:
+        if self._looked_up is None:
             return self._general_step(actions, idle)
-        base = table.base.take(place)
+        table, place = self.table, self.place
+        base_of, results_of, ends_of, scored = self._looked_up
+        base = base_of(place)
         key = np.add(base, actions)
-        results, new_trial = rules.results.take(key, axis=1), rules.ends.take(key)
+        results, new_trial = results_of(key, axis=1), ends_of(key)
         place += self._ones
         if idle.size:
             results[:, idle], new_trial[idle] = 0.0, False
@@ -336,10 +354,10 @@ class Player:
             numbers = (self._number_from, self.session_number)
             counts, sums = self._counts.take(ended, axis=1), self._sums.take(ended, axis=1)
             finished = FinishedTrials(table, ended, counts, sums, numbers, key.take(ended))
-            performance = results[2] if rules.scored else self._spread(finished)
+            performance = results[2] if scored else self._spread(finished)
             over = self._next_trials(ended, finished)
         observations = self.observations(idle) if self._fresh else self.table.tape.take(place, axis=0)
-        return Step(observations, results[0], new_trial, ended, finished, performance, over, (rules, base, None))
+        return observations, results[0], new_trial, ended, finished, performance, over, (table.rules, base, None)
 
     def _finished(self, envs: np.ndarray, **facts: Any) -> FinishedTrials:
         numbers = (self._number_from, self.session_number)
@@ -361,7 +379,7 @@ class Player:
             self._now = Now(self)
         return self._now
 
-    def _general_step(self, actions: np.ndarray, idle: np.ndarray) -> Step:
+    def _general_step(self, actions: np.ndarray, idle: np.ndarray) -> tuple:
         table, rules = self.table, self.table.rules
         column, values = self._columns(actions)
         cell = table.cell.take(self.place)
@@ -396,7 +414,7 @@ class Player:
             over = self._next_trials(ended, finished)
         if self._now is not None:
             self._now.move()
-        return Step(self.observations(idle), reward, new_trial, ended, finished, performance, over, (rules, base, target))
+        return self.observations(idle), reward, new_trial, ended, finished, performance, over, (rules, base, target)
 
     def _columns(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """The column of the payoff tables that each action is; continuous actions also in task units."""
@@ -593,29 +611,26 @@ class Player:
         if not left.item(left.argmin()):
             over = ended[left == 0]
             self._new_session_counts(over)
-        if self.task.reads_outcomes:
+        if self._reads:
             self.stream.session.remember(ended, finished.as_previous())  # type: ignore[union-attr]
             self.stream.renew_sessions(over)
-        self._forget(ended)
-        self._take_trials(ended)
+        self._start(ended)
         return over
 
-    def _forget(self, envs: np.ndarray) -> None:
+    def _start(self, envs: np.ndarray) -> None:
+        """Start the coming trials of these envs."""
         self._total[envs] = 0.0
         self._aborts[envs] = 0.0
-        if not self.table.rules.simple:
+        rows = self._queue.take(self, envs)
+        self.row[envs] = rows
+        self.place[envs] = start = self.table.start.take(rows)
+        if self._looked_up is None:
+            self._zero[envs] = start
+            self._deadline[envs] = start + self.table.rules.limit[self.table.kind[rows]]
             self._aborted[envs] = False
             self.slots.clear(envs)
             for name, values in self.memory.items():
                 values[envs] = np.asarray(self.task.memory[name])
-
-    def _take_trials(self, envs: np.ndarray) -> None:
-        rows = self._queue.take(self, envs)
-        start = self.table.start.take(rows)
-        self.row[envs], self.place[envs] = rows, start
-        if not self.table.rules.simple:
-            self._zero[envs] = start
-            self._deadline[envs] = start + self.table.rules.limit[self.table.kind[rows]]
 
 
 def _queue_for(task: Task, n: int) -> _Queue:
@@ -644,7 +659,7 @@ class _Queue:
     def change(player: Player, new: PlayTable, moved: np.ndarray | None) -> None:
         """Play on with another table; `moved` says where its rows have gone (-1: away), None: they stayed."""
         old, played = player.table, player._steps()
-        player.table = new
+        player.use(new)
         if moved is not None:
             rows = moved[player.row]
             under_way = rows >= 0

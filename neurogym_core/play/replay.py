@@ -71,9 +71,9 @@ class _Replay(Player):
         self._begin()
 
     def _start_streams(self) -> None:
-        self.table = self._table_given
+        self._use_first(self._table_given)
         self._queue = _Once()
-        self._take_trials(np.arange(self.n))
+        self._start(np.arange(self.n))
 
     def _next_trials(self, ended: np.ndarray, finished: FinishedTrials) -> np.ndarray:
         self.place[ended] = self.table.start[self.row[ended]]  # they sit out what is left, on some place of the tape

@@ -21,7 +21,7 @@ from neurogym_core.trials.noise import Noise
 
 BLOCK_STEPS = 1 << 15
 """Steps drawn ahead, about: as many trials as typically last so long."""
-BLOCK_UNITS = 1 << 22
+BLOCK_UNITS = 1 << 21
 """Rendered numbers that a block may hold, about."""
 BLOCK_DRAWS = 1 << 10
 """Trials of each stream drawn ahead, at most, where each is a call of `draw`: nobody waits for 16,384 of them."""

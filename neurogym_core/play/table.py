@@ -339,7 +339,6 @@ class PlayTable:
         batch: the n trials; `kind` (n,) the kind of each, `rules` what can happen in them.
         tape: (steps, obs) float32.
         start: (n,) place of every trial's first step; `row_start`, `row_stop` (n,) the part of the tape it owns.
-        cell: (steps,) the cell of every step.
     """
 
     def __init__(self, batch: TrialBatch, tape: np.ndarray, kind: np.ndarray | None = None, rules: Rules | None = None) -> None:
@@ -352,15 +351,24 @@ class PlayTable:
         self.row_stop = np.cumsum(lengths)
         self.row_start = self.row_stop - lengths
         self.start = self.row_start + rules.begin[kind]
-        flat = batch.duration.ravel()
-        cells = 2 * rules.n_segments * kind[:, None] + np.arange(0, 2 * rules.n_segments, 2)
-        self.cell = np.repeat(cells.ravel(), flat)
-        self.cell[np.cumsum(flat)[flat > 0] - 1] += 1
+
+    @cached_property
+    def cell(self) -> np.ndarray:
+        """(steps,) the cell of every step."""
+        return self._per_step(1)
 
     @cached_property
     def base(self) -> np.ndarray:
         """(steps,) cell * A: what an action is added to, to look up what it does."""
-        return self.cell * self.rules.n_actions
+        return self._per_step(self.rules.n_actions)
+
+    def _per_step(self, width: int) -> np.ndarray:
+        """(steps,) width times the cell of every step."""
+        n_segments, flat = self.rules.n_segments, self.batch.duration.ravel()
+        cells = 2 * n_segments * width * self.kind[:, None] + np.arange(0, 2 * n_segments * width, 2 * width)
+        steps = np.repeat(cells.ravel(), flat)
+        steps[np.cumsum(flat)[flat > 0] - 1] += width
+        return steps
 
     @cached_property
     def targets(self) -> np.ndarray:

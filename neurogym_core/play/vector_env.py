@@ -75,7 +75,7 @@ class TaskVectorEnv(VectorEnv):
             self.reset()
         actions = check_actions(actions, self.num_envs, self.task)
         idle, self._waiting = self._waiting, NO_ROWS
-        observations, reward, new_trial, _, finished, performance, over, scored = self.player.step(actions, idle)
+        observations, reward, new_trial, _, finished, performance, over, scored = self.player.advance(actions, idle)
         self._last_reward = reward
         info = StepInfo(scored)
         info["new_trial"] = new_trial
