@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import did_you_mean, listed
 from . import names
-from .distributions import Declaration, declarations
+from .distributions import Declaration, declarations, editable
 from .records import Installed, Level, Offer, PackageInfo, Problem, TaskInfo, WrapperInfo, removal
 from .versions import core_specifier, satisfies
 
@@ -44,7 +44,7 @@ def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> In
         manifests: also read what the packages say about what they offer; without, nothing has a title, and this is
             several times as fast.
     """
-    found = declarations()
+    found = declarations(manifests)
     core = next((one.version for one in found if names.canonical(one.name) == names.CORE), "unknown")
     packages = [_guarded(one, core, blocked, manifests) for one in found]
     for group in ("commands", "trainers"):
@@ -88,7 +88,7 @@ def _package(declared: Declaration, core: str, blocked: frozenset[str], manifest
         compatible=specifier is None or satisfies(core, specifier) is not False,
         blocked=is_blocked(declared.name, blocked),
         location=declared.location,
-        editable=declared.editable,
+        editable=editable(declared) if manifests else None,
         tasks=tuple(_mark_twice(tasks)),
         wrappers=tuple(_mark_twice(wrappers)),
         commands=tuple(groups["neurogym.commands"]),
@@ -278,7 +278,7 @@ def _locate(value: str, declared: Declaration) -> Path | Problem:
     if match is None:
         return _manifest_problem(f"{names.clean(value)!r} says where nothing can be; expected `package:ngym.toml`.")
     top, *inner = match.group(1).split(".")
-    if declared.location and declared.editable is None:
+    if declared.location and editable(declared) is None:
         beside = os.path.join(declared.location, top, *inner, match.group(2))
         if os.path.isfile(beside):
             return Path(beside)

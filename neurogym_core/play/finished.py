@@ -10,8 +10,7 @@ import numpy as np
 
 from neurogym_core.play.table import BY_ACTION, PlayTable
 from neurogym_core.tasks.task import DURATION
-from neurogym_core.trials.payoffs import RESTING
-from neurogym_core.trials.record import OUTCOME_NAMES, Outcome, TrialRecord
+from neurogym_core.trials.record import OUTCOME_NAMES, RESTING, Outcome, TrialRecord
 
 
 class SlotState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -285,6 +286,10 @@ def _spec_kwargs(task: TaskLike, wrap: Any, params: dict[str, Any]) -> dict[str,
 
 
 def _with_plugins(env: Any, spec: Any) -> Any:
+    from neurogym_core.ecosystem.discovery import declared
+
+    if "neurogym_core.ecosystem.hooks" not in sys.modules and not any(package.plugins for package in declared().packages):
+        return env  # pluggy takes a while to import, and there is nothing to call
     from neurogym_core.ecosystem import hooks
 
     env = hooks.wrap_env(env, spec)

@@ -19,8 +19,7 @@ from neurogym_core.play.player import NEVER, NO_ROWS, Player, check_actions, sco
 from neurogym_core.play.stream import TrialStream
 from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable, Rules
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.payoffs import RESTING
-from neurogym_core.trials.record import Outcome
+from neurogym_core.trials.record import RESTING, Outcome
 from neurogym_core.trials.trial import END, STAY
 
 Result = tuple[np.ndarray, float, bool, bool, dict[str, Any]]

@@ -14,8 +14,7 @@ import numpy as np
 from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.batch import TrialBatch, hash_words
 from neurogym_core.trials.noise import Noise
-from neurogym_core.trials.payoffs import RESTING
-from neurogym_core.trials.record import Outcome
+from neurogym_core.trials.record import RESTING, Outcome
 from neurogym_core.trials.trial import END, STAY
 
 ANSWER, LEAVE, EXPIRE = 1, 2, 4

@@ -26,7 +26,7 @@ Coverage = Any
 """True, or bool (n,): in which trials a segment is covered."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Frame:
     """Values (n or 1, T, k) for columns of the observation (or of the target), from a step of the trial on."""
 
@@ -145,7 +145,7 @@ class Geometry:
         return np.cumsum(steps, axis=1) - steps
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TrialBatch:
     """`n` trials as a table; S segments, `obs` observation units.
 

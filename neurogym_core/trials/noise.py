@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from statistics import NormalDist
 
 import numpy as np
 
@@ -23,6 +22,8 @@ _PER_DRAW = 4  # numbers that one draw of 64 bits makes
 @cache
 def quantiles() -> np.ndarray:
     """(LEVELS,) float32: the values, ascending; mean 0, variance 1."""
+    from statistics import NormalDist  # takes a while, and not everybody needs noise
+
     half = LEVELS // 2
     lower = [NormalDist().inv_cdf((k + 0.5) / LEVELS) for k in range(half)]
     sd = math.sqrt(math.fsum(z * z for z in lower) / half)

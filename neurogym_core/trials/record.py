@@ -41,6 +41,10 @@ from neurogym_core._optional import optional
 from neurogym_core.errors import InvalidValueError, listed, unknown
 
 
+RESTING = -1
+"""`choice` where nothing was chosen."""
+
+
 class Outcome(IntEnum):
     """How an answer, or a trial, came out. The names are `OUTCOME_NAMES`, in this order."""
 

@@ -36,7 +36,7 @@ def to_steps(ms: Any, dt: float) -> np.ndarray:
     return np.floor(np.asarray(ms, dtype=np.float64) / dt + 0.5 + 1e-9).astype(np.int64)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Span:
     """Where something holds: in these periods, between two moments, in some of the trials.
 
@@ -53,7 +53,7 @@ class Span:
     where: np.ndarray | None = None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Show:
     """A value on a channel; `noise` is the SD of added noise, in units of the channel times sqrt(ms)."""
 
@@ -63,7 +63,7 @@ class Show:
     noise: Any = 0.0
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Hold:
     """Steps where acting costs `cost` (per 100 ms; None: the task's abort reward) and does `then`."""
 
@@ -72,7 +72,7 @@ class Hold:
     then: str | None = None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Charge:
     """A reward of every step, whatever is done, per 100 ms: what time costs."""
 
@@ -80,7 +80,7 @@ class Charge:
     span: Span
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Weigh:
     """The weight of steps in a supervised loss."""
 
@@ -88,7 +88,7 @@ class Weigh:
     span: Span
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Frames:
     """Values that change from step to step: (n, T, k) from the span's onset, added to a channel or set as target."""
 
@@ -97,7 +97,7 @@ class Frames:
     span: Span
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Slot:
     """One thing that is asked, with its response window.
 
@@ -138,7 +138,7 @@ class Slot:
     pays: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Timeline:
     """The periods of `n` trials."""
 

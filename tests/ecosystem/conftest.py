@@ -42,8 +42,8 @@ def _hide_other_packages(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let a scan of this process see the core and what the test itself installs, whatever else there is."""
     read_all = distributions._read_all
 
-    def only_ours() -> Iterator[distributions.Declaration]:
-        ours = (one for one in read_all() if str(folder) in one.location or one.name == "neurogym-core")
+    def only_ours(thorough: bool) -> Iterator[distributions.Declaration]:
+        ours = (one for one in read_all(thorough) if str(folder) in one.location or one.name == "neurogym-core")
         yield from ours
 
     monkeypatch.setattr(distributions, "_read_all", only_ours)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import pytest
 from neurogym_core import errors
 from neurogym_core.ecosystem import find_task, find_wrapper, installed, load_task, load_wrapper, refresh, task_id
 from neurogym_core.ecosystem.discovery import load
+from neurogym_core.ecosystem.distributions import declarations
 
 
 def package(name: str):
@@ -359,3 +361,42 @@ def test_neither_the_package_nor_a_scan_imports_anything_heavy() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+class TestTwoWaysOfReading:
+    """To load something by name only the folders are read that pip makes; it must find what importlib_metadata finds."""
+
+    def test_they_agree_on_what_is_installed_here(self) -> None:
+        refresh()
+        assert declarations(False) == declarations(True)
+        assert {one.name for one in declarations(False)} > {"neurogym-core"}
+
+    def test_they_agree_on_whatever_a_file_of_entry_points_may_say(self, site) -> None:
+        site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+        (info,) = site.path.glob("*.dist-info")
+        text = "# a remark\n\n[console_scripts]\nfoo = foo:main\n\n[ neurogym.tasks ]\nA-v0 = a:A\n[neurogym.tasks]\n Dots-v0=foo.tasks:Dots\nOther-v1 = foo.tasks : Other \n"
+        (info / "entry_points.txt").write_text(text, "utf-8")
+        refresh()
+        assert declarations(False) == declarations(True)
+
+    @pytest.mark.parametrize("metadata", ["", "Name: foo\n", "Version: 1\n", None])
+    def test_they_agree_on_metadata_that_cannot_be_read(self, site, metadata) -> None:
+        site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+        (info,) = site.path.glob("*.dist-info")
+        if metadata is None:
+            (info / "METADATA").unlink()
+        else:
+            (info / "METADATA").write_text(metadata, "utf-8")
+        refresh()
+        for one in (declarations(False), declarations(True)):
+            (foo,) = (declared for declared in one if declared.name == "foo")
+            assert [problem.level for problem in foo.problems] == ["fatal"]
+
+    def test_what_only_importlib_metadata_finds_is_found(self, site, tmp_path, monkeypatch) -> None:
+        package = site.packages.Package(name="foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+        site.packages.write(package, tmp_path / "zipped")
+        archive = shutil.make_archive(str(tmp_path / "site"), "zip", tmp_path / "zipped")
+        monkeypatch.syspath_prepend(archive)
+        refresh()
+        assert not [one for one in declarations(False) if one.name == "foo"]
+        assert task_id("Dots-v0") == "x-foo/Dots-v0"
