@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from .._patterns import Pattern
+
 CORE = "neurogym-core"
 TASK_PREFIX = "neurogym-task-"
 
-TASK_NAME = re.compile(r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)")
-WRAPPER_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
-COMMAND_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-VALUE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
-MODULE_VALUE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
+TASK_NAME = Pattern(r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)")
+WRAPPER_NAME = Pattern(r"[A-Z][A-Za-z0-9]*")
+COMMAND_NAME = Pattern(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+MODULE_VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
 
-_DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_DISTRIBUTION = Pattern(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_WORD_START = Pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def is_distribution_name(name: str) -> bool:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._patterns import Pattern
 from ..errors import did_you_mean, listed
 from . import names
 from .distributions import Declaration, declarations, editable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GROUPS = ("neurogym.tasks", "neurogym.wrappers", "neurogym.commands", "neurogym.trainers", "neurogym.plugins")
 MANIFEST_GROUP = "neurogym.manifest"
 
-_MANIFEST_VALUE = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
+_MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
 _FORMS = {
     "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, did_you_mean, listed
 
 Plain = Any
@@ -253,7 +254,7 @@ KINDS: dict[str, Callable[..., Distribution]] = {
 }
 """The distributions by their written names."""
 
-_CALL = re.compile(r"^\s*([a-z_]+)\s*\((.*)\)\s*$", re.DOTALL)
+_CALL = Pattern(r"^\s*([a-z_]+)\s*\((.*)\)\s*$", re.DOTALL)
 
 
 def parse(spec: Any) -> Distribution:

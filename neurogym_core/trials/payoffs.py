@@ -17,6 +17,7 @@ from neurogym_core.trials.batch import Geometry, TrialBatch, spread, spread_inde
 from neurogym_core.trials.record import Outcome
 from neurogym_core.trials.trial import END, STAY, Slot, Trial
 
+
 @dataclass(eq=False, repr=False)
 class Payoffs:
     """Tables over `n` trials, S segments, A actions, K answer slots, P periods.

@@ -23,7 +23,6 @@ A task that asks several things prefixes the answer's three columns by the slot,
 
 from __future__ import annotations
 
-import csv
 import io
 import operator
 import os
@@ -38,8 +37,8 @@ import numpy as np
 
 from neurogym_core._files import replacing
 from neurogym_core._optional import optional
+from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, listed, unknown
-
 
 RESTING = -1
 """`choice` where nothing was chosen."""
@@ -63,8 +62,8 @@ OUTCOME_NAMES.setflags(write=False)
 RECORD_NAMES = frozenset(["trial", "env", "session", "choice", "outcome", "reaction_time", "performance", "reward", "aborts", "steps"])
 """Columns that players write; no condition or covariate may be called so."""
 
-_SPREAD = re.compile(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)
-_CELL = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"\r\n]*))(?P<end>,|\r\n|\n|\r|\Z)')
+_SPREAD = Pattern(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)
+_CELL = Pattern(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"\r\n]*))(?P<end>,|\r\n|\n|\r|\Z)')
 
 
 class TrialRecord:
@@ -205,6 +204,8 @@ class TrialRecord:
         """
         spread = dict(self._spread())
         text = io.StringIO()
+        import csv
+
         writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(spread)
         writer.writerows(zip(*(column.tolist() for column in spread.values()), strict=True))
