@@ -6,7 +6,10 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @contextmanager
@@ -15,6 +18,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     A block that raises leaves an earlier file at `path` as it was, and no temporary file behind.
     """
+    from pathlib import Path  # not needed to play
+
     target = Path(path)
     # Beside the target, since a rename is atomic only within one file system; not by `tempfile`, whose files nobody
     # but the owner may read.

@@ -9,7 +9,6 @@ import functools
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from .names import CORE, canonical, clean, is_distribution_name, said_by
@@ -157,7 +156,7 @@ def _headers(distribution: Any) -> tuple[str, str, tuple[str, ...]]:
 
 def _unreadable(distribution: Any, location: str, reason: str) -> Declaration:
     """A record under the folder's name, for metadata that cannot be read; it offers nothing."""
-    folder = Path(str(getattr(distribution, "_path", "unknown"))).name
+    folder = os.path.basename(str(getattr(distribution, "_path", "unknown")))
     stem = folder.removesuffix(".dist-info").removesuffix(".egg-info").split("-")[0]
     problem = Problem(
         level="fatal",
@@ -226,6 +225,7 @@ def _beside(used: Declaration, other: Declaration) -> Declaration:
 def _checkout() -> Declaration | None:
     """The core itself when it runs from a checkout that nobody installed: the same facts, from pyproject.toml."""
     import tomllib  # an installed core never comes here
+    from pathlib import Path
 
     folder = Path(__file__).resolve().parents[2]
     try:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import re
 import sys
-from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from ..errors import BrokenTaskError, UnknownTaskError, did_you_mean, listed
 from .names import clean, said_by
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _FILE = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w*))?", re.DOTALL)
 
@@ -33,6 +35,8 @@ def load_from_file(reference: str) -> type:
     match = _FILE.fullmatch(reference)
     if match is None:
         raise UnknownTaskError(f"{reference!r} is no file reference; expected `my_task.py:MyTask`.")
+    from pathlib import Path
+
     path = Path(match["path"]).expanduser()
     if not path.is_file():
         raise UnknownTaskError(f"There is no file {str(path)!r}; expected `my_task.py:MyTask`. Check the path.")
@@ -42,7 +46,8 @@ def load_from_file(reference: str) -> type:
 def _module(path: Path) -> ModuleType:
     status = path.stat()
     # The name holds the file's identity and age: an edited file is another module, an unchanged one is not run twice.
-    import hashlib  # not needed to list what is installed, as every command does
+    import hashlib  # these are not needed to list what is installed, as every command does
+    import importlib.util
 
     mark = hashlib.sha256(f"{path}|{status.st_mtime_ns}|{status.st_size}".encode()).hexdigest()[:12]
     name = f"neurogym_file_{path.stem}_{mark}"
@@ -75,7 +80,7 @@ def _line(error: BaseException, path: Path) -> str:
     """`` (line 3)``: the last line of the file itself that was running."""
     import traceback
 
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     number = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else (lines or [None])[-1]
     return f" (line {number})" if number else ""
 

@@ -161,7 +161,7 @@ class PackageInfo:
         return removal(self.distribution)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Installed:
     """All that one scan found, in the order of the packages' names. Two scans are never equal."""
 

@@ -5,12 +5,10 @@ Nothing of the packages is imported. Whatever is wrong with one package becomes 
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._patterns import Pattern
@@ -21,6 +19,8 @@ from .records import Installed, Level, Offer, PackageInfo, Problem, TaskInfo, Wr
 from .versions import core_specifier, satisfies
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .manifest import Manifest, Row
 
 GROUPS = ("neurogym.tasks", "neurogym.wrappers", "neurogym.commands", "neurogym.trainers", "neurogym.plugins")
@@ -274,6 +274,9 @@ def _locate(value: str, declared: Declaration) -> Path | Problem:
 
     That imports nothing and knows editable installs; it takes several times as long.
     """
+    import importlib.util
+    from pathlib import Path
+
     match = _MANIFEST_VALUE.fullmatch(value)
     if match is None:
         return _manifest_problem(f"{names.clean(value)!r} says where nothing can be; expected `package:ngym.toml`.")

@@ -168,11 +168,11 @@ class ScalarPlayer:
 
     # Slots, because Python finds them faster than what is in a dict, from some 30 attributes on.
     __slots__ = (
-        "_aborted", "_aborting", "_aborts", "_about", "_all_asked", "_at", "_before", "_bits", "_can_exceed", "_cells", "_closes_any", "_codes", "_dt",
-        "_ended", "_expiry", "_first_units", "_from", "_fresh", "_graded", "_last_row", "_leads", "_left", "_limit", "_n_actions", "_needs",
-        "_number_from", "_once", "_one_by_one", "_origin", "_origins", "_outcome_of", "_performance", "_periods", "_plain", "_return", "_rewards", "_row", "_score_of",
-        "_scored", "_session", "_simple", "_since", "_slot_of", "_slots", "_starts", "_tape", "_targets", "_unanswered", "stream",
-        "table", "task",
+        "_aborted", "_aborting", "_aborts", "_about", "_all_asked", "_at", "_before", "_bits", "_can_exceed", "_cells",
+        "_closes_any", "_codes", "_dt", "_ended", "_expiry", "_first_units", "_fresh", "_from", "_graded", "_last_row",
+        "_leads", "_left", "_limit", "_n_actions", "_needs", "_number_from", "_once", "_one_by_one", "_origin", "_origins",
+        "_outcome_of", "_performance", "_periods", "_plain", "_return", "_rewards", "_row", "_score_of", "_scored", "_session",
+        "_simple", "_since", "_slot_of", "_slots", "_starts", "_tape", "_targets", "_unanswered", "stream", "table", "task",
     )  # fmt: skip
 
     def __init__(self, task: Task, seed: int | None) -> None:

@@ -48,7 +48,7 @@ class Scalar(Encoder):
         return np.asarray(value, dtype=np.float32)[..., None]
 
 
-@dataclass(frozen=True)
+# No dataclasses of their own, since they add no field and each costs a part of every first `make`.
 class OneHot(Encoder):
     """Unit k is 1 when the value is k, all others 0; nothing is shown for -1."""
 
@@ -58,7 +58,6 @@ class OneHot(Encoder):
         return (hot * np.asarray(strength)[..., None]).astype(np.float32)
 
 
-@dataclass(frozen=True)
 class Ring(Encoder):
     """Units with preferred angles 2 pi k / size on a circle.
 

@@ -29,7 +29,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -203,9 +202,9 @@ class TrialRecord:
         ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``.
         """
         spread = dict(self._spread())
-        text = io.StringIO()
         import csv
 
+        text = io.StringIO()
         writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(spread)
         writer.writerows(zip(*(column.tolist() for column in spread.values()), strict=True))
@@ -224,7 +223,9 @@ class TrialRecord:
             InvalidValueError: not a CSV table: a row of another length, text after a quote, a name given twice.
             OSError: the file cannot be read.
         """
-        lines = list(_csv_lines(Path(path).read_bytes().decode("utf-8-sig"), str(path)))
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+        lines = list(_csv_lines(text, str(path)))
         if not lines or lines == [[_Cell("", quoted=False)]]:
             return cls({}, meta=meta)
         names = [cell.text for cell in lines[0]]

@@ -41,8 +41,8 @@ WAYS = {
     "copy": lambda d: d.copy(),
     "copy module": copy.copy,
     "deep copy": copy.deepcopy,
-    "pickle": lambda d: pickle.loads(pickle.dumps(d)),  # noqa: S301
-    "reversed": lambda d: sorted(reversed(d)),
+    "pickle": lambda d: pickle.loads(pickle.dumps(d)),
+    "reversed": lambda d: list(reversed(d)),
     "text": repr,
     "pop": lambda d: (d.pop("gt"), d.pop("absent", None), len(d)),
     "setdefault": lambda d: (d.setdefault("gt", 0), d.setdefault("more", 5), len(d)),
