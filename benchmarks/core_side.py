@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 
 import neurogym_core as ngym
+from neurogym_core.trials.noise import Noise
 
 from . import slices
 from .settings import ANTI_REACH, CONTEXT, DOTS, DT, RANDOM_DELAY, REACHING, SEQ_LEN, SIGMA, YANG19, Case, drawn_actions
@@ -55,7 +56,7 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def made(case: Case) -> slices.Slice:
     """The loop that runs a case; raises DiscoveryError where its task is not installed."""
-    kinds = {"single": _single, "vector": _vector, "dataset": _dataset, "noise": _noise, "needed": _needed, "cartpole": _cartpole}
+    kinds = {"single": _single, "vector": _vector, "dataset": _dataset, "noise": _noise, "needed": _needed, "looked up": _looked_up, "cartpole": _cartpole}
     return kinds[case.kind](case)
 
 
@@ -90,6 +91,14 @@ def _noise(case: Case) -> slices.Slice:
     shape = (case.size, SEQ_LEN, ngym.make_task(name, **params).channels.size)
     generator = np.random.Generator(np.random.SFC64(1))
     return slices.repeated(lambda: generator.standard_normal(shape, dtype=np.float32), case.size * SEQ_LEN)
+
+
+def _looked_up(case: Case) -> slices.Slice:
+    """The same from the source that the core has, into an array that is there."""
+    name, params = TASKS[case.task]
+    numbers = np.empty((case.size, SEQ_LEN, ngym.make_task(name, **params).channels.size), np.float32)
+    noise = Noise(np.random.Generator(np.random.SFC64(1)))
+    return slices.repeated(lambda: noise.fill(numbers), case.size * SEQ_LEN)
 
 
 def _needed(case: Case) -> slices.Slice:

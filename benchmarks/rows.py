@@ -86,10 +86,12 @@ ROWS: tuple[Row, ...] = (
     _dataset("dataset 256 x 100, yang19 DM1 (33 channels)", 50, 80, "yang19"),
     _wrapped("vector env of 64 with three task wrappers, x without (1 / 1.5)", "vector", 64),
     _wrapped("dataset 256 x 100 with three task wrappers, x without (1 / 1.5)", "dataset", 256),
-    _bound("share of the bound 'draw the noise and nothing else', 3 channels", 0.40, 0.55, "dots"),
+    _bound("share of the bound 'draw the noise and nothing else' (NumPy's generator), 3 channels", 0.40, 0.55, "dots"),
     _bound("share of the same, 33 channels", 0.75, 0.85, "dots, 32 directions"),
     _bound("share of 'draw only the numbers that are needed', 3 channels", None, None, "dots", "needed"),
     _bound("share of the same, 33 channels", None, None, "dots, 32 directions", "needed"),
+    _bound("share of the same from the core's own table of noise, 3 channels", None, None, "dots", "looked up"),
+    _bound("share of the same, 33 channels", None, None, "dots, 32 directions", "looked up"),
     Row("steps generated per step delivered, dataset 256 x 100", 1.0, 1.0, probe="generated", unit="", less=True),
     Row(
         "CPU time of `import neurogym_core` and a first `make`, x `import gymnasium`",

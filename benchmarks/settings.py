@@ -20,7 +20,7 @@ class Case(NamedTuple):
     """What a worker runs.
 
     Attributes:
-        kind: "single", "vector", "dataset", or, in the core's worker only, "noise" and "cartpole".
+        kind: "single", "vector", "dataset", or, in the core's worker only, "noise", "needed", "looked up" and "cartpole".
         task: a key of the side's TASKS.
         size: envs of a vector env, rows of a dataset's batch.
     """

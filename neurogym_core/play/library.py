@@ -63,11 +63,7 @@ class Library:
         kind = self._order[np.minimum(place, len(self._order) - 1)]
         if not np.array_equal(self._words[:, kind], words):
             return None
-        return self.trials(kind)
-
-    def trials(self, kind: np.ndarray) -> TrialBatch:
-        """Trials of these kinds."""
-        batch = self.kinds.take(kind)
+        batch = self.kinds.take(kind, dict(conditions))
         batch.like = (self.kinds, kind)
         return batch
 
@@ -94,11 +90,10 @@ class OneByOne:
         conditions = self.stream.draw_for(envs)
         keys = _keys(conditions, len(envs))
         self.moved = None
-        found = list(map(self._rows.get, keys))
-        if None not in found:
-            self._known += len(found)
-            return np.array(found)
-        rows = np.array([-1 if row is None else row for row in found])
+        rows = np.fromiter((self._rows.get(key, -1) for key in keys), np.int64, len(keys))
+        if rows[rows.argmin()] >= 0:
+            self._known += len(keys)
+            return rows
         new = np.flatnonzero(rows < 0)
         self._known += len(rows) - len(new)
         self._new += len(new)

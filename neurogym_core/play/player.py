@@ -165,6 +165,7 @@ class Player:
         self._fresh = task.reads_outcomes and task.noisy_units is not None  # many play one row of the table
         self.table: PlayTable | None = None  # type: ignore[assignment]
         self._looked_up: tuple | None = None
+        self._seen = np.zeros((n, 0), np.float32)
 
     def _name_rows(self) -> None:
         self.row, self.place = self._counts

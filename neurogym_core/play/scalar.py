@@ -259,7 +259,7 @@ class ScalarPlayer:
         self.table = table
         self._about = (table, self._number_from, self._session)
         # One step more: the last one looks ahead.
-        self._tape = _Shown(table, self.stream) if self._fresh else np.concatenate([table.tape, table.tape[-1:]])
+        self._tape: Any = _Shown(table, self.stream) if self._fresh else np.concatenate([table.tape, table.tape[-1:]])
         self._cells = memoryview(table.cell)
         self._starts, self._origins = memoryview(table.start), memoryview(table.row_start)
         self._last_row = len(table.start) - 1 if self._one_by_one is None else -1
@@ -403,7 +403,7 @@ class ScalarPlayer:
     def _end(self, cell: int, key: int, reward: float) -> Result:
         """The trial is over with this step."""
         at, left = self._at, self._left
-        facts = (self._about, self._row, left, self._return + reward, self._aborts, key, at)
+        facts: tuple = (self._about, self._row, left, self._return + reward, self._aborts, key, at)
         if not self._simple:
             facts += (self._before + at - self._from, self._slots, self._aborted)
         self._ended = row = TrialRow(facts)

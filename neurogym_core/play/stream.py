@@ -81,6 +81,7 @@ class TrialStream:
                 raise InvalidValueError(f"The condition {name!r} of {self.task.name} was imposed as NaN; give a number.")
         self.imposed = imposed
         self._imposed_at = 0
+        self._durations = {}
         self._hopeless = False
 
     # ------------------------------------------------------------------ sessions
@@ -193,7 +194,7 @@ class TrialStream:
         return value[(self._imposed_at + np.arange(n)) % len(value)]
 
     def _with_imposed(self, drawn: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
-        return self.task.impose_on(drawn, self.conditions, n, self._next_imposed(n))
+        return self.task.impose_on(drawn, self.conditions, n, self._next_imposed(n) if self.imposed else {})
 
     def _lay_out(self, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
         """Trials with these conditions; those met before are looked up, which draws as little as laying them out again would."""

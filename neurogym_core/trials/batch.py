@@ -245,8 +245,8 @@ class TrialBatch:
         """(w, n) uint64: conditions, durations and targets, so that they can be compared at once."""
         return words_of([*self.conditions.values(), self.duration, self.target])
 
-    def take(self, rows: Any) -> TrialBatch:
-        """The batch of some of the trials."""
+    def take(self, rows: Any, conditions: dict[str, np.ndarray] | None = None) -> TrialBatch:
+        """The batch of some of the trials; `conditions`, where somebody has these already."""
         rows = np.asarray(rows)
         if rows.dtype == bool:
             rows = np.flatnonzero(rows)
@@ -254,7 +254,7 @@ class TrialBatch:
             task=self.task, period_names=self.period_names, period=self.period, duration=self.duration[rows],
             shown=self.shown[rows], noise=self.noise if len(self.noise) == 1 else self.noise[rows],
             target=self.target[rows], weight=self.weight[rows],
-            conditions={name: values[rows] for name, values in self.conditions.items()},
+            conditions=conditions or {name: values[rows] for name, values in self.conditions.items()},
             notes={name: values[rows] for name, values in self.notes.items()},
             frames=tuple(frame.take(rows) for frame in self.frames), untimed=self.untimed,
             sources=self.sources, origin=self.origin[:, rows], jumps=self.jumps, unvisited=self.unvisited,
