@@ -251,13 +251,13 @@ class TrialBatch:
         if rows.dtype == bool:
             rows = np.flatnonzero(rows)
         part = TrialBatch(
-            task=self.task, period_names=self.period_names, period=self.period, duration=self.duration[rows],
-            shown=self.shown[rows], noise=self.noise if len(self.noise) == 1 else self.noise[rows],
-            target=self.target[rows], weight=self.weight[rows],
+            task=self.task, period_names=self.period_names, period=self.period, duration=self.duration.take(rows, axis=0),
+            shown=self.shown.take(rows, axis=0), noise=self.noise if len(self.noise) == 1 else self.noise.take(rows, axis=0),
+            target=self.target.take(rows, axis=0), weight=self.weight.take(rows, axis=0),
             conditions=conditions or {name: values[rows] for name, values in self.conditions.items()},
             notes={name: values[rows] for name, values in self.notes.items()},
             frames=tuple(frame.take(rows) for frame in self.frames), untimed=self.untimed,
-            sources=self.sources, origin=self.origin[:, rows], jumps=self.jumps, unvisited=self.unvisited,
+            sources=self.sources, origin=self.origin.take(rows, axis=1), jumps=self.jumps, unvisited=self.unvisited,
             random=self.random,
         )  # fmt: skip
         if "like" in self.__dict__ and self.like[0] is not self:

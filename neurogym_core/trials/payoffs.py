@@ -78,7 +78,7 @@ class Payoffs:
         """The payoffs of some of the trials."""
         if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             return self
-        return replace(self, **{name: getattr(self, name)[rows] for name in (*self.BY_SEGMENT, *self.BY_TRIAL)})
+        return replace(self, **{name: getattr(self, name).take(rows, axis=0) for name in (*self.BY_SEGMENT, *self.BY_TRIAL)})
 
     @staticmethod
     def concatenate(parts: Sequence[Payoffs], period: np.ndarray) -> Payoffs:
