@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,15 @@ class SlotState:
         for name in self.ARRAYS:
             setattr(part, name, getattr(self, name)[rows])
         return part
+
+    def over(self, names: Sequence[str], wanted: Sequence[str]) -> SlotState:
+        """The same answers for the slots `wanted`; those that are not among `names` are unanswered."""
+        state = SlotState(len(self.outcome), len(wanted), self.values.shape[2])
+        for k, name in enumerate(wanted):
+            if name in names:
+                for array in self.ARRAYS:
+                    getattr(state, array)[:, k] = getattr(self, array)[:, names.index(name)]
+        return state
 
     def clear(self, rows: np.ndarray) -> None:
         self.outcome[rows] = 0

@@ -166,18 +166,19 @@ class Player:
         self.table: PlayTable | None = None  # type: ignore[assignment]
         self._looked_up: tuple | None = None
         self._seen = np.zeros((n, 0), np.float32)
+        self._slot_names: tuple[str, ...] = ()
+        self.slots = SlotState(n, 0, 0)
 
     def _name_rows(self) -> None:
         self.row, self.place = self._counts
         self._total, self._aborts, _, self._left = self._sums
 
-    def _use_first(self, table: PlayTable) -> None:
-        self.use(table)
-        self.slots = SlotState(self.n, len(table.rules.payoffs.slot_names), self.task.actions.size if self.task.actions.continuous else 0)
-
     def use(self, table: PlayTable) -> None:
         """Play on with this table."""
         self.table, rules = table, table.rules
+        if rules.payoffs.slot_names != self._slot_names:  # not all questions come up in all trials
+            self.slots = self.slots.over(self._slot_names, rules.payoffs.slot_names)
+            self._slot_names = rules.payoffs.slot_names
         # What a step looks up in simple tables; None where it takes more.
         self._looked_up = (table.base.take, rules.results.take, rules.ends.take, rules.scored) if rules.simple else None
 
@@ -220,11 +221,16 @@ class Player:
         self.memory = {name: self._initial_memory(name) for name in self.task.memory}
         self._start_streams()
 
+    def _no_answers(self) -> None:
+        self._slot_names = ()
+        self.slots = SlotState(self.n, 0, self.task.actions.size if self.task.actions.continuous else 0)
+
     def _start_streams(self) -> None:
         everyone = np.arange(self.n)
         self._queue = _queue_for(self.task, self.n)
         self.stream.new_sessions()
-        self._use_first(self._queue.first(self.stream))
+        self._no_answers()
+        self.use(self._queue.first(self.stream))
         self._start(everyone)
 
     def _continue(self) -> bool:

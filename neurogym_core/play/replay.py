@@ -71,7 +71,8 @@ class _Replay(Player):
         self._begin()
 
     def _start_streams(self) -> None:
-        self._use_first(self._table_given)
+        self._no_answers()
+        self.use(self._table_given)
         self._queue = _Once()
         self._start(np.arange(self.n))
 

@@ -231,3 +231,63 @@ def test_outcome_readers_that_meet_something_new_in_every_trial_do_not_keep_it()
     for _ in range(3000):
         env.step(np.ones(3, int))
     assert len(env.player.table.batch) < 20
+
+
+class Sometimes(Task):
+    """Reads outcomes; a second question comes in some trials only, and is answered in the same period."""
+
+    timing = {"decision": 400}
+    reads_outcomes = True
+    batched = False
+
+    def define(self):
+        self.observe(go=1)
+        self.act(wait=1, first=2, second=2)
+        self.vary(side=Choice(2), two=Choice((False, True)), answer="side")
+
+    def draw(self, session, rng):
+        n = len(session)
+        return {"side": rng.integers(2, size=n), "two": rng.random(n) < 0.3 + 0.4 * (session.previous["reward"] > 0)}
+
+    def new_trial(self, trial):
+        trial.periods("decision")
+        trial.show("go", 1, during="decision")
+        if trial.two:
+            trial.answer("second", trial.side, during="decision", then="wait", slot="second")
+        trial.answer("first", trial.side, during="decision", then="wait", slot="first")
+
+
+@pytest.mark.parametrize("seed", [4, 5, 6])
+@pytest.mark.parametrize("many", [0, 256])
+def test_questions_that_come_in_some_trials_only(many, seed, monkeypatch):
+    """The first trials of an env may lack a question that later ones have, and which trials a table holds changes."""
+    monkeypatch.setattr(library, "MANY", many)
+    env, single = TaskVectorEnv(Sometimes(), 2, autoreset_mode="SameStep"), TaskEnv(Sometimes())
+    rng = np.random.default_rng(0)
+    given: list[dict] = [{}, {}]
+    env.reset(seed=seed)
+    seen = set()
+    for _ in range(800):
+        conditions, actions = env.trial, rng.integers(5, size=2)
+        asked = {"first": np.ones(2, bool), "second": conditions["two"]}
+        for i, action in enumerate(actions.tolist()):
+            name = ("", "first", "first", "second", "second")[action]
+            if name and asked[name][i]:
+                given[i].setdefault(name, (action - 1) % 2)
+        info = env.step(actions)[4]
+        for i in np.flatnonzero(info["new_trial"]):
+            for name in ("first", "second"):
+                if f"{name}.choice" in info["trial"]:
+                    assert info["trial"][f"{name}.choice"][i] == given[i].get(name, -1)
+                    seen.add((name, name in given[i]))
+            given[i] = {}
+    assert seen >= {("first", True), ("second", True), ("second", False)}
+    one = TaskVectorEnv(Sometimes(), 1, autoreset_mode="SameStep")
+    one.reset(seed=5), single.reset(seed=5)
+    for action in rng.integers(5, size=600):
+        obs, reward, _, over, info = one.step(np.array([action]))
+        alone = single.step(action)
+        assert (obs[0] == alone[0]).all()
+        assert (reward[0], over[0], info["new_trial"][0]) == (alone[1], alone[3], alone[4]["new_trial"])
+        if over[0]:
+            single.reset()
