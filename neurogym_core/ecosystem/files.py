@@ -6,7 +6,7 @@ import contextlib
 import re
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import BrokenTaskError, UnknownTaskError, did_you_mean, listed
 from .names import clean, said_by
@@ -47,13 +47,20 @@ def _module(path: Path) -> ModuleType:
     status = path.stat()
     # The name holds the file's identity and age: an edited file is another module, an unchanged one is not run twice.
     import hashlib  # these are not needed to list what is installed, as every command does
+    import importlib.machinery
     import importlib.util
+
+    class Anew(importlib.machinery.SourceFileLoader):
+        """Python knows a compiled file by its size and the second of its last change; whoever edits may be faster."""
+
+        def path_stats(self, path: str) -> Any:
+            raise OSError(f"what was compiled of {path} before is not to be used")
 
     mark = hashlib.sha256(f"{path}|{status.st_mtime_ns}|{status.st_size}".encode()).hexdigest()[:12]
     name = f"neurogym_file_{path.stem}_{mark}"
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=Anew(name, str(path)))
     assert spec is not None  # every name that ends in .py has a loader
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -57,6 +57,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     for variable in ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD", "NGYM_REGISTRY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # files change within a second here, which Python would not see
     before = set(sys.modules)
     refresh()
     yield Site(folder, load_packages())

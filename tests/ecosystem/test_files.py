@@ -57,6 +57,16 @@ def test_an_edited_file_is_loaded_anew(file) -> None:
     assert (old.x, load_task(path).x) == (1, 22)
 
 
+def test_a_file_edited_within_a_second_is_loaded_anew(file, monkeypatch) -> None:
+    """Of equal size, too: Python itself would take what it compiled before."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    second = 1_700_000_000 * 10**9
+    for answer in (1, 2):
+        path = file(f"class A: answer = {answer}")
+        os.utime(path, ns=(second + answer, second + answer))
+        assert load_task(f"{path}:A").answer == answer
+
+
 def test_a_file_imports_its_neighbours_and_leaves_the_path_as_it_was(file) -> None:
     file("VALUE = 7", "helper_of_my_task.py")
     before = list(sys.path)
