@@ -45,6 +45,8 @@ class TaskVectorEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.player = Player(task, self.num_envs, seed)
+        self._shape, self._ids = (self.num_envs,), 0 if task.actions.continuous else task.actions.size
+        self._nowhere = np.zeros(self.num_envs, bool)
         self._ends_episode = task.trials_per_session == 1
         self._names = np.asarray(task.period_names)
         self._waiting = NO_ROWS
@@ -73,13 +75,16 @@ class TaskVectorEnv(VectorEnv):
         """One step of every env; see the class."""
         if not self._started:
             self.reset()
-        actions = check_actions(actions, self.num_envs, self.task)
+        # What is right for sure is not asked again; `check_actions` says what is wrong with the rest.
+        array = np.asarray(actions)
+        if array.shape != self._shape or array.dtype != np.int64 or array.item(array.argmin()) < 0 or array.item(array.argmax()) >= self._ids:
+            array = check_actions(actions, self.num_envs, self.task)
         idle, self._waiting = self._waiting, NO_ROWS
-        observations, reward, new_trial, _, finished, performance, over, scored = self.player.advance(actions, idle)
+        observations, reward, new_trial, _, finished, performance, over, scored = self.player.advance(array, idle)
         self._last_reward = reward
         info = StepInfo(scored)
         info["new_trial"] = new_trial
-        ended, other = np.zeros(self.num_envs, bool), np.zeros(self.num_envs, bool)
+        ended, other = self._nowhere.copy(), self._nowhere.copy()
         if finished is not None:
             info["trial"], info["_trial"], info["performance"] = TrialInfo(finished, self.num_envs), new_trial, performance
             if over.size:
