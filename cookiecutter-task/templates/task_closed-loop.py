@@ -49,7 +49,6 @@ class {{ cookiecutter.task_name }}(Task):
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
         """What is seen, with what was done; asked on the first step too."""
-        obs = obs.copy()
         obs[:, self.channels["at"]] = now.memory["at"][:, None]
         return obs
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .names import CORE, canonical, clean, is_distribution_name, said_by
@@ -91,6 +92,10 @@ class _Point(NamedTuple):
 class _Folder:
     """As much of a distribution as is asked for here, read from its ``.dist-info`` folder."""
 
+    # What an old egg-info has elsewhere; a folder without METADATA has none of it.
+    metadata: Mapping[str, None] = MappingProxyType({"Name": None})
+    version = requires = None
+
     def __init__(self, path: str) -> None:
         self._path = path
 
@@ -139,8 +144,6 @@ def _read(distribution: Any) -> Declaration:
 def _headers(distribution: Any) -> tuple[str, str, tuple[str, ...]]:
     """Name, version and requirements."""
     text = distribution.read_text("METADATA")
-    if text is None and isinstance(distribution, _Folder):
-        raise ValueError("METADATA is missing")
     if text is None:  # an old egg-info has its requirements elsewhere
         name, version, requires = distribution.metadata["Name"], distribution.version, distribution.requires or ()
     else:
@@ -184,8 +187,8 @@ def _origin(distribution: Any) -> str:
 
 def editable(declared: Declaration) -> str | None:
     """The source folder of an editable install, from the record that pip leaves."""
-    if not declared.origin.startswith("{"):
-        return declared.origin or None
+    if not declared.origin:
+        return None
     import json
     from urllib.parse import unquote, urlsplit
 
@@ -224,7 +227,8 @@ def _beside(used: Declaration, other: Declaration) -> Declaration:
 
 def _checkout() -> Declaration | None:
     """The core itself when it runs from a checkout that nobody installed: the same facts, from pyproject.toml."""
-    import tomllib  # an installed core never comes here
+    import json  # an installed core never comes here
+    import tomllib
     from pathlib import Path
 
     folder = Path(__file__).resolve().parents[2]
@@ -241,5 +245,5 @@ def _checkout() -> Declaration | None:
         version=project["version"],
         entry_points=tuple(sorted(point for point in declared if point[0].startswith(PREFIX))),
         location=str(folder),
-        origin=str(folder),
+        origin=json.dumps({"url": folder.as_uri(), "dir_info": {"editable": True}}),
     )

@@ -58,7 +58,8 @@ class FinishedTrials(Mapping):
         table: where they were played.
         envs: (m,) which envs they were played in.
         counts: (2, m) int: which trials of the table they are, and the place of the tape after their last step.
-        sums: (4, m): reward, how often the subject acted while holding, something, and trials left of their session.
+        sums: (4, m) of the rows of `Rules.results`: reward, how often the subject acted while holding, one that means nothing
+            here, and trials left of their session.
         numbers: two arrays over all envs: what `left` counts down from, which tells the number of the trial in its env, and
             the number of the session. Nobody may change them.
         keys: (m,) cell * A + action of the last step.

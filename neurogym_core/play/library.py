@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.play.table import PlayTable
-from neurogym_core.trials.batch import TrialBatch, hash_words, sorted_by_kind, words_of
+from neurogym_core.trials.batch import KnownRows, TrialBatch, sorted_by_kind
 
 if TYPE_CHECKING:
     from neurogym_core.play.stream import TrialStream
@@ -30,10 +30,7 @@ class Library:
 
     def __init__(self, kinds: TrialBatch) -> None:
         self.kinds = kinds
-        self._words = words_of(kinds.conditions.values())
-        hashes = hash_words(self._words)
-        self._order = np.argsort(hashes)
-        self._hashes = hashes[self._order]
+        self._known = KnownRows(kinds.conditions.values())
 
     @classmethod
     def of(cls, batch: TrialBatch) -> Library | None:
@@ -56,16 +53,16 @@ class Library:
         """The trials with these conditions, (n, …) each; None if one of them is of no kind that was met."""
         if conditions.keys() != self.kinds.conditions.keys():
             return None
-        words = words_of(conditions.values())
-        if len(words) != len(self._words):
-            return None
-        place = np.searchsorted(self._hashes, hash_words(words))
-        kind = self._order[np.minimum(place, len(self._order) - 1)]
-        if not np.array_equal(self._words[:, kind], words):
+        kind = self._known.find(conditions.values())
+        if kind is None:
             return None
         batch = self.kinds.take(kind, dict(conditions))
         batch.like = (self.kinds, kind)
         return batch
+
+
+def _nobody() -> np.ndarray:
+    return np.zeros(0, np.int64)
 
 
 class OneByOne:
@@ -85,7 +82,7 @@ class OneByOne:
         self._rows: dict[tuple, int] = {}
         self._known = self._new = 0  # how often trials were looked up, and laid out
 
-    def draw(self, envs: np.ndarray, playing: Callable[[], np.ndarray]) -> np.ndarray:
+    def draw(self, envs: np.ndarray, playing: Callable[[], np.ndarray] = _nobody) -> np.ndarray:
         """(m,) rows of the coming trials of these envs; `playing` gives the rows that others are in the middle of."""
         conditions = self.stream.draw_for(envs)
         keys = _keys(conditions, len(envs))
@@ -99,28 +96,23 @@ class OneByOne:
         self._new += len(new)
         batch, determined = self.stream.lay_out({name: values[new] for name, values in conditions.items()}, len(new))
         remembers = determined and (self._new < MANY or self._known > self._new)
-        rows = self._make_room(rows, playing(), len(new), remembers)
-        rows[new] = self._add(batch)
+        keep, rows = self._make_room(rows, playing(), len(new), remembers)
+        self.table = self.table.extend(keep, batch, None) if len(keep) else PlayTable.render(batch, None)
+        rows[new] = len(keep) + np.arange(len(new))
         if remembers:
             self._rows.update((keys[i], int(rows[i])) for i in new)
         return rows
 
-    def _make_room(self, rows: np.ndarray, playing: np.ndarray, more: int, remembers: bool) -> np.ndarray:
-        """Forget trials that nobody plays where there are too many; the given rows as they are numbered then."""
-        self._keep = np.arange(0 if self.table is None else len(self.table.batch))
-        if remembers and len(self._keep) + more <= MANY:
-            return rows
-        self._keep = np.unique(np.concatenate([playing, rows[rows >= 0]]))
-        self.moved = np.full(0 if self.table is None else len(self.table.batch), -1)
-        self.moved[self._keep] = np.arange(len(self._keep))
-        self._rows = {key: int(self.moved[row]) for key, row in self._rows.items() if self.moved[row] >= 0}
-        return np.array([self.moved[row] if row >= 0 else -1 for row in rows])
-
-    def _add(self, batch: TrialBatch) -> np.ndarray:
-        """Rows of a new batch."""
-        first = len(self._keep)
-        self.table = self.table.extend(self._keep, batch, None) if first else PlayTable.render(batch, None)
-        return first + np.arange(len(batch))
+    def _make_room(self, rows: np.ndarray, playing: np.ndarray, more: int, remembers: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Forget trials that nobody plays where there are too many: rows to keep, and the given ones as numbered then."""
+        size = 0 if self.table is None else len(self.table.batch)
+        if remembers and size + more <= MANY:
+            return np.arange(size), rows
+        keep = np.unique(np.concatenate([playing, rows[rows >= 0]]))
+        self.moved = moved = np.full(size, -1)
+        moved[keep] = np.arange(len(keep))
+        self._rows = {key: int(moved[row]) for key, row in self._rows.items() if moved[row] >= 0}
+        return keep, np.array([moved[row] if row >= 0 else -1 for row in rows])
 
 
 def _keys(conditions: Mapping[str, np.ndarray], n: int) -> list[tuple[Any, ...]]:

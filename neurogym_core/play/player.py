@@ -742,7 +742,7 @@ class _OneByOne(_Queue):
 
     def first(self, stream: TrialStream) -> PlayTable:
         self._trials = OneByOne(stream)
-        self._first: np.ndarray | None = self._trials.draw(np.arange(stream.n), lambda: NO_ROWS)
+        self._first: np.ndarray | None = self._trials.draw(np.arange(stream.n))
         return self._trials.table  # type: ignore[return-value]
 
     def take(self, player: Player, envs: np.ndarray) -> np.ndarray:

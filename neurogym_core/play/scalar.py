@@ -1,8 +1,8 @@
 """Two ways to play a single env.
 
 `ScalarPlayer` is for tasks that are tables with discrete actions: its step is plain Python over lists, because calls of
-NumPy cost more than the step. `SinglePlayer` is a `Player` of one env, for hooks, continuous actions, and tasks that read
-outcomes. Tests hold both to the vector env.
+NumPy cost more than the step. `SinglePlayer` is a `Player` of one env, for hooks and continuous actions. Tests hold both to
+the vector env.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.finished import FinishedTrials, SlotState
 from neurogym_core.play.library import OneByOne
-from neurogym_core.play.player import NEVER, NO_ROWS, Player, check_actions, scored_period, scored_target
+from neurogym_core.play.player import CORRECT, ERROR, NEVER, Player, check_actions, scored_period, scored_target
 from neurogym_core.play.stream import TrialStream
 from neurogym_core.play.table import ANSWER, EXPIRE, LEAVE, PlayTable, Rules
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.record import RESTING, Outcome
+from neurogym_core.trials.record import RESTING
 from neurogym_core.trials.trial import END, STAY
 
 Result = tuple[np.ndarray, float, bool, bool, dict[str, Any]]
 NAN = float("nan")
 NOTHING, ABORTS, HAPPENS, ENDS = 0, 1, 2, 3
 """What a key's byte says: nothing special; it counts as an abort; look closer; the trial is over, and that is all."""
-CORRECT, ERROR = int(Outcome.CORRECT), int(Outcome.ERROR)
 FIRST = np.zeros(1, np.int64)
 """The only env there is."""
 SMALL = 1 << 14
@@ -192,6 +191,7 @@ class ScalarPlayer:
     # ------------------------------------------------------------------ beginning
 
     def reset(self, seed: int | None, conditions: Mapping[str, Any] | None) -> np.ndarray:
+        self._ended = None
         if seed is not None:
             self.stream.seed(seed)
             self.stream.impose({})
@@ -201,9 +201,7 @@ class ScalarPlayer:
             self._session = 0
             self._begin(0)
         elif not self._continue() and self._fresh:
-            self._ended = None
             return self._tape.seen.copy()
-        self._ended = None
         return self._tape[self._at]
 
     def _begin(self, number: int) -> None:
@@ -247,7 +245,7 @@ class ScalarPlayer:
 
     def _draw(self) -> None:
         """Draw the coming trial, which depends on the last one."""
-        row = self._one_by_one.draw(FIRST, _none).item()
+        row = self._one_by_one.draw(FIRST).item()
         if self._one_by_one.table is not self.table:
             self._start_table(self._one_by_one.table)
         self._start_trial(row)
@@ -267,9 +265,9 @@ class ScalarPlayer:
     def _start_rules(self, rules: Rules) -> None:
         pay = rules.payoffs
         self._rewards = _looked_up(rules.reward)
-        nothing_more = np.where(rules.code > 0, ENDS, rules.aborts) if rules.simple else np.where(rules.code > 0, HAPPENS, rules.aborts)
         # Where a trial may last too long, every step is looked at.
-        self._codes = np.where(rules.can_exceed, HAPPENS, nothing_more).astype(np.uint8).tobytes()
+        happens = (rules.code > 0) | rules.can_exceed
+        self._codes = np.where(happens, ENDS if rules.simple else HAPPENS, rules.aborts).astype(np.uint8).tobytes()
         self._targets = _looked_up(rules.cell_target)
         self._periods = [name for p in rules.batch.period.tolist() for name in [rules.batch.period_names[p]] * 2] * len(rules.batch)
         self._simple, self._can_exceed = rules.simple, rules.can_exceed
@@ -524,10 +522,6 @@ class ScalarPlayer:
         closing = self.table.rules.closing(cell >> 1) & bool(cell & 1)
         timed = np.isfinite(self.table.rules.payoffs.due[self.table.kind[self._row]])
         return bool((self._open() & ~timed & ~closing).any())
-
-
-def _none() -> np.ndarray:
-    return NO_ROWS
 
 
 def _looked_up(values: np.ndarray) -> Any:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.trials.batch import TrialBatch, hash_words
+from neurogym_core.trials.batch import KnownRows, TrialBatch
 from neurogym_core.trials.noise import Noise
 from neurogym_core.trials.record import RESTING, Outcome
 from neurogym_core.trials.trial import END, STAY
@@ -310,12 +310,8 @@ class Rules:
     # ------------------------------------------------------------------ which trials are of which kind
 
     @cached_property
-    def _known(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hashes of the kinds in ascending order, the kinds in that order, and their words."""
-        words = self.batch.words
-        hashes = hash_words(words)
-        order = np.argsort(hashes)
-        return hashes[order], order, words
+    def _known(self) -> KnownRows:
+        return KnownRows(self.batch.traits)
 
     def kinds_of(self, batch: TrialBatch) -> np.ndarray | None:
         """(n,) the kinds of trials that were laid out later; None if some of them are of no kind that is known here."""
@@ -323,12 +319,7 @@ class Rules:
             return batch.like[1]
         if not self.shared or batch.random or not np.array_equal(batch.period, self.batch.period):
             return None
-        hashes, order, known = self._known
-        words = batch.words
-        if len(words) != len(known):
-            return None
-        kind = order[np.searchsorted(hashes, hash_words(words)).clip(max=len(order) - 1)]
-        return kind if np.array_equal(known[:, kind], words) else None
+        return self._known.find(batch.traits)
 
 
 class PlayTable:

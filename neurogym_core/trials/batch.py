@@ -237,13 +237,13 @@ class TrialBatch:
         each = self, np.arange(len(self))
         if self.random:
             return each
-        first, kind = sorted_by_kind([*self.conditions.values(), self.duration, self.target])
+        first, kind = sorted_by_kind(self.traits)
         return each if first is None else (self.take(first), kind)
 
-    @cached_property
-    def words(self) -> np.ndarray:
-        """(w, n) uint64: conditions, durations and targets, so that they can be compared at once."""
-        return words_of([*self.conditions.values(), self.duration, self.target])
+    @property
+    def traits(self) -> list[np.ndarray]:
+        """Columns (n, …) in which trials agree that are alike: conditions, durations and targets."""
+        return [*self.conditions.values(), self.duration, self.target]
 
     def take(self, rows: Any, conditions: dict[str, np.ndarray] | None = None) -> TrialBatch:
         """The batch of some of the trials; `conditions`, where somebody has these already."""
@@ -426,6 +426,25 @@ def words_of(columns: Iterable[np.ndarray]) -> np.ndarray:
             flat = flat.astype(np.float64, copy=False).T.copy().view(np.uint64).T
         parts.append(flat.T.astype(np.uint64, copy=False))
     return np.concatenate(parts)
+
+
+class KnownRows:
+    """Rows of columns (k, …), to look others up among them: in the library of a stream, and in the rules of a table."""
+
+    def __init__(self, columns: Iterable[np.ndarray]) -> None:
+        self._words = words_of(columns)
+        hashes = hash_words(self._words)
+        self._order = np.argsort(hashes)
+        self._hashes = hashes[self._order]
+
+    def find(self, columns: Iterable[np.ndarray]) -> np.ndarray | None:
+        """(n,) which known row each row of these columns (n, …) equals; None if one of them equals none."""
+        words = words_of(columns)
+        if len(words) != len(self._words):
+            return None
+        place = np.searchsorted(self._hashes, hash_words(words))
+        row = self._order[np.minimum(place, len(self._order) - 1)]
+        return row if np.array_equal(self._words[:, row], words) else None
 
 
 FEW = 6

@@ -6,10 +6,13 @@ described. What varies from trial to trial varies with the conditions u0 … u3,
 
 from __future__ import annotations
 
+import os
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from neurogym_core import Task, Uniform, parse
@@ -154,7 +157,7 @@ class Described(Task):
         return {"during": said["during"], **moments}
 
 
-def task_of(description: Description, batched: bool = True) -> Task:
+def task_of(description: Description, batched: bool = True, **made_with: Any) -> Task:
     """A task of a class of its own, because `timing` and `rewards` belong to classes."""
     said = {
         "timing": description.timing,
@@ -165,7 +168,7 @@ def task_of(description: Description, batched: bool = True) -> Task:
     cls = type("Described", (Described,), said)
     return cls(
         dt=description.dt, trials_per_session=description.trials_per_session, max_duration=description.max_duration,
-        abort_ends_trial=description.abort_ends_trial,
+        abort_ends_trial=description.abort_ends_trial, **made_with,
     )  # fmt: skip
 
 
@@ -379,3 +382,21 @@ def _askable(said: Description, slots: list[dict]) -> list[dict]:
 def _places(then: Any) -> set[str]:
     named = {then} if isinstance(then, str) else set(then.values()) if isinstance(then, dict) else set(then)
     return named - {"end", "wait"}
+
+
+# ---------------------------------------------------------------------- tests of them
+
+# The same examples in every run. To search further: HYPOTHESIS_PROFILE=explore pytest tests/trials
+EXPLORE = os.environ.get("HYPOTHESIS_PROFILE") == "explore"
+
+
+def held(examples: int) -> settings:
+    """Settings of a test of so many random tasks; an exploration looks at twenty times as many, and shrinks nothing."""
+    fixed = settings(deadline=None, derandomize=not EXPLORE, database=None, suppress_health_check=list(HealthCheck))
+    return settings(fixed, phases=[Phase.generate], max_examples=20 * examples) if EXPLORE else settings(fixed, max_examples=examples)
+
+
+def playable(description, **made_with):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return task_of(description, **made_with)

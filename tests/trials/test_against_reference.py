@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import os
-import sys
-import warnings
-from pathlib import Path
 
+import ngym_test_random_tasks as random_tasks
+import ngym_test_reference as reference
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from ngym_test_random_tasks import held, playable
 
 from neurogym_core import TaskEnv, TaskVectorEnv
 from neurogym_core.play.stream import TrialStream
-
-
-def load(name: str):
-    """A module beside this one: the tests are no package, so that it cannot be imported by name."""
-    full = f"ngym_test_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
-        sys.modules[full] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules[full]
-
-
-reference = load("reference")
-random_tasks = load("random_tasks")
-
-# The same examples in every run. To search further: HYPOTHESIS_PROFILE=explore pytest tests/trials
-EXPLORE = os.environ.get("HYPOTHESIS_PROFILE") == "explore"
-
-
-def held(examples: int) -> settings:
-    """Settings of a test of so many random tasks; an exploration looks at twenty times as many, and shrinks nothing."""
-    fixed = settings(deadline=None, derandomize=not EXPLORE, database=None, suppress_health_check=list(HealthCheck))
-    return settings(fixed, phases=[Phase.generate], max_examples=20 * examples) if EXPLORE else settings(fixed, max_examples=examples)
-
 
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 
@@ -167,12 +141,6 @@ def check_record(record: dict, expected: dict) -> None:
             np.testing.assert_allclose(
                 record[name], value, rtol=1e-5, atol=1e-6, err_msg=f"{name}: {record} {expected}"
             )
-
-
-def playable(description):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return random_tasks.task_of(description)
 
 
 @held(120)

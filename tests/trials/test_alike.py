@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
+import ngym_test_random_tasks as random_tasks
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,21 +14,14 @@ from neurogym_core.play.library import Library
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials import batch as batches
 
-
-def load(name: str):
-    full = f"ngym_test_{name}"
-    if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, Path(__file__).with_name(f"{name}.py"))
-        sys.modules[full] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules[full]
-
-
-random_tasks, against = load("random_tasks"), load("test_against_reference")
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 
 ROWS = 80
 """Trials drawn ahead: few, so that tables are renewed often."""
+
+
+FEW = {f"u{k}": {"choice": [0.2, 0.7]} for k in range(random_tasks.N_CONDITIONS)}
+"""Conditions with few values, so that many trials are alike; on their own they are continuous, and none is."""
 
 
 def apart(patch: pytest.MonkeyPatch) -> None:
@@ -70,24 +60,27 @@ def assert_same(one: list, other: list) -> None:
 
 
 @pytest.mark.parametrize("n", [None, 1, 7])
-@against.held(15)
+@random_tasks.held(15)
 @given(description=random_tasks.descriptions(), seed=st.integers(0, 99))
 def test_players_do_not_notice(n, description, seed):
-    task = against.playable(description)
+    task = random_tasks.playable(description, conditions=FEW)
 
     def env():
         return TaskEnv(task) if n is None else TaskVectorEnv(task, n, autoreset_mode="SameStep")
 
-    shared = played(env(), seed)
+    one = env()
+    shared = played(one, seed)
+    if not any(hasattr(ms, "bounds") for ms in description.timing.values()):
+        assert len(one.player.table.rules.batch) <= 2**random_tasks.N_CONDITIONS < ROWS
     with pytest.MonkeyPatch.context() as patch:
         apart(patch)
         assert_same(shared, played(env(), seed))
 
 
-@against.held(10)
+@random_tasks.held(10)
 @given(description=random_tasks.descriptions(fixed=True), seed=st.integers(0, 99))
 def test_datasets_do_not_notice(description, seed):
-    task = against.playable(description)
+    task = random_tasks.playable(description, conditions=FEW)
 
     def said() -> list:
         dataset = Dataset(task, 330, 100, seed=seed, targets="action" if task.supervised else "best")

@@ -89,7 +89,6 @@ class IBLWheel(IBL):
         return now.batch.period_steps["response"][now.rows] * now.dt - now.elapsed
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        obs = obs.copy()
         grating = spread_on_units(_start(now) + now.memory["moved"], now.conditions["contrast"])
         obs[:, self.channels["grating"]] += grating * now.in_period("response")[:, None]
         return obs

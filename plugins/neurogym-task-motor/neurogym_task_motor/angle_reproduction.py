@@ -115,7 +115,6 @@ class AngleReproduction(Task):
         return np.where(resting, np.where(near, Outcome.CORRECT, Outcome.ERROR), Outcome.NONE)
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        obs = obs.copy()
         obs[:, self.channels["cursor"]] = self._show(now.memory["cursor"])
         return obs
 

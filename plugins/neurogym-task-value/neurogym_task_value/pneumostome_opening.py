@@ -122,7 +122,6 @@ class PneumostomeOpening(Task):
         return self.oxygen + now.memory["gained"]
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        obs = obs.copy()
         level = np.ceil(self._depth(now) - 1e-9).astype(int)
         obs[:, self.channels["depth"]] = level[:, None] == np.arange(self.levels)
         obs[:, self.channels["oxygen"]] = (self._oxygen(now) / FULL)[:, None]
