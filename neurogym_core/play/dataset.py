@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
-from neurogym_core.play.player import NO_ROWS, Player
+from neurogym_core.play.blocks import Block
+from neurogym_core.play.dealer import Dealer
+from neurogym_core.play.kernels import fill
+from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
-from neurogym_core.play.stream import TrialStream
+from neurogym_core.play.stepper import Stepper
+from neurogym_core.play.types import Types
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.encoders import Ring
@@ -21,56 +25,113 @@ from neurogym_core.trials.record import TrialRecord
 
 SPLITS = ("train", "validation")
 TARGETS = ("action", "units", "best")
+CHUNK_STEPS = 1 << 15
+"""Small batches are rendered several at a time, about so many steps together."""
+
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
     """Trials and where they lie: which row (m,), first step there and last + 1 (m,)."""
 
-    row: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    conditions: dict[str, np.ndarray]
-    trials: TrialBatch | None = None
+    row: Array
+    start: Array
+    stop: Array
+    conditions: Mapping[str, Array]
+    trials: Callable[[Array], TrialBatch] | None = None
+    """The trials as a batch, given which of them are wanted; None where they were stepped through."""
 
     def window(self, begin: int, steps: int) -> Placed:
         """The trials that lie at least partly within `steps` steps from `begin` on, counted from there."""
         inside = np.flatnonzero((self.stop > begin) & (self.start < begin + steps))
-        trials = None if self.trials is None else self.trials.take(inside)
+        trials = None if self.trials is None else partial(_some_of, self.trials, inside)
         conditions = {name: values[inside] for name, values in self.conditions.items()}
         return Placed(self.row[inside], self.start[inside] - begin, self.stop[inside] - begin, conditions, trials)
 
 
+def _some_of(trials: Callable[[Array], TrialBatch], inside: Array, which: Array) -> TrialBatch:
+    return trials(inside[which])
+
+
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Trials and where they go, not rendered yet: what a GPU needs to render them by itself.
+class Part:
+    """Trials of one block and where they go.
 
     Attributes:
-        trials: the m trials.
-        duration: (m, S) int, steps of every segment to render; the parts of a trial that lie elsewhere are left out.
-        skip: (m,) steps of each trial that were rendered before.
-        row, start: (m,) which row each trial goes to, and its first step there (negative: it began before).
-        shape: (rows, steps). Rows of whole trials may be shorter than that, and are to be padded.
+        types: the types of the block's trials.
+        steps: types, serial numbers and steps of these m trials.
+        row, start: (m,) which row each trial goes to, and the step there of its first one (negative: it began before).
+        conditions: name -> (m, …).
+        order: (m,) its place among all trials of the chunk.
     """
 
-    trials: TrialBatch
-    duration: np.ndarray
-    skip: np.ndarray
-    row: np.ndarray
-    start: np.ndarray
+    types: Types
+    steps: Steps
+    row: Array
+    start: Array
+    conditions: Mapping[str, Array]
+    order: Array
+
+    def trials(self) -> TrialBatch:
+        """The trials as a batch."""
+        return self.types.batch.take(self.steps.kind, dict(self.conditions))
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Trials and where they go, not rendered yet: what a device needs to render them by itself.
+
+    Attributes:
+        parts: the trials, by block.
+        shape: (rows, steps). Rows of whole trials may be shorter than that, and are padded.
+        key: of the noise.
+    """
+
+    parts: tuple[Part, ...]
     shape: tuple[int, int]
+    key: int
 
     @property
-    def new_trial(self) -> np.ndarray:
-        """(rows, steps) bool, the first step of a trial."""
-        mask = np.zeros(self.shape, bool)
-        here = self.start >= 0
-        mask[self.row[here], self.start[here]] = True
+    def new_trial(self) -> npt.NDArray[np.bool_]:
+        """(rows, steps), the first step of a trial."""
+        mask = np.zeros(self.shape, np.bool_)
+        for part in self.parts:
+            here = part.start >= 0
+            mask[part.row[here], part.start[here]] = True
         return mask
 
     def placed(self) -> Placed:
-        """Where the trials lie, as a batch tells it."""
-        return Placed(self.row, self.start, self.start + self.trials.steps, self.trials.conditions, self.trials)
+        """Where the trials lie, in order of their rows."""
+        order = np.concatenate([part.order for part in self.parts])
+        back = np.argsort(order, kind="stable")
+
+        def joined(values: list[Array]) -> Array:
+            return np.concatenate(values)[back]
+
+        row, start = (joined([getattr(part, name) for part in self.parts]) for name in ("row", "start"))
+        stop = start + joined([part.types.steps[part.steps.kind] for part in self.parts])
+        names = self.parts[0].conditions
+        conditions = {name: joined([part.conditions[name] for part in self.parts]) for name in names}
+        return Placed(row, start, stop, conditions, partial(self._trials, back))
+
+    def _trials(self, back: Array, which: Array) -> TrialBatch:
+        return TrialBatch.concatenate([part.trials() for part in self.parts]).take(back[which])
+
+    def rendered(self, encode: Callable[[Array], Array]) -> tuple[Array, Array, Array, Array]:
+        """Inputs, targets, weights and first steps, each (rows, steps, …)."""
+        tables = self.parts[0].types.tables
+        inputs = np.zeros((*self.shape, tables.n_units), np.float32)
+        targets = np.zeros((*self.shape, *tables.target.shape[2:]), tables.target.dtype)
+        weights = np.zeros(self.shape, np.float32)
+        real = np.zeros(self.shape, np.bool_)
+        for part in self.parts:
+            offset = part.row * self.shape[1] + np.maximum(part.start, 0)
+            fill(part.types.tables, part.steps, offset, self.key, inputs, targets, weights, real)
+        wanted = encode(targets)
+        if not real.all():
+            wanted = wanted * real.reshape(*self.shape, *[1] * (wanted.ndim - 2))
+        return inputs, wanted, weights, self.new_trial
 
 
 class Batch:
@@ -84,11 +145,10 @@ class Batch:
         row, start, stop: (m,) which row each trial is in, its first step there and its last + 1; a trial that began in an
             earlier batch has a negative start, one that goes on in the next has stop > T.
         conditions: name -> (m, …) of these trials.
-        trials: the trials as a table; None where they were stepped through.
     """
 
     def __init__(
-        self, inputs: np.ndarray, targets: np.ndarray, weights: np.ndarray, new_trial: np.ndarray, placed: Callable[[], Placed], dataset: Dataset
+        self, inputs: Any, targets: Any, weights: Any, new_trial: Any, placed: Callable[[], Placed], dataset: Dataset
     ) -> None:
         self.inputs, self.targets, self.weights, self.new_trial = inputs, targets, weights, new_trial
         self._place = placed
@@ -104,7 +164,12 @@ class Batch:
     start = property(lambda self: self._placed.start)
     stop = property(lambda self: self._placed.stop)
     conditions = property(lambda self: self._placed.conditions)
-    trials = property(lambda self: self._placed.trials)
+
+    @cached_property
+    def trials(self) -> TrialBatch | None:
+        """The trials as a table; None where they were stepped through."""
+        placed = self._placed
+        return None if placed.trials is None else placed.trials(np.arange(len(placed.row)))
 
     def __getstate__(self) -> dict[str, Any]:
         placed = self._placed  # noqa: F841 -- worked out now: what it is worked out from does not pickle
@@ -129,7 +194,7 @@ class Batch:
         Raises:
             NotSupportedError: the task was stepped through, since what it shows depends on what the subject does.
         """
-        if self.trials is None:
+        if self._placed.trials is None:
             raise NotSupportedError(
                 f"{self.task.name} shows what depends on the subject's actions, so outputs cannot be scored afterwards; "  # type: ignore[union-attr]
                 "play it instead: run(task, subject, n_trials=…)."
@@ -137,11 +202,11 @@ class Batch:
         actions = self._actions(np.asarray(outputs))
         which = np.flatnonzero(self.complete)
         if not len(which):  # the columns of a record, without rows
-            return replay(self.trials.take([0]), actions[:1])[:0]
-        trials = self.trials.take(which)
+            return replay(self.task, self._placed.trials(np.zeros(1, np.int64)), actions[:1])[:0]
+        trials = self._placed.trials(which)
         steps = int((self.stop - self.start)[which].max())
         at = np.minimum(self.start[which, None] + np.arange(steps), actions.shape[1] - 1)
-        return replay(trials, actions[self.row[which, None], at])
+        return replay(self.task, trials, actions[self.row[which, None], at])
 
     def _actions(self, outputs: np.ndarray) -> np.ndarray:
         actions = self.task.actions  # type: ignore[union-attr]
@@ -248,7 +313,7 @@ class Dataset:
         """Return to the seed: the same batches again."""
         sequence = np.random.SeedSequence(self.seed, spawn_key=() if self.split is None else (100 + SPLITS.index(self.split),))
         stepped = self.task.hooked or self.task.reads_outcomes
-        self._source: Any = _Stepped(self, sequence) if stepped else _Streams(self, sequence) if self.seq_len else _Trials(self, sequence)
+        self._source: Any = _Stepped(self, sequence) if stepped else _Streams(self, sequence)
 
     def __iter__(self) -> Iterator[Batch]:
         while True:
@@ -258,24 +323,24 @@ class Dataset:
         return self._source.next_batch()
 
     @property
-    def from_table(self) -> bool:
+    def from_tables(self) -> bool:
         """Whether batches can be had as tables: not where the task has to be stepped through."""
         return not isinstance(self._source, _Stepped)
 
-    def next_table(self) -> Table:
+    def next_chunk(self) -> Chunk:
         """What comes next, not rendered: one batch of whole trials, or a run of `seq_len` steps several times over.
 
         It takes the trials that ``next(dataset)`` would have had.
 
         Raises:
-            NotSupportedError: the task has to be stepped through (`from_table` is False).
+            NotSupportedError: the task has to be stepped through (`from_tables` is False).
         """
-        if not self.from_table:
+        if not self.from_tables:
             raise NotSupportedError(
                 f"{self.task.name} is stepped through, since what comes depends on what is done: it has no table ahead. "
                 "Use next(dataset)."
             )
-        return self._source.next_table()
+        return self._source.next_chunk()
 
     def __repr__(self) -> str:
         return f"Dataset({self.task!r}, batch_size={self.batch_size}, seq_len={self.seq_len}, seed={self.seed}, split={self.split!r})"
@@ -287,312 +352,166 @@ class Dataset:
         return targets if self._units is None else self._units[targets]
 
 
-class _Pool:
-    """Trials drawn from a stream and not used yet."""
+class _Streams:
+    """Trials back to back in every row, cut every so many steps; or one whole trial in every row."""
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
-        self.dataset = dataset
-        self.stream = TrialStream(dataset.task, sequence, dataset.batch_size)
-        self.trials: TrialBatch | None = None
-        self.next = 0
-
-    def refill(self, keep: np.ndarray) -> None:
-        """Keep some of the trials, and lay out a block more."""
-        block = self.stream.block()
-        if self.trials is None:
-            self.trials = block
-        else:
-            self.trials = TrialBatch.concatenate([self.trials.take(keep), block]) if len(keep) else block
-
-
-class _Trials(_Pool):
-    """Every row a whole trial."""
-
-    def next_batch(self) -> Batch:
-        return self._padded(self.next_table())
-
-    def next_table(self) -> Table:
-        size = self.dataset.batch_size
-        while self.trials is None or self.next + size > len(self.trials):
-            self.refill(np.arange(self.next, len(self.trials)) if self.trials is not None else NO_ROWS)
-            self.next = 0
-        trials = self.trials.take(np.arange(self.next, self.next + size))
-        self.next += size
-        rows, zeros = np.arange(size), np.zeros(size, np.int64)
-        return Table(trials, trials.path, zeros, rows, zeros, (size, int(trials.steps.max())))
-
-    def _padded(self, table: Table) -> Batch:
-        trials = table.trials
-        weights = np.repeat(trials.weight.ravel(), trials.path.ravel())
-        arrays = (trials.render(self.stream.noise), self.dataset.encode(trials.render_targets()), weights)
-        inputs, targets, weights = (pad(flat, trials.steps) for flat in arrays)
-        return Batch(inputs, targets, weights, table.new_trial, table.placed, self.dataset)
-
-
-def pad(flat: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Rows of different lengths, one after another, as (rows, longest, …) filled with zeros."""
-    longest = int(steps.max())
-    if (steps == longest).all():
-        return flat.reshape(len(steps), longest, *flat.shape[1:])
-    out = np.zeros((len(steps), longest, *flat.shape[1:]), flat.dtype)
-    out[np.arange(longest) < steps[:, None]] = flat
-    return out
-
-
-CHUNK_STEPS = 1 << 15
-"""Small batches are rendered several at a time, about so many steps together."""
-
-
-class _Streams(_Pool):
-    """Continuous streams: trials back to back, cut every so many steps; what is cut off is rendered later."""
-
-    def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
-        super().__init__(dataset, sequence)
-        n = dataset.batch_size
-        self.batches = max(CHUNK_STEPS // (n * dataset.seq_len), 1)
-        self.steps = dataset.seq_len * self.batches
+        self.dataset, n = dataset, dataset.batch_size
+        self.dealer = Dealer(dataset.task, n, sequence)
+        self.batches = max(CHUNK_STEPS // (n * dataset.seq_len), 1) if dataset.seq_len else 1
         self._served = self.batches
-        self.queues = _SessionDeal(n) if dataset.task.stateful else _Deal(n)
-        self.unfinished = np.full(n, -1)  # the trial that each stream is in the middle of
-        self.done = np.zeros(n, np.int64)  # and how much of it was rendered
+        self._blocks: list[tuple[int, Block]] = []  # each with the number of its first trial in every row
+        self._ahead = np.zeros((0, n), np.int64)  # steps of the trials of these blocks, one column a row
+        self._first = 0  # number of the first of them
+        self._next = np.zeros(n, np.int64)  # number of the coming trial of every row
+        self._done = np.zeros(n, np.int64)  # steps of it that were in the last chunk
 
     def next_batch(self) -> Batch:
-        if self._served == self.batches:
-            self._chunk, self._placed = self._render()
-            self._served = 0
-        begin = self._served * self.dataset.seq_len
-        self._served += 1
+        """The coming batch."""
+        steps = self.dataset.seq_len
         if self.batches == 1:
-            return Batch(*self._chunk, self._placed, self.dataset)  # type: ignore[call-arg]
-        window = slice(begin, begin + self.dataset.seq_len)
-        arrays = (array[:, window].copy() for array in self._chunk)
-        return Batch(*arrays, partial(_windowed, self._placed, begin, self.dataset.seq_len), self.dataset)  # type: ignore[call-arg]
+            chunk = self.next_chunk()
+            return Batch(*chunk.rendered(self.dataset.encode), chunk.placed, self.dataset)
+        if self._served == self.batches:
+            chunk = self.next_chunk()
+            self._arrays, self._placed = chunk.rendered(self.dataset.encode), chunk.placed
+            self._served = 0
+        begin = self._served * steps  # type: ignore[operator]
+        self._served += 1
+        arrays = (array[:, begin : begin + steps].copy() for array in self._arrays)
+        return Batch(*arrays, partial(_windowed, self._placed, begin, steps), self.dataset)  # type: ignore[call-arg]
 
-    def next_table(self) -> Table:
-        """The coming `steps` steps of every stream."""
-        if self.trials is None:
-            self.refill(NO_ROWS)
-            self.queues.add(self.trials, 0)
-        rows, stream, skip, played = self._pieces(*self._deal())
-        trials = self.trials.take(rows)
-        start = np.cumsum(played) - played - stream * self.steps - skip
-        duration = _cut(trials.path, skip, played, trials.steps)
-        return Table(trials, duration, skip, stream, start, (self.dataset.batch_size, self.steps))
+    def next_chunk(self) -> Chunk:
+        """The coming steps of every row, or the coming trial."""
+        n = self.dataset.batch_size
+        steps = self.dataset.seq_len and self.dataset.seq_len * self.batches
+        number, length, counts = self._dealt(steps)
+        rows = np.repeat(np.arange(n), counts)
+        first = np.cumsum(counts) - counts
+        skip = np.zeros(len(rows), np.int64)
+        skip[first] = self._done
+        stop = length.copy()
+        start = np.cumsum(length - skip) - length  # of each trial, if rows were one after another
+        if steps is None:
+            start, shape = np.zeros(n, np.int64), (n, int(length.max()))
+            self._next += 1
+        else:
+            begun = (start + skip)[first]
+            start -= np.repeat(begun, counts)
+            shape = (n, steps)
+            last = first + counts - 1
+            excess = start[last] + length[last] - steps
+            stop[last] -= excess
+            self._next += counts - (excess > 0)
+            self._done = np.where(excess > 0, stop[last], 0)
+        return Chunk(tuple(self._parts(number, rows, skip, stop - skip, start)), shape, self.dealer.key)
 
-    def _render(self) -> tuple[tuple[np.ndarray, ...], Callable[[], Placed]]:
-        """Inputs, targets, weights and trial onsets of the coming `steps` steps, and where the trials lie."""
-        table = self.next_table()
-        trials, duration, skip, shape = table.trials, table.duration, table.skip, table.shape
-        inputs = trials.render(self.stream.noise, duration, skip).reshape(*shape, -1)
-        targets = self.dataset.encode(trials.render_targets(duration, skip))
-        weights = np.repeat(trials.weight.ravel(), duration.ravel()).reshape(shape)
-        return (inputs, targets.reshape(*shape, *targets.shape[1:]), weights, table.new_trial), table.placed
-
-    def _deal(self) -> tuple[np.ndarray, np.ndarray]:
-        """New trials for every stream, until it has steps enough: (rows, how many of them each stream gets)."""
+    def _dealt(self, steps: int | None) -> tuple[Array, Array, Array]:
+        """Numbers and lengths of the trials of the chunk, row by row, and how many of them each row gets."""
+        n = self.dataset.batch_size
+        most = 1
         while True:
-            carried = np.where(self.unfinished >= 0, self.trials.steps[self.unfinished] - self.done, 0)
-            dealt = self.queues.deal(self.trials, self.steps - carried)
-            if dealt is not None:
-                return dealt
-            self._extend()
+            number = self._next + np.arange(most)[:, None]
+            while number[-1].max() >= self._first + len(self._ahead):
+                self._extend()
+            length = self._ahead[number - self._first, np.arange(n)]
+            if steps is None:
+                return number[0], length[0], np.ones(n, np.int64)
+            reached = np.cumsum(length, axis=0) - self._done
+            if (reached[-1] >= steps).all():
+                counts = (reached < steps).sum(axis=0) + 1
+                taken = (np.arange(most)[:, None] < counts).T
+                return number.T[taken], length.T[taken], counts
+            most = max(2 * most, 1 + steps // max(int(length.mean()), 1))
 
     def _extend(self) -> None:
-        waiting = self.queues.waiting()
-        under_way = self.unfinished[self.unfinished >= 0]
-        self.refill(np.concatenate([under_way, waiting]))
-        self.unfinished = np.where(self.unfinished >= 0, np.cumsum(self.unfinished >= 0) - 1, -1)
-        self.queues.renumber(self.trials, len(under_way), len(under_way) + len(waiting))
+        """Draw another block, and forget those that no row needs any more."""
+        n = self.dataset.batch_size
+        needed = [(first, block) for first, block in self._blocks if first + len(block) // n > self._next.min()]
+        stays = needed[0][0] if needed else self._first + len(self._ahead)
+        self._ahead = self._ahead[stays - self._first :]
+        block = self.dealer.block()
+        self._blocks = [*needed, (stays + len(self._ahead), block)]
+        self._first = stays
+        steps = block.types.steps[block.kind[: len(block) // n * n]]
+        self._ahead = np.concatenate([self._ahead, steps.reshape(-1, n)])
 
-    def _pieces(self, new: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The trials of this batch, stream by stream: (row, stream, steps to skip, steps to play)."""
-        carries = self.unfinished >= 0
-        totals = counts + carries
-        stream = np.repeat(np.arange(len(totals)), totals)
-        rows = np.empty(len(stream), np.int64)
-        first = np.cumsum(totals) - totals
-        is_carried = np.zeros(len(stream), bool)
-        is_carried[first[carries]] = True
-        rows[is_carried], rows[~is_carried] = self.unfinished[carries], new
-        skip = np.zeros(len(stream), np.int64)
-        skip[is_carried] = self.done[carries]
-        left = self.trials.steps[rows] - skip
-        reached = np.cumsum(left)
-        before = np.concatenate([[0], reached])[first]
-        last = first + totals - 1
-        excess = reached[last] - before - self.steps
-        played = left.copy()
-        played[last] -= excess
-        goes_on = excess > 0
-        self.unfinished = np.where(goes_on, rows[last], -1)
-        self.done = np.where(goes_on, skip[last] + played[last], 0)
-        return rows, stream, skip, played
+    def _parts(self, number: Array, row: Array, skip: Array, played: Array, start: Array) -> Iterator[Part]:
+        for first, block in self._blocks:
+            size = len(block) // self.dataset.batch_size
+            here = np.flatnonzero((number >= first) & (number < first + size))
+            if not len(here):
+                continue
+            which = (number[here] - first) * self.dataset.batch_size + row[here]
+            kind = block.kind[which]
+            steps = Steps(kind, block.first_serial + which, block.types.path[kind], skip[here], played[here])
+            conditions = {name: values[which] for name, values in block.conditions.items()}
+            yield Part(block.types, steps, row[here], start[here], conditions, here)
 
 
 def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
     return placed().window(begin, steps)
 
 
-def _cut(path: np.ndarray, skip: np.ndarray, played: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Segment durations (m, S) of which the first `skip` steps, and all beyond skip + played, are left out."""
-    duration = path.copy()
-    cut = np.flatnonzero(played != steps)
-    edges = np.cumsum(path[cut], axis=1)
-    inside = np.clip(edges, skip[cut, None], (skip + played)[cut, None])
-    duration[cut, 1:] = np.diff(inside, axis=1)
-    duration[cut, 0] = inside[:, 0] - skip[cut]
-    return duration
-
-
-class _Deal:
-    """Independent trials, dealt in order: one stream after another takes as many as it needs."""
-
-    def __init__(self, n: int) -> None:
-        self.next = 0
-        self.total = 0
-
-    def add(self, trials: TrialBatch, first: int) -> None:
-        self.next, self.total = first, len(trials)
-        self.edges = [0, *np.cumsum(trials.steps).tolist()]
-        self.longest = int(trials.steps.max())
-        self.shortest = int(trials.steps.min())
-
-    def renumber(self, trials: TrialBatch, waiting: int, added: int) -> None:
-        self.add(trials, waiting)
-
-    def waiting(self) -> np.ndarray:
-        return np.arange(self.next, self.total)
-
-    def deal(self, trials: TrialBatch, need: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """(rows, counts), or None when there are too few trials."""
-        counts = -(-np.maximum(need, 0) // self.longest) if self.longest == self.shortest else self._counts(need)
-        if counts is None or self.next + counts.sum() > self.total:
-            return None
-        rows = self.next + np.arange(counts.sum())
-        self.next += len(rows)
-        return rows, counts
-
-    def _counts(self, need: np.ndarray) -> np.ndarray | None:
-        edges, at, last = self.edges, self.next, self.total + 1
-        most = (np.maximum(need, 0) // self.shortest + 1).tolist()
-        reached = [at]
-        for steps, ahead in zip(need.tolist(), most, strict=True):
-            if steps > 0:
-                at = bisect_left(edges, edges[at] + steps, at, min(at + ahead, last))
-                if at == last:
-                    return None
-            reached.append(at)
-        return np.diff(reached)
-
-
-class _SessionDeal:
-    """Trials that belong to a session: a block's row is trial * n + stream; every stream takes its own in order."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.queue = np.zeros((0, n), np.int64)  # rows, one column a stream, -1 = none
-        self._at = np.zeros(n, np.int64)
-
-    def add(self, trials: TrialBatch, first: int) -> None:
-        block = first + np.arange(len(trials) - first).reshape(-1, self.n)
-        left = [column[at:][column[at:] >= 0] for column, at in zip(self.queue.T, self._at, strict=True)]
-        longest = max(map(len, left), default=0)
-        queue = np.full((longest + len(block), self.n), -1)
-        for stream, rows in enumerate(left):
-            queue[: len(rows), stream] = rows
-            queue[len(rows) : len(rows) + len(block), stream] = block[:, stream]
-        self.queue, self._at = queue, np.zeros(self.n, np.int64)
-
-    def renumber(self, trials: TrialBatch, waiting: int, added: int) -> None:
-        order = self._order
-        place = np.full(order.max(initial=-1) + 1, -1)
-        place[order] = waiting + np.arange(len(order))
-        self.queue = np.where(self.queue >= 0, place[np.maximum(self.queue, 0)] if len(place) else -1, -1)
-        self.add(trials, added)
-
-    def waiting(self) -> np.ndarray:
-        ahead = np.arange(len(self.queue))[:, None] >= self._at
-        self._order = self.queue[ahead & (self.queue >= 0)]
-        self.queue = np.where(ahead, self.queue, -1)
-        return self._order
-
-    def deal(self, trials: TrialBatch, need: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        ahead = (np.arange(len(self.queue))[:, None] >= self._at) & (self.queue >= 0)
-        reached = np.cumsum(np.where(ahead, trials.steps[np.maximum(self.queue, 0)], 0), axis=0)
-        if (reached[-1] < need).any():
-            return None
-        counts = np.where(need > 0, (ahead & (reached < need)).sum(axis=0) + 1, 0)
-        take = ahead & (np.arange(len(self.queue))[:, None] < self._at + counts)
-        rows = self.queue.T[take.T]
-        self._at = self._at + counts
-        return rows, counts
-
-
 class _Stepped:
-    """Tasks that depend on what is done: played by the oracle, who answers at the end of every window."""
+    """Tasks that depend on actions: played by the oracle, which answers at the end of every window."""
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         self.dataset = dataset
-        self.player = Player(dataset.task, dataset.batch_size, sequence)
-        self.observation = self.player.reset()
-        self._fresh = np.ones(dataset.batch_size, bool)
+        self.stepper = Stepper(dataset.task, dataset.batch_size, sequence)
+        self._observation = self.stepper.reset()
         self._lasted = np.zeros(dataset.batch_size, np.int64)
 
     def next_batch(self) -> Batch:
+        """The coming batch."""
         n, limit = self.dataset.batch_size, self.dataset.seq_len
-        columns: dict[str, list] = {"inputs": [], "targets": [], "weights": [], "new_trial": []}
-        self._trials: list[tuple] = []
-        idle = NO_ROWS
-        step = 0
-        while step < limit if limit else len(idle) < n:
-            ended = self._step(columns, idle, step)
-            idle = np.union1d(idle, ended) if limit is None else idle
-            step += 1
-        arrays = {name: np.stack(values, axis=1) for name, values in columns.items()}
-        self._add_unfinished(step)
-        row, start, stop, conditions = (list(part) for part in zip(*self._trials, strict=True))
-        joined = {name: np.stack([c[name] for c in conditions]) for name in conditions[0]}
+        columns: list[tuple[Array, ...]] = []
+        trials: list[tuple[int, int, int, dict[str, Any]]] = []
+        on = np.ones(n, np.bool_)
+        while len(columns) < limit if limit else on.any():
+            columns.append(self._step(on, len(columns), trials))
+            if limit is None:
+                on &= self._lasted > 0
+        inputs, targets, weights, new_trial = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
+        for env in np.flatnonzero(self._lasted > 0).tolist():  # their end is not known yet
+            trials.append((env, len(columns) - self._lasted[env], len(columns) + 1, self._conditions(env)))
+        row, start, stop, conditions = zip(*trials, strict=True)
+        joined = {name: np.stack([one[name] for one in conditions]) for name in conditions[0]}
         placed = partial(Placed, np.array(row), np.array(start), np.array(stop), joined)
-        weights = arrays["weights"].astype(np.float32)
-        return Batch(arrays["inputs"], arrays["targets"], weights, arrays["new_trial"], placed, self.dataset)
+        return Batch(inputs, targets, weights.astype(np.float32), new_trial, placed, self.dataset)
 
-    def _step(self, columns: dict[str, list], idle: np.ndarray, step: int) -> np.ndarray:
-        player = self.player
-        target = player.targets()
-        on = np.ones(player.n, bool)
-        on[idle] = False
-        segment = player.table.cell[player.place] >> 1
-        columns["inputs"].append(np.where(on[:, None], self.observation, 0))
-        shown = target if player.task.actions.continuous else self.dataset.encode(target)
-        columns["targets"].append(np.where(on.reshape(-1, *[1] * (shown.ndim - 1)), shown, 0))
-        columns["weights"].append(np.where(on, player.table.rules.batch.weight.reshape(-1)[segment], 0))
-        columns["new_trial"].append(self._fresh & on)
-        conditions = {name: values[player.row] for name, values in player.table.batch.conditions.items()}
-        self._current = conditions
-        result = player.step(self._policy(target), idle)
+    def _step(self, on: Array, step: int, trials: list[Any]) -> tuple[Array, ...]:
+        """Play a step in the rows that are `on`: inputs, targets, weights and first steps of all rows."""
+        stepper = self.stepper
+        target = stepper.targets()
+        shown = target if stepper.task.actions.continuous else self.dataset.encode(target)
+        column = (
+            np.where(on[:, None], self._observation, 0),
+            np.where(on.reshape(-1, *[1] * (shown.ndim - 1)), shown, 0),
+            np.where(on, stepper.table("weight"), 0),
+            (self._lasted == 0) & on,
+        )
+        conditions = [self._conditions(env) for env in range(stepper.n)]
+        stepper.kernel.set("waiting", (~on).astype(np.int64))
+        moved = stepper.step(self._policy(target))
         self._lasted += on
-        self._fresh = np.where(on, False, self._fresh)
-        self._fresh[result.ended] = True
-        for env in result.ended.tolist():
-            self._trials.append((env, step + 1 - self._lasted[env], step + 1, {name: values[env] for name, values in conditions.items()}))
+        for env in np.flatnonzero(moved.ended).tolist():
+            trials.append((env, step + 1 - self._lasted[env], step + 1, conditions[env]))
             self._lasted[env] = 0
-        self.observation = result.observations
-        return result.ended
+        self._observation = stepper.observations()
+        return column
 
-    def _policy(self, target: np.ndarray) -> np.ndarray:
-        actions = self.player.task.actions
-        if actions.rest is None or not len(self.player.table.rules.payoffs.slot_names):
+    def _conditions(self, env: int) -> dict[str, Any]:
+        return {name: self.stepper.conditions[name][env] for name in self.stepper.conditions}
+
+    def _policy(self, target: Array) -> Array:
+        actions = self.stepper.task.actions
+        if actions.rest is None:
             return target
-        waits = self.player.can_wait()
+        waits = self.stepper.can_wait()
         if actions.continuous:
-            rest = actions.from_task_units(actions.rest_value)
-            return np.where(waits[:, None], rest, target)
+            return np.where(waits[:, None], actions.from_task_units(actions.rest_value), target)
         return np.where(waits, actions.rest, target)
-
-    def _add_unfinished(self, steps: int) -> None:
-        """Trials that go on in the next batch: their end is not known yet."""
-        for env in np.flatnonzero(self._lasted > 0).tolist():
-            self._trials.append((env, steps - self._lasted[env], steps + 1, {n: v[env] for n, v in self._current.items()}))
 
 
 def _seed(seed: Any) -> int:

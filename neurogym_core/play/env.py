@@ -9,19 +9,20 @@ import gymnasium
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.play.finished import FinishedTrials
+from neurogym_core.play.kernel import Stepped
 from neurogym_core.play.options import read_options
-from neurogym_core.play.scalar import ScalarPlayer, SinglePlayer
+from neurogym_core.play.results import TrialInfo
 from neurogym_core.play.spaces import action_space, observation_space
+from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.task import Task
 
 
-class TaskEnv(gymnasium.Env):
+class TaskEnv(gymnasium.Env[np.ndarray, Any]):
     """One subject playing one task, trial after trial.
 
-    ``step(action)`` scores the action against the observation it was chosen on and returns the coming one. `info`: `gt`
+    ``step(action)`` scores the action against the observation it was chosen on and returns the next one. `info`: `gt`
     (target of the step scored), `period`, `new_trial`; when a trial ended also `trial` (its record, as a dict) and
-    `performance`. For the observation in hand there are `target`, `trial` and `period`.
+    `performance`. `target`, `trial` and `period` belong to the current observation.
 
     Args:
         task: the task.
@@ -38,14 +39,19 @@ class TaskEnv(gymnasium.Env):
         self.render_mode = render_mode
         self.observation_space = observation_space(task)
         self.action_space = action_space(task)
-        scalar = not (task.hooked or task.actions.continuous)
-        self.player: Any = ScalarPlayer(task, seed) if scalar else SinglePlayer(task, seed)
+        self.stepper = Stepper(task, 1, seed)
         self._trace = _Trace(self) if render_mode else None
-        if self._trace is None:
-            # One call less on every step; with a trace, `step` below writes it.
-            self.step = self.player.step  # type: ignore[method-assign]
+        self._bind()
 
-    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def _bind(self) -> None:
+        """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every step."""
+        plain = not (self.task.hooked or self.task.actions.continuous) and self._trace is None
+        if plain and type(self).step is TaskEnv.step:
+            self.step = self.stepper.kernel.step  # type: ignore[method-assign]
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """A new session; without seed or options it goes on with the coming trial.
 
         Args:
@@ -53,75 +59,83 @@ class TaskEnv(gymnasium.Env):
             options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming session.
         """
         super().reset(seed=seed)
-        obs = self.player.reset(seed, read_options(options))
+        observation = self.stepper.reset(seed, read_options(options))[0]
         if self._trace is not None:
-            self._trace.begin(obs)
-        return obs, {"period": self.period}
+            self._trace.begin(observation)
+        return observation, {"period": self.period}
 
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Stepped:
         """One step; see the class."""
-        result = self.player.step(action)
+        if self.task.hooked or self.task.actions.continuous:
+            result = self._step_with_hooks(action)
+        else:
+            result = self.stepper.kernel.step(action)
         if self._trace is not None:
             self._trace.add(action, result)
         return result
 
-    def render(self) -> np.ndarray | None:
+    def _step_with_hooks(self, action: Any) -> Stepped:
+        stepper = self.stepper
+        if not stepper.begun:
+            stepper.reset()
+        actions = stepper.checked(np.asarray(action)[None]) if self.task.actions.continuous else np.array([stepper.check(action)])
+        target = stepper.targets()[0]
+        moved = stepper.step(actions)
+        info: dict[str, Any] = {
+            "gt": target if np.ndim(target) else target.item(),
+            "period": self.task.period_names[moved.period[0]],
+            "new_trial": moved.finished is not None,
+        }
+        if moved.finished is not None:
+            info["trial"] = TrialInfo.of(moved.finished)
+            info["performance"] = moved.performance.item(0)
+        over = moved.over.item(0)
+        once = self.task.trials_per_session == 1
+        return stepper.observations()[0], moved.reward.item(0), over and once, over and not once, info
+
+    def render(self) -> np.ndarray | None:  # type: ignore[override]
         """The figure of the trial so far, (height, width, 3) uint8; needs matplotlib."""
         return self._trace.picture() if self._trace is not None else None
 
-    # ------------------------------------------------------------------ the observation in hand
+    # ------------------------------------------------------------------ the current observation
 
     @property
     def target(self) -> Any:
-        """What is right on the observation in hand: an action id, or (k,) float32 in [-1, 1]."""
-        return self.player.target
+        """The right action: an action id, or (k,) float32 in [-1, 1]."""
+        target = self.stepper.targets()[0]
+        return target if np.ndim(target) else target.item()
 
     @property
     def period(self) -> str:
-        """Name of the period of the observation in hand."""
-        return self.player.period
+        """Name of the period."""
+        return self.task.period_names[self.stepper.period[0]]
 
     @property
     def trial(self) -> dict[str, Any]:
-        """Conditions of the trial in hand."""
-        return self.player.trial
+        """Conditions of the trial."""
+        conditions = self.stepper.conditions
+        return {name: conditions[name][0].tolist() for name in conditions}
 
     @property
     def is_asked(self) -> bool:
-        """Whether a question is open on the observation in hand."""
-        return self.player.is_asked
+        """Whether a slot may be answered."""
+        return bool(self.stepper.is_asked()[0])
 
     @property
     def can_wait(self) -> bool:
-        """Whether the question in hand may also be answered on a later step."""
-        return self.player.can_wait
-
-    @property
-    def last_trial(self) -> FinishedTrials | None:
-        """The trial that ended on the last step, or None."""
-        return self.player.finished
+        """Whether the slot may also be answered on a later step."""
+        return bool(self.stepper.can_wait()[0])
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        state.pop("step", None)
-        return state
+        return {name: value for name, value in self.__dict__.items() if name != "step"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if self._trace is None:
-            self.step = self.player.step  # type: ignore[method-assign]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> TaskEnv:
-        import copy
-
-        clone = type(self).__new__(type(self))
-        memo[id(self)] = clone
-        clone.__setstate__(copy.deepcopy(self.__getstate__(), memo))
-        return clone
+        self._bind()
 
 
 class _Trace:
-    """What was seen and done in the trial in hand, for `render`."""
+    """Observations, actions, rewards, targets and periods of the trial so far, for `render`."""
 
     names: ClassVar = ("observations", "actions", "rewards", "targets", "periods")
 
@@ -130,18 +144,21 @@ class _Trace:
         self.begin(np.zeros(env.task.channels.size, np.float32))
 
     def begin(self, observation: np.ndarray) -> None:
-        for name in self.names:
-            setattr(self, name, [])
+        self.observations: list[np.ndarray] = []
+        self.actions: list[Any] = []
+        self.rewards: list[float] = []
+        self.targets: list[Any] = []
+        self.periods: list[str] = []
         self.pending = observation
         self.conditions: dict[str, Any] = {}
 
-    def add(self, action: Any, result: tuple) -> None:
+    def add(self, action: Any, result: Stepped) -> None:
         observation, reward, _, _, info = result
-        self.observations.append(self.pending)  # type: ignore[attr-defined]
-        self.actions.append(action)  # type: ignore[attr-defined]
-        self.rewards.append(reward)  # type: ignore[attr-defined]
-        self.targets.append(info["gt"])  # type: ignore[attr-defined]
-        self.periods.append(info["period"])  # type: ignore[attr-defined]
+        self.observations.append(self.pending)
+        self.actions.append(action)
+        self.rewards.append(reward)
+        self.targets.append(info["gt"])
+        self.periods.append(info["period"])
         self.pending = observation
         self.conditions = self.env.trial
         if info["new_trial"]:

@@ -349,7 +349,7 @@ class _Reader:
 
     def _check_made(self, found: Experiment) -> None:
         from neurogym_core.play.make import is_task, make_task, resolve
-        from neurogym_core.play.stream import TrialStream
+        from neurogym_core.play.dealer import Dealer
 
         self._tried(lambda: resolve(found.source), ("task",), {})
         # A plain env has no Task to check; it is made when it is played.
@@ -364,7 +364,7 @@ class _Reader:
             )
             self._tried(replace(found, wrap=found.wrap[: k + 1]).make_task, ("wrap", k, "name"), given)
         given = {("imposed", key): value for key, value in found.imposed.items()}
-        self._tried(lambda: TrialStream(found.make_task(), 0).impose(found.imposed), ("imposed",), given)
+        self._tried(lambda: Dealer(found.make_task(), 1, 0).impose(found.imposed), ("imposed",), given)
 
     def _tried(self, make: Callable[[], Any], fallback: tuple, given: Mapping[tuple, Any]) -> None:
         """Make something; a failure is told with the line of the key that it is about, by its name or its value."""

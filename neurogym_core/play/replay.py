@@ -4,89 +4,86 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core.play.finished import FinishedTrials, SlotState
-from neurogym_core.play.player import Player, _Queue
-from neurogym_core.play.table import PlayTable
+from neurogym_core.play.blocks import Block
+from neurogym_core.play.results import TrialResults
+from neurogym_core.play.stepper import Stepper
+from neurogym_core.play.types import types_of
+from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord
 
 
-def replay(trials: TrialBatch, actions: np.ndarray) -> TrialRecord:
+def replay(task: Task, trials: TrialBatch, actions: np.ndarray) -> TrialRecord:
     """The record of `n` trials.
 
     Args:
+        task: the task whose trials these are.
         trials: the trials.
-        actions: (n, T[, k]) what was done on each step along the oracle's path. A trial that leaves this path ends there,
-            because what came after was never seen.
+        actions: (n, T[, D]) what was done on each step along the oracle's path. A trial that leaves this path ends
+            there, because what came after was never seen.
     """
-    n = len(trials)
-    player = _Replay(trials)
-    path = _path_places(trials, player.table)
-    finished: list[FinishedTrials] = []
-    done = np.zeros(n, bool)
+    stepper = _Replay(task, trials)
+    segment, within = _path(trials)
     for step in range(actions.shape[1]):
-        running = ~done & (step < path.shape[1])
-        running[running] = path[running, min(step, path.shape[1] - 1)] == player.place[running]
-        left = np.flatnonzero(~done & ~running)
-        if len(left):
-            finished.append(player._finish_here(left))
-            done[left] = True
-        if done.all():
+        running = stepper.running.copy()
+        if step < segment.shape[1]:
+            on_path = segment[:, step] == stepper.state("segment")
+            on_path &= within[:, step] == stepper.state("clock") - stepper.state("entered")
+            stepper.stop(np.flatnonzero(running & ~on_path))
+        else:
+            stepper.stop(np.flatnonzero(running))
+        if not stepper.running.any():
             break
-        result = player.step(np.where(_wide(done, actions[:, step]), 0, actions[:, step]), np.flatnonzero(done))
-        if result.finished is not None:
-            finished.append(result.finished)
-            done[result.ended] = True
-    left = np.flatnonzero(~done)
-    if len(left):
-        finished.append(player._finish_here(left))
-    record = TrialRecord.concatenate([part.record() for part in finished])
-    return record[np.argsort(record["env"], kind="stable")]
+        stepper.kernel.set("waiting", (~stepper.running).astype(np.int64))
+        stepper.step(np.where(_wide(stepper.running, actions[:, step]), actions[:, step], 0))
+    stepper.stop(np.flatnonzero(stepper.running))
+    return TrialResults(np.arange(len(trials)), stepper.trials).record()
 
 
 def _wide(mask: np.ndarray, like: np.ndarray) -> np.ndarray:
     return mask.reshape(-1, *[1] * (like.ndim - 1))
 
 
-def _path_places(trials: TrialBatch, table: PlayTable) -> np.ndarray:
-    """(n, T) place on the tape of each step of the oracle's path; -1 after its end."""
-    steps = trials.path.sum(axis=1)
-    out = np.full((len(trials), int(steps.max())), -1)
-    flat = trials.path.ravel()
-    begin = np.cumsum(flat) - flat
-    places = np.repeat(table.segment_start.ravel() - begin, flat) + np.arange(flat.sum())
-    out[np.arange(out.shape[1]) < steps[:, None]] = places
-    return out
+def _path(trials: TrialBatch) -> tuple[np.ndarray, np.ndarray]:
+    """(n, T) segment, and step within it, on each step of the oracle's path; -1 after its end."""
+    path = trials.path
+    lengths = path.sum(axis=1)
+    segment, within = np.full((2, len(trials), int(lengths.max())), -1)
+    flat = path.ravel()
+    on = np.arange(segment.shape[1]) < lengths[:, None]
+    segment[on] = np.repeat(np.tile(np.arange(path.shape[1]), len(trials)), flat)
+    within[on] = np.arange(flat.sum()) - np.repeat(np.cumsum(flat) - flat, flat)
+    return segment, within
 
 
-class _Replay(Player):
-    """A player of given trials, one per env, each once."""
+class _Replay(Stepper):
+    """Plays given trials, one in each env, each once.
 
-    def __init__(self, trials: TrialBatch) -> None:
-        super().__init__(trials.task, len(trials), 0)
-        self._begin_with(PlayTable(trials, trials.render(None, trials.duration)))
+    Attributes:
+        trials: the block of the trials; one row more takes the envs whose trial has ended.
+        running: (n,) whether the trial of each env goes on.
+    """
 
-    def _begin_with(self, table: PlayTable) -> None:
-        self._table_given = table
-        self._begin()
+    def __init__(self, task: Task, trials: TrialBatch) -> None:
+        super().__init__(task, len(trials), 0)
+        n = len(trials)
+        types = types_of(trials)
+        self.trials = Block(types, np.append(np.arange(n), 0), 0, trials.conditions, stride=0)
+        self.running = np.ones(n, np.bool_)
+        self.begun = True
+        self._hold(0, self.trials)
+        for env in range(n):
+            self.kernel.begin(env, 0, env)
+        self._one = self.trials
 
-    def _start_streams(self) -> None:
-        self._no_answers()
-        self.use(self._table_given)
-        self._queue = _Once()
-        self._start(np.arange(self.n))
+    def _deal(self, envs: list[int]) -> None:
+        """Park envs whose trial has ended on the last row."""
+        self.running[envs] = False
+        for env in envs:
+            self.kernel.begin(env, 0, self.n)
 
-    def _next_trials(self, ended: np.ndarray, finished: FinishedTrials) -> np.ndarray:
-        self.place[ended] = self.table.start[self.row[ended]]  # they sit out what is left, on some place of the tape
-        return ended[:0]
+    def stop(self, envs: np.ndarray) -> None:
+        """End trials where they are: slots that were not answered stay so."""
+        if len(envs):
+            self.kernel.stop(envs.tolist())
 
-    def _finish_here(self, envs: np.ndarray) -> FinishedTrials:
-        """End trials where they are: questions that were not answered stay so."""
-        slots = self.slots.take(envs) if not self.table.rules.simple else SlotState(len(envs), len(self.table.rules.payoffs.slot_names), 0)
-        self._left[envs] -= 1
-        return self._finished(envs, steps=self._steps()[envs], aborted=self._aborted[envs], slots=slots)
-
-
-class _Once(_Queue):
-    def take(self, player: Player, envs: np.ndarray) -> np.ndarray:
-        return envs

@@ -10,10 +10,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.play.info import StepInfo, TrialInfo
+from neurogym_core.play.kernel import VectorStepped
 from neurogym_core.play.options import read_options
-from neurogym_core.play.player import NO_ROWS, Player, check_actions
+from neurogym_core.play.results import VectorInfo
 from neurogym_core.play.spaces import action_space, observation_space
+from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.task import Task
 
 
@@ -44,18 +45,16 @@ class TaskVectorEnv(VectorEnv):
         self.single_action_space = action_space(task)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.player = Player(task, self.num_envs, seed)
-        self._shape, self._ids = (self.num_envs,), 0 if task.actions.continuous else task.actions.size
-        self._nowhere = np.zeros(self.num_envs, bool)
-        self._ends_episode = task.trials_per_session == 1
+        next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        self.stepper = Stepper(task, self.num_envs, seed, next_step=next_step)
         self._names = np.asarray(task.period_names)
-        self._waiting = NO_ROWS
-        self._started = False
         self._last_reward = np.zeros(self.num_envs)
 
     # ------------------------------------------------------------------ Gymnasium
 
-    def reset(self, *, seed: int | list[int | None] | None = None, options: Mapping[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """New sessions on all envs.
 
         Args:
@@ -64,73 +63,69 @@ class TaskVectorEnv(VectorEnv):
         """
         seed = _one_seed(seed)
         super().reset(seed=seed)
-        conditions = read_options(options)
-        obs = self.player.reset(seed, conditions)
+        observations = self.stepper.reset(seed, read_options(options))
         self._last_reward = np.zeros(self.num_envs)
-        self._waiting = NO_ROWS
-        self._started = True
-        return obs, {"period": self._names[self.player.table.period[self.player.place]]}
+        return observations, {"period": self.period}
 
-    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(self, actions: Any) -> VectorStepped:
         """One step of every env; see the class."""
-        if not self._started:
-            self.reset()
-        # What is right for sure is not asked again; `check_actions` says what is wrong with the rest.
-        array = np.asarray(actions)
-        if array.shape != self._shape or array.dtype != np.int64 or array.item(array.argmin()) < 0 or array.item(array.argmax()) >= self._ids:
-            array = check_actions(actions, self.num_envs, self.task)
-        idle, self._waiting = self._waiting, NO_ROWS
-        observations, reward, new_trial, _, finished, performance, over, scored = self.player.advance(array, idle)
-        self._last_reward = reward
-        info = StepInfo(scored)
-        info["new_trial"] = new_trial
-        ended, other = self._nowhere.copy(), self._nowhere.copy()
-        if finished is not None:
-            info["trial"], info["_trial"], info["performance"] = TrialInfo(finished, self.num_envs), new_trial, performance
-            if over.size:
-                self._end_sessions(over, ended, info, observations)
-        terminated, truncated = (ended, other) if self._ends_episode else (other, ended)
-        return observations, reward, terminated, truncated, info
-
-    def _end_sessions(self, over: np.ndarray, ended: np.ndarray, info: dict[str, Any], observations: np.ndarray) -> None:
-        ended[over] = True
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
-            self._waiting = over
+        task, stepper = self.task, self.stepper
+        if task.hooked or task.actions.continuous:
+            result = self._step_with_hooks(stepper.checked(actions))
         else:
-            self._add_final(info, over, observations)
+            result = stepper.kernel.vector_step(actions)
+        self._last_reward = result[1]
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and (result[2].any() or result[3].any()):
+            self._add_final(result)
+        return result
 
-    def _add_final(self, info: dict[str, Any], over: np.ndarray, observations: np.ndarray) -> None:
+    def _step_with_hooks(self, actions: np.ndarray) -> VectorStepped:
+        stepper = self.stepper
+        if not stepper.begun:
+            stepper.reset()
+        target = stepper.targets()
+        moved = stepper.step(actions)
+        info: dict[str, Any] = {"gt": target, "period": self._names[moved.period], "new_trial": moved.ended}
+        if moved.finished is not None:
+            info["trial"], info["_trial"] = VectorInfo(moved.finished, self.num_envs), moved.ended
+            info["performance"] = moved.performance
+        never = np.zeros(self.num_envs, np.bool_)
+        ends = (moved.over, never) if self.task.trials_per_session == 1 else (never, moved.over)
+        return stepper.observations(), moved.reward, *ends, info
+
+    def _add_final(self, result: VectorStepped) -> None:
         """SameStep: what belongs to the session that ended goes under ``final_info``."""
-        mask = np.zeros(self.num_envs, bool)
-        mask[over] = True
+        observations, _, terminated, truncated, info = result
+        mask = terminated | truncated
         final = np.full(self.num_envs, None, dtype=object)
-        for env in over.tolist():
+        for env in np.flatnonzero(mask).tolist():
             final[env] = observations[env].copy()
         info["final_obs"], info["_final_obs"] = final, mask
         kept = ("trial", "_trial", "performance", "gt", "period", "new_trial")
         info["final_info"], info["_final_info"] = {name: info[name] for name in kept}, mask
 
-    # ------------------------------------------------------------------ the observation in hand
+    # ------------------------------------------------------------------ the current observations
 
     @property
     def target(self) -> np.ndarray:
-        """What is right on the observations in hand: (num_envs,) ids, or (num_envs, k) for continuous actions."""
-        return self.player.targets()
+        """The right actions: (num_envs,) ids, or (num_envs, k) for continuous actions."""
+        return self.stepper.targets()
 
     @property
     def period(self) -> np.ndarray:
-        """Names of the periods of the observations in hand, (num_envs,)."""
-        return self.player.period_names()
+        """(num_envs,) names of the periods."""
+        return self._names[self.stepper.period]
 
     @property
     def trial(self) -> dict[str, np.ndarray]:
-        """Conditions of the trials in hand, name -> (num_envs, …)."""
-        return {name: values[self.player.row] for name, values in self.player.table.batch.conditions.items()}
+        """Conditions of the trials, name -> (num_envs, …)."""
+        conditions = self.stepper.conditions
+        return {name: conditions[name] for name in conditions}
 
     @property
     def trial_number(self) -> np.ndarray:
         """(num_envs,) how many trials each env has finished."""
-        return self.player.trial_number
+        return self.stepper.state("number").copy()
 
     @property
     def last_reward(self) -> np.ndarray:
@@ -139,13 +134,13 @@ class TaskVectorEnv(VectorEnv):
 
     @property
     def is_asked(self) -> np.ndarray:
-        """(num_envs,) whether a question is open on the observation in hand."""
-        return self.player.is_asked()
+        """(num_envs,) whether a slot may be answered."""
+        return self.stepper.is_asked()
 
     @property
     def can_wait(self) -> np.ndarray:
-        """(num_envs,) whether the question in hand may also be answered on a later step."""
-        return self.player.can_wait()
+        """(num_envs,) whether the slot may also be answered on a later step."""
+        return self.stepper.can_wait()
 
 
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:

@@ -17,11 +17,8 @@ from neurogym_core.tasks.session import Session
 from neurogym_core.trials.batch import TrialBatch, compile_trial
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
 from neurogym_core.trials.interface import Actions, Channels
-from neurogym_core.trials.record import RECORD_NAMES
+from neurogym_core.trials.record import DURATION, RECORD_NAMES
 from neurogym_core.trials.trial import END, VERBS, Trial
-
-DURATION = "duration."
-"""Prefix of the record's columns of played durations; the same names impose them."""
 
 
 @dataclass_transform(kw_only_default=True)
@@ -562,7 +559,6 @@ class Task:
         self._check_windows(batch)
         if self.batched:
             batch.sources[0]._trial.check_values()  # type: ignore[attr-defined]
-        self._noisy = self._find_noisy(batch)
         self._typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)
 
     def _check_timing_names(self) -> None:
@@ -580,19 +576,6 @@ class Task:
                     f"The response window of {name!r} in {self.name} has no step; let it lie within a period that lasts at "
                     f"least dt={self.dt:g} ms (start= and stop= are ms from the onset of the period)."
                 )
-
-    def _find_noisy(self, batch: TrialBatch) -> slice | None:
-        """The smallest run of units that holds every noisy one."""
-        if not self.batched:
-            return slice(0, self.channels.size)
-        trial = batch.sources[0]._trial  # type: ignore[attr-defined]
-        noisy = [self.channels[show.channel] for show in trial.shows if np.ndim(show.noise) or show.noise]
-        return slice(min(part.start for part in noisy), max(part.stop for part in noisy)) if noisy else None
-
-    @property
-    def noisy_units(self) -> slice | None:
-        """The units of the observation that may be noisy, or None."""
-        return self._noisy
 
     @property
     def typical_steps(self) -> int:

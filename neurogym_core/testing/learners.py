@@ -48,7 +48,7 @@ class QLearner(Subject):
         task, name = env.task, type(self).__name__
         if task.actions.continuous:
             raise NotSupportedError(f"{name} chooses between actions; {task.name} has continuous ones. Use another subject.")
-        if task.noisy_units is not None:
+        if task.sample(100, seed=0).noise.any():
             raise NotSupportedError(
                 f"{name} tells states apart by what it sees; {task.name} shows noise. Make it with sigma=0 (or what its "
                 "noise is called), or use another subject."

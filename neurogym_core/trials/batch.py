@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.trials.noise import Noise
+from neurogym_core.trials.noise import add_noise, key_of
 from neurogym_core.trials.trial import Span, Trial, to_steps
 
 if TYPE_CHECKING:
@@ -226,25 +226,6 @@ class TrialBatch:
             name: self.duration[:, self.period == p].sum(axis=1) for p, name in enumerate(self.period_names)
         }
 
-    @cached_property
-    def noisy(self) -> slice | None:
-        """The observation units that may ever be noisy, or None."""
-        return self.task.noisy_units
-
-    @cached_property
-    def like(self) -> tuple[TrialBatch, np.ndarray]:
-        """One trial of every kind, (k,), and which of these each trial is like, (n,): all but its noise is the same."""
-        each = self, np.arange(len(self))
-        if self.random:
-            return each
-        first, kind = sorted_by_kind(self.traits)
-        return each if first is None else (self.take(first), kind)
-
-    @property
-    def traits(self) -> list[np.ndarray]:
-        """Columns (n, …) in which trials agree that are alike: conditions, durations and targets."""
-        return [*self.conditions.values(), self.duration, self.target]
-
     def take(self, rows: Any, conditions: dict[str, np.ndarray] | None = None) -> TrialBatch:
         """The batch of some of the trials; `conditions`, where somebody has these already."""
         rows = np.asarray(rows)
@@ -260,17 +241,17 @@ class TrialBatch:
             sources=self.sources, origin=self.origin.take(rows, axis=1), jumps=self.jumps, unvisited=self.unvisited,
             random=self.random,
         )  # fmt: skip
-        if "like" in self.__dict__ and self.like[0] is not self:
-            part.like = (self.like[0], self.like[1][rows])
         return part
 
     # ------------------------------------------------------------------ rendering
 
-    def render(self, rng: np.random.Generator | Noise | None, duration: np.ndarray | None = None, skip: np.ndarray | None = None) -> np.ndarray:
+    def render(
+        self, seed: int | np.random.Generator | None, duration: np.ndarray | None = None, skip: np.ndarray | None = None
+    ) -> np.ndarray:
         """Observations of all trials, one after another, (total steps, obs) float32.
 
         Args:
-            rng: the noise, or a generator of it; None renders without noise.
+            seed: of the noise, or a generator that draws one; None renders without noise.
             duration: (n, S) steps to render; default the oracle's path.
             skip: (n,) steps of each trial that were rendered before, and that `duration` therefore lacks.
         """
@@ -281,30 +262,21 @@ class TrialBatch:
         for frame in self.frames:
             if not frame.target:
                 self._add_frame(frame, observations, duration, skip)
-        if rng is not None and self.noisy is not None:
-            self._add_noise(rng if isinstance(rng, Noise) else Noise(rng), observations, flat)
+        if seed is not None:
+            self._add_noise(seed, observations, duration, skip)
         return observations
 
-    def _add_noise(self, noise: Noise, observations: np.ndarray, flat: np.ndarray) -> None:
-        units = self.noisy
-        level = self.noise[:, :, units]
-        if level.min() == level.max():
-            factor = level.flat[0]
-        elif (level == level[..., :1]).all():
-            factor = np.repeat(np.broadcast_to(level[..., 0], self.duration.shape).ravel(), flat)
-        else:
-            every = np.broadcast_to(level, (*self.duration.shape, level.shape[2])).reshape(-1, level.shape[2])
-            factor = np.repeat(every, flat, axis=0)
-        # A piece at a time, so that what was drawn is still in the cache when it is scaled and added.
-        width = units.stop - units.start
-        rows = max(NOISE_PIECE // width, 1)
-        z = np.empty((min(rows, len(observations)), width), np.float32)
-        for begin in range(0, len(observations), rows):
-            out = observations[begin : begin + rows]
-            piece = z[: len(out)]
-            noise.fill(piece)
-            _scale_rows(piece, factor[begin : begin + rows] if np.ndim(factor) else factor)
-            _add_columns(out, piece, units)
+    def _add_noise(
+        self, seed: int | np.random.Generator, observations: np.ndarray, duration: np.ndarray, skip: np.ndarray | None
+    ) -> None:
+        drawn = int(seed.integers(1 << 63)) if isinstance(seed, np.random.Generator) else seed
+        key = key_of(np.random.SeedSequence(drawn))
+        sd = np.broadcast_to(self.noise, self.shown.shape).reshape(-1, observations.shape[1])
+        place = np.repeat(np.arange(duration.size), duration.ravel())
+        lengths = duration.sum(axis=1)
+        trial = np.repeat(np.arange(len(self)), lengths)
+        clock = np.arange(len(observations)) - (np.cumsum(lengths) - lengths)[trial] + (0 if skip is None else skip[trial])
+        add_noise(observations, sd, place, key, trial, clock)
 
     def render_targets(self, duration: np.ndarray | None = None, skip: np.ndarray | None = None) -> np.ndarray:
         """Correct actions of all steps, (total,) int64 or (total, k) float32 in task units."""
@@ -366,9 +338,6 @@ class TrialBatch:
             jumps=any(part.jumps or part.unvisited != first.unvisited for part in parts), unvisited=first.unvisited,
             random=any(part.random for part in parts), **_join_sources(parts),
         )  # fmt: skip
-        likes = [batch.__dict__.get("like", (None,)) for batch in batches]
-        if likes[0][0] is not None and all(like[0] is likes[0][0] for like in likes):
-            joined.like = (likes[0][0], np.concatenate([like[1] for like in likes]))
         return joined
 
     def _spread(self, period: np.ndarray) -> TrialBatch:
@@ -379,101 +348,6 @@ class TrialBatch:
         for name in ("duration", "weight", "shown", "target", "noise"):
             setattr(batch, name, spread(getattr(self, name), at, len(period)))
         return batch
-
-
-SOME = 64
-"""Trials from which on it pays to look for those that are alike."""
-SAMPLE = 512
-"""Trials that are looked at first."""
-
-_ODD = np.random.Generator(np.random.SFC64(1)).integers(0, 1 << 63, 1 << 12, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-
-
-def sorted_by_kind(columns: Sequence[np.ndarray]) -> tuple[np.ndarray | None, np.ndarray]:
-    """The first row of every kind, (k,), and the kind of each row, (n,), where rows are of one kind if all columns agree.
-
-    (None, …) where that is no use: there are few rows, or most are of a kind of their own.
-    """
-    n = len(columns[0])
-    sample = hash_words(words_of([values[:SAMPLE] for values in columns]))
-    if n < SOME or len(np.unique(sample)) > 0.93 * len(sample):
-        return None, np.arange(n)
-    words = words_of(columns)
-    _, first, kind = np.unique(hash_words(words), return_index=True, return_inverse=True)
-    useful = 2 * len(first) <= n and np.array_equal(words[:, first[kind]], words)
-    return (first, kind) if useful else (None, np.arange(n))
-
-
-def hash_words(words: np.ndarray) -> np.ndarray:
-    """(n,) uint64 of rows of words (w, n). Different rows may have the same one: compare before you believe it."""
-    result = np.zeros(words.shape[1], np.uint64)
-    for column, odd in zip(words, _ODD, strict=False):
-        # Mixed before they are added up, since most bits of short fractions are zeros.
-        mixed = (column ^ (column >> np.uint64(32))) * odd
-        mixed ^= mixed >> np.uint64(29)
-        result += mixed
-    return result
-
-
-def words_of(columns: Iterable[np.ndarray]) -> np.ndarray:
-    """Arrays (n, …) as one of 64-bit words, (w, n); equal rows have equal words."""
-    parts = []
-    for values in columns:
-        flat = values.reshape(len(values), -1)
-        if flat.dtype.kind in "US":
-            flat = np.ascontiguousarray(flat).view(np.uint8).reshape(len(values), -1)
-        elif flat.dtype.kind == "f":
-            flat = flat.astype(np.float64, copy=False).T.copy().view(np.uint64).T
-        parts.append(flat.T.astype(np.uint64, copy=False))
-    return np.concatenate(parts)
-
-
-class KnownRows:
-    """Rows of columns (k, …), to look others up among them: in the library of a stream, and in the rules of a table."""
-
-    def __init__(self, columns: Iterable[np.ndarray]) -> None:
-        self._words = words_of(columns)
-        hashes = hash_words(self._words)
-        self._order = np.argsort(hashes)
-        self._hashes = hashes[self._order]
-
-    def find(self, columns: Iterable[np.ndarray]) -> np.ndarray | None:
-        """(n,) which known row each row of these columns (n, …) equals; None if one of them equals none."""
-        words = words_of(columns)
-        if len(words) != len(self._words):
-            return None
-        place = np.searchsorted(self._hashes, hash_words(words))
-        row = self._order[np.minimum(place, len(self._order) - 1)]
-        return row if np.array_equal(self._words[:, row], words) else None
-
-
-FEW = 6
-"""Up to so many columns NumPy is faster column by column: its loop over the last axis would be too short."""
-
-
-NOISE_PIECE = 1 << 16
-"""Numbers of noise drawn at a time: 256 kB."""
-
-
-def _scale_rows(z: np.ndarray, factor: np.ndarray) -> None:
-    """z (steps, units) *= factor: a number, (steps,) or (steps, units); in place."""
-    if np.ndim(factor) != 1:
-        z *= factor
-        return
-    if z.shape[1] > FEW:
-        z *= factor[:, None]
-        return
-    for column in z.T:
-        column *= factor
-
-
-def _add_columns(out: np.ndarray, z: np.ndarray, units: slice) -> None:
-    """out[:, units] += z, in place."""
-    if z.shape[1] > FEW or z.shape == out.shape:
-        out[:, units] += z
-        return
-    for target, column in zip(out.T[units], z.T, strict=True):
-        target += column
 
 
 def spread_index(old: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -39,6 +39,9 @@ from neurogym_core._optional import optional
 from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, listed, unknown
 
+DURATION = "duration."
+"""Prefix of the columns of played durations; the same names impose them."""
+
 RESTING = -1
 """`choice` where nothing was chosen."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from neurogym_core.trials.record import TrialRecord
@@ -13,13 +12,12 @@ from neurogym_core.trials.record import TrialRecord
 REACTION_TIME = "reaction_time"
 
 
-def finished_in_env(env: gymnasium.Env, info: Mapping[str, Any]) -> TrialRecord | None:
+def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
     """The trial that ended on the last step of a single env, as a record of one row; None: none did."""
     if "trial" not in info:
         return None
-    known = getattr(env.unwrapped, "last_trial", None)
-    if known is not None:
-        return known.record()
+    if hasattr(info["trial"], "finished"):
+        return info["trial"].finished.record()
     return TrialRecord({name: np.asarray(value)[None] for name, value in info["trial"].items()})
 
 

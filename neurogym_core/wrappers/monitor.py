@@ -172,7 +172,7 @@ class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
 
     def step(self, action: Any) -> tuple:
         observation, reward, terminated, truncated, info = self.env.step(action)
-        finished = finished_in_env(self.env, info)
+        finished = finished_in_env(info)
         if self._watch.folder is not None:
             conditions = {} if finished is None else _first(finished, self._watch.task)
             ended = info["new_trial"]

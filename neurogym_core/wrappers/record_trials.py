@@ -143,7 +143,7 @@ class RecordTrials(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
 
     def step(self, action: Any) -> tuple:
         result = self.env.step(action)
-        finished = finished_in_env(self.env, result[4])
+        finished = finished_in_env(result[4])
         if finished is not None:
             self._log.add(finished)
         return result

@@ -27,7 +27,7 @@ class Waiting(Task):
 
 class Stepped(Waiting):
     def step_target(self, now):
-        return np.zeros(len(now.rows), int)
+        return np.zeros(now.n, int)
 
 
 @pytest.mark.parametrize("seq_len", [None, 13, 3000])

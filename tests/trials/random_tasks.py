@@ -67,6 +67,10 @@ class Description:
     slots: list[dict] = field(default_factory=list)
 
     @property
+    def noisy(self) -> bool:
+        return any(show["noise"] for show in self.shows)
+
+    @property
     def jumps(self) -> bool:
         return bool(self.then) or any(slot["jumps"] for slot in self.slots) or any(h["then"] for h in self.holds)
 

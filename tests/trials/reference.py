@@ -300,6 +300,7 @@ class Subject:
         self.written = self.coming()
         self.here = self.written.enter(0)
         self.clock = 0
+        self.opened = dict.fromkeys(self._open_at(self.here), 0)
         self.total = 0.0
         self.aborts = 0
         self.aborted = False
@@ -320,6 +321,10 @@ class Subject:
     def period(self) -> str:
         return self.written.names[self.here[0]]
 
+    def _open_at(self, here: tuple[int, int]) -> set[str]:
+        """The questions whose windows a step lies in."""
+        return {slot.name for slot in self.written.open_slots(*here)}
+
     # ------------------------------------------------------------------ one step
 
     def step(self, action: int) -> tuple[float, bool, bool]:
@@ -336,7 +341,12 @@ class Subject:
             leads = END
         if self.clock >= self.written.limit and coming is not None:
             coming, self.overdue = None, True
+            reward += self._windows_that_close(None)
         self.total += reward
+        if coming is not None:
+            went_back = leads not in (STAY, END) and coming[0] <= self.here[0]
+            before = set() if went_back or coming < self.here else self._open_at(self.here)
+            self.opened |= dict.fromkeys(self._open_at(coming) - before, self.clock)
         self.here, self.finished = coming, None
         if coming is not None:
             return reward, False, False
@@ -386,7 +396,7 @@ class Subject:
         # Several groups may answer one question (a sure bet beside the answers): choices count from the first of them.
         mine = [written.task.actions[other.group].start for other in written.trial.slots if other.name == slot.name]
         state.choice = choice + written.task.actions[slot.group].start - min(mine)
-        state.reaction_time = written.reaction_steps(slot.name, *self.here) * written.dt
+        state.reaction_time = (self.clock + 1 - self.opened[slot.name]) * written.dt
         if slot.amounts is not None:
             state.outcome, reward = "other", float(slot.amounts[i, choice])
             state.score = self._relative_worth(slot, choice)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ngym_test_random_tasks import held, playable
 
 from neurogym_core import TaskEnv, TaskVectorEnv
-from neurogym_core.play.stream import TrialStream
+from neurogym_core.play.dealer import Dealer
 
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 
@@ -111,13 +111,13 @@ class Stream:
     """The trials of a seed, in the order in which they are dealt, as they were written down."""
 
     def __init__(self, task, seed, n):
-        self.stream = TrialStream(task, seed, n)
+        self.dealer = Dealer(task, n, seed)
         self.waiting = []
 
     def __call__(self):
         if not self.waiting:
-            self.batch = self.stream.block()
-            self.waiting = list(range(len(self.batch)))
+            block = self.dealer.block()
+            self.batch, self.waiting = block.types.batch, block.kind.tolist()
         source, row = self.batch.origin[:, self.waiting.pop(0)]
         return reference.WrittenTrial(self.batch.sources[source]._trial, row)
 
@@ -161,7 +161,7 @@ def test_single_env_plays_as_the_reference(description, seed):
         assert (terminated, truncated) == ((over, False) if task.trials_per_session == 1 else (False, over))
         if ended:
             check_record(info["trial"], subject.finished)
-        if task.noisy_units is None:
+        if not description.noisy:
             np.testing.assert_allclose(obs, subject.observation, atol=1e-5)
         if over:
             env.reset()
@@ -205,6 +205,6 @@ def test_vector_env_plays_as_the_reference(description, seed, n, mode):
                 if name.endswith("reaction_time") and name.replace("reaction_time", "_reaction_time") not in answered
             }
             check_record({name: value for name, value in record.items() if name not in absent}, players[i].finished)
-        if task.noisy_units is None:
+        if not description.noisy:
             np.testing.assert_allclose(obs, [subject.observation for subject in players], atol=1e-5)
         idle = over if mode == "NextStep" else idle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.testing.conformance.candidate import ENVS, LONG, Candidate, stream_of
+from neurogym_core.testing.conformance.candidate import ENVS, LONG, Candidate, dealer_of
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 from neurogym_core.testing.conformance.statistics import largest_deviation
 
@@ -159,7 +159,7 @@ def _played(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndar
     """Per trial: mean of what was shown in these periods and their number of steps, and the right answer, as columns."""
     task = candidate.task.with_settings(trials_per_session=1)
     env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
-    stream_of(env).block_rows = candidate.several(8, 32) * ENVS
+    dealer_of(env).block_rows = candidate.several(8, 32) * ENVS
     observations, _ = env.reset(seed=19)
     actions = task.actions
     size = actions.size

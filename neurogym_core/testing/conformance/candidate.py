@@ -16,7 +16,7 @@ from neurogym_core.ecosystem.names import canonical
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import UnknownTaskError
 from neurogym_core.play.make import make, resolve
-from neurogym_core.play.stream import TrialStream
+from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.task import Task
 from neurogym_core.testing.conformance.play import Recording, anything, constants, mixed, oracle
@@ -117,10 +117,10 @@ class Candidate:
         At both levels where laying out a trial takes a call.
         """
         if self.kind == "task" and (self.level == "quick" or not self.task.batched):
-            stream = stream_of(env)
-            several = (16 if stream.n >= ENVS else 8) if self.task.batched else 4
+            dealer = dealer_of(env)
+            several = (16 if dealer.n >= ENVS else 8) if self.task.batched else 4
             single = 2048 // self.task.typical_steps if self.task.batched else 16
-            stream.block_rows = several * stream.n if stream.n > 1 else max(single, 16)
+            dealer.block_rows = several * dealer.n if dealer.n > 1 else max(single, 16)
         return env
 
     @cached_property
@@ -199,10 +199,9 @@ class Candidate:
         return self.task.sample(self.sample_size, seed=23)
 
 
-def stream_of(env: Any) -> TrialStream:
+def dealer_of(env: Any) -> Dealer:
     """Where the trials of a task's env come from."""
-    player = env.unwrapped.player
-    return getattr(player, "player", player).stream
+    return env.unwrapped.stepper.dealer  # type: ignore[no-any-return]
 
 
 def candidates(sources: Any, level: Level = "quick") -> list[Candidate]:

@@ -30,13 +30,12 @@ import numpy as np
 from neurogym_core._files import replacing
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import InvalidValueError, ManifestError
-from neurogym_core.play.player import Player, scored_period, scored_target
+from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.describe import describe
 from neurogym_core.tasks.task import Task, plain_settings
 from neurogym_core.testing.conformance.stable import StableGenerator
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.noise import Noise
 from neurogym_core.trials.record import Outcome
 
 FILE = "digests.toml"
@@ -253,23 +252,22 @@ def _outcomes(task: Task, trial: int) -> dict[str, np.ndarray]:
 def _steps(task: Task) -> str:
     """What hooks show, want and pay: half of the envs do what is right, the others go through the actions."""
     n = 6
-    player = Player(task, n, seed=0)
-    for key, name in enumerate(("conditions", "noise", "session_rng", "play")):
-        rng: Any = StableGenerator(10 + key)
-        setattr(player.stream, name, Noise(rng) if name == "noise" else rng)
-    player.reset(conditions=_design(task, 12))
+    stepper = Stepper(task, n, seed=0)
+    for key, name in ((10, "conditions"), (12, "sessions"), (13, "hooks")):
+        setattr(stepper.dealer, name, StableGenerator(key))
+    stepper.reset(conditions=_design(task, 12))
     result = _Digest()
     blank = np.zeros((n, task.channels.size), np.float32)
     for step in range(STEPS):
-        target = player.targets()
+        target = stepper.targets()
         actions = _actions(task, target, step)
         if task.step_observation is not None:
-            result.array("shown", task.step_observation(player.now, blank.copy()))
-        done = player.step(actions)
-        result.array("target", scored_target(done.scored))
+            result.array("shown", task.step_observation(stepper.now, blank.copy()))
+        done = stepper.step(actions)
+        result.array("target", target)
         result.array("reward", done.reward)
-        result.plain("period", scored_period(done.scored).tolist())
-        result.array("ended", done.ended)
+        result.plain("period", [task.period_names[period] for period in done.period.tolist()])
+        result.array("ended", np.flatnonzero(done.ended))
         if done.finished is not None:
             result.array("outcome", done.finished.outcome)
             result.array("performance", done.finished.performance)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurogym_core.play.finished import FinishedTrials
+from neurogym_core.play.results import TrialResults
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.testing.subjects import subject_named
 
@@ -57,7 +57,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     player.begin(env)
     before = env.trial_number.copy()
     earned = np.zeros(env.num_envs)
-    parts: list[tuple[np.ndarray, FinishedTrials]] = []
+    parts: list[tuple[np.ndarray, TrialResults]] = []
     steps, fewest = 0, 0
     while fewest < most and not (steps >= enough and fewest >= least) and steps < PATIENCE * enough:
         observations, reward, _, _, info = env.step(player(env, observations))
@@ -73,7 +73,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     )  # fmt: skip
 
 
-def _table(parts: list[tuple[np.ndarray, FinishedTrials]], column: str, envs: int, trials: int) -> np.ndarray:
+def _table(parts: list[tuple[np.ndarray, TrialResults]], column: str, envs: int, trials: int) -> np.ndarray:
     """(envs, trials): the first trials of each env, so that short ones are not preferred."""
     table = np.zeros((envs, trials))
     for number, finished in parts:
@@ -82,8 +82,8 @@ def _table(parts: list[tuple[np.ndarray, FinishedTrials]], column: str, envs: in
     return table
 
 
-def _conditions(parts: list[tuple[np.ndarray, FinishedTrials]]) -> dict[str, np.ndarray]:
+def _conditions(parts: list[tuple[np.ndarray, TrialResults]]) -> dict[str, np.ndarray]:
     if not parts:
         return {}
-    rows = [{name: values[one.rows] for name, values in one.table.batch.conditions.items()} for _, one in parts]
+    rows = [one.conditions for _, one in parts]
     return {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}

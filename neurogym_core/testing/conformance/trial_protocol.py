@@ -10,7 +10,7 @@ import numpy as np
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.tasks.task import DURATION, Task
-from neurogym_core.testing.conformance.candidate import Candidate, stream_of
+from neurogym_core.testing.conformance.candidate import Candidate, dealer_of
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 from neurogym_core.testing.conformance.statistics import (
     distance_in_steps,
@@ -208,7 +208,7 @@ def _impose(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> None:
         same = _equal(batch.conditions[name], values)
         require(same, f"Imposed as {values[:3]}, the condition {name!r} was laid out as {batch.conditions[name][:3]}.")
     env = TaskEnv(task)
-    stream_of(env).block_rows = n
+    dealer_of(env).block_rows = n
     env.reset(seed=2, options={"conditions": imposed})
     for k in range(n):
         for name, values in imposed.items():

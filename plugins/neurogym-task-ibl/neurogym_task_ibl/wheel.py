@@ -86,7 +86,7 @@ class IBLWheel(IBL):
 
     def _left(self, now: Any) -> np.ndarray:
         """Time that is left of the response, ms."""
-        return now.batch.period_steps["response"][now.rows] * now.dt - now.elapsed
+        return now.remaining
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
         grating = spread_on_units(_start(now) + now.memory["moved"], now.conditions["contrast"])

@@ -29,7 +29,7 @@ REWARD = {
 }  # fmt: skip
 """The most that a trial pays."""
 WITH_CUE = [kind for kind in REWARD if "fixation" in kind().channels]
-NOISY = [kind for kind in REWARD if kind().noisy_units is not None]
+NOISY = [kind for kind in REWARD if kind().sample(20, seed=0).noise.any()]
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])

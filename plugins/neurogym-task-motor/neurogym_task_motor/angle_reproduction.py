@@ -109,7 +109,7 @@ class AngleReproduction(Task):
 
     def _outcome(self, now: Any, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """Of those who rest on the last step; whoever still moves is wrong by the table."""
-        left = now.batch.period_steps["go2"][now.rows] * self.dt - now.elapsed
+        left = now.remaining
         resting = now.in_period("go2") & (left < 1.5 * self.dt) & (action == 0)
         near = np.maximum(distance, now.memory["first_error"]) <= self.tolerance
         return np.where(resting, np.where(near, Outcome.CORRECT, Outcome.ERROR), Outcome.NONE)

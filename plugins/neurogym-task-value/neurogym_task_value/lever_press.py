@@ -120,7 +120,7 @@ class LeverPress(Task):
 
     def _left(self, now: Any) -> np.ndarray:
         """Time that is left at the lever, ms."""
-        return now.batch.period_steps["lever"][now.rows] * self.dt - now.elapsed
+        return now.remaining
 
     def _paid(self, now: Any, action: np.ndarray, done: np.ndarray, late: np.ndarray) -> np.ndarray:
         rewards, share = self.rewards, self.dt / 100

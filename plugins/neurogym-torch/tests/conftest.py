@@ -91,7 +91,7 @@ class Cursor(Sides):
     """Shows what depends on the subject."""
 
     def step_target(self, now):
-        return np.zeros(len(now.rows), int)
+        return np.zeros(now.n, int)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,259 @@
+"""`Dealer`: which trial an env, or a row of a dataset, plays next. It alone decides what equal seeds give.
+
+A seed gives three independent generators (conditions and durations; sessions; hooks) and the key of the noise. Trials
+come in one of three ways. *Shared*: trials that depend on nothing are dealt in order to whichever env asks next.
+*Per session*: trials that depend on those before them belong to their env; each env goes through a chain of blocks at
+its own pace. *On demand*: trials that depend on outcomes are drawn when the last one has ended.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.play.blocks import Block
+from neurogym_core.play.results import TrialResults
+from neurogym_core.play.types import TypeIndex
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.noise import key_of
+from neurogym_core.trials.record import DURATION
+
+Columns = Mapping[str, npt.NDArray[Any]]
+
+BLOCK_STEPS = 1 << 15
+"""Steps of a block, about: as many trials as typically last so long."""
+BLOCK_UNITS = 1 << 21
+"""Numbers that the observations of a block may have, about."""
+BLOCK_DRAWS = 1 << 10
+"""Trials of each env in a block, at most, where each is a call of `draw`."""
+SMALLEST = 16
+ROOM = 256
+"""Rows of a block that is filled on demand."""
+
+
+class Dealer:
+    """Trials for `n` envs.
+
+    Attributes:
+        key: of the noise.
+        hooks: generator for what happens only when a subject acts.
+    """
+
+    def __init__(self, task: Task, n: int, seed: int | np.random.SeedSequence | None = None) -> None:
+        self.task, self.n = task, n
+        self.block_rows = _block_rows(task, n)
+        self.types = TypeIndex(task)
+        self.seed(seed)
+
+    def seed(self, seed: int | np.random.SeedSequence | None) -> None:
+        """Begin again: the seed fixes all that follows; None: the operating system's entropy does."""
+        sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+        # Fresh children of the same sequence whenever it is used: spawn() would count on from the last time.
+        conditions, noise, sessions, hooks = (
+            np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k)) for k in range(4)
+        )
+        self.conditions, self.sessions, self.hooks = map(_generator, (conditions, sessions, hooks))
+        self.key = key_of(noise)
+        self.serial = 0  # of the coming trial
+        self.session: Session | None = None
+        self.subject: Session | None = None
+        self.impose({})
+
+    def impose(self, conditions: Mapping[str, Any]) -> None:
+        """Impose conditions (and durations, as ``duration.<period>``) on all coming trials.
+
+        A value holds for every trial; an array (m,) gives the values of the coming trials in turn, over and over.
+        """
+        imposed: dict[str, npt.NDArray[Any]] = {}
+        for name, value in conditions.items():
+            period = name.removeprefix(DURATION)
+            known = self.task.period_names if name.startswith(DURATION) else self.task.conditions
+            if (period if name.startswith(DURATION) else name) not in known:
+                names = [*self.task.conditions, *(DURATION + known for known in self.task.period_names)]
+                raise unknown("condition", name, names, of=self.task.name)
+            imposed[name] = np.asarray(value)
+            if not imposed[name].size:
+                raise InvalidValueError(
+                    f"The condition {name!r} of {self.task.name} was imposed with no values; give at least one."
+                )
+            if imposed[name].dtype.kind == "f" and np.isnan(imposed[name]).any():
+                raise InvalidValueError(
+                    f"The condition {name!r} of {self.task.name} was imposed as NaN; give a number."
+                )
+        self.imposed, self._imposed_at = imposed, 0
+        self._durations: Columns = {}
+        self._open: Block | None = None  # the block that is filled on demand, and how many of its rows are
+        self._used = 0
+
+    # ------------------------------------------------------------------ sessions
+
+    def new_sessions(self) -> None:
+        """Start a session in every env."""
+        if self.task.stateful:
+            self.session = self.task.fresh_session(self.sessions, self.n, self.subject)
+            self.subject = self.session.subject
+
+    def _renew_sessions(self, envs: npt.NDArray[np.int64]) -> None:
+        """Start another session in some of the envs, whose subjects remember the trial that ended the last one."""
+        assert self.session is not None
+        subject = self.subject.take(envs)  # type: ignore[union-attr]
+        subject.previous = {name: values[envs] for name, values in self.session.previous.items()}
+        fresh = self.task.fresh_session(self.sessions, len(envs), subject)
+        self.session.put(envs, fresh)
+        self.session.remember(envs, fresh.previous)
+
+    # ------------------------------------------------------------------ blocks
+
+    def block(self) -> Block:
+        """The next block: of stride 1 if trials depend on nothing, else of stride n."""
+        task, rows = self.task, self.block_rows
+        if not task.stateful:
+            drawn = task.draw_conditions(self.conditions, rows, self._next_imposed(rows))
+            return self._lay_out(drawn, rows, stride=1)
+        trials = max(rows // self.n, 1)
+        drawn = {name: values.reshape(-1, *values.shape[2:]) for name, values in self._sessions(trials).items()}
+        block = self._lay_out(self._with_imposed(drawn, trials * self.n), trials * self.n, stride=self.n)
+        block.after = _Snapshot(self)
+        return block
+
+    def following(self, block: Block) -> Block:
+        """The block after one, of the same envs: the one that others play already, or drawn anew from where it ended."""
+        known = block.following() if block.following is not None else None
+        if known is None:
+            block.after.restore(self)
+            known = self.block()
+            block.following = weakref.ref(known)
+        return known
+
+    def _sessions(self, trials: int) -> Columns:
+        """Conditions of `trials` trials of every env, (trials, n, …), starting sessions where one ends."""
+        limit, parts, left = self.task.trials_per_session, [], trials
+        while left:
+            if self.session is None or (limit is not None and self.session.trial[0] >= limit):
+                self.new_sessions()
+            session: Session = self.session  # type: ignore[assignment]
+            now = left if limit is None else min(left, limit - int(session.trial[0]))
+            before = session.trial.copy()
+            parts.append(self.task.draw_ahead(session, self.sessions, now))
+            session.trial = before + now
+            left -= now
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def on_demand(self, envs: npt.NDArray[np.int64], ended: TrialResults | None) -> tuple[Block, int]:
+        """The coming trials of envs whose last ones have ended: a block, and the first of their rows in it."""
+        session = self.session
+        if session is None:
+            self.new_sessions()
+        elif ended is not None:
+            session.remember(envs, _history(ended))
+            limit = self.task.trials_per_session
+            over = envs[session.trial[envs] >= limit] if limit is not None else envs[:0]
+            if len(over):
+                self._renew_sessions(over)
+        return self._add(self._draw(envs), len(envs))
+
+    def _draw(self, envs: npt.NDArray[np.int64]) -> Columns:
+        session: Session = self.session  # type: ignore[assignment]
+        if len(envs) == self.n:
+            drawn = self.task.draw(session, self.sessions)
+            session.trial += 1
+        else:
+            part = session.take(envs)
+            drawn = self.task.draw(part, self.sessions)
+            part.trial += 1
+            session.put(envs, part)
+        return self._with_imposed(drawn, len(envs))
+
+    def _add(self, conditions: Columns, n: int) -> tuple[Block, int]:
+        """Rows for trials on demand: in the current block if it has room for them and they are of its types."""
+        types, kind = self.types.lay_out(conditions, n, self.conditions, self._durations)
+        block, used = self._open, self._used
+        if block is None or block.types is not types or used + n > len(block) or not _fits(block.conditions, conditions):
+            size = n if self.types.useless else max(n, ROOM)
+            block = Block(types, np.zeros(size, np.int64), self.serial, _room(conditions, size), stride=0)
+            self._open, used = block, 0
+            self.serial += size
+        block.kind[used : used + n] = kind
+        for name, values in conditions.items():
+            block.conditions[name][used : used + n] = values
+        self._used = used + n
+        return block, used
+
+    def _lay_out(self, conditions: Columns, n: int, stride: int) -> Block:
+        types, kind = self.types.lay_out(conditions, n, self.conditions, self._durations)
+        block = Block(types, kind, self.serial, conditions, stride)
+        self.serial += n
+        return block
+
+    # ------------------------------------------------------------------ imposing
+
+    def _next_imposed(self, n: int) -> Columns:
+        """The imposed conditions of the coming `n` trials; imposed durations go to `_durations`."""
+        values = {name: self._slice(name, value, n) for name, value in self.imposed.items()}
+        self._durations = {
+            name.removeprefix(DURATION): value for name, value in values.items() if name.startswith(DURATION)
+        }
+        self._imposed_at += n
+        return {name: value for name, value in values.items() if not name.startswith(DURATION)}
+
+    def _slice(self, name: str, value: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+        several = 0 if name.startswith(DURATION) else self.task.dimensions_of(name)
+        return value if value.ndim <= several else value[(self._imposed_at + np.arange(n)) % len(value)]
+
+    def _with_imposed(self, drawn: Columns, n: int) -> Columns:
+        return self.task.impose_on(drawn, self.conditions, n, self._next_imposed(n) if self.imposed else {})
+
+
+class _Snapshot:
+    """What a dealer draws from, as it is when a block has been drawn."""
+
+    NAMES = ("session", "subject", "conditions", "sessions", "serial", "_imposed_at")
+
+    def __init__(self, dealer: Dealer) -> None:
+        self._state = copy.deepcopy({name: getattr(dealer, name) for name in self.NAMES})
+
+    def restore(self, dealer: Dealer) -> None:
+        """Go back to that moment."""
+        for name, value in copy.deepcopy(self._state).items():
+            setattr(dealer, name, value)
+
+
+def _generator(sequence: np.random.SeedSequence) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(sequence))
+
+
+def _block_rows(task: Task, n: int) -> int:
+    """Trials that are laid out together."""
+    steps = task.typical_steps
+    wanted = max(BLOCK_STEPS // steps, 32 * n if n > 1 else 1)
+    if task.stateful and type(task).draw_ahead is Task.draw_ahead:
+        wanted = min(wanted, BLOCK_DRAWS * n)
+    most = BLOCK_UNITS // (steps * (task.channels.size + 4))
+    return max(min(wanted, most, 1 << 15), n, SMALLEST)
+
+
+def _history(ended: TrialResults) -> Columns:
+    """What `session.previous` keeps of the trials that ended."""
+    return {
+        **ended.conditions, "choice": ended.choice, "outcome": ended.outcome,
+        "reward": ended.reward, "performance": ended.performance,
+    }  # fmt: skip
+
+
+def _room(conditions: Columns, size: int) -> dict[str, npt.NDArray[Any]]:
+    return {name: np.zeros((size, *values.shape[1:]), values.dtype) for name, values in conditions.items()}
+
+
+def _fits(there: Columns, coming: Columns) -> bool:
+    """Whether columns can take values without changing their type or shape."""
+    return all(
+        there[name].shape[1:] == values.shape[1:] and there[name].dtype == values.dtype
+        for name, values in coming.items()
+    )

@@ -1,0 +1,245 @@
+"""`TrialResults`: trials that ended, as columns that are computed on first access, and the `info` dicts made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neurogym_core.play.blocks import Block
+from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RESTING, TrialRecord
+
+Array = npt.NDArray[Any]
+
+
+class TrialResults:
+    """m trials that ended.
+
+    Args:
+        rows: (m,) rows of the trials in their blocks.
+        blocks: their block, or one for each.
+    """
+
+    def __init__(self, rows: npt.NDArray[np.int64], blocks: Block | Sequence[Block]) -> None:
+        self.rows = rows
+        self._blocks = blocks
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def block(self) -> Block:
+        """The block of the first trial."""
+        return self._parts[0][0]
+
+    @cached_property
+    def _parts(self) -> list[tuple[Block, Array]]:
+        """The blocks, and which of the trials are of each."""
+        if isinstance(self._blocks, Block):
+            return [(self._blocks, np.arange(len(self.rows)))]
+        which: dict[int, list[int]] = {}
+        for place, block in enumerate(self._blocks):
+            which.setdefault(id(block), []).append(place)
+        return [(self._blocks[places[0]], np.array(places)) for places in which.values()]
+
+    def _gather(self, values_of: Callable[[Block, Array], Array]) -> Array:
+        """Values (m, …) from those of each block's rows."""
+        parts = [values_of(block, self.rows[places]) for block, places in self._parts]
+        if len(parts) == 1:
+            return parts[0]
+        order = np.argsort(np.concatenate([places for _, places in self._parts]), kind="stable")
+        return np.concatenate(parts)[order]
+
+    def _logged(self, name: str) -> Array:
+        return self._gather(lambda block, rows: getattr(block.log, name)[rows])
+
+    envs = property(lambda self: self._logged("env"), doc="(m,) int64, the env each trial was played in.")
+    number = property(lambda self: self._logged("number"), doc="(m,) int64, number of each trial in its env.")
+    session = property(lambda self: self._logged("session"), doc="(m,) int64, number of its session.")
+    reward = property(lambda self: self._logged("reward"), doc="(m,) float64, sum over the trial.")
+    aborts = property(lambda self: self._logged("aborts"), doc="(m,) int64, actions that broke the hold.")
+    steps = property(lambda self: self._logged("steps"), doc="(m,) int64, steps played.")
+    outcome = property(lambda self: self._logged("outcome"), doc="(m,) int8, `Outcome` of each trial.")
+    performance = property(lambda self: self._logged("performance"), doc="(m,) float64, from 0 to 1.")
+
+    @property
+    def choice(self) -> Array:
+        """(m,) int64, choice of the first slot; -1: none."""
+        return self._gather(
+            lambda block, rows: block.log.slot_choice[rows, 0] if block.types.slot_names else np.full(len(rows), RESTING)
+        )
+
+    @cached_property
+    def conditions(self) -> dict[str, Array]:
+        """Conditions of the trials, name -> (m, …)."""
+        names = self._parts[0][0].conditions
+        return {name: self._gather(lambda block, rows, name=name: block.conditions[name][rows]) for name in names}
+
+    @cached_property
+    def columns(self) -> dict[str, Array]:
+        """All columns of the trial record, name -> (m, …)."""
+        if len(self._parts) == 1:
+            return _columns(self._parts[0][0], self.rows)
+        records = [TrialRecord(_columns(block, self.rows[places])) for block, places in self._parts]
+        order = np.argsort(np.concatenate([places for _, places in self._parts]), kind="stable")
+        joined = TrialRecord.concatenate(records)
+        return {name: joined[name][order] for name in joined}
+
+    def record(self) -> TrialRecord:
+        """The trials as a record."""
+        return TrialRecord(self.columns)
+
+    def row(self, i: int) -> dict[str, Any]:
+        """Trial `i` as Python values; a reaction time that is absent is an absent key."""
+        row = {name: values[i].tolist() for name, values in self.columns.items()}
+        return {name: value for name, value in row.items() if not (name.endswith("reaction_time") and value != value)}
+
+
+def _columns(block: Block, rows: Array) -> dict[str, Array]:
+    log, types, kind = block.log, block.types, block.kind[rows]
+    columns: dict[str, Array] = {"trial": log.number[rows], "env": log.env[rows], "session": log.session[rows]}
+    columns |= {name: values[rows] for name, values in block.conditions.items()}
+    columns |= {name: values[kind] for name, values in types.notes.items()}
+    for k, name in enumerate(types.slot_names):
+        prefix = f"{name}." if len(types.slot_names) > 1 else ""
+        columns[f"{prefix}choice"] = _choice(block, rows, k)
+        columns[f"{prefix}outcome"] = OUTCOME_NAMES[log.slot_outcome[rows, k]]
+        columns[f"{prefix}reaction_time"] = log.slot_time[rows, k]
+    columns |= {
+        "outcome": OUTCOME_NAMES[log.outcome[rows]], "performance": log.performance[rows],
+        "reward": log.reward[rows], "aborts": log.aborts[rows], "steps": log.steps[rows],
+    }  # fmt: skip
+    columns |= {DURATION + name: ms[kind] for name, ms in types.durations.items()}
+    return columns
+
+
+def _choice(block: Block, rows: Array, k: int) -> Array:
+    """(m,) choices of a slot; of continuous actions the values in task units, (m,) or (m, dimensions)."""
+    log = block.log
+    if not log.values.shape[2]:
+        return log.slot_choice[rows, k]
+    values = np.where(log.slot_choice[rows, k, None] >= 0, log.values[rows, k][:, block.types.slot_units[k]], 0.0)
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+class LazyDict(dict[str, Any]):
+    """A dict whose items are computed when one of them is first asked for.
+
+    Gymnasium asks whether `info["trial"]` is a dict, and few subjects look into it on every step. It copies and pickles
+    as a plain dict.
+    """
+
+    __slots__ = ("_pending",)
+
+    def __init__(self) -> None:
+        self._pending = True
+
+    def compute(self) -> dict[str, Any]:
+        """The items."""
+        raise NotImplementedError
+
+    def _full(self) -> dict[str, Any]:
+        if self._pending:
+            self._pending = False
+            dict.update(self, self.compute())
+        return self
+
+    def __missing__(self, name: str) -> Any:
+        if not self._pending:
+            raise KeyError(name)
+        return self._full()[name]
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
+        return dict, (self.copy(),)
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self._full(), name)
+
+    def __iter__(self) -> Iterator[str]:
+        return dict.__iter__(self._full())
+
+    def __len__(self) -> int:
+        return dict.__len__(self._full())
+
+    def __eq__(self, other: object) -> bool:
+        return dict.__eq__(self._full(), other._full() if isinstance(other, LazyDict) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return dict.__repr__(self._full())
+
+    def __or__(self, other: Any) -> dict[str, Any]:
+        return self.copy() | other
+
+    def __ror__(self, other: Any) -> dict[str, Any]:
+        return other | self.copy()  # type: ignore[no-any-return]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return dict.get(self._full(), name, default)
+
+    def keys(self) -> Any:
+        return dict.keys(self._full())
+
+    def values(self) -> Any:
+        return dict.values(self._full())
+
+    def items(self) -> Any:
+        return dict.items(self._full())
+
+    def copy(self) -> dict[str, Any]:
+        return dict(dict.items(self._full()))
+
+
+class TrialInfo(LazyDict):
+    """``info["trial"]`` of a single env: column -> Python value; an absent reaction time is an absent key."""
+
+    __slots__ = ("_block", "_row")
+
+    def __init__(self, block: Block, row: int) -> None:
+        self._pending, self._block, self._row = True, block, row
+
+    @classmethod
+    def of(cls, results: TrialResults) -> TrialInfo:
+        """Of the only one of these trials."""
+        return cls(results.block, results.rows.item())
+
+    @property
+    def finished(self) -> TrialResults:
+        """The trial as `TrialResults` of one row."""
+        return TrialResults(np.array([self._row]), self._block)
+
+    def compute(self) -> dict[str, Any]:
+        return self.finished.row(0)
+
+
+class VectorInfo(LazyDict):
+    """``info["trial"]`` of a vector env: column -> (N,) array, filled in where ``_trial`` is True.
+
+    Reaction times have a mask of their own, ``_reaction_time``.
+    """
+
+    __slots__ = ("_n", "finished")
+
+    def __init__(self, finished: TrialResults, n: int) -> None:
+        self._pending, self.finished, self._n = True, finished, n
+
+    def compute(self) -> dict[str, Any]:
+        envs, wide = self.finished.envs, {}
+        for name, values in self.finished.columns.items():
+            if name.endswith("reaction_time"):
+                wide[f"{name.removesuffix('reaction_time')}_reaction_time"] = self._spread(~np.isnan(values), envs)
+                values = np.nan_to_num(values, nan=0.0)
+            wide[name] = self._spread(values, envs)
+        return wide
+
+    def _spread(self, values: Array, envs: Array) -> Array:
+        out = np.zeros((self._n, *values.shape[1:]), values.dtype)
+        out[envs] = values
+        return out

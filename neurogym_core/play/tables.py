@@ -1,0 +1,261 @@
+"""`Tables`: everything that can happen in trials of k types, as flat arrays.
+
+A trial is a state machine over segments. On each step of a segment the table says what is shown, with how much
+noise, which action is right, and for each action what it pays, means, answers, and where it leads; a segment ends
+when its steps are played, or when an action leads out of it. The kernel (`kernel.py`, `_kernel.c`) interprets
+these arrays and knows nothing else: no task, no period names, no Python objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from neurogym_core.errors import TrialLayoutError
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.payoffs import Payoffs
+from neurogym_core.trials.trial import END, STAY
+
+Ints = npt.NDArray[np.integer]
+Floats = npt.NDArray[np.floating]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tables:
+    """k types of trials over S segments, P periods, A actions, K answer slots, U observation units.
+
+    Continuous actions have D dimensions, and A = 2 columns (resting, acting), or 1 where no axis triggers.
+    A destination is the index of a period, STAY (-1) or END (-2).
+
+    Attributes:
+        period: (S,) int32, the period of each segment.
+        follows: (S,) int32, the segment after each when its time runs out, or END.
+        endless: (S,) bool, segments without a timer.
+        entry: (P,) int32, the first segment of each period.
+        duration: (k, S) int32, steps; segments of 0 steps are passed over.
+        limit: (k,) int32, steps after which the trial is over.
+        shown: (k, S, U) float32, the observation without noise.
+        sd: (k or 1, S, U) float32, SD of the noise.
+        script: (R, U) float32, observations of types that change within a segment, without noise.
+        script_at: (k, S) int64, row of `script` for a segment's first step, or -1: `shown` holds.
+        target: (k, S) int64, the right action; (k, S, D) float32 in task units for continuous actions.
+        target_script: (R, D) float32, targets that change within a segment; empty if none does.
+        weight: (k, S) float32, the weight of a step in a supervised loss.
+        reward: (k, S, A) float64.
+        aborts: (k, S, A) bool, the action breaks the hold.
+        goto: (k, S, A) int16, destination.
+        slot: (k, S, A) int8, the slot that the action answers, or -1.
+        outcome: (k, S, A) int8, the `Outcome` of that answer.
+        score: (k, S, A) float64, its score.
+        window: (k, S, K) bool, the slot may be answered here.
+        asked: (k, K) bool, the slot exists in this type.
+        miss_reward, miss_outcome: (k, K) float64, int8, of a window that closes unanswered.
+        error_reward, error_goto: (k, K) float64, int16, of an answer that is too early, too late, too far off,
+            or lacks the slot it needs.
+        due: (k, K) float64, ms from the window's opening to the right moment; NaN: any moment.
+        tolerance: (k, K) float64, ms around `due`, or the largest distance of a continuous answer.
+        graded: (k, K, G) float64, pay of a timed answer that is right, by its step in the window.
+        graded_from: (k, K) int32, the step in the window (from 1) of the first entry of `graded`; 0: pay is flat.
+        aim: (k, K, D) float64, wanted values of continuous answers, task units.
+        best: (k,) float64, the most a trial can pay, or NaN: performance is the mean score.
+        needs: (K,) int32, the slot that has to be correct for this one to be, or -1.
+        first_action: (K,) int32, the action that is choice 0 of the slot.
+        dt: ms per step.
+        trigger: False for continuous actions that are judged when the window closes.
+    """
+
+    period: Ints
+    follows: Ints
+    endless: Bools
+    entry: Ints
+    duration: Ints
+    limit: Ints
+    shown: Floats
+    sd: Floats
+    script: Floats
+    script_at: Ints
+    target: Ints | Floats
+    target_script: Floats
+    weight: Floats
+    reward: Floats
+    aborts: Bools
+    goto: Ints
+    slot: Ints
+    outcome: Ints
+    score: Floats
+    window: Bools
+    asked: Bools
+    miss_reward: Floats
+    miss_outcome: Ints
+    error_reward: Floats
+    error_goto: Ints
+    due: Floats
+    tolerance: Floats
+    graded: Floats
+    graded_from: Ints
+    aim: Floats
+    best: Floats
+    needs: Ints
+    first_action: Ints
+    dt: float
+    trigger: bool
+
+    def __len__(self) -> int:
+        return len(self.duration)
+
+    @property
+    def n_slots(self) -> int:
+        """Number of answer slots, K."""
+        return len(self.needs)
+
+    @property
+    def n_units(self) -> int:
+        """Number of observation units, U."""
+        return self.shown.shape[2]
+
+    def landing(self, kind: Ints, segment: Ints) -> Ints:
+        """(m,) the segments that trials of types `kind` (m,) come to when they enter `segment` (m,).
+
+        Segments of 0 steps are passed over.
+        """
+        segment = np.array(segment)
+        for _ in range(2 * len(self.follows)):
+            passed = np.flatnonzero(segment >= 0)
+            passed = passed[self.duration[kind[passed], segment[passed]] == 0]
+            if not len(passed):
+                return segment
+            segment[passed] = self.follows[segment[passed]]
+        segment[passed] = END  # periods of no steps that lead to each other
+        return segment
+
+
+def tables_of(batch: TrialBatch) -> Tables:
+    """The tables of a batch, each trial a type of its own.
+
+    Raises:
+        TrialLayoutError: a trial has no steps.
+    """
+    pay, duration = batch.payoffs, batch.duration
+    n, n_segments = duration.shape
+    lengths = duration.sum(axis=1)
+    period = batch.period.astype(np.int32)
+    entry = np.searchsorted(period, np.arange(len(batch.period_names))).astype(np.int32)
+    graded, graded_from = _graded(pay, batch.task.dt)
+    script, script_at, target_script = _scripts(batch, lengths)
+    tables = Tables(
+        period=period,
+        follows=_follows(period, pay.period_then, entry),
+        endless=_endless(batch),
+        entry=entry,
+        duration=_as(duration, np.int32),
+        limit=_as(np.minimum(_limit(batch, lengths), np.iinfo(np.int32).max), np.int32),
+        shown=_as(batch.shown, np.float32),
+        sd=_as(batch.noise, np.float32),
+        script=script,
+        script_at=script_at,
+        target=np.ascontiguousarray(batch.target),
+        target_script=target_script,
+        weight=_as(batch.weight, np.float32),
+        reward=_as(pay.reward, np.float64),
+        aborts=_as(pay.aborts, np.bool_),
+        goto=_as(pay.goto, np.int16),
+        slot=_as(pay.slot, np.int8),
+        outcome=_as(pay.outcome, np.int8),
+        score=_as(pay.score, np.float64),
+        window=_as(pay.window, np.bool_),
+        asked=_as(pay.asked, np.bool_),
+        miss_reward=_as(pay.miss_reward, np.float64),
+        miss_outcome=_as(pay.miss_outcome, np.int8),
+        error_reward=_as(pay.error_reward, np.float64),
+        error_goto=_as(pay.error_goto, np.int16),
+        due=_as(pay.due, np.float64),
+        tolerance=_as(pay.tolerance, np.float64),
+        graded=graded,
+        graded_from=graded_from,
+        aim=_as(pay.aim, np.float64),
+        best=_as(pay.best, np.float64),
+        needs=np.array(pay.needs, np.int32),
+        first_action=np.array([units.start for units in pay.units], np.int32),
+        dt=float(batch.task.dt),
+        trigger=batch.task.actions.trigger is not None if batch.task.actions.continuous else True,
+    )
+    _check_begins(tables, lengths, batch.task.name)
+    return tables
+
+
+def _as(values: np.ndarray, dtype: npt.DTypeLike) -> np.ndarray:
+    return np.ascontiguousarray(values, dtype)
+
+
+def _follows(period: Ints, then: Ints, entry: Ints) -> Ints:
+    """(S,) the segment after each when its time runs out."""
+    follows = np.append(np.arange(1, len(period)), END).astype(np.int32)
+    last = np.append(period[1:] != period[:-1], True)
+    for segment in np.flatnonzero(last):
+        destination = then[period[segment]]
+        if destination != STAY:
+            follows[segment] = END if destination == END else entry[destination]
+    return follows
+
+
+def _endless(batch: TrialBatch) -> Bools:
+    """(S,) the last segments of periods without a timer."""
+    endless = np.zeros(len(batch.period), np.bool_)
+    for name in batch.untimed:
+        endless[np.flatnonzero(batch.period == batch.period_names.index(name))[-1]] = True
+    return endless
+
+
+def _limit(batch: TrialBatch, lengths: Ints) -> Ints:
+    """(n,) steps that trials may last; those with an untimed period are laid out for as long as they may."""
+    return lengths if batch.untimed else batch.task.max_steps_of(lengths)
+
+
+def _scripts(batch: TrialBatch, lengths: Ints) -> tuple[Floats, Ints, Floats]:
+    """Observations and targets of every step, where some change within a segment."""
+    n_units, size = batch.shown.shape[2], batch.target.shape[2] if batch.target.ndim == 3 else 0
+    nothing = np.zeros((0, n_units), np.float32), np.full(batch.duration.shape, -1, np.int64)
+    if not batch.frames:
+        return (*nothing, np.zeros((0, size), np.float32))
+    begin = np.cumsum(lengths) - lengths
+    script_at = begin[:, None] + np.cumsum(batch.duration, axis=1) - batch.duration
+    targets = np.zeros((0, size), np.float32)
+    if any(frame.target for frame in batch.frames):
+        targets = batch.render_targets(batch.duration).astype(np.float32)
+    return batch.render(None, batch.duration), script_at, targets
+
+
+def _graded(pay: Payoffs, dt: float) -> tuple[Floats, Ints]:
+    """What timed answers pay on each step at which they are right, and the first of these steps."""
+    n, n_slots = pay.due.shape
+    start = np.zeros((n, n_slots), np.int32)
+    timed = [k for k in range(n_slots) if pay.pays[k] is not None and np.isfinite(pay.due[:, k]).any()]
+    if not timed:
+        return np.zeros((n, n_slots, 0)), start
+    first = np.maximum(np.floor((pay.due - pay.tolerance) / dt), 1)
+    last = np.ceil((pay.due + pay.tolerance) / dt)
+    width = int(np.nanmax((last - first)[:, timed])) + 1
+    graded = np.zeros((n, n_slots, max(width, 1)))
+    for k in timed:
+        rows = np.isfinite(pay.due[:, k])
+        step = first[rows, k, None] + np.arange(graded.shape[2])
+        error = np.abs(step * dt - pay.due[rows, k, None])
+        tolerance = np.broadcast_to(pay.tolerance[rows, k, None], error.shape)
+        graded[rows, k] = pay.pays[k](error.ravel(), tolerance.ravel()).reshape(error.shape)
+        start[rows, k] = first[rows, k]
+    return graded, start
+
+
+def _check_begins(tables: Tables, lengths: Ints, name: str) -> None:
+    if not lengths.all():
+        raise TrialLayoutError(
+            f"A trial of {name} lasts 0 steps; let at least one period last dt={tables.dt:g} ms or more."
+        )
+    if (tables.landing(np.arange(len(tables)), np.zeros(len(tables), np.int64)) == END).any():
+        raise TrialLayoutError(
+            f"A trial of {name} is over before its first step: periods of 0 ms lead to its end; let the period "
+            "that it begins with last longer, or lead elsewhere."
+        )

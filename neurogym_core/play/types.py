@@ -1,0 +1,155 @@
+"""`TypeIndex`: trials with the same conditions are of one type, which is laid out once.
+
+Where conditions say all of a trial but its noise (no duration is drawn, `new_trial` draws nothing), a task has as many
+types of trials as its conditions have combinations, and looking one up is several times as fast as laying it out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neurogym_core.play.tables import Ints, Tables, tables_of
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.batch import TrialBatch
+
+Columns = Mapping[str, npt.NDArray[Any]]
+TRIED = 256
+"""Types that are laid out before it is asked whether any of them come again."""
+COMBINATIONS = 1 << 20
+
+
+class Types(NamedTuple):
+    """k types of trials: their tables, and what the record and continuous answers need besides.
+
+    Attributes:
+        tables: what can happen.
+        batch: one trial of each type.
+        path: (k, S) steps of each segment that the oracle plays; steps: (k,) their sum.
+        notes: name -> (k, …).
+        durations: name -> (k,) ms of each period.
+        period_names, slot_names: names, in the order of the tables.
+        slot_units: (K,) slices of the action that answer each slot.
+        pays: (K,) what a continuous answer pays, (distance, tolerance) -> reward, or None.
+    """
+
+    tables: Tables
+    batch: TrialBatch
+    path: Ints
+    steps: Ints
+    notes: Columns
+    durations: Mapping[str, npt.NDArray[np.float64]]
+    period_names: tuple[str, ...]
+    slot_names: tuple[str, ...]
+    slot_units: tuple[slice, ...]
+    pays: tuple[Callable[..., Any] | None, ...]
+
+
+def types_of(batch: TrialBatch) -> Types:
+    """The types of a batch, each trial a type of its own."""
+    payoffs, dt = batch.payoffs, float(batch.task.dt)
+    return Types(
+        tables_of(batch), batch, batch.path, batch.steps, batch.notes, {name: steps * dt for name, steps in batch.period_steps.items()},
+        batch.period_names, payoffs.slot_names, payoffs.units, payoffs.pays,
+    )  # fmt: skip
+
+
+class TypeIndex:
+    """The types of trials of a task that were met so far."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.useless = False
+        """Whether too few trials share a type, or conditions do not say all of a trial."""
+        self._batch: TrialBatch | None = None  # one trial of each type
+        self._asked = 0
+
+    def lay_out(
+        self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
+    ) -> tuple[Types, npt.NDArray[np.int64]]:
+        """The types of `n` trials with these conditions and imposed durations, and which type each is of, (n,)."""
+        self._asked += n
+        found = None
+        if not self.useless and not durations:
+            found = self._first(conditions, n, rng) if self._batch is None else self._known(conditions, n, rng)
+        return found or (types_of(self.task.lay_out(conditions, rng, n, durations)), np.arange(n))
+
+    def _first(
+        self, conditions: Columns, n: int, rng: np.random.Generator
+    ) -> tuple[Types, npt.NDArray[np.int64]]:
+        """Lay out all trials, and keep their types if trials with equal conditions turn out to be equal."""
+        before = str(rng.bit_generator.state)
+        batch = self.task.lay_out(conditions, rng, n, {})
+        if batch.random or batch.frames or not conditions or str(rng.bit_generator.state) != before:
+            self.useless = True
+        else:
+            first, kind = _distinct(_flat(conditions))
+            self.useless = len(first) > max(TRIED, n // 2) or not _alike(batch, first, kind)
+        if self.useless:
+            return types_of(batch), np.arange(n)
+        self._keep(batch.take(first))
+        return self._types, kind
+
+    def _known(
+        self, conditions: Columns, n: int, rng: np.random.Generator
+    ) -> tuple[Types, npt.NDArray[np.int64]] | None:
+        """Look the types up, and lay out those that are new."""
+        kind = self._find(_flat(conditions))
+        new = np.flatnonzero(kind < 0)
+        if len(new):
+            new = new[_distinct([values[new] for values in _flat(conditions)])[0]]
+            batch = self.task.lay_out({name: values[new] for name, values in conditions.items()}, rng, len(new), {})
+            self._keep(TrialBatch.concatenate([self._batch, batch]))
+            kind = self._find(_flat(conditions))
+            self.useless = self.useless or bool((kind < 0).any())  # NaN is unlike itself
+        return None if self.useless and (kind < 0).any() else (self._types, kind)
+
+    def _keep(self, batch: TrialBatch) -> None:
+        self._batch, self._types = batch, types_of(batch)
+        columns = _flat(batch.conditions)
+        self._levels = [np.unique(values) for values in columns]
+        combinations = math.prod(len(levels) for levels in self._levels)
+        many = len(batch) > TRIED and 2 * len(batch) > self._asked
+        self.useless = many or combinations > COMBINATIONS
+        self._type_of = np.full(1 if self.useless else combinations, -1)
+        if not self.useless:
+            self._type_of[self._codes(columns)[0]] = np.arange(len(batch))
+
+    def _codes(self, columns: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """A number for each combination of known values, (n,), and where all values are known, (n,)."""
+        code, known = np.zeros(len(columns[0]), np.int64), np.ones(len(columns[0]), np.bool_)
+        for levels, values in zip(self._levels, columns, strict=True):
+            at = np.minimum(levels.searchsorted(values), len(levels) - 1)
+            known &= levels[at] == values
+            code = code * len(levels) + at
+        return code, known
+
+    def _find(self, columns: list[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+        """(n,) the type of each trial, -1 where it is not known."""
+        if len(columns) != len(self._levels) or self.useless:
+            return np.full(len(columns[0]), -1)
+        code, known = self._codes(columns)
+        return np.where(known, self._type_of[np.where(known, code, 0)], -1)
+
+
+def _flat(conditions: Columns) -> list[npt.NDArray[Any]]:
+    """All conditions as columns (n,)."""
+    return [part for values in conditions.values() for part in values.reshape(len(values), -1).T]
+
+
+def _distinct(columns: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The first row of each combination of values, (k,), and which of these each row is like, (n,)."""
+    codes = np.stack([np.unique(values, return_inverse=True)[1].reshape(-1) for values in columns], axis=1)
+    _, first, kind = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    return first, kind.reshape(-1)
+
+
+def _alike(batch: TrialBatch, first: Ints, kind: Ints) -> bool:
+    """Whether trials of one type are the same in what is shown, asked and noted."""
+    columns = [batch.duration, batch.target, batch.weight, batch.shown, *batch.notes.values()]
+    columns += [batch.noise] if len(batch.noise) > 1 else []
+    return all(np.array_equal(values, values[first][kind]) for values in columns)
