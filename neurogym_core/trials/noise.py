@@ -1,9 +1,22 @@
-"""Gaussian noise by looking it up: six times as fast as NumPy's normal generator, and the same on every processor.
+"""Gaussian noise that belongs to the trial: its numbers depend on seed, trial, step and unit alone.
 
-16 random bits choose one of 65,536 equally likely values, the quantiles of the Normal distribution in the middle of each
-bin, scaled to a variance of 1 (the kurtosis is 2.9992 instead of 3; beyond 4.32 SD, where a Gaussian has 1.6 numbers in
-100,000, there are none). What a task shows is the mean plus such noise, step by step; nothing that sums or thresholds
-evidence can tell the difference.
+`gaussian` turns (key of the seed, serial number of the trial, step of the trial, unit) into one
+standard normal number, and no call leaves anything behind for the next one. One step or a whole
+trial, one environment or a thousand, all units or a few: what is computed together never changes
+the numbers.
+
+The bits are those of Philox4x32-10, a counter-based generator [1]_; the Gaussian quantile function
+turns every 32 of them into a number, by linear interpolation in `table`. All arithmetic is on
+integers and on float32 numbers, each operation rounded by itself, so that every processor computes
+the same bits. `play/_noise.h` is the same in C, for compiled code.
+
+Over all 2^32 possible words the numbers have mean 0 exactly, variance 1 - 3e-10, kurtosis
+3 - 3e-8 and a largest magnitude of 6.34; each is within 5.5e-7 of the exact quantile, 1e-7 in the
+root mean square.
+
+References:
+    .. [1] J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy
+       as 1, 2, 3", Proceedings of SC11, 2011. https://doi.org/10.1145/2063384.2063405
 """
 
 from __future__ import annotations
@@ -13,9 +26,114 @@ from functools import cache
 
 import numpy as np
 
-LEVELS = 1 << 16
-"""Values that noise takes, times its SD: as many as 16 bits tell apart."""
+_MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)  # these and the increments: [1]
+_INCREMENTS = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
+_ROUNDS = 10
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF_WORD = np.uint64(32)
 
+_CELLS = 512
+"""Cells of the table for each octave of probability."""
+_OCTAVES = 32
+_FRACTION_BITS = 14  # of the 23 bits of a float32 mantissa; the other 9 tell the cell
+_ONE_HALF = 0x3F000000  # the bits of 0.5 as float32, the least that `normal` looks up
+
+
+def philox(c0: np.ndarray, c1: np.ndarray, c2: np.ndarray, c3: np.ndarray, key: int) -> np.ndarray:
+    """Return (..., 4) uint32: the Philox4x32-10 block of each counter.
+
+    Args:
+        c0: first word of each counter, an array of numbers below 2**32.
+        c1: second word; the four words broadcast against each other.
+        c2: third word.
+        c3: fourth word.
+        key: 64 bits; the low 32 are the first word of the generator's key.
+    """
+    words = np.broadcast_arrays(c0, c1, c2, c3)
+    multiplied = np.stack([words[0], words[2]], axis=-1).astype(np.uint64)
+    added = np.stack([words[1], words[3]], axis=-1).astype(np.uint64)
+    round_key = np.array([key & 0xFFFFFFFF, key >> 32], np.uint64)
+    for _ in range(_ROUNDS):
+        product = multiplied * _MULTIPLIERS
+        swapped = product[..., ::-1]
+        multiplied = (swapped >> _HALF_WORD) ^ added ^ round_key
+        added = swapped & _LOW
+        round_key = (round_key + _INCREMENTS) & _LOW
+    pairs = np.stack([multiplied, added], axis=-1)
+    return pairs.reshape(*pairs.shape[:-2], 4).astype(np.uint32)
+
+
+@cache
+def table() -> np.ndarray:
+    """Return (16385, 2) float32: the line that stands for the quantile function in each cell.
+
+    A cell is a 512th of an octave of p, the probability of a larger magnitude. The line (value at
+    the cell's beginning, rise for each of 2**14 parts of the cell) passes through the quantile
+    function at the two Gauss points of the cell, so that it misses neither mean nor, but for terms
+    of fourth order, variance. Rises are multiples of 2**-42: coarse enough that a platform whose
+    logarithm differs in its last bit rounds all of them alike. The last cell is p = 1.
+    """
+    from statistics import NormalDist  # only noise needs it
+
+    quantile = NormalDist().inv_cdf
+    gauss = np.array([0.5 - 3**0.5 / 6, 0.5 + 3**0.5 / 6])
+    mantissas = 1 + (np.arange(_CELLS)[:, None] + gauss) / _CELLS
+    # 2**-33 is half of the smallest p: the probability of each of the two tails
+    tails = np.ldexp(mantissas, np.arange(_OCTAVES)[:, None, None] - 33).reshape(-1, 2)
+    z = np.array([-quantile(p) for p in tails.ravel().tolist()]).reshape(-1, 2)
+    rise = (z[:, 1] - z[:, 0]) * 3**0.5
+    rise = np.ldexp(np.rint(np.ldexp(rise, 28)), -28)
+    begin = z.mean(axis=1) - rise / 2
+    lines = np.zeros((_OCTAVES * _CELLS + 1, 2), np.float32)
+    lines[:-1, 0] = begin
+    lines[:-1, 1] = np.ldexp(rise, -_FRACTION_BITS)
+    lines.flags.writeable = False
+    return lines
+
+
+def normal(bits: np.ndarray) -> np.ndarray:
+    """Return float32 of the same shape: the standard normal number that each word stands for.
+
+    The top bit is the sign. The other 31, m, are the rank of the magnitude: (m + 1/2) / 2**31 is
+    the probability of a larger one.
+
+    Args:
+        bits: uint32 words; where they are uniform, the numbers are normal.
+    """
+    ranks = (bits & np.uint32(0x7FFFFFFF)).astype(np.int32).astype(np.float32) + np.float32(0.5)
+    place = ranks.view(np.uint32) - np.uint32(_ONE_HALF)
+    lines = table().take(place >> np.uint32(_FRACTION_BITS), axis=0)
+    part = (place & np.uint32((1 << _FRACTION_BITS) - 1)).astype(np.float32)
+    magnitude = lines[..., 0] + part * lines[..., 1]
+    return (magnitude.view(np.uint32) | bits & np.uint32(0x80000000)).view(np.float32)
+
+
+def key_of(seed: np.random.SeedSequence) -> int:
+    """Return 64 bits for `gaussian`, the same for the same seed and independent between seeds."""
+    return int(seed.generate_state(1, np.uint64)[0])
+
+
+def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np.ndarray:
+    """Return (n, width) float32: standard normal numbers of n steps, for each of the units.
+
+    Args:
+        key: 64 bits that stand for the seed (`key_of`).
+        serial: (n,) the number of the trial of each row, from 0; below 2**63.
+        step: (n,) the step within that trial, from 0; below 2**32.
+        units: which units, as `slice(first, stop)`.
+    """
+    blocks = np.arange(units.start // 4, -(-units.stop // 4), dtype=np.uint64)
+    serials = np.asarray(serial).astype(np.uint64)[:, None]
+    steps = np.asarray(step).astype(np.uint64)[:, None]
+    words = philox(steps, blocks, serials & _LOW, serials >> _HALF_WORD, key)
+    first = units.start - units.start // 4 * 4
+    wanted = words.reshape(len(words), -1)[:, first : first + units.stop - units.start]
+    return normal(np.ascontiguousarray(wanted))
+
+
+# Deleted with the last of its users: batch.py, digest.py, stream.py, table.py, core_side.py.
+
+LEVELS = 1 << 16
 _PER_DRAW = 4  # numbers that one draw of 64 bits makes
 
 
