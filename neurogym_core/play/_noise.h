@@ -10,9 +10,14 @@
 #ifndef NEUROGYM_NOISE_H
 #define NEUROGYM_NOISE_H
 
+#include <float.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#if (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0) || defined(__FAST_MATH__)
+#error "float32 arithmetic must round every operation to float32: no x87, no -ffast-math"
+#endif
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -152,16 +157,13 @@ static inline void noise_words_avx512(noise_batch *batch, int lanes, uint64_t ke
 static inline void noise_words(noise_batch *batch, int lanes, uint64_t key)
 {
 #if NOISE_X86
-    if (__builtin_cpu_supports("avx512f")) {
+    if (lanes > 2 && __builtin_cpu_supports("avx512f"))
         noise_words_avx512(batch, lanes, key);
-        return;
-    }
-    if (__builtin_cpu_supports("avx2")) {
+    else if (lanes > 2 && __builtin_cpu_supports("avx2"))
         noise_words_avx2(batch, lanes, key);
-        return;
-    }
+    else
 #endif
-    noise_words_plain(batch, lanes, key);
+        noise_words_plain(batch, lanes, key); /* a block or two: sooner ready */
 }
 
 /* ---- numbers: `normal` of noise.py, for at most 4 * NOISE_LANES words --------------------- */
@@ -227,16 +229,13 @@ static inline void noise_normal_avx512(const float *table, const uint32_t *words
 static inline void noise_normal(const float *table, const uint32_t *words, int count, float *out)
 {
 #if NOISE_X86
-    if (__builtin_cpu_supports("avx512f")) {
+    if (__builtin_cpu_supports("avx512f"))
         noise_normal_avx512(table, words, count, out);
-        return;
-    }
-    if (__builtin_cpu_supports("avx2")) {
+    else if (__builtin_cpu_supports("avx2"))
         noise_normal_avx2(table, words, count, out);
-        return;
-    }
+    else
 #endif
-    noise_normal_plain(table, words, count, out);
+        noise_normal_plain(table, words, count, out);
 }
 
 /* ---- rows: one for each (trial, step) ------------------------------------------------------ */
@@ -266,11 +265,11 @@ static inline int noise_count(const noise_request *request, size_t *row, int *bl
         const size_t left = request->n - *row;
         const int take = left < NOISE_LANES ? (int)left : NOISE_LANES;
         for (; lanes < take; ++lanes) {
-            batch->serial[lanes] = request->serial[(*row + lanes) * request->stride];
-            batch->step[lanes] = noise_step(request, *row + lanes);
+            batch->serial[lanes] = request->serial[(*row + (size_t)lanes) * request->stride];
+            batch->step[lanes] = noise_step(request, *row + (size_t)lanes);
             batch->block[lanes] = (uint32_t)request->first_block;
         }
-        *row += take;
+        *row += (size_t)take;
     }
     while (lanes < NOISE_LANES && *row < request->n) {
         const uint64_t serial = request->serial[*row * request->stride];
