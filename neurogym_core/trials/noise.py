@@ -31,12 +31,12 @@ _INCREMENTS = np.array([[0x9E3779B9], [0xBB67AE85]], np.uint64)
 _ROUNDS = 10
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF_WORD = np.uint64(32)
+_BLOCKS_AT_A_TIME = 1 << 13  # more would leave the processor's cache
 
 _CELLS = 512
 """Cells of the table for each octave of probability."""
 _OCTAVES = 32
 _FRACTION_BITS = 14  # of the 23 bits of a float32 mantissa; the other 9 tell the cell
-_PIECE = 1 << 13  # steps
 _ONE_HALF = 0x3F000000  # the bits of 0.5 as float32, the least that `normal` looks up
 
 
@@ -87,8 +87,7 @@ def table() -> np.ndarray:
     rise = np.ldexp(np.rint(np.ldexp(rise, 28)), -28)
     begin = z.mean(axis=1) - rise / 2
     lines = np.zeros((_OCTAVES * _CELLS + 1, 2), np.float32)
-    lines[:-1, 0] = begin
-    lines[:-1, 1] = np.ldexp(rise, -_FRACTION_BITS)
+    lines[:-1] = np.stack([begin, np.ldexp(rise, -_FRACTION_BITS)], axis=1)
     lines.flags.writeable = False
     return lines
 
@@ -127,10 +126,16 @@ def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np
     blocks = np.arange(units.start // 4, -(-units.stop // 4), dtype=np.uint64)
     serials = np.asarray(serial, np.uint64)[:, None]
     steps = np.asarray(step, np.uint64)[:, None]
-    words = philox(steps, blocks, serials & _LOW, serials >> _HALF_WORD, key)
-    first = units.start - units.start // 4 * 4
-    wanted = words.reshape(len(words), -1)[:, first : first + units.stop - units.start]
-    return normal(wanted)
+    first = units.start % 4
+    numbers = np.empty((len(serials), units.stop - units.start), np.float32)
+    rows = max(1, _BLOCKS_AT_A_TIME // max(1, len(blocks)))
+    for begin in range(0, len(numbers), rows):
+        part = slice(begin, begin + rows)
+        high, low = serials[part] >> _HALF_WORD, serials[part] & _LOW
+        words = philox(steps[part], blocks, low, high, key)
+        words = words.reshape(len(words), 4 * len(blocks))
+        numbers[part] = normal(words[:, first : first + numbers.shape[1]])
+    return numbers
 
 
 def add_noise(
@@ -152,6 +157,4 @@ def add_noise(
     units = slice(int(noisy[0]), int(noisy[-1]) + 1)
     level = sd[:, units]
     rows = np.flatnonzero(level.any(axis=1)[place])
-    for begin in range(0, len(rows), _PIECE):  # so that a piece stays in the processor's cache
-        some = rows[begin : begin + _PIECE]
-        out[some, units] += level[place[some]] * gaussian(key, serial[some], step[some], units)
+    out[rows, units] += level[place[rows]] * gaussian(key, serial[rows], step[rows], units)
