@@ -38,7 +38,7 @@ class KernelHook(BuildHookInterface):
             ValueError: `NEUROGYM_BUILD_KERNEL` is neither ``0``, ``1`` nor empty.
             RuntimeError: it is ``1``, and compiling failed.
         """
-        self.scratch = tempfile.mkdtemp(prefix="neurogym-kernel-")
+        self.scratch = tempfile.TemporaryDirectory(prefix="neurogym-kernel-", ignore_cleanup_errors=True)
         name = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
         beside = Path(self.root, PACKAGE, name)
         if version == "editable":
@@ -55,7 +55,7 @@ class KernelHook(BuildHookInterface):
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what compiling left."""
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        self.scratch.cleanup()
 
     def _compiled(self, root: Path, name: str) -> Path | None:
         """The compiled module in the scratch folder; None where there shall or can be none."""
@@ -66,8 +66,8 @@ class KernelHook(BuildHookInterface):
         try:
             if sys.implementation.name != "cpython":
                 raise RuntimeError(f"the kernel is written for CPython, and this is {sys.implementation.name}")
-            compile_kernel(root, Path(self.scratch))
-            return next(Path(self.scratch).rglob(name))
+            compile_kernel(root, Path(self.scratch.name))
+            return next(Path(self.scratch.name).rglob(name))
         except Exception as error:  # whatever a foreign compiler, or its absence, leads to
             reason = f"compiling failed ({type(error).__name__}: {error})"
             if wanted:
@@ -109,9 +109,7 @@ def compile_kernel(root: Path, target: Path) -> None:
                 extension.extra_compile_args = list(flags)
             super().build_extensions()
 
-    kernel = Extension(
-        "neurogym_core.play._kernel", [str(root / SOURCE)], include_dirs=[np.get_include(), str(root / PACKAGE)]
-    )
+    kernel = Extension("neurogym_core.play._kernel", [str(root / SOURCE)], include_dirs=[np.get_include()])
     command = BuildKernel(Distribution({"name": "neurogym-core", "ext_modules": [kernel]}))
     command.build_lib = command.build_temp = str(target)
     command.ensure_finalized()
