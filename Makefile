@@ -6,6 +6,8 @@ PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
 # torch takes a minute to install: only where it is used.
 HEAVY := plugins/neurogym-sb3 plugins/neurogym-torch
 LIGHT := $(filter-out $(HEAVY),$(PLUGINS))
+# The compiled kernel: installing compiles it, where there is a compiler.
+KERNEL := hatch_build.py $(wildcard neurogym_core/play/*.c neurogym_core/play/*.h)
 # One thread a process: the tests already run on two.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 export PYTHON
@@ -42,6 +44,7 @@ train-examples: $(VENV)/installed-dev  ## train networks on the examples, and wr
 	$(ONE_THREAD) $(RUN) docs/_make/results.py
 
 clean:  ## remove the environments and what the tools left
+	rm -f neurogym_core/play/_kernel*.so neurogym_core/play/_kernel*.pyd
 	rm -rf $(VENV) .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -49,9 +52,10 @@ $(VENV)/installed-test $(VENV)/installed-study: CHOSEN := $(LIGHT)
 CHOSEN := $(PLUGINS)
 
 # The core with an extra, and plugins, in one call of pip: it resolves them together, from this checkout.
-$(VENV)/installed-%: constraints.txt pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(RUN)
+$(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml) | $(RUN)
 	@echo "Installing the core [$*] and $(words $(CHOSEN)) plugins into $(VENV) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$*]' $(CHOSEN:%=-e ./%)
+	@$(RUN) -c "from neurogym_core.play.kernels import load; kernel = load(); kernel.module or print(kernel)"
 	@touch $@
 
 $(RUN):

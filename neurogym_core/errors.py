@@ -8,7 +8,7 @@
     ├── TaskDefinitionError (TypeError)     the task class itself is wrong: found when it is made
     ├── TrialLayoutError (ValueError)       `new_trial` laid out an impossible trial
     ├── NotSupportedError (TypeError)       asked of something that cannot have it; says what is missing
-    ├── MissingDependencyError (ImportError)  an optional package is not installed
+    ├── MissingDependencyError (ImportError)  an optional package, or the compiled kernel, is not installed
     ├── DiscoveryError (LookupError)
     │   ├── UnknownTaskError                no installed package offers this id
     │   ├── AmbiguousTaskError              several packages offer this bare name
@@ -53,7 +53,7 @@ class NotSupportedError(NeurogymError, TypeError):
 
 
 class MissingDependencyError(NeurogymError, ImportError):
-    """An optional package is needed for this and is not installed."""
+    """An optional package, or the compiled kernel, is needed for this and is not installed."""
 
 
 class DiscoveryError(NeurogymError, LookupError):

@@ -17,7 +17,7 @@ from ..ecosystem.distributions import UNKNOWN
 from ..ecosystem.names import canonical, clean
 from ..ecosystem.records import Installed, Offer, PackageInfo, Problem, advice
 from ..ecosystem.registry.client import Catalogue, catalogue
-from ..errors import RegistryError, listed
+from ..errors import NeurogymError, RegistryError, listed
 from ._probe import usable_offers
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
@@ -41,6 +41,26 @@ class Finding:
 def versions() -> dict[str, str | None]:
     """The versions of Python and of what the core needs or can use; None for what is not installed."""
     return {"python": platform.python_version(), **{name: _version(name) for name in (*NEEDED, *OPTIONAL)}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """Which kernel plays: ``compiled``, ``plain``, or None where `NGYM_KERNEL` asks for what cannot be had."""
+
+    name: str | None
+    reason: str
+    line: str  # both of them, for people
+
+
+def kernel_in_use() -> Kernel:
+    """The kernel that trials are played with in this environment."""
+    from ..play.kernels import load
+
+    try:
+        loaded = load()
+    except NeurogymError as error:
+        return Kernel(name=None, reason=str(error), line=str(error))
+    return Kernel(name=loaded.name, reason=loaded.reason, line=str(loaded))
 
 
 def findings(found: Installed, *, imports: bool, seconds: float) -> list[Finding]:

@@ -13,7 +13,7 @@ from ..ecosystem.records import Installed, PackageInfo
 from ..ecosystem.switches import BLOCK, DISABLE, STRICT, is_on
 
 if TYPE_CHECKING:
-    from ._checkup import Finding
+    from ._checkup import Finding, Kernel
 
 SECONDS = 20.0
 
@@ -24,23 +24,24 @@ SECONDS = 20.0
               help="How long importing one thing may take.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One object, for programs.")
 def command(no_import: bool, seconds: float, as_json: bool) -> None:
-    """Look for problems with what is installed, and say how to end them.
+    """Look for problems with what is installed, and say how to end them; say which kernel plays, and why.
 
     Imports each package in a process of its own. Exit code 1 when something is wrong; warnings count when NGYM_STRICT
     is set.
     """
-    from ._checkup import findings, versions
+    from ._checkup import findings, kernel_in_use, versions
 
     found = installed()
     results = findings(found, imports=not no_import, seconds=seconds)
     needed = {"neurogym-core": found.core_version, **versions()}
+    kernel = kernel_in_use()
     if as_json:
         from ._output import print_json
 
-        print_json(_row(found, needed, results))
+        print_json(_row(found, needed, kernel, results))
     else:
-        _show(found, needed, results)
-    if any(map(_counts, results)):
+        _show(found, needed, kernel, results)
+    if _wrong(kernel, results):
         raise click.exceptions.Exit(1)
 
 
@@ -49,10 +50,18 @@ def _counts(finding: Finding) -> bool:
     return finding.problem.level in ("fatal", "error") or (finding.problem.level == "warning" and is_on(STRICT))
 
 
-def _row(found: Installed, needed: dict[str, str | None], results: list[Finding]) -> dict[str, Any]:
+def _wrong(kernel: Kernel, results: list[Finding]) -> int:
+    """How many things make the exit code 1."""
+    return sum(map(_counts, results)) + (kernel.name is None)
+
+
+def _row(
+    found: Installed, needed: dict[str, str | None], kernel: Kernel, results: list[Finding]
+) -> dict[str, Any]:
     return {
-        "ok": not any(map(_counts, results)),
+        "ok": not _wrong(kernel, results),
         "versions": needed,
+        "kernel": {"name": kernel.name, "reason": kernel.reason},
         "switches": _switches(),
         "packages": [
             {
@@ -83,12 +92,14 @@ def _switches() -> dict[str, str]:
     return {name: os.environ[name] for name in (BLOCK, DISABLE, STRICT) if os.environ.get(name)}
 
 
-def _show(found: Installed, needed: dict[str, str | None], results: list[Finding]) -> None:
+def _show(found: Installed, needed: dict[str, str | None], kernel: Kernel, results: list[Finding]) -> None:
     from ._output import Page
 
     page = Page()
     page.heading("versions")
     page.table(("", ""), [(name, version or "not installed") for name, version in needed.items()])
+    page.heading("kernel", mark="" if kernel.name else "!")
+    page.text(kernel.line, indent=2)
     if _switches():
         page.heading("switches")
         page.table(("", ""), list(_switches().items()))
@@ -96,7 +107,7 @@ def _show(found: Installed, needed: dict[str, str | None], results: list[Finding
     page.table(("name", "version", "offers", "from"), [_package_cells(package) for package in found.packages])
     for package in found.packages:
         _show_problems(page, package, [finding for finding in results if finding.package is package])
-    page.heading(_verdict(results))
+    page.heading(_verdict(_wrong(kernel, results), len(results) - sum(map(_counts, results))))
     page.show()
 
 
@@ -118,8 +129,6 @@ def _show_problems(page: Any, package: PackageInfo, results: list[Finding]) -> N
         page.text(f"to remove it: {package.removal}", indent=2, style="bold")
 
 
-def _verdict(results: list[Finding]) -> str:
-    wrong = sum(map(_counts, results))
-    rest = len(results) - wrong
-    others = f", {rest} to note" if rest else ""
+def _verdict(wrong: int, to_note: int) -> str:
+    others = f", {to_note} to note" if to_note else ""
     return f"{wrong} problem{'s' if wrong != 1 else ''}{others}." if wrong else f"Nothing is wrong{others}."

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
-from neurogym_core.play.kernels import fill
+from neurogym_core.play.kernels import fill_function
 from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
@@ -125,6 +125,7 @@ class Chunk:
         targets = np.zeros((*self.shape, *tables.target.shape[2:]), tables.target.dtype)
         weights = np.zeros(self.shape, np.float32)
         real = np.zeros(self.shape, np.bool_)
+        fill = fill_function()
         for part in self.parts:
             offset = part.row * self.shape[1] + np.maximum(part.start, 0)
             fill(part.types.tables, part.steps, offset, self.key, inputs, targets, weights, real)

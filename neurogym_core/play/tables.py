@@ -152,7 +152,7 @@ def tables_of(batch: TrialBatch) -> Tables:
         entry=entry,
         duration=_as(duration, np.int32),
         limit=_as(np.minimum(_limit(batch, lengths), np.iinfo(np.int32).max), np.int32),
-        shown=_as(batch.shown, np.float32),
+        shown=np.add(batch.shown, 0, dtype=np.float32),  # no -0.0, which adding noise of SD 0 could turn into 0.0
         sd=_as(batch.noise, np.float32),
         script=script,
         script_at=script_at,
@@ -225,7 +225,7 @@ def _scripts(batch: TrialBatch, lengths: Ints) -> tuple[Floats, Ints, Floats]:
     targets = np.zeros((0, size), np.float32)
     if any(frame.target for frame in batch.frames):
         targets = batch.render_targets(batch.duration).astype(np.float32)
-    return batch.render(None, batch.duration), script_at, targets
+    return np.add(batch.render(None, batch.duration), 0, dtype=np.float32), script_at, targets
 
 
 def _graded(pay: Payoffs, dt: float) -> tuple[Floats, Ints]:

@@ -129,3 +129,25 @@ def test_stale_metadata_of_an_editable_install(ngym, site, tmp_path) -> None:
 def test_at_40_columns_nothing_but_paths_is_wider(ngym, site) -> None:
     site.add("foo", tasks={"Dots": ""})
     assert max(map(len, ngym("doctor", "--no-import", COLUMNS="40").stdout.splitlines())) <= 40
+
+
+def test_the_kernel_that_plays_is_shown_with_the_reason(ngym, site) -> None:
+    assert "The plain kernel plays: NGYM_KERNEL is plain." in words(
+        ngym("doctor", "--no-import", NGYM_KERNEL="plain").stdout
+    )
+    result = ngym("doctor", "--no-import", "--json", NGYM_KERNEL="plain")
+    assert json.loads(result.stdout)["kernel"] == {"name": "plain", "reason": "NGYM_KERNEL is plain"}
+    assert result.exit_code == 0
+
+
+def test_a_kernel_that_cannot_be_had_is_a_problem_beside_the_others(ngym, site) -> None:
+    site.add("foo", tasks={"Dots": ""})
+    alone = ngym("doctor", "--no-import", NGYM_KERNEL="plain")
+    assert "1 problem" in alone.stdout
+    result = ngym("doctor", "--no-import", NGYM_KERNEL="fast")
+    assert result.exit_code == 1
+    assert "NGYM_KERNEL is 'fast'. Expected plain or compiled." in words(result.stdout)
+    assert "2 problems" in result.stdout
+    (found,) = [json.loads(ngym("doctor", "--no-import", "--json", NGYM_KERNEL="fast").stdout)]
+    assert found["kernel"]["name"] is None
+    assert not found["ok"]

@@ -1,0 +1,113 @@
+"""Runs Python code with a compiled kernel that AddressSanitizer and UndefinedBehaviorSanitizer watch.
+
+From the shell, at the root of a checkout::
+
+    python tests/play/sanitized.py tests/play/kernel_fuzz.py            # a script with its arguments
+    python tests/play/sanitized.py -m pytest -x tests/trials            # a module with its arguments
+
+From a test: `build`, then `run_sanitized`. What runs does not know of it: the watched module lies in `sys.modules` where
+`neurogym_core.play.kernels.load` finds it. The first thing that a sanitizer reports ends the process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import runpy
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "neurogym_core" / "play" / "_kernel.c"
+NAME = "neurogym_core.play._kernel"
+WATCH = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+COMPILE = ("-shared", "-fPIC", "-g", "-O1", "-ffp-contract=off", *WATCH)
+
+
+def runtime() -> Path | None:
+    """GCC's library of AddressSanitizer; None where there is none."""
+    try:
+        said = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    path = Path(said.strip())
+    return path.resolve() if path.is_absolute() and path.exists() else None
+
+
+def build(folder: Path, source: Path = SOURCE) -> Path:
+    """Compile the kernel, or another module of its name, with both sanitizers; the path of the module."""
+    import numpy as np
+
+    target = folder / f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
+    headers = (f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}")
+    subprocess.run(["gcc", *COMPILE, *headers, str(source), "-o", str(target)], check=True)
+    return target
+
+
+def run_sanitized(
+    arguments: Sequence[object], module: Path, *, timeout: float = 600
+) -> subprocess.CompletedProcess[str]:
+    """Run a script (or ``-m`` and a module) with its arguments in a process of its own, with a kernel that `build` made.
+
+    Args:
+        arguments: what would follow ``python``.
+        module: the kernel.
+        timeout: seconds.
+
+    Returns:
+        How it ended. Where a sanitizer found something, the exit code is not 0 and `stderr` has its report.
+    """
+    environment = os.environ | {
+        "LD_PRELOAD": str(runtime()),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python itself leaves objects when it ends
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",  # Python's own allocator would hide where a small object ends
+        "NGYM_KERNEL": "compiled",
+    }
+    command = [sys.executable, __file__, "--kernel", module, *arguments]
+    return subprocess.run(
+        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+def _use(path: Path) -> None:
+    """Put the module at `path` where the product looks for its kernel."""
+    from neurogym_core.play import kernels
+
+    spec = importlib.util.spec_from_file_location(NAME, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[NAME] = module
+    assert kernels.load().module is module
+
+
+def _run(arguments: list[str]) -> None:
+    sys.argv = arguments[1:] if arguments[0] == "-m" else arguments
+    if arguments[0] == "-m":
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+def main(arguments: list[str]) -> int:
+    """Build and run; with ``--kernel PATH``, in the process that is watched already, run."""
+    if arguments[0] == "--kernel":
+        _use(Path(arguments[1]))
+        _run(arguments[2:])
+        return 0
+    if runtime() is None:
+        raise SystemExit("gcc with libasan was not found. It is needed to compile the watched kernel. Install GCC.")
+    with tempfile.TemporaryDirectory() as folder:
+        done = run_sanitized(arguments, build(Path(folder)))
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
