@@ -20,7 +20,7 @@ VARIABLE = "NEUROGYM_BUILD_KERNEL"
 PACKAGE = "neurogym_core/play"
 SOURCE = f"{PACKAGE}/_kernel.c"
 # Both kernels compute the same numbers, bit for bit: a*b+c must stay two roundings. Nothing reads errno.
-GNU_FLAGS = ("-O3", "-ffp-contract=off", "-fno-math-errno")
+GNU_FLAGS = ("-O3", "-ffp-contract=off", "-fwrapv", "-fno-math-errno")
 MSVC_FLAGS = ("/O2", "/fp:precise")
 
 

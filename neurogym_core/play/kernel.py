@@ -116,7 +116,8 @@ class _Rules:
         self.n_segments, self.n_actions, self.n_slots = tables.reward.shape[1], tables.reward.shape[2], tables.n_slots
         self.dt, self.trigger = tables.dt, tables.trigger
         self.continuous = tables.target.ndim == 3
-        self.type, self.duration, self.limit = map(self._listed, (block.kind, tables.duration, tables.limit))
+        self.duration, self.limit = map(self._listed, (tables.duration, tables.limit))
+        self.type = memoryview(block.kind)  # on demand, rows are filled while the block is played
         self.reward, self.goto, self.slot = map(self._listed, (tables.reward, tables.goto, tables.slot))
         self.outcome, self.score = self._listed(tables.outcome), self._listed(tables.score)
         self.aborts, self.window = self._listed(tables.aborts), self._listed(tables.window)
@@ -388,7 +389,7 @@ class PlainKernel:
         else:
             performance = log.reward.item(row) / best if best > 0 else 0.0
         log.outcome[row] = ABORT if aborted else worst
-        log.performance[row] = min(max(performance, 0.0), 1.0)
+        log.performance[row] = min(max(0.0, performance), 1.0)
         log.env[row], log.number[row], log.session[row], log.steps[row] = env, place.number, place.session, place.clock
         log.ended[row] = True
         place.last_block, place.last_row = place.block, row
@@ -457,7 +458,7 @@ class PlainKernel:
         if place.block < 0:
             self.deal([0])
         rules = self.rules[place.block]
-        if type(action) is not int or not 0 <= action < rules.n_actions:
+        if not isinstance(action, int) or not 0 <= action < rules.n_actions:
             action = self.check(action)
         here = place.type * rules.n_segments + place.segment
         info: dict[str, Any] = {"gt": rules.target[here], "period": self._period_names[rules.period[place.segment]]}

@@ -86,7 +86,7 @@ class TrialResults:
         records = [TrialRecord(_columns(block, self.rows[places])) for block, places in self._parts]
         order = np.argsort(np.concatenate([places for _, places in self._parts]), kind="stable")
         joined = TrialRecord.concatenate(records)
-        return {name: joined[name][order] for name in joined}
+        return {name: joined[name][order] for name in joined.columns}
 
     def record(self) -> TrialRecord:
         """The trials as a record."""

@@ -214,7 +214,11 @@ class Stepper:
         elif self.task.stateful:
             for env in envs:
                 block = self.dealer.following(self._blocks[self.state("block")[env]])  # type: ignore[arg-type]
-                self.kernel.begin(env, self._index(block), env)
+                index = self._index(block)
+                self.kernel.begin(env, index, env)
+                if self.n == 1:  # a stride of 1: the kernel deals from the current block
+                    self._current = self.kernel.current = index
+                    self.kernel.cursor(index, 1)
         else:
             for env in envs:
                 row = self.kernel.cursor(self._current)

@@ -152,7 +152,7 @@ def tables_of(batch: TrialBatch) -> Tables:
         entry=entry,
         duration=_as(duration, np.int32),
         limit=_as(np.minimum(_limit(batch, lengths), np.iinfo(np.int32).max), np.int32),
-        shown=np.add(batch.shown, 0, dtype=np.float32),  # no -0.0, which adding noise of SD 0 could turn into 0.0
+        shown=np.add(batch.shown, 0, dtype=np.float32, order="C"),  # no -0.0, which adding noise of SD 0 could turn into 0.0
         sd=_as(batch.noise, np.float32),
         script=script,
         script_at=script_at,
@@ -217,7 +217,7 @@ def _limit(batch: TrialBatch, lengths: Ints) -> Ints:
 def _scripts(batch: TrialBatch, lengths: Ints) -> tuple[Floats, Ints, Floats]:
     """Observations and targets of every step, where some change within a segment."""
     n_units, size = batch.shown.shape[2], batch.target.shape[2] if batch.target.ndim == 3 else 0
-    nothing = np.zeros((0, n_units), np.float32), np.full(batch.duration.shape, -1, np.int64)
+    nothing = np.zeros((0, n_units), np.float32), np.full(batch.duration.shape, -1, np.int64, order="C")
     if not batch.frames:
         return (*nothing, np.zeros((0, size), np.float32))
     begin = np.cumsum(lengths) - lengths
@@ -225,7 +225,8 @@ def _scripts(batch: TrialBatch, lengths: Ints) -> tuple[Floats, Ints, Floats]:
     targets = np.zeros((0, size), np.float32)
     if any(frame.target for frame in batch.frames):
         targets = batch.render_targets(batch.duration).astype(np.float32)
-    return np.add(batch.render(None, batch.duration), 0, dtype=np.float32), script_at, targets
+    script_at = np.ascontiguousarray(script_at)
+    return np.add(batch.render(None, batch.duration), 0, dtype=np.float32, order="C"), script_at, targets
 
 
 def _graded(pay: Payoffs, dt: float) -> tuple[Floats, Ints]:
