@@ -7,7 +7,7 @@ import numpy as np
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.play.types import types_of
+from neurogym_core.play.types import Types
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord
@@ -67,7 +67,7 @@ class _Replay(Stepper):
     def __init__(self, task: Task, trials: TrialBatch) -> None:
         super().__init__(task, len(trials), 0)
         n = len(trials)
-        types = types_of(trials)
+        types = Types(trials)
         self.trials = Block(types, np.append(np.arange(n), 0), 0, trials.conditions, stride=0)
         self.running = np.ones(n, np.bool_)
         self.begun = True

@@ -7,8 +7,9 @@ types of trials as its conditions have combinations, and looking one up is sever
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,39 +24,43 @@ TRIED = 256
 COMBINATIONS = 1 << 20
 
 
-class Types(NamedTuple):
-    """k types of trials: their tables, and what the record and continuous answers need besides.
+class Types:
+    """k types of trials: their tables, and what the record, datasets and continuous answers need besides.
+
+    Args:
+        batch: one trial of each type.
 
     Attributes:
         tables: what can happen.
-        batch: one trial of each type.
-        path: (k, S) steps of each segment that the oracle plays; steps: (k,) their sum.
-        notes: name -> (k, …).
-        durations: name -> (k,) ms of each period.
-        period_names, slot_names: names, in the order of the tables.
+        slot_names: (K,) names of the answer slots.
         slot_units: (K,) slices of the action that answer each slot.
         pays: (K,) what a continuous answer pays, (distance, tolerance) -> reward, or None.
     """
 
-    tables: Tables
-    batch: TrialBatch
-    path: Ints
-    steps: Ints
-    notes: Columns
-    durations: Mapping[str, npt.NDArray[np.float64]]
-    period_names: tuple[str, ...]
-    slot_names: tuple[str, ...]
-    slot_units: tuple[slice, ...]
-    pays: tuple[Callable[..., Any] | None, ...]
+    def __init__(self, batch: TrialBatch) -> None:
+        self.batch, self.tables = batch, tables_of(batch)
+        self.slot_names, self.slot_units = batch.payoffs.slot_names, batch.payoffs.units
+        self.pays = batch.payoffs.pays
 
+    @property
+    def notes(self) -> Columns:
+        """Name -> (k, …), covariates."""
+        return self.batch.notes
 
-def types_of(batch: TrialBatch) -> Types:
-    """The types of a batch, each trial a type of its own."""
-    payoffs, dt = batch.payoffs, float(batch.task.dt)
-    return Types(
-        tables_of(batch), batch, batch.path, batch.steps, batch.notes, {name: steps * dt for name, steps in batch.period_steps.items()},
-        batch.period_names, payoffs.slot_names, payoffs.units, payoffs.pays,
-    )  # fmt: skip
+    @cached_property
+    def path(self) -> Ints:
+        """(k, S) steps of each segment that the oracle plays."""
+        return np.ascontiguousarray(self.batch.path, np.int64)
+
+    @cached_property
+    def steps(self) -> Ints:
+        """(k,) steps that the oracle plays."""
+        return self.path.sum(axis=1)  # type: ignore[no-any-return]
+
+    @cached_property
+    def durations(self) -> Mapping[str, npt.NDArray[np.float64]]:
+        """Name -> (k,) ms of each period."""
+        return {name: steps * self.tables.dt for name, steps in self.batch.period_steps.items()}
 
 
 class TypeIndex:
@@ -76,7 +81,7 @@ class TypeIndex:
         found = None
         if not self.useless and not durations:
             found = self._first(conditions, n, rng) if self._batch is None else self._known(conditions, n, rng)
-        return found or (types_of(self.task.lay_out(conditions, rng, n, durations)), np.arange(n))
+        return found or (Types(self.task.lay_out(conditions, rng, n, durations)), np.arange(n))
 
     def _first(
         self, conditions: Columns, n: int, rng: np.random.Generator
@@ -90,7 +95,7 @@ class TypeIndex:
             first, kind = _distinct(_flat(conditions))
             self.useless = len(first) > max(TRIED, n // 2) or not _alike(batch, first, kind)
         if self.useless:
-            return types_of(batch), np.arange(n)
+            return Types(batch), np.arange(n)
         self._keep(batch.take(first))
         return self._types, kind
 
@@ -109,7 +114,7 @@ class TypeIndex:
         return None if self.useless and (kind < 0).any() else (self._types, kind)
 
     def _keep(self, batch: TrialBatch) -> None:
-        self._batch, self._types = batch, types_of(batch)
+        self._batch, self._types = batch, Types(batch)
         columns = _flat(batch.conditions)
         self._levels = [np.unique(values) for values in columns]
         combinations = math.prod(len(levels) for levels in self._levels)
