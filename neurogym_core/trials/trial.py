@@ -368,8 +368,8 @@ class Trial:
         Steps outside every response window are hold by default; this changes the terms.
 
         Args:
-            cost: reward per 100 ms of acting; None: the task's "abort"; 0 without `then`: acting is free, and counts as no
-                abort (a hook pays for it, say).
+            cost: reward per 100 ms of acting, number or (n,); None: the task's "abort"; where it is 0, without `then`, acting
+                is free, and counts as no abort (a hook pays for it, say).
             then: "stay", "end", "restart" (the period begins again), or a period; None: as the task's `abort_ends_trial`.
         """
         if then is not None:

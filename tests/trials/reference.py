@@ -367,7 +367,7 @@ class Subject:
         for hold in written.trial.holds:
             if written.covers(hold.span, *self.here):
                 cost, then = hold.cost, hold.then
-                counts = cost is None or then is not None or bool((_as_list(cost)).count(0) != len(_as_list(cost)))
+                counts = cost is None or then is not None or float(_entry_per_trial(cost, written.i)) != 0
         self.aborts += counts
         amount = task.rewards["abort"] if cost is None else float(_entry_per_trial(cost, written.i))
         if then is None:
@@ -474,10 +474,6 @@ class Subject:
             if worst in outcomes:
                 return worst
         return "miss" if outcomes else "none"
-
-
-def _as_list(value) -> list:
-    return [float(each) for each in (value.ravel() if hasattr(value, "ravel") else [value])]
 
 
 def _entry_per_trial(value, i: int):
