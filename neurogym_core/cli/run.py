@@ -72,7 +72,7 @@ def command(
             _save(experiment, save)
     record = game.play()
     if csv is not None and record is not None:
-        _write(record, csv)
+        record.to_csv(csv)
     _show(game, record, csv, save)
 
 
@@ -118,10 +118,7 @@ def _with_amount(experiment: Any, n_steps: int | None, n_trials: int | None, sub
 def _save(experiment: Any, path: Path) -> None:
     if path.suffix != ".toml":
         raise click.UsageError(f"--save was given {str(path)!r}. Expected a name that ends in .toml.")
-    try:
-        experiment.save(path)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
+    experiment.save(path)
 
 
 class _Game:
@@ -170,13 +167,6 @@ class _Game:
         self.observations, _, _, _, info = self.env.step(self.subject(self.bare, self.observations))
         self.steps += 1
         return info["trial"].finished if "trial" in info else None
-
-
-def _write(record: TrialRecord, path: Path) -> None:
-    try:
-        record.to_csv(path)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
 
 
 # ---- what is printed ------------------------------------------------------------------------------------------------

@@ -199,7 +199,11 @@ class TrialRecord:
         """Write a CSV file (UTF-8), in one piece: a reader sees the old file or the new one.
 
         Strings are quoted and numbers are not, so that `from_csv` knows them apart. A column of shape (n, k) becomes
-        ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``.
+        ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``. Links are followed; pipes and devices
+        (``/dev/stdout``) are written into.
+
+        Raises:
+            FileNotWrittenError (OSError): no room, no permission, no such folder; an earlier file is as it was.
         """
         spread = dict(self._spread())
         import csv
