@@ -56,6 +56,7 @@ def test_a_pipe_stays_a_pipe_and_its_reader_gets_the_results(tmp_path):
 
 def test_a_device_stays_a_device_and_is_written_to(tmp_path):
     keyboard, terminal = pty.openpty()
+    os.set_blocking(keyboard, False)  # where nothing comes, an error and no wait
     link = tmp_path / "terminal"
     link.symlink_to(os.ttyname(terminal))
     before = os.stat(link)

@@ -257,7 +257,10 @@ class Trial:
         if isinstance(ms, float) and 0 <= ms < math.inf:
             self.timeline.steps[name] = np.full(self.n, self._constant_steps(name, ms))
             return
-        ms = np.asarray(ms, dtype=np.float64)
+        try:
+            ms = np.asarray(ms, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TrialLayoutError(f"Period {name!r} of {self._task.name} was given the duration {ms!r}; durations are numbers of ms.") from None
         self._check_ms(name, ms)
         if np.isposinf(ms).all():
             self.timeline.untimed.add(name)
