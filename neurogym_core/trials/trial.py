@@ -42,8 +42,8 @@ class Span:
 
     Attributes:
         periods: names of periods, in the order of the trial.
-        start: ms from the onset of the first of them, number or (n,); None: from its onset.
-        stop: ms from the same onset; None: to the end of the last of them.
+        start: ms from the onset of the first of them, number or (n,); None: from its onset. Only time in them counts.
+        stop: ms likewise; None: to the end of the last of them.
         where: bool (n,); None: in all trials.
     """
 
@@ -316,7 +316,7 @@ class Trial:
             channel: name of a channel.
             value: number, (n,) for channels of one unit, (k,), or (n, k).
             during: a period or several.
-            start, stop: ms from the onset of the (first) period, number or (n,).
+            start, stop: ms from the onset of the (first) period, number or (n,); only time in these periods counts.
             where: bool (n,): only in these trials.
             noise: sigma, number or (n,); the SD of every step is sigma / sqrt(dt in ms), independent over steps and units.
         """
@@ -326,7 +326,7 @@ class Trial:
         self.shows.append(Show(channel, self._per_unit(f"channel {channel!r}", value, part.stop - part.start), span, noise))
 
     def frames(self, name: str, values: Any, during: str | Iterable[str], *, start: Any = None, where: Any = None) -> None:
-        """Values that change from step to step, from the span's onset on.
+        """Values that change from step to step, from the span's onset on; they wait between periods that are apart.
 
         Args:
             name: a channel (the values are added), or a continuous action (they are its target, in task units).

@@ -60,19 +60,15 @@ class WrittenTrial:
             return False
         if span.where is not None and not span.where[self.i]:
             return False
-        elapsed = k
-        for name in span.periods:
-            if name == self.names[p]:
-                break
-            elapsed += self.length[self.names.index(name)]
+        elapsed = self._elapsed_within(span, p, k)
         if span.start is not None and elapsed < steps_of(span.start[self.i], self.dt):
             return False
         return span.stop is None or elapsed < steps_of(span.stop[self.i], self.dt)
 
-    def _elapsed_since_onset(self, span: Span, p: int, k: int) -> int:
-        """Steps from the onset of the first period of a span, all periods in order."""
-        first = self.names.index(span.periods[0])
-        return sum(self.length[first:p]) + k
+    def _elapsed_within(self, span: Span, p: int, k: int) -> int:
+        """Steps from the onset of the first period of a span to this step of one of them; only theirs count."""
+        before = span.periods[: span.periods.index(self.names[p])]
+        return sum(self.length[self.names.index(name)] for name in before) + k
 
     # ------------------------------------------------------------------ what is seen
 
@@ -94,14 +90,10 @@ class WrittenTrial:
 
     def _frame(self, frames, p: int, k: int):
         """The row of `frames` that is shown on this step, or None. It shows one row a step, from its start on."""
-        span = frames.span
-        if span.where is not None and not span.where[self.i]:
+        if not self.covers(Span(frames.span.periods, where=frames.span.where), p, k):
             return None
-        first, last = self.names.index(span.periods[0]), self.names.index(span.periods[-1])
-        if not first <= p <= last:
-            return None
-        start = 0 if span.start is None else steps_of(span.start[self.i], self.dt)
-        at = self._elapsed_since_onset(span, p, k) - start
+        start = 0 if frames.span.start is None else steps_of(frames.span.start[self.i], self.dt)
+        at = self._elapsed_within(frames.span, p, k) - start
         values = frames.values[0 if len(frames.values) == 1 else self.i]
         return values[at] if 0 <= at < len(values) else None
 
