@@ -15,6 +15,7 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefin
 from neurogym_core.tasks.imposed import as_texts, read_condition
 from neurogym_core.tasks.parameters import OVERRIDES, check_declared, checked, parameter_types, signature_of
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.shortest import check_shortest
 from neurogym_core.trials.batch import TrialBatch, compile_trial
 from neurogym_core.trials.distributions import Constant, Distribution, parse
 from neurogym_core.trials.interface import Actions, Channels
@@ -551,6 +552,7 @@ class Task:
         self._period_names = batch.period_names
         self._check_timing_names()
         self._check_windows(batch)
+        check_shortest(self, batch, conditions)
         if self.batched:
             batch.sources[0]._trial.check_values()  # type: ignore[attr-defined]
         self._noisy = self._find_noisy(batch)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurogym_core.errors import TrialLayoutError
+from neurogym_core.errors import TrialLayoutError, listed
 from neurogym_core.trials.noise import Noise
 from neurogym_core.trials.trial import Span, Trial, to_steps
 
@@ -547,6 +547,7 @@ def compile_trial(trial: Trial) -> TrialBatch:
     trial.check()
     geometry = Geometry(trial)
     task = trial._task
+    _check_lasts(geometry, task)
     n, n_segments = geometry.duration.shape
     shown = np.zeros((n, n_segments, task.channels.size), np.float32)
     noise = np.zeros((1, n_segments, task.channels.size), np.float32)
@@ -563,6 +564,14 @@ def compile_trial(trial: Trial) -> TrialBatch:
         origin=np.stack([np.zeros(n, np.int64), np.arange(n)]), jumps=_has_jumps(trial), unvisited=_unvisited(trial),
         random=trial.random,
     )  # fmt: skip
+
+
+def _check_lasts(geometry: Geometry, task: Task) -> None:
+    if not geometry.untimed and not np.logical_or.reduce(geometry.duration, axis=1).all():
+        raise TrialLayoutError(
+            f"A trial of {task.name} lasts 0 steps: all of {listed(geometry.names)} are skipped. Let at least one period last "
+            f"dt={geometry.dt:g} ms in every trial, e.g. with timing={{{geometry.names[-1]!r}: {geometry.dt:g}}}."
+        )
 
 
 class _LazyPayoffs:
