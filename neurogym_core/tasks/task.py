@@ -14,6 +14,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError, TrialLayoutError, listed, unknown
 from neurogym_core.tasks.imposed import as_texts, read_condition
 from neurogym_core.tasks.parameters import OVERRIDES, check_declared, checked, parameter_types, signature_of
+from neurogym_core.tasks.refused_settings import naming_settings
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.shortest import check_shortest
 from neurogym_core.trials.batch import TrialBatch, compile_trial
@@ -126,11 +127,12 @@ class Task:
         self.channels = Channels({}, self.name)
         self.actions: Actions = None
         self._answer: str | Callable | None = None
-        self.define()
-        self._check_defined()
-        self._imposed = self._read_conditions(self._overrides["conditions"])
-        self._sealed = True
-        self._probe()
+        with naming_settings(self):
+            self.define()
+            self._check_defined()
+            self._imposed = self._read_conditions(self._overrides["conditions"])
+            self._sealed = True
+            self._probe()
 
     def _by_name(self, name: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
         if given is not None and not isinstance(given, Mapping):
