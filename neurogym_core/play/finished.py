@@ -10,6 +10,7 @@ import numpy as np
 
 from neurogym_core.play.table import BY_ACTION, PlayTable
 from neurogym_core.tasks.task import DURATION
+from neurogym_core.trials.questions import QUESTIONS
 from neurogym_core.trials.record import OUTCOME_NAMES, RESTING, Outcome, TrialRecord
 
 
@@ -212,7 +213,7 @@ class FinishedTrials(Mapping):
 
     def record(self) -> TrialRecord:
         """These trials as a record."""
-        return TrialRecord(self.columns)
+        return TrialRecord(self.columns, meta={QUESTIONS: self.table.rules.payoffs.slot_names})
 
     def row(self, i: int) -> dict[str, Any]:
         """One of the trials, as Python values; an absent reaction time is an absent key."""

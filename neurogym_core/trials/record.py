@@ -38,6 +38,7 @@ from neurogym_core._files import replacing
 from neurogym_core._optional import optional
 from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, listed, unknown
+from neurogym_core.trials.questions import QUESTIONS, align_questions
 
 RESTING = -1
 """`choice` where nothing was chosen."""
@@ -176,6 +177,9 @@ class TrialRecord:
     def concatenate(cls, records: Iterable[TrialRecord]) -> TrialRecord:
         """The rows of all `records`, one record after the other; `meta` keeps what all of them say alike.
 
+        Questions that a record's trials did not ask have there the choice -1 (0 for continuous answers), the outcome "none"
+        and no reaction time. Which they asked, `meta["questions"]` says in the records of players.
+
         Raises:
             InvalidValueError: no record, or records whose columns differ in name, width or kind.
         """
@@ -185,13 +189,17 @@ class TrialRecord:
                 "No record was given to concatenate. At least one was expected, since the columns come from it. "
                 "Start from TrialRecord({...}) with empty columns where there may be none."
             )
-        for part in parts[1:]:
-            if set(part.columns) != set(parts[0].columns):
-                raise _different_columns(parts[0].columns, part.columns)
+        tables, questions = align_questions([part._columns for part in parts], [part.meta for part in parts])
+        for table in tables[1:]:
+            if set(table) != set(tables[0]):
+                raise _different_columns(tuple(tables[0]), tuple(table))
         # A record without rows says nothing about types: its columns may come from an empty file.
-        filled = [part for part in parts if len(part)] or parts[:1]
-        columns = {name: _joined(name, [part[name] for part in filled]) for name in parts[0].columns}
-        return cls(columns, meta=_common_meta(parts))
+        filled = [table for table, part in zip(tables, parts, strict=True) if len(part)] or tables[:1]
+        columns = {name: _joined(name, [table[name] for table in filled]) for name in tables[0]}
+        meta = _common_meta(parts)
+        if any(QUESTIONS in part.meta for part in parts):
+            meta[QUESTIONS] = questions
+        return cls(columns, meta=meta)
 
     # ---- files --------------------------------------------------------------------------------------------------
 

@@ -87,13 +87,16 @@ class TrialLog:
 
 def _with_same_columns(parts: list[TrialRecord]) -> list[TrialRecord]:
     """An absent reaction time is NaN."""
-    names = dict.fromkeys(name for part in parts for name in part.columns)
-    if all(len(part.columns) == len(names) for part in parts):
-        return parts
-    return [
-        TrialRecord({name: part[name] if name in part else np.full(len(part), np.nan) for name in names})
-        for part in parts
-    ]
+    times = dict.fromkeys(name for part in parts for name in part.columns if name.endswith("reaction_time"))
+    return [_with_times(part, [name for name in times if name not in part]) for part in parts]
+
+
+def _with_times(part: TrialRecord, absent: list[str]) -> TrialRecord:
+    asked = [name for name in absent if f"{name.removesuffix('reaction_time')}choice" in part]
+    if not asked:
+        return part
+    columns = {name: part[name] for name in part.columns}
+    return TrialRecord({**columns, **{name: np.full(len(part), np.nan) for name in asked}}, meta=part.meta)
 
 
 class VectorRecordTrials(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
