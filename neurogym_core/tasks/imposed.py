@@ -77,10 +77,3 @@ def _several(spec: Any, kind: str | None) -> Distribution:
         words = "texts" if kind == "U" else "numbers"
         raise InvalidValueError(f"It is several {words} in every trial. Give a list of them, or a list of such lists.")
     return Constant(tuple(values.tolist())) if values.ndim == 1 else Choice(values)
-
-
-def as_texts(values: np.ndarray) -> np.ndarray:
-    """Arrays of Python strings (`dtype` object, as pandas has them) as arrays of texts; others as they are."""
-    if values.dtype.kind in "OT" and all(isinstance(value, str) for value in values.flat):
-        return values.astype(str)
-    return values

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, dataclass_transform
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError, TrialLayoutError, listed, unknown
-from neurogym_core.tasks.imposed import as_texts, read_condition
+from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.parameters import OVERRIDES, check_declared, checked, parameter_types, signature_of
 from neurogym_core.tasks.refused_settings import naming_settings
 from neurogym_core.tasks.session import Session
@@ -20,7 +20,7 @@ from neurogym_core.tasks.shortest import check_shortest
 from neurogym_core.trials.batch import TrialBatch, compile_trial
 from neurogym_core.trials.distributions import Constant, Distribution, parse
 from neurogym_core.trials.interface import Actions, Channels
-from neurogym_core.trials.record import RECORD_NAMES
+from neurogym_core.trials.record import RECORD_NAMES, as_texts
 from neurogym_core.trials.trial import END, VERBS, Trial
 
 DURATION = "duration."

@@ -283,12 +283,18 @@ def _frozen_column(name: str, values: Any) -> np.ndarray:
         column = np.array(values)
     except ValueError as error:
         raise _bad_column(name, "rows of several lengths") from error
-    if column.dtype.kind in "OT" and all(isinstance(value, str) for value in column.flat):
-        column = column.astype(str)
+    column = as_texts(column)
     if column.dtype.kind not in "biufU" or column.ndim not in (1, 2) or (column.ndim == 2 and not column.shape[1]):
         raise _bad_column(name, f"the shape {column.shape} and the type {column.dtype}")
     column.setflags(write=False)
     return column
+
+
+def as_texts(values: np.ndarray) -> np.ndarray:
+    """Arrays of Python strings (`dtype` object, as pandas has them) as arrays of texts; others as they are."""
+    if values.dtype.kind in "OT" and all(isinstance(value, str) for value in values.flat):
+        return values.astype(str)
+    return values
 
 
 def _bad_column(name: str, found: str) -> InvalidValueError:

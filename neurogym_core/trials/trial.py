@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError, listed, unknown
-from neurogym_core.trials.record import RECORD_NAMES
+from neurogym_core.trials.record import RECORD_NAMES, as_texts
 
 if TYPE_CHECKING:
     from neurogym_core.tasks.task import Task
@@ -509,7 +509,7 @@ class Trial:
         self.best_pay = np.broadcast_to(np.asarray(amount, np.float64), (self.n,))
 
     def note(self, *only_recorded: str, **covariates: Any) -> None:
-        """Put covariates into the record, number or (n,).
+        """Put covariates into the record, one value, or (n,) or (n, k): bools, numbers or texts.
 
         Args:
             only_recorded: names of conditions that are in the record and nowhere else: what a block or a stage was, say.
@@ -521,9 +521,12 @@ class Trial:
                 raise TrialLayoutError(f"note({name}=…) of {self._task.name} has the name of a condition, which is recorded anyway; rename it.")
             if name in RECORD_NAMES:
                 raise TrialLayoutError(f"note({name}=…) of {self._task.name} has the name of a column that every record has; rename it.")
-            values = np.asarray(values)
-            if values.ndim and len(values) != self.n:
-                raise TrialLayoutError(f"note({name}=…) of {self._task.name} was given shape {values.shape}; give a number, or shape ({self.n},).")
+            values = as_texts(np.asarray(values))
+            if values.ndim > 2 or (values.ndim and len(values) != self.n) or not values.size or values.dtype.kind not in "biufU":
+                raise TrialLayoutError(
+                    f"note({name}=…) of {self._task.name} was given {values.dtype} of shape {values.shape}; give bools, numbers or "
+                    f"texts: one, or shape ({self.n},) or ({self.n}, k)."
+                )
             self.notes[name] = np.broadcast_to(values, (self.n, *values.shape[1:]) if values.ndim else (self.n,))
 
     # ------------------------------------------------------------------ helpers
