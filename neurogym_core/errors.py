@@ -9,6 +9,7 @@
     ├── TrialLayoutError (ValueError)       `new_trial` laid out an impossible trial
     ├── NotSupportedError (TypeError)       asked of something that cannot have it; says what is missing
     ├── MissingDependencyError (ImportError)  an optional package, or the compiled kernel, is not installed
+    ├── FileNotWrittenError (OSError)       a file of results cannot be written
     ├── DiscoveryError (LookupError)
     │   ├── UnknownTaskError                no installed package offers this id
     │   ├── AmbiguousTaskError              several packages offer this bare name
@@ -54,6 +55,10 @@ class NotSupportedError(NeurogymError, TypeError):
 
 class MissingDependencyError(NeurogymError, ImportError):
     """An optional package, or the compiled kernel, is needed for this and is not installed."""
+
+
+class FileNotWrittenError(NeurogymError, OSError):
+    """A file cannot be written: no room, no permission, no such folder."""
 
 
 class DiscoveryError(NeurogymError, LookupError):

@@ -584,3 +584,57 @@ def test_distributions_check_themselves():
     ):
         with pytest.raises(InvalidValueError, match=message):
             make_one()
+
+
+# ---------------------------------------------------------------------- a task's own code that fails
+
+
+class Fraction(Dots):
+    """Divides by a parameter, looks its durations up, and reads a condition as an index."""
+
+    share: int = 1
+    places: tuple[float, ...] = (0.5, 1.0)
+
+    def define(self):
+        super().define()
+        self.vary(place=Choice(2))
+        self.step = 1 / self.share
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        trial.show("fixation", np.array(self.places)[trial.place], during="fixation")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"share": 0}, "share=0: its code fails there .ZeroDivisionError: "),
+        ({"places": (0.5,)}, r"places=\(0.5,\): its code fails there .IndexError: "),
+        ({"conditions": {"place": 0.5}}, r"conditions=\{'place': 0.5\}: its code fails there .IndexError: "),
+    ],
+)
+def test_settings_that_the_code_of_a_task_fails_with_are_named(settings, said):
+    with pytest.raises(InvalidValueError, match=f"Fraction cannot be made with {said}") as told:
+        make_task(Fraction, **settings)
+    assert isinstance(told.value.__cause__, ArithmeticError | LookupError)
+
+
+def test_a_task_that_fails_with_its_defaults_fails_where_it_does():
+    class Broken(Dots):
+        def define(self):
+            raise KeyError("forgotten")
+
+    with pytest.raises(KeyError, match="forgotten"):
+        make_task(Broken)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("DM1-v0", {"units": 0}), ("HistoryPerceptualDecisionMaking-v0", {"directions": 1}),
+        ("SpatialSuppressMotion-v0", {"timing": {"stimulus": 0}}),
+    ],
+)  # fmt: skip
+def test_installed_tasks_refuse_what_they_cannot_be(name, settings):
+    with pytest.raises(NeurogymError):
+        make_task(name, **settings)

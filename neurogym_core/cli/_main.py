@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
+import os
 import pkgutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,11 +80,30 @@ class LazyGroup(click.Group):
         return [*(CompletionItem(name) for name in names), *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error that was raised on purpose ends with its message and exit code 1, no traceback."""
+        """Run the command; an error that was raised on purpose ends with its message and exit code 1, no traceback.
+
+        So does output that has no room where it is sent.
+        """
         try:
             return super().invoke(ctx)
         except NeurogymError as error:
             raise click.ClickException(clean(str(error), keep_lines=True)) from error
+        except OSError as error:
+            if error.errno not in _NO_ROOM or error.filename is not None:
+                raise
+            _drop_output()
+            raise click.ClickException(
+                f"The output cannot be written: {error.strerror}. Room was expected where it is sent. Make some, or send it elsewhere."
+            ) from error
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
+
+
+def _drop_output() -> None:
+    """Let what stdout still holds go nowhere: Python would try to write it at its end, and fail as loudly."""
+    with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _whose(offers: list[Offer]) -> str:

@@ -117,10 +117,7 @@ def _draw_plain(name: str, target: Path, seed: int) -> None:
 def _save(figure: Any, target: Path) -> None:
     from ..study.figures import save_figure
 
-    try:
-        save_figure(figure, target)
-    except OSError as error:
-        raise click.ClickException(f"{target} cannot be written: {error.strerror}. Choose another file.") from error
+    save_figure(figure, target)
 
 
 def _draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ROWS = 20  # trials in the table; --csv has all
 _LEFT_OUT = ("trial", "env", "session", "performance", "steps")
+_INTERRUPTED = 130  # the exit code of what was stopped with Ctrl-C
 _MANY = 100  # from so many trials on, several envs play side by side
 
 
@@ -56,6 +57,8 @@ def command(
     ngym run PerceptualDecisionMaking-v0 --wrap reaction_time:urgency=-0.01 --save experiment.toml
     ngym run experiment.toml --csv trials.csv
     ngym run my_task.py:MyTask --n-steps 1000
+
+    Ctrl-C stops it early: trials so far are printed, and written to the file of --csv; the exit code is 130.
     """
     if n_steps is not None and n_trials is not None:
         raise click.UsageError("--n-steps and --n-trials were both given. Expected one of them. Leave one out.")
@@ -70,10 +73,12 @@ def command(
         game = _Game(experiment)
         if save is not None:
             _save(experiment, save)
-    record = game.play()
+    record, stopped = game.play()
     if csv is not None and record is not None:
-        _write(record, csv)
-    _show(game, record, csv, save)
+        record.to_csv(csv)
+    _show(game, record, stopped, csv, save)
+    if stopped:
+        raise click.exceptions.Exit(_INTERRUPTED)
 
 
 def _check_alone(settings: tuple) -> None:
@@ -118,10 +123,7 @@ def _with_amount(experiment: Any, n_steps: int | None, n_trials: int | None, sub
 def _save(experiment: Any, path: Path) -> None:
     if path.suffix != ".toml":
         raise click.UsageError(f"--save was given {str(path)!r}. Expected a name that ends in .toml.")
-    try:
-        experiment.save(path)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
+    experiment.save(path)
 
 
 class _Game:
@@ -143,53 +145,47 @@ class _Game:
         if hasattr(self.subject, "begin"):
             self.subject.begin(self.bare)
 
-    def play(self) -> TrialRecord | None:
-        """The trials that ended, or None where none did."""
-        from ..trials.record import TrialRecord
+    def play(self) -> tuple[TrialRecord | None, bool]:
+        """The trials that ended, None where none did; and whether Ctrl-C stopped it."""
+        from ..play.run import Played
 
         # Every env counts as many trials, so that short ones are not preferred.
         quota = None if self.n_trials is None else -(-self.n_trials // self.num_envs)
-        parts: list[Any] = []
+        self.played = Played(quota, self.n_trials)
+        stopped = False
         with Progress("playing", self.n_trials or self.n_steps) as progress:
-            done = 0
-            while done < (self.n_trials or self.n_steps):
-                finished = self._step()
-                if finished is not None:
-                    parts.append(finished)
-                if quota is None:
-                    done = self.steps
-                elif finished is not None:
-                    done += int((finished.number < quota).sum())
-                progress.show(done)
-        if not parts:
-            return None
-        record = TrialRecord.concatenate([part.record() for part in parts])
-        return record if quota is None else record[record["trial"] < quota][: self.n_trials]
+            try:
+                while self.done < (self.n_trials or self.n_steps):
+                    self._step()
+                    progress.show(self.done)
+            except KeyboardInterrupt:
+                stopped = True
+        return (self.played.record() if self.played.count else None), stopped
 
-    def _step(self) -> Any:
+    @property
+    def done(self) -> int:
+        """Trials so far, or else steps."""
+        return self.steps if self.n_trials is None else self.played.count
+
+    def _step(self) -> None:
         self.observations, _, _, _, info = self.env.step(self.subject(self.bare, self.observations))
         self.steps += 1
-        return info["trial"].finished if "trial" in info else None
-
-
-def _write(record: TrialRecord, path: Path) -> None:
-    try:
-        record.to_csv(path)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be written: {error.strerror}. Choose another file.") from error
+        self.played.add(info)
 
 
 # ---- what is printed ------------------------------------------------------------------------------------------------
 
 
-def _show(game: _Game, record: TrialRecord | None, csv: Path | None, save: Path | None) -> None:
+def _show(game: _Game, record: TrialRecord | None, stopped: bool, csv: Path | None, save: Path | None) -> None:
     from ._output import Page
 
     page = Page()
     page.heading(f"{game.task}, played by: {game.subject_name}")
-    if record is None:
+    if stopped:
+        page.text(_said_of_stop(game, record))
+    if record is None and not stopped:
         page.text(f"No trial ended within {game.n_steps} steps. Give more with --n-steps.", indent=2)
-    else:
+    elif record is not None:
         _add_trials(page, record)
         page.heading("summary")
         page.facts(_summary(record))
@@ -200,10 +196,17 @@ def _show(game: _Game, record: TrialRecord | None, csv: Path | None, save: Path 
     page.show()
 
 
+def _said_of_stop(game: _Game, record: TrialRecord | None) -> str:
+    ended = 0 if record is None else len(record)
+    if game.n_trials is None:
+        return f"Stopped after {game.steps:,} of {game.n_steps:,} steps; {ended:,} trials had ended."
+    return f"Stopped after {ended:,} of {game.n_trials:,} trials."
+
+
 def _add_trials(page: Page, record: TrialRecord) -> None:
     names = [name for name in record.columns if name not in _LEFT_OUT and not name.startswith("duration.")]
     shown = [name for name in names if name != "aborts" or record["aborts"].any()]
-    rows = [(str(number), *(_cell(row[name]) for name in shown)) for number, row in zip(range(ROWS), record.rows())]  # noqa: B905
+    rows = [(str(number), *(_cell(row[name]) for name in shown)) for number, row in zip(range(ROWS), record[:ROWS].rows())]  # noqa: B905
     page.table(("trial", *(name.replace("_", " ") for name in shown)), rows)
     if len(record) > ROWS:
         page.text(f"… and {len(record) - ROWS:,} more", indent=2)

@@ -1,8 +1,13 @@
-"""A task in a file of one's own: ``my_task.py:MyTask``, with no package around it."""
+"""A task in a file of one's own: ``my_task.py:MyTask``, with no package around it.
+
+Such a file is a module below this one, whose name spells the file's path and its state. So what it defines pickles: any
+other process that has the file finds and runs it when it imports that name.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
 from types import ModuleType
@@ -14,6 +19,7 @@ from .names import clean, said_by
 if TYPE_CHECKING:
     from pathlib import Path
 
+__path__: list[str] = []  # modules may lie below this one; `_Finder` finds them
 _FILE = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w*))?", re.DOTALL)
 
 
@@ -44,10 +50,7 @@ def load_from_file(reference: str) -> type:
 
 
 def _module(path: Path) -> ModuleType:
-    status = path.stat()
-    # The name holds the file's identity and age: an edited file is another module, an unchanged one is not run twice.
-    import hashlib  # these are not needed to list what is installed, as every command does
-    import importlib.machinery
+    import importlib.machinery  # these are not needed to list what is installed, as every command does
     import importlib.util
 
     class Anew(importlib.machinery.SourceFileLoader):
@@ -56,8 +59,7 @@ def _module(path: Path) -> ModuleType:
         def path_stats(self, path: str) -> Any:
             raise OSError(f"what was compiled of {path} before is not to be used")
 
-    mark = hashlib.sha256(f"{path}|{status.st_mtime_ns}|{status.st_size}".encode()).hexdigest()[:12]
-    name = f"neurogym_file_{path.stem}_{mark}"
+    name = _module_name(path)
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path, loader=Anew(name, str(path)))
@@ -81,6 +83,47 @@ def _module(path: Path) -> ModuleType:
         with contextlib.suppress(ValueError):  # the file took it off itself
             sys.path.remove(str(path.parent))
     return module
+
+
+def _module_name(path: Path) -> str:
+    """The name of the file's module: an edited file is another module, an unchanged one is not run twice."""
+    status = path.stat()
+    spelled = "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}" for byte in os.fsencode(path))
+    return f"{__name__}.{spelled}__{status.st_mtime_ns:x}x{status.st_size:x}"
+
+
+def _path_of(name: str) -> Path:
+    """The file whose module has this name."""
+    from pathlib import Path
+
+    spelled = name.removeprefix(f"{__name__}.").rpartition("__")[0]
+    return Path(os.fsdecode(re.sub(rb"_([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), spelled.encode())))
+
+
+class _Finder:
+    """Imports the modules of files by name, for what was pickled; a file that was edited since counts as it is now."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+        if not fullname.startswith(f"{__name__}."):
+            return None
+        import importlib.machinery
+
+        file = _path_of(fullname)
+        if not file.is_file():
+            raise ModuleNotFoundError(
+                f"This was made of a class in {str(file)!r}, which is not there. Bring the file back to load it.", name=fullname
+            )
+        return importlib.machinery.ModuleSpec(fullname, self, origin=str(file))
+
+    def create_module(self, spec: Any) -> None:
+        """An ordinary module, which `exec_module` puts another in the place of."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        del sys.modules[module.__name__]
+        sys.modules[module.__name__] = _module(_path_of(module.__name__))
+
+
+sys.meta_path.append(_Finder())
 
 
 def _line(error: BaseException, path: Path) -> str:

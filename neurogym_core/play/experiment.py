@@ -172,7 +172,7 @@ class Experiment:
         """Write the file, in one piece; tasks in files are named as they are found from its folder.
 
         Raises:
-            OSError: it cannot be written.
+            FileNotWrittenError (OSError): it cannot be written; an earlier file is as it was.
         """
         text = self._moved_to(Path(path).parent).to_toml()
         with replacing(path) as temporary:

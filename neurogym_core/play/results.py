@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neurogym_core.play.blocks import Block
+from neurogym_core.trials.questions import QUESTIONS
 from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RESTING, TrialRecord
 
 Array = npt.NDArray[Any]
@@ -83,14 +84,15 @@ class TrialResults:
         """All columns of the trial record, name -> (m, …)."""
         if len(self._parts) == 1:
             return _columns(self._parts[0][0], self.rows)
-        records = [TrialRecord(_columns(block, self.rows[places])) for block, places in self._parts]
+        records = [TrialResults(self.rows[places], block).record() for block, places in self._parts]
         order = np.argsort(np.concatenate([places for _, places in self._parts]), kind="stable")
         joined = TrialRecord.concatenate(records)
         return {name: joined[name][order] for name in joined.columns}
 
     def record(self) -> TrialRecord:
         """The trials as a record."""
-        return TrialRecord(self.columns)
+        names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slot_names)
+        return TrialRecord(self.columns, meta={QUESTIONS: tuple(names)})
 
     def row(self, i: int) -> dict[str, Any]:
         """Trial `i` as Python values; a reaction time that is absent is an absent key."""

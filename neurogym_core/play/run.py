@@ -8,9 +8,64 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.play.finished import FinishedTrials
 from neurogym_core.play.make import is_task, make_task, make_vec, resolve
 from neurogym_core.trials.record import TrialRecord
+
+KEPT = 4096
+"""Trials that may wait until they become columns: what is not yet a column may hold on to what was played."""
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a subject played; `record` has the trials that had ended, which may be none."""
+
+    def __init__(self, record: TrialRecord) -> None:
+        super().__init__(f"stopped after {len(record):,} trials")
+        self.record = record
+
+
+class Played:
+    """Trials as they end.
+
+    Args:
+        quota: how many trials of every env count, so that short trials are not preferred; None: all of them.
+        limit: how many trials there are to be; None: as many as come.
+    """
+
+    def __init__(self, quota: int | None = None, limit: int | None = None) -> None:
+        self.quota, self.limit = quota, limit
+        self.count = 0
+        """Trials so far that count."""
+        self._parts: list[Any] = []  # records, then what is to become one
+        self._records = 0
+        self._waiting = 0
+
+    def add(self, info: Mapping[str, Any]) -> None:
+        """Keep the trials that ended on a step whose `info` this is."""
+        if "trial" not in info:
+            return
+        finished = info["trial"].finished
+        number = finished.number
+        counted = len(number) if self.quota is None else int((number < self.quota).sum())
+        self.count += counted
+        if counted:
+            self._parts.append(finished)
+            self._waiting += len(number)
+        if self._waiting >= KEPT:
+            self._merge()
+
+    def _merge(self) -> None:
+        # One assignment, so that Ctrl-C finds each trial once, before it or after it.
+        self._parts[self._records :] = [self._joined(self._parts[self._records :])]
+        self._records += 1
+        self._waiting = 0
+
+    def _joined(self, parts: list[Any]) -> TrialRecord:
+        record = TrialRecord.concatenate([part if isinstance(part, TrialRecord) else part.record() for part in parts])
+        return record if self.quota is None else record[record["trial"] < self.quota]
+
+    def record(self) -> TrialRecord:
+        """All trials that count, in the order in which they ended; empty where there are none."""
+        return self._joined(self._parts)[: self.limit] if self._parts else TrialRecord({})
 
 
 def run(
@@ -36,31 +91,40 @@ def run(
         seed: of the env, and of a subject given by name.
         conditions: imposed on all trials; (m,) values are taken in turn.
         progress: called with the number of trials finished so far.
+
+    Raises:
+        InvalidValueError: `n_trials`, `num_envs` or `seed` cannot be.
+        RunInterrupted (KeyboardInterrupt): Ctrl-C; its `record` has the trials so far.
     """
-    if isinstance(n_trials, bool) or not isinstance(n_trials, int | np.integer) or n_trials < 1:
-        raise InvalidValueError(f"run() was given n_trials={n_trials!r}; it needs a whole number, at least 1.")
+    n_trials = _checked("n_trials", n_trials, least=1)
+    num_envs = _checked("num_envs", num_envs, least=1)
+    seed = None if seed is None else _checked("seed", seed, least=0)
     if not is_task(resolve(task)):
         make_task(task)  # raises: says what an env that is no Task lacks
     env: Any = make_vec(task, min(num_envs, n_trials), wrap=wrap, autoreset_mode="SameStep", seed=seed, **params)
     player = _named(subject, seed)
-    observations, _ = env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
-    # Subjects ask the env what is shown and asked; Gymnasium's wrappers do not pass such questions on.
-    bare = env.unwrapped
-    if hasattr(player, "begin"):
-        player.begin(bare)
-    parts: list[FinishedTrials] = []
-    done = 0
-    quota = -(-n_trials // env.num_envs)  # every env plays as many, so that short trials are not preferred
-    while done < n_trials:
-        observations, _, _, _, info = env.step(player(bare, observations))
-        if "trial" in info:
-            finished = info["trial"].finished
-            parts.append(finished)
-            done += int((finished.number < quota).sum())
-            if progress is not None:
-                progress(min(done, n_trials))
-    record = TrialRecord.concatenate([part.record() for part in parts])
-    return record[record["trial"] < quota][:n_trials]
+    played = Played(quota=-(-n_trials // env.num_envs), limit=n_trials)
+    try:
+        observations, _ = env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
+        # Subjects ask the env what is shown and asked; Gymnasium's wrappers do not pass such questions on.
+        bare = env.unwrapped
+        if hasattr(player, "begin"):
+            player.begin(bare)
+        while played.count < n_trials:
+            observations, _, _, _, info = env.step(player(bare, observations))
+            played.add(info)
+            if progress is not None and "trial" in info:
+                progress(min(played.count, n_trials))
+        return played.record()
+    except KeyboardInterrupt as stop:
+        raise RunInterrupted(played.record()) from stop
+
+
+def _checked(name: str, value: Any, least: int) -> int:
+    """`value` as an int of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidValueError(f"run() was given {name}={value!r}; it needs a whole number, at least {least}.")
+    return int(value)
 
 
 def _named(subject: Any, seed: int | None) -> Any:

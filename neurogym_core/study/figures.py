@@ -220,7 +220,7 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) 
 
     Raises:
         InvalidValueError: another suffix.
-        OSError: the file cannot be written.
+        FileNotWrittenError (OSError): the file cannot be written; an earlier one is as it was.
     """
     target = Path(path)
     kind = target.suffix.lower().removeprefix(".")

@@ -11,14 +11,17 @@ from neurogym_core.tasks.parameters import parameter_types
 from neurogym_core.tasks.task import Task, plain_settings
 from neurogym_core.trials.distributions import Distribution
 
+UNTIMED = "until an action"
+"""The written duration of a period without a timer."""
+
 
 def describe(task: Task) -> dict[str, Any]:
     """Everything that can be read from a task without playing it, as JSON can hold it.
 
     Returns:
         docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value), channels (name,
-        start, stop, encoder), actions (name, start, stop, kind), periods (name, duration in written form, typical
-        ms), conditions (name, distribution), rewards.
+        start, stop, encoder), actions (name, start, stop, kind), periods (name, duration in written form or `UNTIMED`, typical
+        ms or None), conditions (name, distribution), rewards.
     """
     return {
         "name": task.name,
@@ -98,8 +101,10 @@ def _periods(task: Task) -> list[dict[str, Any]]:
     rows = []
     for name, steps in batch.period_steps.items():
         spec = task.timing.get(name)
-        typical = None if name in batch.untimed else float(np.median(steps) * task.dt)
-        rows.append({"name": name, "duration": None if spec is None else spec.to_plain(), "typical": typical})
+        duration, typical = None if spec is None else spec.to_plain(), float(np.median(steps) * task.dt)
+        if name in batch.untimed:  # JSON has no infinity
+            duration, typical = UNTIMED, None
+        rows.append({"name": name, "duration": duration, "typical": typical})
     return rows
 
 

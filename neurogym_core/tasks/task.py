@@ -12,12 +12,15 @@ from typing import Any, ClassVar, dataclass_transform
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError, TrialLayoutError, listed, unknown
+from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.parameters import OVERRIDES, check_declared, checked, parameter_types, signature_of
+from neurogym_core.tasks.refused_settings import naming_settings
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.shortest import check_shortest
 from neurogym_core.trials.batch import TrialBatch, compile_trial
-from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
+from neurogym_core.trials.distributions import Constant, Distribution, parse
 from neurogym_core.trials.interface import Actions, Channels
-from neurogym_core.trials.record import DURATION, RECORD_NAMES
+from neurogym_core.trials.record import DURATION, RECORD_NAMES, as_texts
 from neurogym_core.trials.trial import END, VERBS, Trial
 
 
@@ -121,11 +124,12 @@ class Task:
         self.channels = Channels({}, self.name)
         self.actions: Actions = None
         self._answer: str | Callable | None = None
-        self.define()
-        self._check_defined()
-        self._imposed = self._read_conditions(self._overrides["conditions"])
-        self._sealed = True
-        self._probe()
+        with naming_settings(self):
+            self.define()
+            self._check_defined()
+            self._imposed = self._read_conditions(self._overrides["conditions"])
+            self._sealed = True
+            self._probe()
 
     def _by_name(self, name: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
         if given is not None and not isinstance(given, Mapping):
@@ -215,25 +219,12 @@ class Task:
         for name, spec in given.items():
             if name not in self._declared and not name.startswith(DURATION):
                 raise unknown("condition", name, self._declared, of=self.name)
-            imposed[name] = self._imposed_distribution(name, spec)
+            read = self._duration_distribution if name.startswith(DURATION) else self._condition_distribution
+            imposed[name] = read(name, spec)
         return imposed
 
-    def _imposed_distribution(self, name: str, spec: Any) -> Distribution:
-        declared = self._declared.get(name)
-        support = declared.support() if isinstance(declared, Distribution) else None
-        if support is None or (support.ndim == 1 and support.dtype.kind in "biuf") or isinstance(spec, Distribution | dict):
-            return parse(spec)
-        if support.ndim == 1:
-            self._check_named(name, np.asarray(spec))
-            return Constant(spec) if isinstance(spec, str) else Choice(spec)
-        return Constant(tuple(spec) if isinstance(spec, list | np.ndarray) else spec)
-
-    def _check_named(self, name: str, values: np.ndarray) -> None:
-        """Refuse names that a condition whose values are names does not have."""
-        support = self._declared[name].support()
-        for value in np.unique(values).tolist():
-            if value not in support:
-                raise unknown(f"value of {name!r}", value, support.tolist(), of=self.name)
+    def _condition_distribution(self, name: str, spec: Any) -> Distribution:
+        return read_condition(self.name, name, spec, self._declared[name])
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, "_sealed", False) and not name.startswith("_"):
@@ -366,6 +357,7 @@ class Task:
         return self._dimensions.get(condition, 0) if support is None else support.ndim - 1
 
     def _for_each_trial(self, name: str, values: np.ndarray, n: int) -> np.ndarray:
+        values = as_texts(values)
         if not values.size:
             raise InvalidValueError(f"The condition {name!r} of {self.name} was given no values; give at least one.")
         if values.ndim <= self.dimensions_of(name):
@@ -552,11 +544,14 @@ class Task:
         for name in self._declared:
             if name not in conditions:
                 raise TaskDefinitionError(f"{self.name}.draw() returned no {name!r}; return every condition that vary() declares.")
+            if np.asarray(conditions[name]).dtype.kind not in "biufU":
+                raise TaskDefinitionError(f"{self.name} draws {name!r} as an array of dtype {np.asarray(conditions[name]).dtype}; draw bools, numbers or texts (astype(str), say).")
         self._dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
         batch = self.lay_out(conditions, rng, n)
         self._period_names = batch.period_names
         self._check_timing_names()
         self._check_windows(batch)
+        check_shortest(self, batch, conditions)
         if self.batched:
             batch.sources[0]._trial.check_values()  # type: ignore[attr-defined]
         self._typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)

@@ -7,14 +7,14 @@ only when somebody plays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurogym_core.errors import TrialLayoutError
+from neurogym_core.errors import TrialLayoutError, listed
 from neurogym_core.trials.noise import add_noise, key_of
 from neurogym_core.trials.trial import Span, Trial, to_steps
 
@@ -28,17 +28,23 @@ Coverage = Any
 
 @dataclass(eq=False, repr=False)
 class Frame:
-    """Values (n or 1, T, k) for columns of the observation (or of the target), from a step of the trial on."""
+    """Values (n or 1, T, k) for columns of the observation (or of the target), in a stretch of the trial.
+
+    Attributes:
+        zero: (n,) the step of the trial to which the first of the values belongs; it may lie before `start`.
+        start, stop: (n,) the first step of the stretch, and the step after its last.
+    """
 
     columns: slice
     values: np.ndarray
-    start: np.ndarray  # (n,) step of the trial
-    stop: np.ndarray  # (n,)
+    zero: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
     target: bool = False
 
     def take(self, rows: np.ndarray) -> Frame:
         values = self.values if len(self.values) == 1 else self.values[rows]
-        return Frame(self.columns, values, self.start[rows], self.stop[rows], self.target)
+        return Frame(self.columns, values, self.zero[rows], self.start[rows], self.stop[rows], self.target)
 
 
 class Geometry:
@@ -297,8 +303,9 @@ class TrialBatch:
             path = duration if skip is None else self.path
             passed_over = (np.cumsum(self.duration, axis=1) - self.duration) - (np.cumsum(path, axis=1) - path)
             step += np.repeat(passed_over.ravel(), duration.ravel())
-        k = step - frame.start[row]
-        on = np.flatnonzero((k >= 0) & (step < frame.stop[row]) & (k < frame.values.shape[1]))
+        k = step - frame.zero[row]
+        inside = (step >= frame.start[row]) & (step < frame.stop[row])
+        on = np.flatnonzero(inside & (k >= 0) & (k < frame.values.shape[1]))
         values = frame.values[0 if len(frame.values) == 1 else row[on], k[on]]
         if frame.target:
             out[on, frame.columns] = values
@@ -385,10 +392,10 @@ def _join_frames(parts: Sequence[TrialBatch]) -> tuple[Frame, ...]:
     for part in parts:
         for frame in part.frames:
             values = np.zeros((total, *frame.values.shape[1:]), np.float32)
-            start, stop = np.zeros((2, total), np.int64)
+            zero, start, stop = np.zeros((3, total), np.int64)
             rows = slice(offset, offset + len(part))
-            values[rows], start[rows], stop[rows] = frame.values, frame.start, frame.stop
-            joined.append(Frame(frame.columns, values, start, stop, frame.target))
+            values[rows], zero[rows], start[rows], stop[rows] = frame.values, frame.zero, frame.start, frame.stop
+            joined.append(Frame(frame.columns, values, zero, start, stop, frame.target))
         offset += len(part)
     return tuple(joined)
 
@@ -414,6 +421,7 @@ def compile_trial(trial: Trial) -> TrialBatch:
     trial.check()
     geometry = Geometry(trial)
     task = trial._task
+    _check_lasts(geometry, task)
     n, n_segments = geometry.duration.shape
     shown = np.zeros((n, n_segments, task.channels.size), np.float32)
     noise = np.zeros((1, n_segments, task.channels.size), np.float32)
@@ -425,11 +433,19 @@ def compile_trial(trial: Trial) -> TrialBatch:
     return TrialBatch(
         task=task, period_names=geometry.names, period=geometry.period, duration=_with_untimed(trial, geometry),
         shown=shown, noise=np.sqrt(noise, out=noise), target=target, weight=weight, conditions=trial.conditions,
-        notes=notes, frames=tuple(_frame(frames, geometry, task) for frames in trial.frame_list),
+        notes=notes, frames=tuple(frame for frames in trial.frame_list for frame in _frames(frames, geometry, task)),
         untimed=frozenset(geometry.untimed), sources=(source,),
         origin=np.stack([np.zeros(n, np.int64), np.arange(n)]), jumps=_has_jumps(trial), unvisited=_unvisited(trial),
         random=trial.random,
     )  # fmt: skip
+
+
+def _check_lasts(geometry: Geometry, task: Task) -> None:
+    if not geometry.untimed and not np.logical_or.reduce(geometry.duration, axis=1).all():
+        raise TrialLayoutError(
+            f"A trial of {task.name} lasts 0 steps: all of {listed(geometry.names)} are skipped. Let at least one period last "
+            f"dt={geometry.dt:g} ms in every trial, e.g. with timing={{{geometry.names[-1]!r}: {geometry.dt:g}}}."
+        )
 
 
 class _LazyPayoffs:
@@ -579,13 +595,23 @@ def _is_due(due: dict[int, np.ndarray], geometry: Geometry, segment: int, covere
     return now if covered is True else covered & now
 
 
-def _frame(frames: Any, geometry: Geometry, task: Task) -> Frame:
+def _frames(frames: Any, geometry: Geometry, task: Task) -> Iterator[Frame]:
+    """One for every run of its periods that follow on each other; time runs on from one run to the next."""
     is_channel = frames.name in task.channels
     columns = task.channels[frames.name] if is_channel else task.actions[frames.name]
-    periods = [geometry.names.index(name) for name in frames.span.periods]
-    begin = geometry.onset[:, periods[0]]
-    start = begin if frames.span.start is None else begin + to_steps(frames.span.start, geometry.dt)
-    stop = geometry.onset[:, periods[-1]] + geometry.period_steps[periods[-1]]
-    if frames.span.where is not None:
-        stop = np.where(frames.span.where, stop, start)
-    return Frame(columns, frames.values, start, stop, target=not is_channel)
+    offset = 0 if frames.span.start is None else to_steps(frames.span.start, geometry.dt)
+    for first, last in _runs([geometry.names.index(name) for name in frames.span.periods]):
+        start = geometry.onset[:, first]
+        stop = geometry.onset[:, last] + geometry.period_steps[last]
+        zero = start + offset
+        offset = offset - (stop - start)
+        if frames.span.where is not None:
+            stop = np.where(frames.span.where, stop, start)
+        yield Frame(columns, frames.values, zero, start, stop, target=not is_channel)
+
+
+def _runs(periods: Sequence[int]) -> list[tuple[int, int]]:
+    """The first and the last of every run of whole numbers that follow on each other."""
+    first = [p for p in periods if p - 1 not in periods]
+    last = [p for p in periods if p + 1 not in periods]
+    return list(zip(first, last, strict=True))

@@ -198,13 +198,13 @@ class _Builder:
         acting = self._acting()
         cost = self.task.rewards["abort"] if hold.cost is None else hold.cost
         amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.task.dt / 100
-        free = hold.cost is not None and hold.then is None and not np.any(amount)
+        free = (amount == 0) & (hold.cost is not None and hold.then is None)
         usual = "end" if self.task.abort_ends_trial else "stay"  # whatever an earlier call said of these steps
         for segment, covered in self.geometry.segments(hold.span):
             rows = slice(None) if covered is True else covered
             self.reward[rows, segment, acting] = amount[rows, None]
-            self.aborts[rows, segment, acting] = not free
-            self.goto[rows, segment, acting] = self._goto("stay" if free else hold.then or usual, segment)
+            self.aborts[rows, segment, acting] = ~free[rows, None]
+            self.goto[rows, segment, acting] = np.where(free, STAY, self._goto(hold.then or usual, segment))[rows, None]
 
     def charge(self, charge: Any) -> None:
         for segment, covered in self.geometry.segments(charge.span):

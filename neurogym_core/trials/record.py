@@ -38,6 +38,7 @@ from neurogym_core._files import replacing
 from neurogym_core._optional import optional
 from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, listed, unknown
+from neurogym_core.trials.questions import QUESTIONS, align_questions
 
 DURATION = "duration."
 """Prefix of the columns of played durations; the same names impose them."""
@@ -179,6 +180,9 @@ class TrialRecord:
     def concatenate(cls, records: Iterable[TrialRecord]) -> TrialRecord:
         """The rows of all `records`, one record after the other; `meta` keeps what all of them say alike.
 
+        Questions that a record's trials did not ask have there the choice -1 (0 for continuous answers), the outcome "none"
+        and no reaction time. Which they asked, `meta["questions"]` says in the records of players.
+
         Raises:
             InvalidValueError: no record, or records whose columns differ in name, width or kind.
         """
@@ -188,13 +192,17 @@ class TrialRecord:
                 "No record was given to concatenate. At least one was expected, since the columns come from it. "
                 "Start from TrialRecord({...}) with empty columns where there may be none."
             )
-        for part in parts[1:]:
-            if set(part.columns) != set(parts[0].columns):
-                raise _different_columns(parts[0].columns, part.columns)
+        tables, questions = align_questions([part._columns for part in parts], [part.meta for part in parts])
+        for table in tables[1:]:
+            if set(table) != set(tables[0]):
+                raise _different_columns(tuple(tables[0]), tuple(table))
         # A record without rows says nothing about types: its columns may come from an empty file.
-        filled = [part for part in parts if len(part)] or parts[:1]
-        columns = {name: _joined(name, [part[name] for part in filled]) for name in parts[0].columns}
-        return cls(columns, meta=_common_meta(parts))
+        filled = [table for table, part in zip(tables, parts, strict=True) if len(part)] or tables[:1]
+        columns = {name: _joined(name, [table[name] for table in filled]) for name in tables[0]}
+        meta = _common_meta(parts)
+        if any(QUESTIONS in part.meta for part in parts):
+            meta[QUESTIONS] = questions
+        return cls(columns, meta=meta)
 
     # ---- files --------------------------------------------------------------------------------------------------
 
@@ -202,7 +210,11 @@ class TrialRecord:
         """Write a CSV file (UTF-8), in one piece: a reader sees the old file or the new one.
 
         Strings are quoted and numbers are not, so that `from_csv` knows them apart. A column of shape (n, k) becomes
-        ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``.
+        ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``. Links are followed; pipes and devices
+        (``/dev/stdout``) are written into.
+
+        Raises:
+            FileNotWrittenError (OSError): no room, no permission, no such folder; an earlier file is as it was.
         """
         spread = dict(self._spread())
         import csv
@@ -274,12 +286,18 @@ def _frozen_column(name: str, values: Any) -> np.ndarray:
         column = np.array(values)
     except ValueError as error:
         raise _bad_column(name, "rows of several lengths") from error
-    if column.dtype.kind in "OT" and all(isinstance(value, str) for value in column.flat):
-        column = column.astype(str)
+    column = as_texts(column)
     if column.dtype.kind not in "biufU" or column.ndim not in (1, 2) or (column.ndim == 2 and not column.shape[1]):
         raise _bad_column(name, f"the shape {column.shape} and the type {column.dtype}")
     column.setflags(write=False)
     return column
+
+
+def as_texts(values: np.ndarray) -> np.ndarray:
+    """Arrays of Python strings (`dtype` object, as pandas has them) as arrays of texts; others as they are."""
+    if values.dtype.kind in "OT" and all(isinstance(value, str) for value in values.flat):
+        return values.astype(str)
+    return values
 
 
 def _bad_column(name: str, found: str) -> InvalidValueError:

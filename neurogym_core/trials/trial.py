@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError, listed, unknown
-from neurogym_core.trials.record import RECORD_NAMES
+from neurogym_core.trials.record import RECORD_NAMES, as_texts
 
 if TYPE_CHECKING:
     from neurogym_core.tasks.task import Task
@@ -42,8 +42,8 @@ class Span:
 
     Attributes:
         periods: names of periods, in the order of the trial.
-        start: ms from the onset of the first of them, number or (n,); None: from its onset.
-        stop: ms from the same onset; None: to the end of the last of them.
+        start: ms from the onset of the first of them, number or (n,); None: from its onset. Only time in them counts.
+        stop: ms likewise; None: to the end of the last of them.
         where: bool (n,); None: in all trials.
     """
 
@@ -257,7 +257,10 @@ class Trial:
         if isinstance(ms, float) and 0 <= ms < math.inf:
             self.timeline.steps[name] = np.full(self.n, self._constant_steps(name, ms))
             return
-        ms = np.asarray(ms, dtype=np.float64)
+        try:
+            ms = np.asarray(ms, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TrialLayoutError(f"Period {name!r} of {self._task.name} was given the duration {ms!r}; durations are numbers of ms.") from None
         self._check_ms(name, ms)
         if np.isposinf(ms).all():
             self.timeline.untimed.add(name)
@@ -313,7 +316,7 @@ class Trial:
             channel: name of a channel.
             value: number, (n,) for channels of one unit, (k,), or (n, k).
             during: a period or several.
-            start, stop: ms from the onset of the (first) period, number or (n,).
+            start, stop: ms from the onset of the (first) period, number or (n,); only time in these periods counts.
             where: bool (n,): only in these trials.
             noise: sigma, number or (n,); the SD of every step is sigma / sqrt(dt in ms), independent over steps and units.
         """
@@ -323,7 +326,7 @@ class Trial:
         self.shows.append(Show(channel, self._per_unit(f"channel {channel!r}", value, part.stop - part.start), span, noise))
 
     def frames(self, name: str, values: Any, during: str | Iterable[str], *, start: Any = None, where: Any = None) -> None:
-        """Values that change from step to step, from the span's onset on.
+        """Values that change from step to step, from the span's onset on; they wait between periods that are apart.
 
         Args:
             name: a channel (the values are added), or a continuous action (they are its target, in task units).
@@ -368,8 +371,8 @@ class Trial:
         Steps outside every response window are hold by default; this changes the terms.
 
         Args:
-            cost: reward per 100 ms of acting; None: the task's "abort"; 0 without `then`: acting is free, and counts as no
-                abort (a hook pays for it, say).
+            cost: reward per 100 ms of acting, number or (n,); None: the task's "abort"; where it is 0, without `then`, acting
+                is free, and counts as no abort (a hook pays for it, say).
             then: "stay", "end", "restart" (the period begins again), or a period; None: as the task's `abort_ends_trial`.
         """
         if then is not None:
@@ -506,7 +509,7 @@ class Trial:
         self.best_pay = np.broadcast_to(np.asarray(amount, np.float64), (self.n,))
 
     def note(self, *only_recorded: str, **covariates: Any) -> None:
-        """Put covariates into the record, number or (n,).
+        """Put covariates into the record, one value, or (n,) or (n, k): bools, numbers or texts.
 
         Args:
             only_recorded: names of conditions that are in the record and nowhere else: what a block or a stage was, say.
@@ -518,9 +521,12 @@ class Trial:
                 raise TrialLayoutError(f"note({name}=…) of {self._task.name} has the name of a condition, which is recorded anyway; rename it.")
             if name in RECORD_NAMES:
                 raise TrialLayoutError(f"note({name}=…) of {self._task.name} has the name of a column that every record has; rename it.")
-            values = np.asarray(values)
-            if values.ndim and len(values) != self.n:
-                raise TrialLayoutError(f"note({name}=…) of {self._task.name} was given shape {values.shape}; give a number, or shape ({self.n},).")
+            values = as_texts(np.asarray(values))
+            if values.ndim > 2 or (values.ndim and len(values) != self.n) or not values.size or values.dtype.kind not in "biufU":
+                raise TrialLayoutError(
+                    f"note({name}=…) of {self._task.name} was given {values.dtype} of shape {values.shape}; give bools, numbers or "
+                    f"texts: one, or shape ({self.n},) or ({self.n}, k)."
+                )
             self.notes[name] = np.broadcast_to(values, (self.n, *values.shape[1:]) if values.ndim else (self.n,))
 
     # ------------------------------------------------------------------ helpers

@@ -191,12 +191,16 @@ class Spread:
     def weigh(self, weigh: Weigh) -> Weigh:
         return Weigh(self.array(weigh.weight), self.span(weigh.span))
 
-    def hold(self, hold: Hold, task: Task) -> Hold:
-        """A hold whose terms do not depend on which task it is asked in any more."""
-        free = hold.cost is not None and hold.then is None and not np.any(hold.cost)
-        usual = "end" if task.abort_ends_trial else "stay"
-        then = None if free else self.place(hold.then or usual)
-        return Hold(self.span(hold.span), self.array(task.rewards["abort"] if hold.cost is None else hold.cost), then)
+    def holds(self, hold: Hold, task: Task) -> list[Hold]:
+        """The hold in terms that do not depend on its task: one for the trials that act freely, one for the others."""
+        span, then = self.span(hold.span), self.place(hold.then or ("end" if task.abort_ends_trial else "stay"))
+        cost = self.array(task.rewards["abort"] if hold.cost is None else hold.cost)
+        if hold.cost is None or hold.then is not None or np.all(cost):
+            return [Hold(span, cost, then)]
+        if not np.any(cost):
+            return [Hold(span, cost)]
+        everywhere = np.ones(self.n, bool) if span.where is None else span.where
+        return [Hold(replace(span, where=everywhere & (cost == 0)), 0), Hold(replace(span, where=everywhere & (cost != 0)), cost, then)]
 
     def place(self, target: str) -> str:
         """Where something leads: a period by its new name, or a word."""
@@ -240,7 +244,7 @@ def add_layout(trial: Trial, part: Trial, spread: Spread, periods: Sequence[str]
     trial.shows += [spread.show(show) for show in part.shows]
     trial.frame_list += [spread.frames(frames) for frames in part.frame_list]
     trial.weights += [spread.weigh(weigh) for weigh in part.weights]
-    trial.holds += [spread.hold(hold, part._task) for hold in part.holds]
+    trial.holds += [joined for hold in part.holds for joined in spread.holds(hold, part._task)]
     trial.charges += [replace(charge, span=spread.span(charge.span)) for charge in part.charges]
     trial.slots += [spread.slot(slot, periods) for slot in part.slots]
     for name, values in part.notes.items():

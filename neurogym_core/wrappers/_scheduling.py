@@ -9,8 +9,9 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.tasks.given import Drawn, check_free
+from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.session import Session
-from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
+from neurogym_core.trials.distributions import Distribution
 from neurogym_core.wrappers._deciding import Deciding
 from neurogym_core.wrappers._walk import Walk
 
@@ -63,24 +64,8 @@ class Scheduling(Deciding):
         if name not in self._declared and name != ANSWER:
             raise unknown("condition", name, [*self._declared, ANSWER], of=self.task.name)
         declared = self._declared.get(self.task.answer_condition if name == ANSWER else name)
-        support = declared.support() if isinstance(declared, Distribution) else None
-        if isinstance(spec, str) and support is not None and support.dtype.kind == "U":
-            return Constant(spec)
-        if isinstance(spec, list | tuple) and support is not None and support.dtype.kind == "U":
-            return Choice(spec)
-        if isinstance(spec, list | tuple) and name != ANSWER and self.dimensions_of(name):
-            return self._read_several(name, spec)
-        return parse(spec)
-
-    def _read_several(self, name: str, spec: list | tuple) -> Distribution:
-        """A condition of several numbers: one of them is a list, equally likely ones are a list of lists."""
-        values = np.asarray(spec)
-        if values.dtype.kind not in "biuf" or values.ndim not in (1, 2):
-            raise InvalidValueError(
-                f"{type(self).__name__} was given {name}={spec!r}; {name!r} is several numbers in every trial. Give a list of "
-                "them, or a list of such lists."
-            )
-        return Constant(tuple(values.tolist())) if values.ndim == 1 else Choice(values)
+        several = name != ANSWER and self.dimensions_of(name) > 0
+        return read_condition(self.task.name, name, spec, declared, several)
 
     def _check_names(self, owner: str) -> None:
         for name in self._names:

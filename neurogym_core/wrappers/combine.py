@@ -337,13 +337,25 @@ class _Inside:
         return pieces
 
     def frames(self, frames: Frames, names: Mapping[str, str]) -> Frames:
-        """Values that change from step to step, ending where their periods do."""
-        first, last = frames.span.periods[0], frames.span.periods[-1]
-        start = self.onset[first] * self.dt + (0 if frames.span.start is None else frames.span.start)
-        room = self.onset[last] + self.part.timeline.steps[last] - to_steps(start, self.dt)
-        inside = np.arange(frames.values.shape[1]) < np.atleast_1d(room)[:, None]
-        values = (frames.values * inside[:, :, None]).astype(np.float32)
-        return Frames(names[frames.name], values, Span(self.periods, start, None, self._where(frames.span.where)))
+        """Values that change from step to step, shown within their periods only."""
+        span = frames.span
+        begin, last = self.onset[span.periods[0]], span.periods[-1]
+        lasts = int((self.onset[last] + self.part.timeline.steps[last] - begin).max())
+        k = self._rows_of(span, begin, lasts)
+        shown = (k >= 0) & (k < frames.values.shape[1])
+        source = np.broadcast_to(frames.values, (self.part.n, *frames.values.shape[1:]))
+        values = source[np.arange(self.part.n)[:, None], np.where(shown, k, 0)] * shown[:, :, None]
+        return Frames(names[frames.name], values.astype(np.float32), Span(self.periods, begin * self.dt, None, self._where(span.where)))
+
+    def _rows_of(self, span: Span, begin: np.ndarray, lasts: int) -> np.ndarray:
+        """(n, lasts) which of the values of frames each step from `begin` on shows; -1: none."""
+        step, k = np.arange(lasts), np.full((self.part.n, lasts), -1)
+        offset = np.zeros(self.part.n, np.int64) if span.start is None else -to_steps(span.start, self.dt)
+        for name in span.periods:
+            since, steps = step - (self.onset[name] - begin)[:, None], self.part.timeline.steps[name]
+            k = np.where((since >= 0) & (since < steps[:, None]), since + offset[:, None], k)
+            offset = offset + steps
+        return k
 
 
 def _leaves_order(trial: Trial) -> bool:

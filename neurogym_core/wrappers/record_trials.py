@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,9 @@ class TrialLog:
             )
         path.parent.mkdir(parents=True, exist_ok=True)  # type: ignore[union-attr]
         if exists:
+            cut_half_line(path)  # type: ignore[arg-type]
             with path.open(newline="", encoding="utf-8") as lines:  # type: ignore[union-attr]
-                self._header = next(csv.reader(lines))
+                self._header = next(csv.reader(lines), None)
         else:
             path.touch()  # type: ignore[union-attr]
 
@@ -85,15 +87,36 @@ class TrialLog:
         return whole
 
 
+def cut_half_line(path: Path) -> None:
+    """Take off a last line without an end, which a run that was killed as it wrote left; a row after it could not be read."""
+    with path.open("rb+") as file:
+        end, rest = file.seek(0, os.SEEK_END), b""
+        while end and b"\n" not in rest:
+            begin = max(end - 4096, 0)
+            file.seek(begin)
+            rest, end = file.read(end - begin) + rest, begin
+        whole = rest.rfind(b"\n") + 1
+        if whole < len(rest):
+            warnings.warn(
+                f"{path} ended in half a line, {rest[whole:].decode('utf-8', 'replace')!r:.80}, which is taken off: the run that wrote "
+                "it was stopped as it wrote.",
+                stacklevel=2,
+            )
+            file.truncate(end + whole)
+
+
 def _with_same_columns(parts: list[TrialRecord]) -> list[TrialRecord]:
     """An absent reaction time is NaN."""
-    names = dict.fromkeys(name for part in parts for name in part.columns)
-    if all(len(part.columns) == len(names) for part in parts):
-        return parts
-    return [
-        TrialRecord({name: part[name] if name in part else np.full(len(part), np.nan) for name in names})
-        for part in parts
-    ]
+    times = dict.fromkeys(name for part in parts for name in part.columns if name.endswith("reaction_time"))
+    return [_with_times(part, [name for name in times if name not in part]) for part in parts]
+
+
+def _with_times(part: TrialRecord, absent: list[str]) -> TrialRecord:
+    asked = [name for name in absent if f"{name.removesuffix('reaction_time')}choice" in part]
+    if not asked:
+        return part
+    columns = {name: part[name] for name in part.columns}
+    return TrialRecord({**columns, **{name: np.full(len(part), np.nan) for name in asked}}, meta=part.meta)
 
 
 class VectorRecordTrials(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
@@ -126,7 +149,7 @@ class RecordTrials(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
     Args:
         env: any env whose `info` has the record of finished trials.
         file: a CSV file; None: memory only.
-        append: whether to add to a file that exists, for a run that goes on.
+        append: whether to add to a file that exists, for a run that goes on; half a last line is taken off, with a warning.
         memory: whether to keep trials in memory, too.
 
     Raises:

@@ -59,6 +59,28 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
+POKE = '''
+from math import inf
+from neurogym_core import Task
+
+class Poke(Task):
+    """Begin a trial oneself."""
+
+    timing = {"wait": inf, "stimulus": 500}
+    supervised = False
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, poke=1)
+
+    def new_trial(self, trial):
+        trial.periods("wait", "stimulus", "leave", leave=inf)
+        trial.show("light", 1, during="stimulus")
+        trial.pay("poke", 0, during="wait", then="stimulus")
+        trial.pay("poke", 1, during="leave", slot="leave")
+'''
+
+
 class TestTask:
     def test_manifest_and_class_are_shown_together(self, ngym) -> None:
         result = ngym("info", "Dots-v0")
@@ -138,6 +160,20 @@ class TestTask:
         assert "is now 'foo/Dots-v0'" in words(ngym("info", "RDM-v0").stderr)
         assert "Did you mean 'Dots-v0'?" in words(ngym("info", "Dotz-v0").stderr)
         assert "Did you mean 'neurogym-task-foo'?" in words(ngym("info", "neurogym-task-fo").stderr)
+
+    def test_a_period_without_a_timer_lasts_until_an_action(self, ngym, tmp_path: Path) -> None:
+        (tmp_path / "poke.py").write_text(POKE)
+        shown = ngym("info", f"{tmp_path / 'poke.py'}:Poke")
+        assert shown.exit_code == 0, shown.output
+        assert [line.split()[:4] for line in shown.stdout.splitlines() if "until an action" in line] == [
+            ["wait", "until", "an", "action"],
+            ["leave", "until", "an", "action"],
+        ]
+        printed = ngym("info", f"{tmp_path / 'poke.py'}:Poke", "--json")
+        found = json.loads(printed.stdout, parse_constant=pytest.fail)
+        durations = [period["duration"] for period in found["description"]["periods"]]
+        assert durations == ["until an action", 500, "until an action"]
+        assert [period["typical"] for period in found["description"]["periods"]] == [None, 500, None]
 
     def test_a_task_in_a_file_needs_no_package(self, ngym, tmp_path: Path) -> None:
         path = tmp_path / "my_task.py"

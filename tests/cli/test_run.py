@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -203,3 +206,71 @@ def test_the_named_subjects_are_those_there_are():
 )
 def test_values_are_read_as_the_default_suggests(text, default, value):
     assert read_value(text, default) == value
+
+
+# ---------------------------------------------------------------------- stopped early
+
+
+class Impatient:
+    """Rests, and presses Ctrl-C on some step."""
+
+    def __init__(self, step):
+        self.left = step
+
+    def __call__(self, env, observations):
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+        return np.zeros(env.num_envs, np.int64)
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch):
+    """Have every subject press Ctrl-C on this step."""
+
+    def on(step):
+        monkeypatch.setattr(subjects, "subject_named", lambda *_, **__: Impatient(step))
+
+    return on
+
+
+@pytest.mark.parametrize(
+    ("amount", "step", "ended", "said"),
+    [
+        (("--n-trials", "1000000000"), 60, 32, "Stopped after 32 of 1,000,000,000 trials."),
+        (("--n-trials", "50"), 60, 2, "Stopped after 2 of 50 trials."),
+        (("--n-steps", "5000"), 60, 2, "Stopped after 59 of 5,000 steps; 2 trials had ended."),
+    ],
+)
+def test_what_was_played_before_ctrl_c_is_kept(ngym, ctrl_c, tmp_path, amount, step, ended, said):
+    ctrl_c(step)
+    path = tmp_path / "trials.csv"
+    result = ngym("run", DOTS, *amount, "--csv", str(path))
+    assert result.exit_code == 130, result.output
+    assert said in result.stdout
+    assert "summary" in result.stdout
+    assert len(TrialRecord.from_csv(path)) == ended
+    assert "Aborted" not in result.stderr
+
+
+def test_ctrl_c_before_any_trial_ended_writes_nothing(ngym, ctrl_c, tmp_path):
+    ctrl_c(1)
+    result = ngym("run", DOTS, "--n-trials", "5", "--csv", str(tmp_path / "trials.csv"))
+    assert result.exit_code == 130
+    assert "Stopped after 0 of 5 trials." in result.stdout
+    assert not (tmp_path / "trials.csv").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files as POSIX systems do")
+@pytest.mark.parametrize("command", [("run", DOTS), ("list",), ("list", "--json")])
+def test_output_without_room_is_one_line(tmp_path, command):
+    import resource
+
+    with open(tmp_path / "full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-P", "-B", "-m", "neurogym_core.cli", *command], stdout=full, stderr=subprocess.PIPE,
+            text=True, timeout=120, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: The output cannot be written: File too large.")
+    assert len(done.stderr.splitlines()) == 1, done.stderr

@@ -55,3 +55,10 @@ def test_no_line_is_wider_than_there_is_room(periods: list, width: int) -> None:
 )
 def test_durations_as_people_write_them(duration: object, text: str, drawn: float | None) -> None:
     assert (written(duration), typical(duration)) == (text, drawn)
+
+
+def test_a_period_without_a_timer_is_drawn_as_not_known() -> None:
+    lines = timeline([("wait", "until an action"), ("stimulus", 500)], 60)
+    assert "until an action" in lines[0]
+    assert "~" in lines[0]
+    assert "█" in lines[1]

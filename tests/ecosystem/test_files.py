@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from neurogym_core import Dataset, make, make_task
 from neurogym_core.ecosystem import load_task
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import BrokenTaskError, UnknownTaskError
@@ -95,3 +98,73 @@ def test_a_missing_file_or_class_is_unknown(file, tmp_path: Path) -> None:
         load_task(str(tmp_path / "absent.py"))
     with pytest.raises(UnknownTaskError, match=r"no class 'MyTas'. Did you mean 'MyTask'\?"):
         load_task(file("class MyTask: pass") + ":MyTas")
+
+
+TASK = '''
+from neurogym_core import Choice, Task
+from neighbour import LENGTH
+
+class Lamp(Task):
+    timing = {"only": 100 * LENGTH}
+
+    def define(self):
+        self.observe(lamp=1)
+        self.act(rest=1, press=1)
+        self.vary(on=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("only")
+        trial.show("lamp", trial.on, during="only")
+        trial.answer("press", trial.on - 1, during="only")
+'''
+
+LOAD = """
+import pickle, sys
+with open(sys.argv[1], "rb") as file:
+    task, env, dataset, cls = pickle.load(file)
+env.reset(seed=0)
+print(env.step(0)[1], len(task.sample(3)), dataset.task == task, cls is type(task) is type(env.unwrapped.task))
+"""
+
+
+class TestPickling:
+    """What was made of a task in a file loads in a process that never heard of the file."""
+
+    @pytest.fixture
+    def pickled(self, file, tmp_path: Path) -> Path:
+        file("LENGTH = 3", "neighbour.py")
+        (tmp_path / "my ünd_er-5f.folder").mkdir()
+        reference = f"{file(TASK, 'my ünd_er-5f.folder/my_task.py')}:Lamp"
+        file("LENGTH = 3", "my ünd_er-5f.folder/neighbour.py")
+        made = (make_task(reference), make(reference), Dataset(reference, batch_size=2, seed=0), load_task(reference))
+        (tmp_path / "pickled").write_bytes(pickle.dumps(made))
+        return tmp_path / "pickled"
+
+    def load(self, pickled: Path) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [sys.executable, "-c", LOAD, str(pickled)], capture_output=True, text=True, timeout=120, cwd="/", check=False
+        )
+
+    def test_it_loads_in_another_process(self, pickled: Path) -> None:
+        done = self.load(pickled)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split()[1] == "3"
+        assert done.stdout.strip().endswith("True")
+
+    def test_it_loads_with_what_the_file_says_now(self, pickled: Path) -> None:
+        with (pickled.parent / "my ünd_er-5f.folder" / "neighbour.py").open("a") as file:
+            file.write("\n# edited")
+        with (pickled.parent / "my ünd_er-5f.folder" / "my_task.py").open("a") as file:
+            file.write("\n# edited")
+        done = self.load(pickled)
+        assert done.returncode == 0, done.stderr
+
+    def test_without_the_file_it_says_which_is_missing(self, pickled: Path) -> None:
+        (pickled.parent / "my ünd_er-5f.folder" / "my_task.py").unlink()
+        done = self.load(pickled)
+        assert "my_task.py', which is not there. Bring the file back" in done.stderr.splitlines()[-1]
+
+    def test_in_the_same_process_it_is_of_the_same_class(self, pickled: Path) -> None:
+        task, env, _, cls = pickle.loads(pickled.read_bytes())
+        assert type(task) is cls
+        assert env.unwrapped.task == task

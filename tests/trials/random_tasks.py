@@ -304,7 +304,8 @@ def _weights(draw, said):
 @st.composite
 def _holds(draw, said, jumps):
     then = draw(st.sampled_from([None, None, "stay", "end", "restart", *said.periods])) if jumps else None
-    return {"cost": draw(st.one_of(st.none(), st.just(0), varying(-2.0, 0.0))), "then": then, **draw(_spans(said))}
+    cost = st.one_of(st.none(), st.just(0), varying(-2.0, 0.0), st.builds(Below, st.just(0.5), indices))
+    return {"cost": draw(cost), "then": then, **draw(_spans(said))}
 
 
 @st.composite

@@ -60,19 +60,15 @@ class WrittenTrial:
             return False
         if span.where is not None and not span.where[self.i]:
             return False
-        elapsed = k
-        for name in span.periods:
-            if name == self.names[p]:
-                break
-            elapsed += self.length[self.names.index(name)]
+        elapsed = self._elapsed_within(span, p, k)
         if span.start is not None and elapsed < steps_of(span.start[self.i], self.dt):
             return False
         return span.stop is None or elapsed < steps_of(span.stop[self.i], self.dt)
 
-    def _elapsed_since_onset(self, span: Span, p: int, k: int) -> int:
-        """Steps from the onset of the first period of a span, all periods in order."""
-        first = self.names.index(span.periods[0])
-        return sum(self.length[first:p]) + k
+    def _elapsed_within(self, span: Span, p: int, k: int) -> int:
+        """Steps from the onset of the first period of a span to this step of one of them; only theirs count."""
+        before = span.periods[: span.periods.index(self.names[p])]
+        return sum(self.length[self.names.index(name)] for name in before) + k
 
     # ------------------------------------------------------------------ what is seen
 
@@ -94,14 +90,10 @@ class WrittenTrial:
 
     def _frame(self, frames, p: int, k: int):
         """The row of `frames` that is shown on this step, or None. It shows one row a step, from its start on."""
-        span = frames.span
-        if span.where is not None and not span.where[self.i]:
+        if not self.covers(Span(frames.span.periods, where=frames.span.where), p, k):
             return None
-        first, last = self.names.index(span.periods[0]), self.names.index(span.periods[-1])
-        if not first <= p <= last:
-            return None
-        start = 0 if span.start is None else steps_of(span.start[self.i], self.dt)
-        at = self._elapsed_since_onset(span, p, k) - start
+        start = 0 if frames.span.start is None else steps_of(frames.span.start[self.i], self.dt)
+        at = self._elapsed_within(frames.span, p, k) - start
         values = frames.values[0 if len(frames.values) == 1 else self.i]
         return values[at] if 0 <= at < len(values) else None
 
@@ -377,7 +369,7 @@ class Subject:
         for hold in written.trial.holds:
             if written.covers(hold.span, *self.here):
                 cost, then = hold.cost, hold.then
-                counts = cost is None or then is not None or bool((_as_list(cost)).count(0) != len(_as_list(cost)))
+                counts = cost is None or then is not None or float(_entry_per_trial(cost, written.i)) != 0
         self.aborts += counts
         amount = task.rewards["abort"] if cost is None else float(_entry_per_trial(cost, written.i))
         if then is None:
@@ -484,10 +476,6 @@ class Subject:
             if worst in outcomes:
                 return worst
         return "miss" if outcomes else "none"
-
-
-def _as_list(value) -> list:
-    return [float(each) for each in (value.ravel() if hasattr(value, "ravel") else [value])]
 
 
 def _entry_per_trial(value, i: int):

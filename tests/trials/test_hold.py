@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
-from neurogym_core import END, STAY, Task
+from neurogym_core import END, STAY, Choice, Task, run
+from neurogym_core.wrappers import Mixture
 
 
 class Waiting(Task):
@@ -46,3 +48,50 @@ def test_what_acting_costs_and_does(cost, then, aborts, reward, goto):
 def test_without_an_abort_reward_acting_still_counts():
     payoffs = Waiting(rewards={"abort": 0}).sample(3, seed=0).payoffs
     assert payoffs.aborts[:, 1, 1:].all()
+
+
+class FreeInSome(Task):
+    """Acting costs nothing in the trials with `free`, and ends the others."""
+
+    abort_ends_trial: bool = True
+    timing: ClassVar = {"wait": 500}
+    supervised = False
+
+    def define(self):
+        self.observe(cue=1)
+        self.act(rest=1, go=1)
+        self.vary(free=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("wait")
+        trial.hold(during="wait", cost=np.where(trial.free == 1, 0.0, -1.0))
+
+
+class Alike(FreeInSome):
+    """The same trials under another name, to be joined with."""
+
+    timing: ClassVar = {"wait": 300}
+
+
+def assert_free_where_it_costs_nothing(payoffs, free):
+    np.testing.assert_array_equal(payoffs.aborts[:, 0, 1], ~free)
+    np.testing.assert_array_equal(payoffs.goto[:, 0, 1], np.where(free, STAY, END))
+
+
+def test_whether_acting_is_free_is_decided_trial_by_trial():
+    batch = FreeInSome().sample(40, seed=0)
+    free = batch.conditions["free"] == 1
+    assert 0 < free.sum() < 40
+    assert_free_where_it_costs_nothing(batch.payoffs, free)
+    alone = FreeInSome().sample(5, seed=0, free=1)
+    assert_free_where_it_costs_nothing(alone.payoffs, np.ones(5, bool))
+
+
+def test_tasks_that_are_joined_keep_their_free_trials():
+    for task in (Mixture(FreeInSome(), others=(Alike(),)), Mixture(FreeInSome(abort_ends_trial=False), others=(Alike,))):
+        record = run(task, lambda env, seen: np.ones(env.num_envs, int), 200, seed=0)
+        free = record["free"] == 1
+        assert 0 < free.sum() < 200
+        assert not record["aborts"][free].any()
+        assert (record["outcome"][free] == "none").all()
+        assert (record["aborts"][~free] > 0).all()

@@ -88,6 +88,36 @@ def test_a_file_that_exists_is_not_overwritten_and_can_be_added_to(tmp_path):
         make(Choosing, wrap=("RecordTrials", {"memory": False}))
 
 
+def recording(file, **settings):
+    return make(Choosing, wrap=("RecordTrials", {"file": file, "append": True, "memory": False, **settings}))
+
+
+@pytest.mark.parametrize("rows", [0, 3, 200])
+@pytest.mark.parametrize("lost", [1, 7])
+def test_half_a_last_line_does_not_spoil_the_file(tmp_path, rows, lost):
+    """A run that is killed as it writes leaves half a line; the next one adds whole lines to those before."""
+    file = tmp_path / "trials.csv"
+    play(recording(file), 2000)
+    lines = file.read_bytes().splitlines(keepends=True)[: rows + 2]
+    file.write_bytes(b"".join(lines)[:-lost])
+    with pytest.warns(UserWarning, match="ended in half a line, .* taken off"):
+        env = recording(file)
+    assert file.read_bytes() == b"".join(lines[:-1])
+    finished = play(env, 100, seed=5)
+    record = TrialRecord.from_csv(file)
+    assert len(record) == rows + len(finished)
+    np.testing.assert_array_equal(record["side"][rows:], [trial["side"] for trial in finished])
+
+
+def test_half_a_header_is_no_header(tmp_path):
+    file = tmp_path / "trials.csv"
+    file.write_text('"trial","en')
+    with pytest.warns(UserWarning, match="half a line"):
+        env = recording(file)
+    finished = play(env, 100)
+    assert len(TrialRecord.from_csv(file)) == len(finished)
+
+
 def test_nothing_is_lost_when_the_run_is_killed(tmp_path):
     """The process is killed without a chance to clean up; all trials it told of are in the file."""
     code = (

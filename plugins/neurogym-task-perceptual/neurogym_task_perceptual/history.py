@@ -89,6 +89,8 @@ class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
 
     def define(self) -> None:
         self.check_blocks()
+        if self.directions < 2:
+            raise InvalidValueError(f"{self.name} was given directions={self.directions!r}; to repeat or alternate takes two. Give 2 or more.")
         super().define()
         self.vary(block=Choice(BLOCKS))
 

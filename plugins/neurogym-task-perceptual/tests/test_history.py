@@ -149,3 +149,8 @@ def test_fewer_alternatives_can_be_imposed():
 def test_impossible_rules_are_refused():
     with pytest.raises(InvalidValueError, match="a probability"):
         HistoryNAltPerceptualDecisionMaking(p_follow=1.5)
+
+
+def test_one_direction_leaves_nothing_to_alternate_with():
+    with pytest.raises(InvalidValueError, match="directions=1; to repeat or alternate takes two"):
+        HistoryPerceptualDecisionMaking(directions=1)

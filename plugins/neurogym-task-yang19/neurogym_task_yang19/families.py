@@ -76,6 +76,8 @@ class Yang19(Task):
             cls.__doc__ = f"{cls.__doc__.rstrip()}{PAGE}\n"  # every task's page is complete on its own
 
     def define(self) -> None:
+        if self.units < 1:
+            raise InvalidValueError(f"{self.name} was given units={self.units!r}; a ring needs at least one. Give 16 or 32.")
         if self.tolerance <= np.pi / self.units - 1e-9:
             raise InvalidValueError(
                 f"{self.name} was given tolerance={self.tolerance!r} for {self.units} units; it needs at "

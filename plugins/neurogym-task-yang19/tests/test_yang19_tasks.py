@@ -112,6 +112,11 @@ def test_a_tolerance_below_the_distance_of_units_is_told():
         tasks.Go(tolerance=0.01)
 
 
+def test_a_ring_without_units_is_told():
+    with pytest.raises(InvalidValueError, match="units=0; a ring needs at least one"):
+        tasks.Go(units=0)
+
+
 # ---------------------------------------------------------------------- answers
 
 

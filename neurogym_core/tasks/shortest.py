@@ -1,0 +1,36 @@
+"""Refuse a task whose trials may last no step, when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neurogym_core.trials.distributions import Constant, Distribution
+
+if TYPE_CHECKING:
+    from neurogym_core.tasks.task import Task
+    from neurogym_core.trials.batch import TrialBatch
+
+
+def check_shortest(task: Task, batch: TrialBatch, conditions: Mapping[str, np.ndarray]) -> None:
+    """Lay the trials of `batch` out again without the periods that may be skipped, where no other one surely lasts.
+
+    Raises:
+        TrialLayoutError: a trial may last 0 steps.
+    """
+    skipped = {
+        name: 0
+        for name in batch.period_names
+        if name in task.timing and f"duration.{name}" not in task.imposed and _may_be_nothing(task.timing[name])
+    }
+    others = sum(steps for name, steps in batch.period_steps.items() if name not in skipped)
+    if skipped and not np.all(others):
+        task.lay_out(conditions, np.random.default_rng(0), len(batch), skipped)
+
+
+def _may_be_nothing(duration: Distribution) -> bool:
+    """Whether 0 ms is drawn; a continuous distribution gives at least a moment, which is played as a step."""
+    support = duration.support()
+    return not isinstance(duration, Constant) and support is not None and not np.all(support)

@@ -1,0 +1,78 @@
+"""The columns of answers in records of trials that did not all ask the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+QUESTIONS = "questions"
+"""The key of a record's `meta` with the names of the questions that its trials asked."""
+
+ANSWER = ("choice", "outcome", "reaction_time")
+"""The columns of an answer: bare where one question is asked, ``name.choice`` … where there are several."""
+
+Columns = dict[str, np.ndarray]
+
+
+def align_questions(parts: Sequence[Columns], metas: Sequence[Mapping[str, Any]]) -> tuple[list[Columns], tuple[str, ...]]:
+    """The same columns of answers in all parts, and the names of all questions; other columns are as they are.
+
+    What a part did not ask has the choice -1 (0 for continuous answers), the outcome "none" and no reaction time.
+    """
+    asked = [_asked(columns, meta) for columns, meta in zip(parts, metas, strict=True)]
+    names = tuple(dict.fromkeys(name for mine in asked for name in mine))
+    if all(mine == names for mine in asked):
+        return list(parts), names
+    if len(names) > 1 and "" in names:  # somebody's record: nobody knows which question it asked
+        return list(parts), ()
+    several = len(names) > 1
+    named = [_named(columns, mine[0]) if several and len(mine) == 1 else dict(columns) for columns, mine in zip(parts, asked, strict=True)]
+    wanted = [_column(name, kind, several) for name in names for kind in ANSWER]
+    known = {name: columns[name] for columns in reversed(named) for name in wanted if name in columns}
+    return [_completed(columns, [name for name in wanted if name in known], known) for columns in named], names
+
+
+def _asked(columns: Columns, meta: Mapping[str, Any]) -> tuple[str, ...]:
+    """The questions of a part; an empty name for one whose name is not known."""
+    if QUESTIONS in meta:
+        return tuple(meta[QUESTIONS])
+    named = tuple(name.removesuffix(".choice") for name in columns if name.endswith(".choice") and f"{name[:-7]}.outcome" in columns)
+    return named or (("",) if "choice" in columns else ())
+
+
+def _column(name: str, kind: str, several: bool) -> str:
+    return f"{name}.{kind}" if several else kind
+
+
+def _named(columns: Columns, name: str) -> Columns:
+    """The columns of a part that asked one question, with the question's name."""
+    result: Columns = {}
+    for column, values in columns.items():
+        if column == "outcome":
+            # The trial's own outcome stays; an abort says nothing of the answer, the performance does.
+            answered = np.where(columns["performance"] == 1, "correct", "error")
+            answered = np.where(_is_given(columns["reaction_time"]), answered, "none")
+            result[f"{name}.outcome"] = np.where(values == "abort", answered, values)
+            result["outcome"] = values
+        else:
+            result[f"{name}.{column}" if column in ANSWER else column] = values
+    return result
+
+
+def _is_given(reaction_time: np.ndarray) -> np.ndarray:
+    return ~np.isnan(reaction_time)
+
+
+def _completed(columns: Columns, wanted: Sequence[str], known: Columns) -> Columns:
+    n = len(next(iter(columns.values())))
+    return {**{name: _not_asked(name, n, known[name]) for name in wanted if name not in columns}, **columns}
+
+
+def _not_asked(name: str, n: int, like: np.ndarray) -> np.ndarray:
+    """(n, …) of what stands in a column of answers where nothing was asked."""
+    if name.endswith("outcome"):
+        return np.full(n, "none")
+    empty = np.nan if name.endswith("reaction_time") else -1 if like.dtype.kind == "i" else 0
+    return np.full((n, *like.shape[1:]), empty, like.dtype)

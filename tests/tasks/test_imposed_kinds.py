@@ -1,0 +1,155 @@
+"""Bools and texts are imposed wherever conditions are, as the values that they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from neurogym_core import Choice, Dataset, Task, Uniform, load, make, make_task, make_vec, run
+from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError
+from neurogym_core.wrappers import Curriculum, Schedule
+
+
+class Kinds(Task):
+    """A trial with a bool, a computed bool, a computed text, and numbers."""
+
+    timing = {"only": 100}
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, choose=2)
+        self.vary(
+            offered=Choice((True, False)), late=lambda rng, prior: rng.random(prior.n) < 0.5,
+            place=lambda rng, prior: np.array(["left", "right"])[rng.integers(0, 2, prior.n)],
+            side=Choice(2), strength=Uniform(0, 1),
+        )  # fmt: skip
+
+    def new_trial(self, trial):
+        trial.periods("only")
+        trial.note("late", "place", "strength")
+        trial.show("light", 1, during="only", where=trial.offered)
+        trial.answer("choose", trial.side, during="only")
+
+
+def columns(name: str, imposed) -> list[np.ndarray]:
+    """A condition as every way of playing has it."""
+    conditions = {name: imposed}
+    made = make_task(Kinds, conditions=conditions)
+    vector = make_vec(Kinds, 2, conditions=conditions).unwrapped.task
+    return [
+        run(Kinds, "rest", 30, seed=0, conditions=conditions)[name],
+        run(made, "rest", 30, seed=0)[name],
+        run(make(Kinds, conditions=conditions).unwrapped.task, "rest", 30, seed=0)[name],
+        run(vector, "rest", 30, seed=0)[name],
+        run(Schedule(Kinds(), blocks=(conditions,)), "rest", 30, seed=0)[name],
+        run(Curriculum(Kinds(), stages=({"conditions": conditions},)), "rest", 30, seed=0)[name],
+        Dataset(Kinds, conditions=conditions, batch_size=30, seed=0).task.sample(30, seed=0).conditions[name],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "imposed"),
+    [("offered", True), ("offered", False), ("offered", np.False_), ("late", True), ("place", "left"), ("place", "up, down")],
+)
+def test_a_bool_or_a_text_holds_in_every_trial(name, imposed):
+    for column in columns(name, imposed):
+        np.testing.assert_array_equal(column, np.full(len(column), imposed))
+        assert column.dtype.kind == np.asarray(imposed).dtype.kind
+
+
+def test_several_bools_are_equally_likely():
+    assert set(make_task(Kinds, conditions={"offered": [True, False]}).sample(50, seed=0).conditions["offered"]) == {True, False}
+
+
+def test_one_and_zero_are_true_and_false_where_the_condition_is_a_bool():
+    column = make_task(Kinds, conditions={"offered": 1}).sample(5, seed=0).conditions["offered"]
+    assert column.dtype == bool
+    assert column.all()
+
+
+@pytest.mark.parametrize("imposed", [True, "left", "unifrom(0, 1)"])
+@pytest.mark.parametrize("name", ["side", "strength"])
+def test_a_condition_of_numbers_takes_neither_and_is_named(name, imposed):
+    with pytest.raises(InvalidValueError, match=f"Kinds was given the condition {name}={imposed!r}".replace("(", r"\(").replace(")", r"\)")):
+        make_task(Kinds, conditions={name: imposed})
+
+
+def test_a_distribution_that_is_written_wrongly_is_no_text():
+    with pytest.raises(InvalidValueError, match="place='unifrom"):
+        make_task(Kinds, conditions={"place": "unifrom(0, 1)"})
+
+
+TASK = '''
+from neurogym_core import Choice, Task
+
+class Sure(Task):
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, choose=2)
+        self.vary(offered=Choice((True, False)), side=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("only", only=100)
+        trial.show("light", trial.side, during="only", where=trial.offered)
+'''
+
+
+def experiment(tmp_path, conditions: str):
+    (tmp_path / "sure.py").write_text(TASK)
+    path = tmp_path / "sure.toml"
+    path.write_text(f'schema = 1\ntask = "sure.py:Sure"\nseed = 1\n\n[conditions]\n{conditions}\n')
+    return path
+
+
+def test_an_experiment_file_takes_a_bool(tmp_path):
+    task = load(experiment(tmp_path, "side = 1\noffered = true"), trust=True).make_task()
+    assert task.sample(20, seed=0).conditions["offered"].all()
+
+
+@pytest.mark.parametrize("wrong", ["true", '"left"', '"unifrom(0, 1)"'])
+def test_an_experiment_file_names_the_line_of_a_condition_that_cannot_be(tmp_path, wrong):
+    with pytest.raises(InvalidValueError, match="line 7: Sure was given the condition side="):
+        load(experiment(tmp_path, f"offered = false\nside = {wrong}"), trust=True)
+
+
+@pytest.mark.parametrize("play", ["run", "sample", "make"])
+def test_a_duration_that_is_no_number_is_one_error(play):
+    with pytest.raises((InvalidValueError, TrialLayoutError), match=r"only.*'abc'"):
+        if play == "run":
+            run(Kinds, "rest", 3, conditions={"duration.only": "abc"})
+        elif play == "sample":
+            Kinds().sample(3, **{"duration.only": "abc"})
+        else:
+            make_task(Kinds, conditions={"duration.only": "abc"})
+
+
+# ---------------------------------------------------------------------- arrays of Python objects
+
+
+class Objects(Kinds):
+    """Draws texts as pandas has them."""
+
+    def define(self):
+        super().define()
+        self.vary(place=lambda rng, prior: np.array(["left", "right"], dtype=object)[rng.integers(0, 2, prior.n)])
+
+
+def test_texts_of_dtype_object_are_texts_to_every_player():
+    assert set(run(Objects, "rest", 60, seed=0)["place"]) == {"left", "right"}
+    assert make(Objects, trials_per_session=1).reset(seed=0)[0].shape == (1,)
+    assert next(iter(Dataset(Objects, batch_size=5, seed=0))) is not None
+    imposed = run(Kinds, "rest", 40, seed=0, conditions={"place": np.array(["up", "down"], dtype=object)})
+    assert set(imposed["place"]) == {"up", "down"}
+
+
+class Mixed(Kinds):
+    """Draws what no column can hold."""
+
+    def draw(self, session, rng):
+        drawn = super().draw(session, rng)
+        return {**drawn, "place": np.array([None] * len(session), dtype=object)}
+
+
+def test_objects_that_are_no_texts_are_refused_when_the_task_is_made():
+    with pytest.raises(TaskDefinitionError, match="draws 'place' as an array of dtype object"):
+        Mixed()
