@@ -179,11 +179,11 @@ class Dealer:
             size = n if self.types.useless else max(n, ROOM)
             block = Block(types, np.zeros(size, np.int64), self.serial, _room(conditions, size), stride=0)
             self._open, used = block, 0
-            self.serial += size
         block.kind[used : used + n] = kind
         for name, values in conditions.items():
             block.conditions[name][used : used + n] = values
         self._used = used + n
+        self.serial += n  # not those of rows that stay empty: noise must not depend on which rows share a block
         return block, used
 
     def _lay_out(self, conditions: Columns, n: int, stride: int) -> Block:

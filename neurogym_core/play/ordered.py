@@ -14,3 +14,11 @@ class Ordered(OrderEnforcing):
         result = super().reset(seed=seed, options=options)
         self.step = self.env.step  # type: ignore[method-assign]
         return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "step"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._has_reset:
+            self.step = self.env.step  # type: ignore[method-assign]

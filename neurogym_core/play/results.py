@@ -198,6 +198,34 @@ class LazyDict(dict[str, Any]):
     def copy(self) -> dict[str, Any]:
         return dict(dict.items(self._full()))
 
+    def __reversed__(self) -> Iterator[str]:
+        return dict.__reversed__(self._full())
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        dict.__setitem__(self._full(), name, value)
+
+    def __delitem__(self, name: str) -> None:
+        dict.__delitem__(self._full(), name)
+
+    def __ior__(self, other: Any) -> LazyDict:
+        dict.update(self._full(), other)
+        return self
+
+    def pop(self, name: str, *default: Any) -> Any:
+        return dict.pop(self._full(), name, *default)
+
+    def popitem(self) -> tuple[str, Any]:
+        return dict.popitem(self._full())
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        return dict.setdefault(self._full(), name, default)
+
+    def update(self, *others: Any, **items: Any) -> None:
+        dict.update(self._full(), *others, **items)
+
+    def clear(self) -> None:
+        dict.clear(self._full())
+
 
 class TrialInfo(LazyDict):
     """``info["trial"]`` of a single env: column -> Python value; an absent reaction time is an absent key."""
@@ -206,6 +234,7 @@ class TrialInfo(LazyDict):
 
     def __init__(self, block: Block, row: int) -> None:
         self._pending, self._block, self._row = True, block, row
+        dict.__setitem__(self, "trial", block.log.number.item(row))  # json takes a dict without items for an empty one
 
     @classmethod
     def of(cls, results: TrialResults) -> TrialInfo:

@@ -35,8 +35,10 @@ def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
 
 
 def _rows(info: Any) -> Iterator[dict[str, Any]]:
-    """What a vector env of Gymnasium's collected: one mapping per env."""
+    """What a vector env of Gymnasium's collected: for each column an array, and a mask under its name after "_"."""
     if not isinstance(info, Mapping) or "trial" not in info:
         return
+    trial = info["trial"]
     for env in np.flatnonzero(info["_trial"]).tolist():
-        yield {**info["trial"][env], "env": env}
+        row = {name: values[env] for name, values in trial.items() if f"_{name}" in trial and trial[f"_{name}"][env]}
+        yield {**row, "env": env}

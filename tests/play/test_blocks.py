@@ -34,7 +34,7 @@ class Together(OneStep):
 def _rows(task) -> int:
     env = TaskEnv(task)
     env.reset(seed=0)
-    return env.player.stream.block_rows
+    return env.stepper.dealer.block_rows
 
 
 def test_trials_that_are_drawn_one_by_one_are_drawn_a_thousand_at_a_time():
@@ -44,6 +44,6 @@ def test_trials_that_are_drawn_one_by_one_are_drawn_a_thousand_at_a_time():
 
 def test_a_block_of_another_size_has_other_trials_but_is_as_long_as_was_asked():
     env = TaskEnv(OneStep())
-    env.player.stream.block_rows = 20
+    env.stepper.dealer.block_rows = 20
     env.reset(seed=0)
-    assert len(env.player.table.batch) == 20
+    assert len(env.stepper.any_block) == 20

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Dataset, Ring, Session, Task, TruncatedExponential
-from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.play import dataset as dataset_module
 
 
 class Dots(Task):
@@ -200,10 +200,13 @@ def test_splits_of_a_seed_are_disjoint(kind):
 def test_every_step_generated_is_delivered(kind, size, seq_len, monkeypatch):
     """Nothing is rendered twice or thrown away (chunks of small batches are rendered ahead, and delivered later)."""
     rendered = []
-    render = TrialBatch.render
-    monkeypatch.setattr(
-        TrialBatch, "render", lambda *args, **kwargs: rendered.append(len(result := render(*args, **kwargs))) or result
-    )
+    fill = dataset_module.fill
+
+    def counted(tables, steps, *args):
+        rendered.append(int(steps.duration.sum()))
+        return fill(tables, steps, *args)
+
+    monkeypatch.setattr(dataset_module, "fill", counted)
     dataset = Dataset(kind(), size, seq_len, seed=1)
     first = next(dataset)
     rendered_with_it = sum(rendered)

@@ -392,13 +392,17 @@ def _places(then: Any) -> set[str]:
 # ---------------------------------------------------------------------- tests of them
 
 # The same examples in every run. To search further: HYPOTHESIS_PROFILE=explore pytest tests/trials
+# To see a failing example at once, as it was found: HYPOTHESIS_PROFILE=first
 EXPLORE = os.environ.get("HYPOTHESIS_PROFILE") == "explore"
+FIRST = os.environ.get("HYPOTHESIS_PROFILE") == "first"
 
 
 def held(examples: int) -> settings:
     """Settings of a test of so many random tasks; an exploration looks at twenty times as many, and shrinks nothing."""
     fixed = settings(deadline=None, derandomize=not EXPLORE, database=None, suppress_health_check=list(HealthCheck))
-    return settings(fixed, phases=[Phase.generate], max_examples=20 * examples) if EXPLORE else settings(fixed, max_examples=examples)
+    if EXPLORE or FIRST:
+        return settings(fixed, phases=[Phase.generate], max_examples=20 * examples if EXPLORE else examples)
+    return settings(fixed, phases=[Phase.generate, Phase.shrink], max_examples=examples)
 
 
 def playable(description, **made_with):

@@ -336,8 +336,7 @@ class Subject:
             reward += self._windows_that_close(None)
         self.total += reward
         if coming is not None:
-            went_back = leads not in (STAY, END) and coming[0] <= self.here[0]
-            before = set() if went_back or coming < self.here else self._open_at(self.here)
+            before = set() if coming <= self.here else self._open_at(self.here)  # back: windows open anew
             self.opened |= dict.fromkeys(self._open_at(coming) - before, self.clock)
         self.here, self.finished = coming, None
         if coming is not None:

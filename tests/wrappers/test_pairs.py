@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from neurogym_core import Dataset, TaskWrapper, make, make_vec, run
 from neurogym_core.ecosystem.discovery import installed, load_wrapper
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.play import dataset, stream
+from neurogym_core.play import dataset, dealer
 
 WRAPPERS = sorted(info.name for info in installed().wrappers if info.namespace == "core")
 KINDS = {kind.__name__: kind for kind in small.KINDS}
@@ -30,10 +30,10 @@ STEPS = 60
 @pytest.fixture(autouse=True, scope="module")
 def _short_blocks():
     """What is drawn ahead is most of the time of so short runs."""
-    before = stream.BLOCK_STEPS, dataset.CHUNK_STEPS
-    stream.BLOCK_STEPS = dataset.CHUNK_STEPS = 128
+    before = dealer.BLOCK_STEPS, dataset.CHUNK_STEPS
+    dealer.BLOCK_STEPS = dataset.CHUNK_STEPS = 128
     yield
-    stream.BLOCK_STEPS, dataset.CHUNK_STEPS = before
+    dealer.BLOCK_STEPS, dataset.CHUNK_STEPS = before
 
 
 def settings_of(name: str, kind: str) -> dict:

@@ -1,4 +1,4 @@
-"""Trials that are alike share what is written down of them: with and without that, everything must be the same."""
+"""Trials with equal conditions share a type, which is laid out once: with and without that, everything must be the same."""
 
 from __future__ import annotations
 
@@ -9,47 +9,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform
-from neurogym_core.play import library, table
-from neurogym_core.play.library import Library
+from neurogym_core.play import types
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials import batch as batches
 
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 
 ROWS = 80
-"""Trials drawn ahead: few, so that tables are renewed often."""
-
+"""Trials drawn together: few, so that blocks are renewed often."""
 
 FEW = {f"u{k}": {"choice": [0.2, 0.7]} for k in range(random_tasks.N_CONDITIONS)}
 """Conditions with few values, so that many trials are alike; on their own they are continuous, and none is."""
 
 
-def apart(patch: pytest.MonkeyPatch) -> None:
-    """Every trial is of a kind of its own."""
-
-    def all_differ(columns):
-        return None, np.arange(len(columns[0]))
-
-    patch.setattr(batches, "sorted_by_kind", all_differ)
-    patch.setattr(library, "sorted_by_kind", all_differ)
-    patch.setattr(library, "MANY", 0)
-
-
-def played(env, seed: int, steps: int = 160) -> list:
-    """All that an env says while somebody plays at random."""
-    env.player.stream.block_rows = ROWS
+def played(env, seed: int, steps: int = 160, shared: bool = True) -> list:
+    """All that an env says while random actions are played."""
+    env.stepper.dealer.block_rows = ROWS
+    env.stepper.dealer.types.useless = not shared
     rng = np.random.default_rng(seed)
-    env.reset(seed=seed)
+    said = [env.reset(seed=seed)[0]]
     n = getattr(env, "num_envs", None)
     size = env.task.actions.size
-    said = []
     for _ in range(steps):
         obs, reward, terminated, truncated, info = env.step(rng.integers(size, size=n) if n else int(rng.integers(size)))
         said += [obs, reward, terminated, truncated, info["gt"], info["period"]]
         if "trial" in info:
             said += [value for name, value in sorted(info["trial"].items()) if name != "env"]
         if n is None and (terminated or truncated):
-            env.reset()
+            said.append(env.reset()[0])
     return said
 
 
@@ -57,6 +43,11 @@ def assert_same(one: list, other: list) -> None:
     assert len(one) == len(other)
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def types_in(env) -> int:
+    """How many types of trials the block that is played has."""
+    return len(env.stepper.any_block.tables)
 
 
 @pytest.mark.parametrize("n", [None, 1, 7])
@@ -68,13 +59,12 @@ def test_players_do_not_notice(n, description, seed):
     def env():
         return TaskEnv(task) if n is None else TaskVectorEnv(task, n, autoreset_mode="SameStep")
 
-    one = env()
-    shared = played(one, seed)
-    if not any(hasattr(ms, "bounds") for ms in description.timing.values()):
-        assert len(one.player.table.rules.batch) <= 2**random_tasks.N_CONDITIONS < ROWS
-    with pytest.MonkeyPatch.context() as patch:
-        apart(patch)
-        assert_same(shared, played(env(), seed))
+    one, other = env(), env()
+    assert_same(played(one, seed), played(other, seed, shared=False))
+    assert types_in(other) == ROWS
+    drawn = any(hasattr(ms, "bounds") for ms in description.timing.values())
+    if not (drawn or description.frames):
+        assert types_in(one) <= 2**random_tasks.N_CONDITIONS < ROWS
 
 
 @random_tasks.held(10)
@@ -82,16 +72,14 @@ def test_players_do_not_notice(n, description, seed):
 def test_datasets_do_not_notice(description, seed):
     task = random_tasks.playable(description, conditions=FEW)
 
-    def said() -> list:
+    def said(shared: bool) -> list:
         dataset = Dataset(task, 330, 100, seed=seed, targets="action" if task.supervised else "best")
-        dataset._source.stream.block_rows = 1500
+        dataset._source.dealer.block_rows = 1500
+        dataset._source.dealer.types.useless = not shared
         batches = [next(dataset) for _ in range(3)]
         return [values for one in batches for values in (one.inputs, one.targets, one.weights, one.new_trial, one.start)]
 
-    shared = said()
-    with pytest.MonkeyPatch.context() as patch:
-        apart(patch)
-        assert_same(shared, said())
+    assert_same(said(True), said(False))
 
 
 # ---------------------------------------------------------------------- which trials are alike
@@ -142,72 +130,85 @@ class Contrary(Dots):
         return {"side": side, "coherence": rng.choice([0, 25, 50], n)}
 
 
-def test_six_kinds_of_trials_are_six_rows():
+def test_six_types_of_trials_are_six_rows_of_the_tables():
     env = TaskVectorEnv(Dots(), 16)
-    env.player.stream.block_rows = 100
+    env.stepper.dealer.block_rows = 100
     env.reset(seed=1)
-    played_on = env.player.table
-    assert len(played_on.rules.batch) == 6 < len(played_on.batch)
+    block = env.stepper.any_block
+    assert len(block.tables) == 6 < len(block)
     for _ in range(400):
         env.step(np.full(16, 1))
-    assert env.player.table is not played_on
-    assert env.player.table.rules is played_on.rules
+    assert env.stepper.any_block is not block
+    assert env.stepper.any_block.tables is block.tables
 
 
 @pytest.mark.parametrize("task", [Shuffled, Graded])
 def test_what_conditions_do_not_say_is_not_shared(task):
     env = TaskEnv(task())
     env.reset(seed=1)
-    assert len(env.player.table.rules.batch) == len(env.player.table.batch)
-    assert Library.of(task().sample(500, seed=1)) is None
+    assert types_in(env) == len(env.stepper.any_block)
 
 
-def test_the_library_knows_what_it_met_and_nothing_else():
-    batch = Dots().sample({"side": np.repeat([0, 1], 100), "coherence": np.repeat([0, 25], 100)}, seed=1)
-    known = Library.of(batch)
-    found = known.find({"side": np.array([1, 0, 1]), "coherence": np.array([25, 0, 25])})
-    np.testing.assert_array_equal(found.conditions["side"], [1, 0, 1])
-    np.testing.assert_array_equal(found.target, batch.take([150, 50, 150]).target)
-    np.testing.assert_array_equal(found.shown, batch.take([150, 50, 150]).shown)
-    assert known.find({"side": np.array([1, 1]), "coherence": np.array([25, 0])}) is None
-    assert known.find({"side": np.array([1])}) is None
+def test_types_that_come_up_later_are_laid_out_then():
+    index = types.TypeIndex(Dots())
+    rng = np.random.default_rng(1)
+
+    def kinds(side, coherence):
+        found, kind = index.lay_out({"side": np.array(side), "coherence": np.array(coherence)}, len(side), rng, {})
+        for name, values in (("side", side), ("coherence", coherence)):
+            np.testing.assert_array_equal(found.batch.conditions[name][kind], values)
+        return len(found.tables)
+
+    assert kinds([0, 1, 0, 1] * 50, [0, 25, 0, 25] * 50) == 2
+    assert kinds([1, 0, 1], [25, 0, 25]) == 2
+    assert kinds([1, 1], [25, 0]) == 3
+    assert kinds([0, 0, 1], [50, 25, 50]) == 6
 
 
-def test_rows_of_equal_hash_are_compared(monkeypatch):
-    monkeypatch.setattr(batches, "hash_words", lambda words: np.zeros(words.shape[1], np.uint64))
-    first, kind = batches.sorted_by_kind([np.repeat([0, 1, 2], 100)])
-    assert first is None  # all of one kind, says the hash
-    np.testing.assert_array_equal(kind, np.arange(300))
+@pytest.mark.parametrize("texts", [(["x", "xy"], ["yz", "z"]), (["x", "xy", "x"], ["z", "yz", "yz"])])
+def test_texts_of_different_lengths_are_not_mistaken_for_each_other(texts):
+    """(xy, z) and (x, yz) are the same letters."""
+
+    class Said(Dots):
+        def define(self):
+            self.observe(fixation=1, stimulus=2)
+            self.act(fixate=1, choose=2)
+            self.vary(a=Choice(("x", "xy")), b=Choice(("z", "yz")))
+
+        def new_trial(self, trial):
+            trial.periods("fixation", "stimulus", "decision")
+            trial.show("stimulus", np.stack([trial.a == "xy", trial.b == "yz"], axis=1), during="stimulus")
+            trial.answer("choose", 0, during="decision")
+
+    env = TaskEnv(Said())
+    for a, b in zip(*texts, strict=True):
+        env.reset(seed=0, options={"conditions": {"a": a, "b": b}})
+        for _ in range(2):
+            seen = env.step(0)[0]
+        assert seen[1:].tolist() == [a == "xy", b == "yz"]
 
 
 @pytest.mark.parametrize("n", [None, 1, 9])
-def test_outcome_readers_play_alike_whether_trials_are_kept_or_laid_out_anew(n, monkeypatch):
+def test_outcome_readers_play_alike_whether_types_are_kept_or_laid_out_anew(n):
     def env():
         return TaskEnv(Contrary()) if n is None else TaskVectorEnv(Contrary(), n, autoreset_mode="SameStep")
 
-    kept = played(env(), 3, 600)
-    monkeypatch.setattr(library, "MANY", 0)
-    assert_same(kept, played(env(), 3, 600))
+    assert_same(played(env(), 3, 900), played(env(), 3, 900, shared=False))
 
 
-def test_outcome_readers_that_have_met_everything_lay_nothing_out():
+def test_outcome_readers_that_have_met_everything_lay_nothing_out(monkeypatch):
     env = TaskEnv(Contrary())
     env.reset(seed=1)
     for _ in range(3000):
         env.step(1)
-    rules, task = env.player.table.rules, env.task
-    laid_out = []
-    lay_out = type(task).lay_out
-    type(task).lay_out = lambda *args, **kwargs: laid_out.append(1) or lay_out(*args, **kwargs)
-    try:
-        for _ in range(500):
-            env.step(1)
-    finally:
-        type(task).lay_out = lay_out
+    tables, laid_out = env.stepper.any_block.tables, []
+    lay_out = types.types_of
+    monkeypatch.setattr(types, "types_of", lambda batch: laid_out.append(1) or lay_out(batch))
+    for _ in range(500):
+        env.step(1)
     assert not laid_out
-    assert env.player.table.rules is rules
-    assert isinstance(rules, table.Rules)
-    assert len(rules.batch) <= 6
+    assert env.stepper.any_block.tables is tables
+    assert len(tables) <= 6
 
 
 def test_outcome_readers_that_meet_something_new_in_every_trial_do_not_keep_it():
@@ -223,7 +224,7 @@ def test_outcome_readers_that_meet_something_new_in_every_trial_do_not_keep_it()
     env.reset(seed=1)
     for _ in range(3000):
         env.step(np.ones(3, int))
-    assert len(env.player.table.batch) < 20
+    assert types_in(env) < 20
 
 
 class Sometimes(Task):
@@ -251,12 +252,13 @@ class Sometimes(Task):
 
 
 @pytest.mark.parametrize("seed", [4, 5, 6])
-@pytest.mark.parametrize("many", [0, 256])
-def test_questions_that_come_in_some_trials_only(many, seed, monkeypatch):
-    """The first trials of an env may lack a question that later ones have, and which trials a table holds changes."""
-    monkeypatch.setattr(library, "MANY", many)
+@pytest.mark.parametrize("shared", [True, False])
+def test_questions_that_come_in_some_trials_only(shared, seed):
+    """The first trials of an env may lack a question that later ones have, and which trials a block holds changes."""
     env, single = TaskVectorEnv(Sometimes(), 2, autoreset_mode="SameStep"), TaskEnv(Sometimes())
     rng = np.random.default_rng(0)
+    for each in (env, single):
+        each.stepper.dealer.types.useless = not shared
     given: list[dict] = [{}, {}]
     env.reset(seed=seed)
     seen = set()
@@ -276,6 +278,7 @@ def test_questions_that_come_in_some_trials_only(many, seed, monkeypatch):
             given[i] = {}
     assert seen >= {("first", True), ("second", True), ("second", False)}
     one = TaskVectorEnv(Sometimes(), 1, autoreset_mode="SameStep")
+    one.stepper.dealer.types.useless = not shared
     one.reset(seed=5), single.reset(seed=5)
     for action in rng.integers(5, size=600):
         obs, reward, _, over, info = one.step(np.array([action]))
