@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.play.finished import FinishedTrials
 from neurogym_core.play.make import is_task, make_task, make_vec, resolve
+from neurogym_core.play.results import TrialResults
 from neurogym_core.trials.record import TrialRecord
 
 
@@ -48,18 +48,22 @@ def run(
     bare = env.unwrapped
     if hasattr(player, "begin"):
         player.begin(bare)
-    parts: list[FinishedTrials] = []
+    records: list[TrialRecord] = []
+    parts: list[TrialResults] = []
     done = 0
     quota = -(-n_trials // env.num_envs)  # every env plays as many, so that short trials are not preferred
     while done < n_trials:
         observations, _, _, _, info = env.step(player(bare, observations))
         if "trial" in info:
             finished = info["trial"].finished
+            if parts and parts[-1].block is not finished.block:  # trials that ended hold on to their block
+                records.append(TrialRecord.concatenate([part.record() for part in parts]))
+                parts = []
             parts.append(finished)
             done += int((finished.number < quota).sum())
             if progress is not None:
                 progress(min(done, n_trials))
-    record = TrialRecord.concatenate([part.record() for part in parts])
+    record = TrialRecord.concatenate([*records, *(part.record() for part in parts)])
     return record[record["trial"] < quota][:n_trials]
 
 
