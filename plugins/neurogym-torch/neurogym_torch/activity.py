@@ -11,9 +11,12 @@ from torch import Tensor, nn
 
 from neurogym_core import Task, TrialRecord, make_task
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
-from neurogym_core.play.dataset import Table
+from neurogym_core.play.dataset import Chunk, Part
+from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
+from neurogym_core.play.types import types_of
 from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.noise import key_of
 from neurogym_torch.layout import Layout
 from neurogym_torch.networks import Network
 from neurogym_torch.rendering import render
@@ -113,13 +116,12 @@ def record_activity(
     task = make_task(task)
     batch = task.sample(trials, seed, **conditions)
     device = next(network.parameters()).device
-    generators = [torch.Generator(device).manual_seed(2 * seed + k) for k in range(2)]
-    inputs = render(_table(task, batch), device, generators[0]).inputs
+    inputs = render(_chunk(task, batch, seed), device).inputs
     wide = inputs if layout is None else layout.inputs(which, inputs)
     with _Watched(
         network, [name for name in layers if name not in ("hidden", "outputs", "inputs")], wide.shape[:2]
     ) as watched:
-        outputs, hidden = network(wide, generator=generators[1])
+        outputs, hidden = network(wide, generator=torch.Generator(device).manual_seed(2 * seed + 1))
     found = {"hidden": hidden, "outputs": outputs, "inputs": wide, **watched.found()}
     subject = NetworkSubject(network, layout, which, targets=targets)
     own = outputs if layout is None else layout.outputs(which, outputs)
@@ -128,17 +130,19 @@ def record_activity(
         *rows.shape[:2], *((-1,) if task.actions.continuous else ())
     )
     arrays = {name: _trimmed(found[name].cpu().numpy(), batch.steps) for name in layers}
-    return Activity(arrays, replay(batch, actions), batch)
+    return Activity(arrays, replay(task, batch, actions), batch)
 
 
-def _table(task: Task, batch: TrialBatch) -> Table:
+def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
+    """Each trial in a row of its own, with the noise of ``batch.render(seed)``."""
     if task.hooked:
         raise NotSupportedError(
             f"{task.name} shows what depends on the subject's actions, so it has no table to show. "
             "Record while it plays: run(…)."
         )
-    rows, zeros = np.arange(len(batch)), np.zeros(len(batch), np.int64)
-    return Table(batch, batch.path, zeros, rows, zeros, (len(batch), int(batch.steps.max())))
+    rows = np.arange(len(batch))
+    part = Part(types_of(batch), Steps(rows, rows, batch.path), rows, np.zeros_like(rows), batch.conditions, rows)
+    return Chunk((part,), (len(batch), int(batch.steps.max())), key_of(np.random.SeedSequence(seed)))
 
 
 def _trimmed(values: np.ndarray, steps: np.ndarray) -> np.ndarray:

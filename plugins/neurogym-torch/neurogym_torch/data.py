@@ -1,4 +1,4 @@
-"""`TorchDataset`: supervised batches as tensors, straight from the period table."""
+"""`TorchDataset`: supervised batches as tensors, made on the device."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
 from neurogym_core import Dataset, TrialRecord
-from neurogym_core.play.dataset import SPLITS, Batch, Table
-from neurogym_torch.rendering import Rendered, render
+from neurogym_core.play.dataset import Batch, Chunk
+from neurogym_torch.rendering import render
 
 
 class TorchBatch(Batch):
@@ -36,9 +36,9 @@ class TorchDataset(IterableDataset):
     """An endless iterable of supervised batches as tensors; ``next(dataset)``, ``for batch in dataset``, or
     ``DataLoader(dataset, batch_size=None)``.
 
-    The table of the trials, which is small, goes to the device, and is rendered there. Conditions and durations are
-    those of a `Dataset` of the same seed; the noise is torch's. Tasks that are stepped through (hooks,
-    outcome-dependent ones) are played on the CPU and copied.
+    The batches are those of a `Dataset` of the same seed, noise included. The tables of the trials, which are small, go
+    to the device, and are rendered there. Tasks that are stepped through (hooks, outcome-dependent ones) are played on
+    the CPU and copied.
 
     Args:
         task, batch_size, seq_len, seed, split, targets, wrap, params: as in `Dataset`.
@@ -72,13 +72,8 @@ class TorchDataset(IterableDataset):
     def restart(self) -> None:
         """Return to the seed: the same batches again."""
         self.source.restart()
-        split = () if self.source.split is None else (SPLITS.index(self.source.split),)
-        sequence = np.random.SeedSequence(self.source.seed, spawn_key=(200, *split))
-        self._noise = torch.Generator(self.device).manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> 1))
-        self._chunks = 0  # tables (or stepped batches) taken so far
-        self._noise_before = self._noise.get_state()
-        self._ready: list[TorchBatch] = []
-        self._served = 0  # batches of the newest table given out
+        self._given = 0  # batches given out
+        self._ready: list[TorchBatch] = []  # that come next
 
     def __iter__(self) -> Iterator[TorchBatch]:
         worker = get_worker_info()
@@ -90,10 +85,10 @@ class TorchDataset(IterableDataset):
             yield next(self)
 
     def __next__(self) -> TorchBatch:
-        if self._served == len(self._ready):
-            self._ready, self._served = self._next_chunk(), 0
-        self._served += 1
-        return self._ready[self._served - 1]
+        if not self._ready:
+            self._ready = self._coming()
+        self._given += 1
+        return self._ready.pop(0)
 
     def __repr__(self) -> str:
         return f"Torch{self.source!r} on {self.device}"
@@ -102,7 +97,7 @@ class TorchDataset(IterableDataset):
 
     def state(self) -> dict[str, Any]:
         """Where it is, as ``torch.save`` can write and ``torch.load(weights_only=True)`` can read."""
-        return {"chunks": self._chunks, "served": self._served, "noise": self._noise_before}
+        return {"given": self._given}
 
     def go_to(self, state: dict[str, Any]) -> None:
         """Return to a place that `state` gave, in a dataset made alike: the batches that follow are the same.
@@ -110,44 +105,51 @@ class TorchDataset(IterableDataset):
         The trials up to there are drawn again, which takes a small part of the time that rendering them took.
         """
         self.restart()
-        for _ in range(state["chunks"] - 1):
-            self._skip()
-        if state["chunks"]:
-            self._noise.set_state(state["noise"].cpu())
-            self._ready, self._served = self._next_chunk(), state["served"]
-
-    def _skip(self) -> None:
-        self._chunks += 1
-        if self.source.from_table:
-            self.source.next_table()
-        else:
-            next(self.source)
+        while self._given < state["given"]:
+            left = state["given"] - self._given
+            if not self.source.from_tables:
+                next(self.source)
+                self._given += 1
+                continue
+            chunk = self.source.next_chunk()
+            if left < self._batches_of(chunk):
+                self._ready = self._rendered(chunk)[left:]
+            self._given += min(left, self._batches_of(chunk))
 
     # ------------------------------------------------------------------ making batches
 
-    def _next_chunk(self) -> list[TorchBatch]:
-        """What one table holds: a batch of whole trials, or several batches of streams."""
-        self._chunks += 1
-        self._noise_before = self._noise.get_state()
-        if not self.source.from_table:
-            return [self._copied(next(self.source))]
-        table = self.source.next_table()
-        rendered = render(table, self.device, self._noise, self.source.targets)
-        new_trial = torch.from_numpy(table.new_trial).to(self.device)
-        steps = self.source.seq_len or table.shape[1]
-        return [self._window(table, rendered, new_trial, begin, steps) for begin in range(0, table.shape[1], steps)]
-
-    def _window(self, table: Table, rendered: Rendered, new_trial: Tensor, begin: int, steps: int) -> TorchBatch:
-        if steps == table.shape[1]:
-            return TorchBatch(*rendered, new_trial, table.placed, self.source)
-        arrays = (array[:, begin : begin + steps].clone() for array in (*rendered, new_trial))
-        return TorchBatch(*arrays, partial(_windowed, table, begin, steps), self.source)
-
-    def _copied(self, batch: Batch) -> TorchBatch:
+    def _coming(self) -> list[TorchBatch]:
+        """The batches that are made together: one of whole trials, or several of streams."""
+        if self.source.from_tables:
+            return self._rendered(self.source.next_chunk())
+        batch = next(self.source)
         arrays = (batch.inputs, batch.targets, batch.weights, batch.new_trial)
-        on_device = (torch.from_numpy(np.ascontiguousarray(array)).to(self.device) for array in arrays)
-        return TorchBatch(*on_device, lambda: batch._placed, self.source)
+        return [TorchBatch(*map(self._put, arrays), lambda: batch._placed, self.source)]
+
+    def _batches_of(self, chunk: Chunk) -> int:
+        return chunk.shape[1] // (self.source.seq_len or chunk.shape[1])
+
+    def _rendered(self, chunk: Chunk) -> list[TorchBatch]:
+        new_trial = self._put(chunk.new_trial)
+        if self.device.type == "cpu":  # where the core is faster
+            arrays = [*map(self._put, chunk.rendered(self.source.encode)[:3]), new_trial]
+        else:
+            arrays = [*render(chunk, self.device, targets=self.source.targets), new_trial]
+        if self._batches_of(chunk) == 1:
+            return [TorchBatch(*arrays, chunk.placed, self.source)]
+        steps = self.source.seq_len
+        return [
+            TorchBatch(
+                *(array[:, begin : begin + steps].clone() for array in arrays),
+                partial(_windowed, chunk, begin, steps),
+                self.source,
+            )
+            for begin in range(0, chunk.shape[1], steps)
+        ]
+
+    def _put(self, array: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
 
-def _windowed(table: Table, begin: int, steps: int) -> Any:
-    return table.placed().window(begin, steps)
+def _windowed(chunk: Chunk, begin: int, steps: int) -> Any:
+    return chunk.placed().window(begin, steps)

@@ -1,8 +1,8 @@
-"""Rendering on the device: the table of some trials goes there, steps and noise are made there.
+"""Rendering on the device: the tables of some trials go there, steps and noise are made there.
 
-A table holds one entry per segment, some dozen per trial; a batch holds one per step. So a little is copied, and the
-device repeats and adds noise. Without noise the result is what NumPy renders; the noise has the same distribution, from
-torch's generator.
+Tables hold one entry for each segment of each type of trial, a batch one for each step. So little is copied, and the
+device repeats entries and adds noise. The numbers are those that the core makes, bit for bit: `noise.py` computes the
+noise of a trial from its serial number.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from neurogym_core.play.dataset import Table, unit_targets
+from neurogym_core.play.dataset import Chunk, Part, unit_targets
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.batch import Frame
+from neurogym_torch.noise import gaussian
 
 
 class Rendered(NamedTuple):
-    """inputs (B, T, obs) float32; targets (B, T) int64 or (B, T, k) float32; weights (B, T) float32."""
+    """inputs (B, T, obs) float32; targets (B, T[, units]) int64 or float32; weights (B, T) float32."""
 
     inputs: Tensor
     targets: Tensor
@@ -27,119 +27,104 @@ class Rendered(NamedTuple):
 
 
 def render(
-    table: Table, device: torch.device | str = "cpu", generator: torch.Generator | None = None, targets: str = "action"
+    chunk: Chunk, device: torch.device | str = "cpu", *, targets: str = "action", noise: bool = True
 ) -> Rendered:
-    """The steps of a table, on the device.
+    """The steps of a chunk, as tensors made on the device.
 
     Args:
-        table: from `Dataset.next_table`.
+        chunk: from `Dataset.next_chunk`.
         device: where to.
-        generator: of the noise, on that device; None renders without noise.
         targets: "action" or "best" (ids; values in [-1, 1] for continuous actions) or "units" (one per action unit).
+        noise: whether observations have their noise.
     """
-    on = _OnDevice(table, torch.device(device))
-    inputs = on.inputs()
-    if generator is not None:
-        on.add_noise(inputs, generator)
-    wanted = _encoded(on.targets(), table.trials.task, targets)
-    if on.padded:
-        wanted = wanted * on.real.reshape(-1, *[1] * (wanted.ndim - 1))
-    return Rendered(*(flat.reshape(*table.shape, *flat.shape[1:]) for flat in (inputs, wanted, on.weights())))
+    task, steps = chunk.parts[0].types.batch.task, chunk.shape[0] * chunk.shape[1]
+    device = torch.device(device)
+    inputs = torch.zeros(steps, chunk.parts[0].types.tables.n_units, device=device)
+    weights = torch.zeros(steps, device=device)
+    wanted = None
+    for part in chunk.parts:
+        on = _OnDevice(part, chunk.shape[1], task, device)
+        inputs[on.at] = on.inputs(chunk.key if noise else None)
+        weights[on.at] = on.weights()
+        found = on.targets(targets)
+        wanted = found.new_zeros(steps, *found.shape[1:]) if wanted is None else wanted
+        wanted[on.at] = found
+    return Rendered(*(flat.reshape(*chunk.shape, *flat.shape[1:]) for flat in (inputs, wanted, weights)))  # type: ignore[union-attr]
 
 
 class _OnDevice:
-    """The arrays of a table on a device, and `index` (steps,): the segment that every step is in.
+    """The steps of the trials of a part, on a device.
 
-    Rows shorter than the batch end in one more segment that shows nothing, weighs nothing, and has no noise: it is the
-    last row of every array over segments.
+    Attributes:
+        place: (steps,) which (type, segment) each step is in, among the types that occur.
+        trial, clock: (steps,) which trial each step is of, and its number there.
+        at: (steps,) its place among all steps of the chunk, row after row.
     """
 
-    def __init__(self, table: Table, device: torch.device) -> None:
-        self.table, self.trials, self.device = table, table.trials, device
-        lengths = table.duration.sum(axis=1)
-        total = table.shape[0] * table.shape[1]
-        self.padded = int(lengths.sum()) < total
-        duration = table.duration
-        if self.padded:
-            duration = np.concatenate([duration, (table.shape[1] - lengths)[:, None]], axis=1)
-        self.duration = self._put(duration)
-        n, segments = table.duration.shape
-        segment = torch.arange(n * segments, device=device).reshape(n, segments)
-        if self.padded:
-            segment = torch.cat([segment, torch.full((n, 1), n * segments, device=device)], dim=1)
-        self.index = segment.flatten().repeat_interleave(self.duration.flatten(), output_size=total)
-        self.real = self.index < n * segments
+    def __init__(self, part: Part, width: int, task: Task, device: torch.device) -> None:
+        self.tables, self.task, self.device = part.types.tables, task, device
+        self.kinds, kind = np.unique(part.steps.kind, return_inverse=True)  # a block may hold many more types
+        self.serial, path = self._put(part.steps.serial), part.steps.path
+        duration = part.steps.duration
+        n, segments = duration.shape
+        played = self._put(duration.sum(axis=1))
+        total = int(duration.sum())
+        begin = played.cumsum(0) - played
+        self.trial = torch.arange(n, device=device).repeat_interleave(played, output_size=total)
+        within = torch.arange(total, device=device) - begin[self.trial]
+        skip = np.zeros(n, np.int64) if part.steps.skip is None else part.steps.skip
+        self.clock = within + self._put(skip)[self.trial]
+        offset = part.row * width + np.maximum(part.start, 0)
+        self.at = within + self._put(offset)[self.trial]
+        entry = torch.arange(n * segments, device=device)
+        self._entry = entry.repeat_interleave(self._put(duration).flatten(), output_size=total)
+        self.place = self._put(kind.reshape(-1, 1) * segments + np.arange(segments)).flatten()[self._entry]
+        self._onset = np.cumsum(path, axis=1) - path  # clock on which a segment begins
 
     def _put(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        return torch.from_numpy(np.array(array)).to(self.device)  # a copy: tables may be read-only, which torch warns of
 
-    def _steps_of(self, per_segment: np.ndarray) -> Tensor:
-        """(n, S, …) values of segments as (steps, …)."""
-        flat = self._put(per_segment).flatten(0, 1)
-        return torch.cat([flat, flat.new_zeros(1, *flat.shape[1:])]).index_select(0, self.index)
+    def _of_types(self, values: np.ndarray) -> Tensor:
+        """(k, S, …) values of the types that occur, as (places, …)."""
+        return self._put(values[self.kinds]).flatten(0, 1)
 
-    def inputs(self) -> Tensor:
-        """(steps, obs) float32 without noise."""
-        inputs = self._steps_of(self.trials.shown)
-        for frame in self.trials.frames:
-            if not frame.target:
-                columns, rows, values = self._frame(frame)
-                inputs[rows, columns] += values
-        return inputs
+    def inputs(self, key: int | None) -> Tensor:
+        """(steps, obs) float32; `key` is that of the noise, None: without noise."""
+        tables = self.tables
+        shown = self._scripted(tables.script) if len(tables.script) else self._of_types(tables.shown)[self.place]
+        if key is not None:
+            self._add_noise(shown, key)
+        return shown
 
-    def add_noise(self, inputs: Tensor, generator: torch.Generator) -> None:
-        """Add Gaussian noise of the table's SD, in place."""
-        units = self.trials.noisy
-        if units is None:
+    def _add_noise(self, shown: Tensor, key: int) -> None:
+        noisy = np.flatnonzero(self.tables.sd.any(axis=(0, 1)))
+        if not len(noisy):
             return
-        level = self.trials.noise[:, :, units]
-        sd = self._steps_of(np.broadcast_to(level, (*self.table.duration.shape, level.shape[2])))
-        z = torch.randn(sd.shape, generator=generator, device=self.device)
-        inputs[:, units] += z.mul_(sd)
+        units = slice(int(noisy[0]), int(noisy[-1]) + 1)
+        level = self._of_types(np.broadcast_to(self.tables.sd, self.tables.shown.shape)[..., units])
+        steps = level.any(dim=1)[self.place].nonzero().squeeze(1)
+        numbers = gaussian(key, self.serial[self.trial[steps]], self.clock[steps], units)
+        shown[steps, units] += numbers.mul_(level[self.place[steps]])
 
-    def targets(self) -> Tensor:
-        """(steps,) int64 or (steps, k) float32 in task units."""
-        targets = self._steps_of(self.trials.target)
-        for frame in self.trials.frames:
-            if frame.target:
-                columns, rows, values = self._frame(frame)
-                targets[rows, columns] = values
-        return targets
+    def targets(self, kind: str) -> Tensor:
+        """(steps[, …]) as `Dataset.encode` gives them."""
+        tables, actions = self.tables, self.task.actions
+        if actions.continuous:
+            if len(tables.target_script):
+                return self._scripted(actions.from_task_units(tables.target_script))
+            return self._of_types(actions.from_task_units(tables.target))[self.place]
+        ids = self._of_types(tables.target)[self.place]
+        return ids if kind != "units" else self._put(unit_targets(self.task))[ids]
 
     def weights(self) -> Tensor:
         """(steps,) float32."""
-        return self._steps_of(self.trials.weight)
+        return self._of_types(self.tables.weight)[self.place]
 
-    def _frame(self, frame: Frame) -> tuple[slice, Tensor, Tensor]:
-        """Columns and steps that a frame covers, and its values there."""
-        trial, step = self._clock()
-        start, stop = self._put(frame.start)[trial], self._put(frame.stop)[trial]
-        k = step - start
-        rows = torch.nonzero((k >= 0) & (step < stop) & (k < frame.values.shape[1]) & self.real).squeeze(1)
-        values = self._put(frame.values)
-        which = torch.zeros_like(rows) if len(values) == 1 else trial[rows]
-        return frame.columns, rows, values[which, k[rows]]
-
-    def _clock(self) -> tuple[Tensor, Tensor]:
-        """Which trial every step is in, and its number there, as if all periods were played in order; (steps,) each."""
-        lengths = self.duration.sum(dim=1)
-        trial = torch.arange(len(lengths), device=self.device).repeat_interleave(lengths, output_size=len(self.index))
-        begin = lengths.cumsum(0) - lengths
-        step = torch.arange(len(self.index), device=self.device) - begin[trial] + self._put(self.table.skip)[trial]
-        if self.trials.jumps:
-            laid, path = self.trials.duration, self.trials.path
-            step = step + self._steps_of((np.cumsum(laid, axis=1) - laid) - (np.cumsum(path, axis=1) - path))
-        return trial, step
-
-
-def _encoded(targets: Tensor, task: Task, kind: str) -> Tensor:
-    """Targets as `Dataset.encode` gives them."""
-    if task.actions.continuous:
-        low, high = (
-            torch.tensor(edge, dtype=torch.float32, device=targets.device)
-            for edge in (task.actions.low, task.actions.high)
-        )
-        return (2 * (targets - low) / (high - low) - 1).clamp(-1, 1)
-    if kind != "units":
-        return targets
-    return torch.from_numpy(unit_targets(task)).to(targets.device)[targets]
+    def _scripted(self, script: np.ndarray) -> Tensor:
+        """(steps, …) rows of a script; only those of the types that occur go to the device."""
+        lengths = self.tables.duration[self.kinds].sum(axis=1)
+        first = self.tables.script_at[self.kinds, 0]
+        begin = np.cumsum(lengths) - lengths
+        rows = np.repeat(first - begin, lengths) + np.arange(lengths.sum())
+        segment = self._put(self.tables.script_at[self.kinds] - (first - begin)[:, None]).flatten()[self.place]
+        return self._put(script[rows])[segment + self.clock - self._put(self._onset).flatten()[self._entry]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -20,29 +22,52 @@ def same(a, b):
 
 
 @pytest.mark.parametrize(("name", "seq_len"), KINDS)
-def test_batches_are_those_of_a_dataset_but_for_the_noise(tasks, name, seq_len):
+def test_batches_are_those_of_a_dataset(tasks, name, seq_len):
     ours, theirs = (made(getattr(tasks, name), 5, seq_len, seed=3) for made in (TorchDataset, Dataset))
     for _ in range(5):
         mine, other = next(ours), next(theirs)
-        assert mine.inputs.shape == other.inputs.shape
-        for attribute in ("targets", "weights", "new_trial"):
-            np.testing.assert_allclose(getattr(mine, attribute).numpy(), getattr(other, attribute), rtol=0, atol=1e-6)
+        for attribute in ("inputs", "targets", "weights", "new_trial"):
+            made, wanted = getattr(mine, attribute).numpy(), getattr(other, attribute)
+            assert made.dtype == wanted.dtype
+            np.testing.assert_array_equal(made, wanted)
         for attribute in ("row", "start", "stop", "complete"):
             np.testing.assert_array_equal(getattr(mine, attribute), getattr(other, attribute))
-        assert mine.conditions.keys() == other.conditions.keys()
+        for condition, values in other.conditions.items():
+            np.testing.assert_array_equal(mine.conditions[condition], values)
 
 
 @pytest.mark.parametrize(("name", "seq_len"), KINDS)
 def test_it_returns_to_any_place_that_it_told(tasks, name, seq_len):
     dataset = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
-    for _ in range(4):
-        next(dataset)
-    place = dataset.state()
-    coming = [next(dataset) for _ in range(3)]
-    again = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
-    again.go_to(place)
-    assert all(same(next(again), batch) for batch in coming)
-    assert not same(next(again), coming[0])
+    places, batches = [], []
+    for _ in range(7):
+        places.append(dataset.state())
+        batches.append(next(dataset))
+    for place in (places[4], places[0], places[3]):
+        again = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
+        next(again)
+        again.go_to(place)
+        assert again.state() == place
+        assert all(same(next(again), batch) for batch in batches[places.index(place) :])
+    assert not same(batches[4], batches[3])
+
+
+def test_it_returns_to_a_place_beyond_the_batches_that_are_made_together(tasks):
+    dataset = TorchDataset(tasks.Directions, 64, 100, seed=3)
+    together = dataset.source.next_chunk().shape[1] // 100
+    assert together > 1
+    dataset.restart()
+    batches = [next(dataset) for _ in range(2 * together + 2)]
+    for given in (together - 1, together, together + 1, 2 * together):
+        dataset.go_to({"given": given})
+        assert all(same(next(dataset), batch) for batch in batches[given : given + 2])
+
+
+def test_a_pickle_goes_on_where_the_dataset_was():
+    dataset = TorchDataset("perceptual/PerceptualDecisionMaking-v0", 16, 20, seed=1)
+    next(dataset)
+    again = pickle.loads(pickle.dumps(dataset))
+    assert all(same(next(again), next(dataset)) for _ in range(3))
 
 
 def test_restart_gives_the_same_batches_and_another_seed_others(tasks):

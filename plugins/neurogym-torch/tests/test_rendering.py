@@ -1,4 +1,4 @@
-"""Rendering on the device: what NumPy renders, with noise of the same distribution."""
+"""Rendering on the device: the numbers that the core makes, noise included."""
 
 from __future__ import annotations
 
@@ -6,98 +6,152 @@ import numpy as np
 import pytest
 import torch
 from neurogym_torch import TorchDataset, render
+from neurogym_torch.noise import gaussian, normal, philox
 
 from neurogym_core import Dataset, Task, make_task
 from neurogym_core.ecosystem.discovery import installed, load_task
+from neurogym_core.trials import noise
 
 DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 WITH_TABLES = ("Sides", "Directions", "Pulses", "Position")
+SAMPLE = (
+    "control/HierarchicalReasoning-v0", "ibl/IBL-v0", "motor/ReachingDelayResponse-v0", "perceptual/PulseDecisionMaking-v0",
+    "timing/ReadySetGo-v0", "value/DawTwoStep-v0", "yang19/DMS-v0",
+)  # fmt: skip
 
 
-def numpy_steps(table, dataset):
-    """What NumPy makes of a table without noise, one row after another."""
-    flat = (
-        table.trials.render(None, table.duration, table.skip),
-        dataset.encode(table.trials.render_targets(table.duration, table.skip)),
-        np.repeat(table.trials.weight.ravel(), table.duration.ravel()),
-    )
-    return [padded(steps, table) for steps in flat]
+def assert_equal(made, wanted):
+    """Tensors that hold exactly the numbers of arrays, of the same type."""
+    made = made.cpu().numpy()
+    assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)
+    np.testing.assert_array_equal(made, wanted)
 
 
-def padded(flat, table):
-    lengths = np.bincount(table.row, weights=table.duration.sum(axis=1), minlength=table.shape[0])
-    out = np.zeros((*table.shape, *flat.shape[1:]), flat.dtype)
-    out[np.arange(table.shape[1]) < lengths[:, None]] = flat
-    return out
+def assert_chunks_are_the_cores(dataset, device, chunks=3):
+    for _ in range(chunks):
+        chunk = dataset.next_chunk()
+        rendered = render(chunk, device, targets=dataset.targets)
+        for made, wanted in zip(rendered, chunk.rendered(dataset.encode)[:3], strict=True):
+            assert made.device.type == device
+            assert_equal(made, wanted)
+
+
+# ---------------------------------------------------------------------- noise
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_blocks_of_philox_are_those_of_its_authors(device):
+    # Known answers that come with Random123 (Salmon et al. 2011).
+    for word, key, wanted in (
+        (0, 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+    ):
+        counter = (torch.tensor([word], device=device),) * 4
+        assert [f"{number:08x}" for number in philox(counter, key)[0].tolist()] == wanted.split()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_word_stands_for_the_number_that_it_stands_for_in_the_core(device):
+    rng = np.random.default_rng(1)
+    edges = np.array([0, 1, 2**24, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1])
+    powers = 2 ** np.arange(32)
+    words = np.concatenate([edges, powers, powers - 1, rng.integers(0, 2**32, 200_000)])
+    made = normal(torch.from_numpy(words).to(device)).cpu().numpy()
+    np.testing.assert_array_equal(made.view(np.uint32), noise.normal(words.astype(np.uint32)).view(np.uint32))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("units", [slice(0, 1), slice(3, 5), slice(1, 40), slice(8, 8)])
+def test_noise_is_the_cores_for_any_key_trial_step_and_unit(units, device):
+    rng = np.random.default_rng(units.stop)
+    serial, step = rng.integers(0, 2**62, 300), rng.integers(0, 2**32, 300)
+    for key in (0, 2**63 + 5, 2**64 - 1):
+        made = gaussian(key, torch.from_numpy(serial).to(device), torch.from_numpy(step).to(device), units)
+        assert_equal(made, noise.gaussian(key, serial, step, units))
+
+
+def test_much_noise_is_made_a_piece_at_a_time_and_is_the_same(monkeypatch):
+    serial, step = torch.arange(100), torch.arange(100).flip(0)
+    whole = gaussian(7, serial, step, slice(0, 9))
+    monkeypatch.setattr("neurogym_torch.noise._BLOCKS_AT_A_TIME", 20)
+    assert torch.equal(gaussian(7, serial, step, slice(0, 9)), whole)
+
+
+# ---------------------------------------------------------------------- chunks
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("seq_len", [None, 7, 50])
 @pytest.mark.parametrize("targets", ["action", "units"])
 @pytest.mark.parametrize("name", WITH_TABLES)
-def test_without_noise_it_is_what_numpy_renders(tasks, name, targets, seq_len, device):
-    dataset = Dataset(getattr(tasks, name), 9, seq_len, seed=3, targets=targets)
-    for _ in range(3):
-        table = dataset.next_table()
-        rendered = render(table, device, targets=targets)
-        for made, wanted in zip(rendered, numpy_steps(table, dataset), strict=True):
-            assert made.device.type == device
-            # Continuous targets are scaled to [-1, 1] in float32 here, and in float64 there.
-            np.testing.assert_allclose(made.cpu().numpy(), wanted, rtol=0, atol=1e-6 if name == "Position" else 0)
-            assert made.cpu().numpy().dtype == wanted.dtype
+def test_a_chunk_is_what_the_core_renders(tasks, name, targets, seq_len, device):
+    assert_chunks_are_the_cores(Dataset(getattr(tasks, name), 9, seq_len, seed=3, targets=targets), device)
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_noise_has_the_tables_deviation_on_every_step_and_lies_on_noisy_units_only(tasks, device):
-    dataset = Dataset(tasks.Sides, 4000, seed=1, sigma=2.0)
-    table = dataset.next_table()
-    bare = render(table, device)
-    noisy = render(table, device, torch.Generator(device).manual_seed(1))
-    added = (noisy.inputs - bare.inputs).cpu().numpy()
-    np.testing.assert_array_equal(noisy.targets.cpu(), bare.targets.cpu())
-    sd = np.zeros((*table.shape, 3))
-    level = np.broadcast_to(table.trials.noise, (*table.trials.path.shape, 3)).reshape(-1, 3)
-    sd[np.arange(table.shape[1]) < table.trials.steps[:, None]] = np.repeat(level, table.trials.path.ravel(), axis=0)
-    assert (sd[..., 1:].max(), sd[..., 0].max()) == (pytest.approx(2.0 / 10), 0)
-    assert not added[sd == 0].any()
-    z = added[sd > 0] / sd[sd > 0]
-    # 40,000 standard normals: mean within 5 standard errors, SD within 5: false alarm below 2e-6.
-    assert len(z) == 40_000
-    assert abs(z.mean()) < 5 / 200
-    assert abs(z.std() - 1) < 5 / (200 * np.sqrt(2))
+def test_without_noise_only_the_noise_is_missing(tasks, device):
+    chunk = Dataset(tasks.Sides, 40, seed=1).next_chunk()
+    bare, noisy = (render(chunk, device, noise=noise) for noise in (False, True))
+    assert torch.equal(bare.targets, noisy.targets)
+    assert torch.equal(bare.weights, noisy.weights)
+    assert bare.inputs.unique().tolist() == pytest.approx([0.0, 0.2, 1.0])
+    added = (bare.inputs != noisy.inputs).any(dim=(0, 1)).tolist()
+    assert added == [False, True, True]  # the stimulus is noisy, the fixation point is not
 
 
-def test_noise_has_the_distribution_of_numpys(tasks):
-    from scipy.stats import ks_2samp
-
-    ours, theirs = (made(tasks.Sides, 2000, seed=2) for made in (TorchDataset, Dataset))
-    shown = [np.asarray(next(dataset).inputs)[:, :, 1:].ravel() for dataset in (ours, theirs)]
-    shown = [values[values != 0] for values in shown]
-    assert len(shown[0]) == len(shown[1]) == 20_000
-    # Kolmogorov-Smirnov with a fixed seed: false alarm 1e-4.
-    assert ks_2samp(*shown).pvalue > 1e-4
-
-
-def test_tasks_of_other_packages_render_alike():
-    for name in ("perceptual/PerceptualDecisionMaking-v0", "perceptual/PulseDecisionMaking-v0", "yang19/DMS-v0"):
-        dataset = Dataset(make_task(name), 16, 100, seed=4)
-        table = dataset.next_table()
-        for made, wanted in zip(render(table), numpy_steps(table, dataset), strict=True):
-            np.testing.assert_array_equal(made.numpy(), wanted)
+@pytest.mark.parametrize("name", SAMPLE)
+def test_chunks_of_tasks_of_other_packages_are_the_cores(name):
+    for seq_len in (None, 60):
+        task = make_task(name)
+        targets = "action" if task.supervised else "best"
+        dataset = Dataset(task, 8, seq_len, seed=4, targets=targets)
+        assert dataset.from_tables
+        assert_chunks_are_the_cores(dataset, "cpu", 2)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", sorted(task.id for task in installed().tasks if not task.has("blocked")))
-def test_every_installed_task_with_a_table_renders_alike(name):
+def test_chunks_of_every_installed_task_are_the_cores(name, device):
     found = load_task(name)
     if not (isinstance(found, type) and issubclass(found, Task)):
         return  # a plain env has no table
     task = make_task(name)
     for seq_len in (None, 60):
         dataset = Dataset(task, 5, seq_len, seed=1, targets="action" if task.supervised else "best")
-        if not dataset.from_table:
-            return
-        for _ in range(3):
-            table = dataset.next_table()
-            for made, wanted in zip(render(table, targets=dataset.targets), numpy_steps(table, dataset), strict=True):
-                np.testing.assert_allclose(made.numpy(), wanted, rtol=0, atol=1e-6)
+        if dataset.from_tables:
+            assert_chunks_are_the_cores(dataset, device)
+
+
+# ---------------------------------------------------------------------- datasets
+
+
+@pytest.mark.parametrize("seq_len", [None, 20])
+@pytest.mark.parametrize("name", WITH_TABLES)
+def test_a_dataset_on_another_device_gives_the_batches_of_one_on_the_cpu(tasks, name, seq_len, monkeypatch):
+    wanted = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
+    other = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
+    other.device = _Elsewhere()
+    monkeypatch.setattr("neurogym_torch.data.TorchDataset._put", lambda self, array: torch.from_numpy(array))
+    monkeypatch.setattr("neurogym_torch.data.render", lambda chunk, device, **how: render(chunk, "cpu", **how))
+    for _ in range(4):
+        one, two = next(wanted), next(other)
+        assert all(torch.equal(getattr(one, k), getattr(two, k)) for k in ("inputs", "targets", "weights", "new_trial"))
+        np.testing.assert_array_equal(one.row, two.row)
+        np.testing.assert_array_equal(one.start, two.start)
+
+
+class _Elsewhere:
+    """A device that is not the CPU, on machines that have none."""
+
+    type = "elsewhere"
+
+
+def test_a_chunk_of_few_of_many_types_brings_only_their_tables(tasks, monkeypatch):
+    chunk = Dataset(tasks.Pulses, 2, seed=1).next_chunk()
+    (part,) = chunk.parts
+    assert len(part.types.tables) > 100  # a whole block, since durations are drawn
+    sizes, moved = [], torch.from_numpy
+    monkeypatch.setattr(torch, "from_numpy", lambda array: sizes.append(array.nbytes) or moved(array))
+    render(chunk)
+    assert sum(sizes) < part.types.tables.shown.nbytes / 10
