@@ -61,7 +61,7 @@ class TaskVectorEnv(VectorEnv):
             seed: fixes everything that follows; a list of seeds (one per env) is joined to one.
             options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming sessions.
         """
-        seed = _one_seed(seed)
+        seed = _one_seed(seed, self.num_envs)
         super().reset(seed=seed)
         observations = self.stepper.reset(seed, read_options(options))
         self._last_reward = np.zeros(self.num_envs)
@@ -151,8 +151,12 @@ def _mode(mode: str | AutoresetMode) -> AutoresetMode:
     return found
 
 
-def _one_seed(seed: Any) -> int | None:
+def _one_seed(seed: Any, num_envs: int) -> int | None:
     if isinstance(seed, list | tuple):
+        if len(seed) != num_envs:
+            raise InvalidValueError(
+                f"reset() was given {len(seed)} seeds for {num_envs} envs; give one for each, or one number for all."
+            )
         numbers = [item for item in seed if item is not None]
         return int(np.random.SeedSequence(numbers).generate_state(1)[0]) if numbers else None
-    return seed
+    return seed  # type: ignore[no-any-return]

@@ -200,13 +200,13 @@ def test_splits_of_a_seed_are_disjoint(kind):
 def test_every_step_generated_is_delivered(kind, size, seq_len, monkeypatch):
     """Nothing is rendered twice or thrown away (chunks of small batches are rendered ahead, and delivered later)."""
     rendered = []
-    fill = dataset_module.fill
+    fill = dataset_module.fill_function()
 
     def counted(tables, steps, *args):
         rendered.append(int(steps.duration.sum()))
         return fill(tables, steps, *args)
 
-    monkeypatch.setattr(dataset_module, "fill", counted)
+    monkeypatch.setattr(dataset_module, "fill_function", lambda: counted)
     dataset = Dataset(kind(), size, seq_len, seed=1)
     first = next(dataset)
     rendered_with_it = sum(rendered)

@@ -202,8 +202,8 @@ def test_outcome_readers_that_have_met_everything_lay_nothing_out(monkeypatch):
     for _ in range(3000):
         env.step(1)
     tables, laid_out = env.stepper.any_block.tables, []
-    lay_out = types.types_of
-    monkeypatch.setattr(types, "types_of", lambda batch: laid_out.append(1) or lay_out(batch))
+    lay_out = types.Types
+    monkeypatch.setattr(types, "Types", lambda batch: laid_out.append(1) or lay_out(batch))
     for _ in range(500):
         env.step(1)
     assert not laid_out
