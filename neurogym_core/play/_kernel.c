@@ -3,8 +3,9 @@
    kernel.py is the definition; this file says the same, in the same order and under the same names, and gives the
    same bits. What it does not take on trust:
    - Tables are copied when a block is attached, and every index in them is checked then.
-   - State and logs are arrays that Python made and could change at any time. Their sizes cannot change (see `carved` in
-     blocks.py); every index that is read from them is checked before it is used.
+   - Where the envs stand is this file's own. What Python sets there is checked before it is used.
+   - Logs are arrays that Python made and could change at any time. Their sizes cannot change (see `carved` in
+     blocks.py), and no index is read from them but types of trials, which are checked.
    - Actions, and what hooks give, are checked on every step. */
 
 #define PY_SSIZE_T_CLEAN
@@ -17,10 +18,15 @@
 #include <math.h>
 #include <string.h>
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* The loops that copy an observation or a name are a few words long: a call of memcpy would take longer. */
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
 #include "_noise.h"
 
 /* Raised together with VERSION in kernels.py whenever the calls between the two change. */
-#define KERNEL_VERSION 2
+#define KERNEL_VERSION 3
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -113,7 +119,7 @@ typedef struct {
 } Terms;
 
 typedef struct {
-    int32_t duration;
+    int32_t duration, period;
     int32_t noise_from, noise_to; /* units with noise */
     int64_t target, script;
 } Spot;
@@ -260,6 +266,7 @@ static int copy_tables(Rules *r, Array *t)
         Spot *spot = &r->spots[i];
         const float *sd = r->sd + (size_t)(r->sd_per_type ? i : i % S) * (size_t)U;
         spot->duration = DATA(int32_t, T_DURATION)[i];
+        spot->period = r->period[i % S];
         spot->target = r->continuous ? 0 : DATA(int64_t, T_TARGET)[i];
         spot->script = DATA(int64_t, T_SCRIPT_AT)[i];
         if (spot->duration < 0)
@@ -422,8 +429,32 @@ static Rules *make_rules(PyObject *block)
 
 /* ------------------------------------------------------------------ the kernel */
 
-enum { BLOCK, ROW, TYPE, SEGMENT, ENTERED, CLOCK, PERIOD_AT, TRIAL, SESSION_NUMBER, LEFT, WAITING, LAST_BLOCK,
-       LAST_ROW, STATE };
+/* Place of kernel.py. What an ordinary step needs comes first, in one line of the processor's cache. */
+typedef struct {
+    Rules *rules; /* of the block; NULL: none, or set by Python and not checked yet */
+    int64_t here; /* type * segments + segment */
+    int64_t clock, until;
+    int64_t row;
+    double total; /* reward so far; the log has it when the trial ends */
+    int64_t waiting;
+    int64_t entered;
+    int64_t block, type, segment, period_at, number, session, left, last_block, last_row;
+} Place;
+
+enum { STATES = 13 };
+static const struct {
+    const char *name;
+    size_t offset;
+    int place; /* whether it says where the env stands */
+} STATE[STATES] = {
+    {"block", offsetof(Place, block), 1},           {"row", offsetof(Place, row), 1},
+    {"type", offsetof(Place, type), 1},             {"segment", offsetof(Place, segment), 1},
+    {"entered", offsetof(Place, entered), 1},       {"clock", offsetof(Place, clock), 1},
+    {"period_at", offsetof(Place, period_at), 0},   {"number", offsetof(Place, number), 0},
+    {"session", offsetof(Place, session), 0},       {"left", offsetof(Place, left), 0},
+    {"waiting", offsetof(Place, waiting), 0},       {"last_block", offsetof(Place, last_block), 0},
+    {"last_row", offsetof(Place, last_row), 0},
+};
 
 enum { GIVEN_REWARD, GIVEN_EXTRA, GIVEN_GOTO, GIVEN_OUTCOME, GIVEN_DISTANCE, GIVEN_GRADED, GIVEN_VALUES, GIVEN };
 
@@ -437,18 +468,17 @@ typedef struct {
     PyObject_HEAD
     Py_ssize_t n, blocks;
     Rules **rules;
-    Array state[STATE];
+    Place *places;
     unsigned long long key;
     Py_ssize_t current;
     int64_t per_session;
     int next_step, once, busy;
     PyObject *names, *deal, *check, *check_all;
     PyObject *period_names; /* tuple of str */
+    PyObject *info, *info_ended; /* dicts with the keys of `info` */
     float *noise;           /* numbers for NOISE_LANES rows */
     Py_ssize_t noise_units;
 } Kernel;
-
-#define AT(kernel, name) ((int64_t *)(kernel)->state[name].view.buf)
 
 static PyObject *text_gt, *text_period, *text_new_trial, *text_trial, *text_mask, *text_performance;
 static PyObject *TrialInfo, *VectorInfo, *TrialResults, *Moved;
@@ -471,13 +501,30 @@ static Rules *rules_of(const Kernel *kernel, int64_t block)
     return IN(block, 0, (int64_t)kernel->blocks) ? kernel->rules[block] : NULL;
 }
 
-/* The rules of an env whose place in them is in range, or NULL. */
-static Rules *rules_at(const Kernel *kernel, Py_ssize_t env)
+/* Note until when time does nothing. */
+static void set_time(Place *place)
 {
-    Rules *r = rules_of(kernel, AT(kernel, BLOCK)[env]);
-    if (r == NULL || !IN(AT(kernel, ROW)[env], 0, (int64_t)r->rows) ||
-        !IN(AT(kernel, TYPE)[env], 0, (int64_t)r->types) || !IN(AT(kernel, SEGMENT)[env], 0, (int64_t)r->segments))
+    const Rules *r = place->rules;
+    const int64_t duration = r->endless[place->segment] ? NEVER : r->spots[place->here].duration;
+    place->until = place->entered + duration < r->limit[place->type] ? place->entered + duration
+                                                                     : r->limit[place->type];
+}
+
+/* The rules of a place, checked if Python has set it; NULL if it is outside of its tables. */
+static Rules *rules_at(const Kernel *kernel, Place *place)
+{
+    Rules *r = place->rules;
+    if (r != NULL)
+        return r;
+    r = rules_of(kernel, place->block);
+    if (r == NULL || !IN(place->row, 0, (int64_t)r->rows) || !IN(place->type, 0, (int64_t)r->types) ||
+        !IN(place->segment, 0, (int64_t)r->segments) || !IN(place->clock, 0, NEVER) ||
+        !IN(place->entered, 0, place->clock + 1))
         return NULL;
+    place->rules = r;
+    place->here = place->type * r->segments + place->segment;
+    place->total = LOGGED(r, double, REWARD)[place->row];
+    set_time(place);
     return r;
 }
 
@@ -491,49 +538,55 @@ static int64_t landing(const Rules *r, int64_t type, int64_t segment)
     return END; /* periods of no steps that lead to each other */
 }
 
-static void enter(Kernel *kernel, const Rules *r, Py_ssize_t env, int64_t segment, int64_t before)
+static void enter(Place *place, int64_t segment, int64_t before)
 {
-    const int64_t clock = AT(kernel, CLOCK)[env], row = AT(kernel, ROW)[env], type = AT(kernel, TYPE)[env];
-    const uint8_t *window = r->window + type * r->segments * r->slots;
+    const Rules *r = place->rules;
+    const uint8_t *window = r->window + place->type * r->segments * r->slots;
     if (before < 0 || r->period[segment] != r->period[before])
-        AT(kernel, PERIOD_AT)[env] = clock;
+        place->period_at = place->clock;
     for (Py_ssize_t q = 0; q < r->slots; ++q)
         if (window[segment * r->slots + q] && (before < 0 || !window[before * r->slots + q]))
-            LOGGED(r, int64_t, OPENED)[row * r->slots + q] = clock;
-    AT(kernel, SEGMENT)[env] = segment;
-    AT(kernel, ENTERED)[env] = clock;
+            LOGGED(r, int64_t, OPENED)[place->row * r->slots + q] = place->clock;
+    place->segment = segment;
+    place->here = place->type * r->segments + segment;
+    place->entered = place->clock;
+    set_time(place);
 }
 
 static int begin(Kernel *kernel, Py_ssize_t env, int64_t index, int64_t row)
 {
     Rules *r = rules_of(kernel, index);
+    Place *place;
     int64_t type, segment;
     if (r == NULL || !IN(env, 0, kernel->n) || !IN(row, 0, (int64_t)r->rows))
         return BAD_STATE;
     type = LOGGED(r, int64_t, KIND)[row];
     if (!IN(type, 0, (int64_t)r->types))
         return BAD_STATE;
-    AT(kernel, BLOCK)[env] = index;
-    AT(kernel, ROW)[env] = row;
-    AT(kernel, TYPE)[env] = type;
-    AT(kernel, CLOCK)[env] = 0;
     segment = landing(r, type, 0);
     if (segment < 0)
         return BAD_STATE;
-    enter(kernel, r, env, segment, -1);
+    place = &kernel->places[env];
+    place->rules = r;
+    place->block = index;
+    place->row = row;
+    place->type = type;
+    place->clock = 0;
+    place->total = 0.0;
+    enter(place, segment, -1);
     return FINE;
 }
 
 /* ------------------------------------------------------------------ one step of one env */
 
-static int answer(Kernel *kernel, const Rules *r, Py_ssize_t env, const Cell *cell, int64_t action,
-                  const Given *given, double *reward, int64_t *leads)
+static int answer(Place *place, Py_ssize_t env, const Cell *cell, int64_t action, const Given *given, double *reward,
+                  int64_t *leads)
 {
-    const int64_t row = AT(kernel, ROW)[env];
+    const Rules *r = place->rules;
     const int k = cell->slot;
-    const Py_ssize_t at = row * r->slots + k;
-    const Terms *terms = &r->terms[AT(kernel, TYPE)[env] * r->slots + k];
-    int64_t steps = AT(kernel, CLOCK)[env] - LOGGED(r, int64_t, OPENED)[at];
+    const Py_ssize_t at = place->row * r->slots + k;
+    const Terms *terms = &r->terms[place->type * r->slots + k];
+    const int64_t steps = place->clock - LOGGED(r, int64_t, OPENED)[at];
     int outcome = cell->outcome, wrong = 0;
     double score = cell->score, pay = NAN;
     if (LOGGED(r, int8_t, SLOT_OUTCOME)[at]) {
@@ -546,11 +599,9 @@ static int answer(Kernel *kernel, const Rules *r, Py_ssize_t env, const Cell *ce
         if (outcome == CORRECT || r->continuous) { /* the wrong choice is wrong at any moment */
             wrong = fabs((double)steps * r->dt - terms->due) > terms->tolerance + 1e-9;
             if (terms->graded_from) {
-                int64_t place = steps - terms->graded_from;
-                place = place < 0 ? 0 : place;
-                place = place < r->grades ? place : r->grades - 1;
-                pay = r->graded[((size_t)AT(kernel, TYPE)[env] * (size_t)r->slots + (size_t)k) * (size_t)r->grades +
-                                (size_t)place];
+                int64_t entry = steps - terms->graded_from;
+                entry = entry < 0 ? 0 : entry < r->grades ? entry : r->grades - 1;
+                pay = r->graded[(place->type * r->slots + k) * r->grades + entry];
             }
         }
     } else if (given != NULL && given->distance != NULL) {
@@ -563,7 +614,7 @@ static int answer(Kernel *kernel, const Rules *r, Py_ssize_t env, const Cell *ce
         }
     }
     if (r->needs[k] >= 0 && outcome == CORRECT &&
-        LOGGED(r, int8_t, SLOT_OUTCOME)[row * r->slots + r->needs[k]] != CORRECT)
+        LOGGED(r, int8_t, SLOT_OUTCOME)[place->row * r->slots + r->needs[k]] != CORRECT)
         wrong = 1;
     if (wrong) {
         outcome = ERROR;
@@ -586,16 +637,15 @@ static int answer(Kernel *kernel, const Rules *r, Py_ssize_t env, const Cell *ce
     return FINE;
 }
 
-static int close_windows(Kernel *kernel, const Rules *r, Py_ssize_t env, int64_t coming, const Given *given,
-                         double *reward)
+static int close_windows(Place *place, Py_ssize_t env, int64_t coming, const Given *given, double *reward)
 {
-    const int64_t row = AT(kernel, ROW)[env], type = AT(kernel, TYPE)[env], segment = AT(kernel, SEGMENT)[env];
-    const uint8_t *window = r->window + type * r->segments * r->slots;
+    const Rules *r = place->rules;
+    const uint8_t *window = r->window + place->type * r->segments * r->slots;
     for (Py_ssize_t q = 0; q < r->slots; ++q) {
-        const Py_ssize_t at = row * r->slots + q;
-        const Terms *terms = &r->terms[type * r->slots + q];
+        const Py_ssize_t at = place->row * r->slots + q;
+        const Terms *terms = &r->terms[place->type * r->slots + q];
         int outcome;
-        if (!window[segment * r->slots + q] || LOGGED(r, int8_t, SLOT_OUTCOME)[at])
+        if (!window[place->segment * r->slots + q] || LOGGED(r, int8_t, SLOT_OUTCOME)[at])
             continue;
         if (coming >= 0 && window[coming * r->slots + q])
             continue;
@@ -617,13 +667,15 @@ static int close_windows(Kernel *kernel, const Rules *r, Py_ssize_t env, int64_t
     return FINE;
 }
 
-static void end(Kernel *kernel, const Rules *r, Py_ssize_t env, int aborted)
+static void end(Kernel *kernel, Py_ssize_t env, int aborted)
 {
-    const int64_t row = AT(kernel, ROW)[env], type = AT(kernel, TYPE)[env];
-    double score = 0.0, best = r->best[type], performance;
+    Place *place = &kernel->places[env];
+    const Rules *r = place->rules;
+    const int64_t row = place->row;
+    double score = 0.0, best = r->best[place->type], performance;
     int asked = 0, worst = NONE;
     for (Py_ssize_t q = 0; q < r->slots; ++q)
-        if (r->terms[type * r->slots + q].asked) {
+        if (r->terms[place->type * r->slots + q].asked) {
             int outcome = LOGGED(r, int8_t, SLOT_OUTCOME)[row * r->slots + q];
             outcome = IN(outcome, 0, OUTCOMES) ? outcome : NONE;
             ++asked;
@@ -635,41 +687,39 @@ static void end(Kernel *kernel, const Rules *r, Py_ssize_t env, int aborted)
     if (isnan(best))
         performance = asked ? score / asked : 0.0;
     else
-        performance = best > 0 ? LOGGED(r, double, REWARD)[row] / best : 0.0;
+        performance = best > 0 ? place->total / best : 0.0;
     performance = performance > 0.0 ? performance : 0.0;
     LOGGED(r, int8_t, OUTCOME)[row] = (int8_t)(aborted ? ABORT : worst);
     LOGGED(r, double, PERFORMANCE)[row] = performance < 1.0 ? performance : 1.0;
+    LOGGED(r, double, REWARD)[row] = place->total;
     LOGGED(r, int64_t, ENV)[row] = env;
-    LOGGED(r, int64_t, NUMBER)[row] = AT(kernel, TRIAL)[env];
-    LOGGED(r, int64_t, SESSION)[row] = AT(kernel, SESSION_NUMBER)[env];
-    LOGGED(r, int64_t, STEPS)[row] = AT(kernel, CLOCK)[env];
+    LOGGED(r, int64_t, NUMBER)[row] = place->number;
+    LOGGED(r, int64_t, SESSION)[row] = place->session;
+    LOGGED(r, int64_t, STEPS)[row] = place->clock;
     LOGGED(r, uint8_t, ENDED)[row] = 1;
-    AT(kernel, LAST_BLOCK)[env] = AT(kernel, BLOCK)[env];
-    AT(kernel, LAST_ROW)[env] = row;
-    AT(kernel, TRIAL)[env] += 1;
-    AT(kernel, LEFT)[env] -= 1;
-    if (!AT(kernel, LEFT)[env]) {
-        AT(kernel, SESSION_NUMBER)[env] += 1;
-        AT(kernel, LEFT)[env] = kernel->per_session;
-        AT(kernel, WAITING)[env] = kernel->next_step;
+    place->last_block = place->block;
+    place->last_row = row;
+    ++place->number;
+    if (!--place->left) {
+        ++place->session;
+        place->left = kernel->per_session;
+        place->waiting = kernel->next_step;
     }
 }
 
 /* One step of an env whose place and action are in range: what it pays, and whether the trial ended. */
-static int advance_one(Kernel *kernel, Rules *r, Py_ssize_t env, int64_t action, const Given *given, double *paid,
-                       int *ended)
+static int advance_one(Kernel *kernel, Py_ssize_t env, int64_t action, const Given *given, double *paid, int *ended)
 {
-    const int64_t row = AT(kernel, ROW)[env], type = AT(kernel, TYPE)[env], from = AT(kernel, SEGMENT)[env];
-    const int64_t here = type * r->segments + from, entered = AT(kernel, ENTERED)[env];
-    const Cell *cell = &r->cells[here * r->actions + action];
-    const int64_t clock = ++AT(kernel, CLOCK)[env];
-    const int runs_out = !r->endless[from] && clock - entered >= r->spots[here].duration;
+    Place *place = &kernel->places[env];
+    const Rules *r = place->rules;
+    const Cell *cell = &r->cells[place->here * r->actions + action];
+    const int64_t clock = ++place->clock, from = place->segment;
     double reward = cell->reward;
     int64_t leads = STAY, segment = from;
     int moves = 1, by_hold = 0, aborted, code;
     *ended = 0;
-    if (!cell->acts && !runs_out && clock < r->limit[type] && given == NULL) {
-        LOGGED(r, double, REWARD)[row] += reward;
+    if (clock < place->until && !cell->acts && given == NULL) {
+        place->total += reward;
         *paid = reward;
         return FINE;
     }
@@ -678,16 +728,17 @@ static int advance_one(Kernel *kernel, Rules *r, Py_ssize_t env, int64_t action,
         if (given->extra != NULL)
             reward += given->extra[env];
         if (given->outcome != NULL && r->slots && given->outcome[env] &&
-            !LOGGED(r, int8_t, SLOT_OUTCOME)[row * r->slots]) {
+            !LOGGED(r, int8_t, SLOT_OUTCOME)[place->row * r->slots]) {
             if (!IN(given->outcome[env], 0, OUTCOMES))
                 return BAD_GIVEN;
-            LOGGED(r, int8_t, SLOT_OUTCOME)[row * r->slots] = (int8_t)given->outcome[env];
-            LOGGED(r, double, SLOT_SCORE)[row * r->slots] = given->outcome[env] == CORRECT;
+            LOGGED(r, int8_t, SLOT_OUTCOME)[place->row * r->slots] = (int8_t)given->outcome[env];
+            LOGGED(r, double, SLOT_SCORE)[place->row * r->slots] = given->outcome[env] == CORRECT;
         }
     }
-    LOGGED(r, int64_t, ABORTS)[row] += cell->aborts;
+    if (cell->aborts)
+        ++LOGGED(r, int64_t, ABORTS)[place->row];
     if (cell->slot >= 0) {
-        code = answer(kernel, r, env, cell, action, given, &reward, &leads);
+        code = answer(place, env, cell, action, given, &reward, &leads);
         if (code != FINE)
             return code;
     } else if (cell->leads != STAY) {
@@ -702,34 +753,34 @@ static int advance_one(Kernel *kernel, Rules *r, Py_ssize_t env, int64_t action,
     }
 
     if (leads >= 0) {
-        segment = landing(r, type, r->entry[leads]);
+        segment = landing(r, place->type, r->entry[leads]);
     } else if (leads == END) {
         segment = END;
-    } else if (runs_out) {
-        segment = landing(r, type, r->follows[from]);
-        code = close_windows(kernel, r, env, segment, given, &reward);
+    } else if (!r->endless[from] && clock - place->entered >= r->spots[place->here].duration) {
+        segment = landing(r, place->type, r->follows[from]);
+        code = close_windows(place, env, segment, given, &reward);
         if (code != FINE)
             return code;
     } else {
         moves = 0;
     }
     aborted = by_hold && segment < 0;
-    if (segment >= 0 && clock >= r->limit[type]) {
+    if (segment >= 0 && clock >= r->limit[place->type]) {
         segment = END;
-        code = close_windows(kernel, r, env, END, given, &reward);
+        code = close_windows(place, env, END, given, &reward);
         if (code != FINE)
             return code;
     }
 
     if (given != NULL && given->reward != NULL)
         reward = given->reward[env];
-    LOGGED(r, double, REWARD)[row] += reward;
+    place->total += reward;
     *paid = reward;
     if (segment < 0) {
-        end(kernel, r, env, aborted);
+        end(kernel, env, aborted);
         *ended = 1;
     } else if (moves) {
-        enter(kernel, r, env, segment, segment > from ? from : -1);
+        enter(place, segment, segment > from ? from : -1);
     }
     return FINE;
 }
@@ -742,7 +793,7 @@ static int begin_next(Kernel *kernel, const Py_ssize_t *envs, Py_ssize_t count)
     PyObject *dry = NULL, *result;
     for (Py_ssize_t i = 0; i < count; ++i) {
         const Py_ssize_t env = envs[i];
-        int64_t index = AT(kernel, BLOCK)[env], row;
+        int64_t index = kernel->places[env].block, row;
         Rules *r = rules_of(kernel, index);
         if (r != NULL && r->stride == 1) {
             index = kernel->current;
@@ -750,7 +801,7 @@ static int begin_next(Kernel *kernel, const Py_ssize_t *envs, Py_ssize_t count)
         }
         if (r == NULL)
             return fail(BAD_STATE);
-        row = r->stride == 1 ? r->cursor : AT(kernel, ROW)[env] + r->stride;
+        row = r->stride == 1 ? r->cursor : kernel->places[env].row + r->stride;
         if (r->stride && IN(row, 0, (int64_t)r->rows)) {
             r->cursor = row + 1;
             if (begin(kernel, env, index, row) != FINE)
@@ -805,26 +856,29 @@ static int observe_into(Kernel *kernel, float *out, Py_ssize_t units)
     const float *levels[NOISE_LANES];
     int waiting = 0, from = 0, to = 0;
     for (Py_ssize_t env = 0; env <= kernel->n; ++env) {
+        Place *place = env < kernel->n ? &kernel->places[env] : NULL;
         const Rules *r = NULL;
         const Spot *spot = NULL;
-        if (env < kernel->n) {
-            int64_t clock = AT(kernel, CLOCK)[env], within = clock - AT(kernel, ENTERED)[env], here;
-            r = rules_at(kernel, env);
+        if (place != NULL) {
+            const float *shown;
+            float *row = out + env * units;
+            r = rules_at(kernel, place);
             if (r == NULL || r->units != units)
                 return BAD_STATE;
-            here = AT(kernel, TYPE)[env] * r->segments + AT(kernel, SEGMENT)[env];
-            spot = &r->spots[here];
+            spot = &r->spots[place->here];
+            shown = r->shown + place->here * units;
             if (spot->script >= 0) {
+                const int64_t within = place->clock - place->entered;
                 if (!IN(within, 0, (int64_t)r->script_rows - spot->script))
                     return BAD_STATE;
-                memcpy(out + env * units, r->script + (spot->script + within) * units, (size_t)units * sizeof(float));
-            } else {
-                memcpy(out + env * units, r->shown + here * units, (size_t)units * sizeof(float));
+                shown = r->script + (spot->script + within) * units;
             }
+            for (Py_ssize_t u = 0; u < units; ++u)
+                row[u] = shown[u];
             if (!spot->noise_to)
                 spot = NULL;
         }
-        if (waiting && (env == kernel->n || waiting == NOISE_LANES ||
+        if (waiting && (place == NULL || waiting == NOISE_LANES ||
                         (spot != NULL && (spot->noise_from != from || spot->noise_to != to)))) {
             const int width = to - from;
             const float *z = kernel->noise;
@@ -835,13 +889,12 @@ static int observe_into(Kernel *kernel, float *out, Py_ssize_t units)
             waiting = 0;
         }
         if (spot != NULL) {
-            const int64_t segment = AT(kernel, SEGMENT)[env];
             from = spot->noise_from;
             to = spot->noise_to;
-            serial[waiting] = (uint64_t)(r->first_serial + AT(kernel, ROW)[env]);
-            step[waiting] = (uint32_t)AT(kernel, CLOCK)[env];
+            serial[waiting] = (uint64_t)(r->first_serial + place->row);
+            step[waiting] = (uint32_t)place->clock;
             rows[waiting] = out + env * units;
-            levels[waiting] = r->sd + (r->sd_per_type ? AT(kernel, TYPE)[env] * r->segments + segment : segment) * units;
+            levels[waiting] = r->sd + (r->sd_per_type ? place->here : place->segment) * units;
             ++waiting;
         }
     }
@@ -850,7 +903,7 @@ static int observe_into(Kernel *kernel, float *out, Py_ssize_t units)
 
 static PyObject *new_observations(Kernel *kernel, int dimensions)
 {
-    const Rules *r = rules_at(kernel, 0);
+    const Rules *r = rules_at(kernel, &kernel->places[0]);
     npy_intp shape[2];
     PyObject *seen;
     int code;
@@ -893,18 +946,18 @@ static void drop(Results *results)
 static PyObject *results_of(Kernel *kernel, const Py_ssize_t *envs, npy_intp count)
 {
     PyObject *rows = PyArray_SimpleNew(1, &count, NPY_INT64), *blocks = NULL, *results = NULL;
-    const int64_t first = AT(kernel, BLOCK)[envs[0]];
+    const int64_t first = kernel->places[envs[0]].block;
     int same = 1;
     if (rows == NULL)
         return NULL;
     for (npy_intp i = 0; i < count; ++i) {
-        ((int64_t *)PyArray_DATA((PyArrayObject *)rows))[i] = AT(kernel, ROW)[envs[i]];
-        same &= AT(kernel, BLOCK)[envs[i]] == first;
+        ((int64_t *)PyArray_DATA((PyArrayObject *)rows))[i] = kernel->places[envs[i]].row;
+        same &= kernel->places[envs[i]].block == first;
     }
     if (!same)
         blocks = PyList_New(count);
     for (npy_intp i = 0; i < count && (same ? blocks == NULL : blocks != NULL); ++i) {
-        const Rules *r = rules_of(kernel, AT(kernel, BLOCK)[envs[i]]);
+        const Rules *r = rules_of(kernel, kernel->places[envs[i]].block);
         if (r == NULL) {
             fail(BAD_STATE);
             Py_CLEAR(blocks);
@@ -932,19 +985,20 @@ static int play(Kernel *kernel, const int64_t *actions, const Given *given, Resu
     int64_t *target = PyArray_DATA((PyArrayObject *)results->target);
     int64_t *period = PyArray_DATA((PyArrayObject *)results->period);
     for (Py_ssize_t env = 0; env < kernel->n; ++env) {
-        Rules *r = rules_at(kernel, env);
+        Place *place = &kernel->places[env];
+        const Rules *r = rules_at(kernel, place);
         int over, code;
         if (r == NULL || !IN(actions[env], 0, (int64_t)r->actions))
             return BAD_STATE;
-        target[env] = r->spots[AT(kernel, TYPE)[env] * r->segments + AT(kernel, SEGMENT)[env]].target;
-        period[env] = r->period[AT(kernel, SEGMENT)[env]];
-        if (AT(kernel, WAITING)[env]) {
-            AT(kernel, WAITING)[env] = 0;
+        target[env] = r->spots[place->here].target;
+        period[env] = r->spots[place->here].period;
+        if (place->waiting) {
+            place->waiting = 0;
             reward[env] = 0.0;
             ended[env] = 0;
             continue;
         }
-        code = advance_one(kernel, r, env, actions[env], given, &reward[env], &over);
+        code = advance_one(kernel, env, actions[env], given, &reward[env], &over);
         if (code != FINE)
             return code;
         ended[env] = (npy_bool)over;
@@ -1008,13 +1062,14 @@ static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, 
             goto done;
         performance = PyArray_DATA((PyArrayObject *)results->performance);
         for (Py_ssize_t i = 0; i < count; ++i) {
-            const Rules *r = rules_at(kernel, envs[i]);
+            Place *place = &kernel->places[envs[i]];
+            const Rules *r = rules_at(kernel, place);
             if (r == NULL) {
                 fail(BAD_STATE);
                 goto done;
             }
-            performance[envs[i]] = LOGGED(r, double, PERFORMANCE)[AT(kernel, ROW)[envs[i]]];
-            over[envs[i]] = AT(kernel, LEFT)[envs[i]] == kernel->per_session;
+            performance[envs[i]] = LOGGED(r, double, PERFORMANCE)[place->row];
+            over[envs[i]] = place->left == kernel->per_session;
         }
         if (begin_next(kernel, envs, count) < 0)
             goto done;
@@ -1100,7 +1155,7 @@ static PyObject *Kernel_advance(Kernel *kernel, PyObject *arguments)
 static PyObject *named(Kernel *kernel, PyObject *period)
 {
     PyArrayObject *names = (PyArrayObject *)kernel->names;
-    npy_intp n = kernel->n, size = PyArray_ITEMSIZE(names), many = PyArray_SIZE(names);
+    npy_intp n = kernel->n, size = PyArray_ITEMSIZE(names) / 4, many = PyArray_SIZE(names);
     PyObject *result;
     const int64_t *index = PyArray_DATA((PyArrayObject *)period);
     Py_INCREF(PyArray_DESCR(names));
@@ -1109,8 +1164,10 @@ static PyObject *named(Kernel *kernel, PyObject *period)
         return NULL;
     for (npy_intp i = 0; i < n; ++i) {
         int64_t p = index[i] < many ? index[i] : many - 1;
-        memcpy((char *)PyArray_DATA((PyArrayObject *)result) + i * size, (char *)PyArray_DATA(names) + p * size,
-               (size_t)size);
+        const uint32_t *name = (const uint32_t *)PyArray_DATA(names) + p * size;
+        uint32_t *copy = (uint32_t *)PyArray_DATA((PyArrayObject *)result) + i * size;
+        for (npy_intp c = 0; c < size; ++c)
+            copy[c] = name[c];
     }
     return result;
 }
@@ -1122,13 +1179,13 @@ static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *given_actions)
     Results results = {0};
     const int64_t *chosen;
     int in_range = 1, failed;
-    if (AT(kernel, BLOCK)[0] < 0 && deal_all(kernel) < 0)
+    if (kernel->places[0].block < 0 && deal_all(kernel) < 0)
         return NULL;
     if (PyArray_CheckExact(given_actions) && PyArray_TYPE((PyArrayObject *)given_actions) == NPY_INT64 &&
         PyArray_NDIM((PyArrayObject *)given_actions) == 1 &&
         PyArray_DIM((PyArrayObject *)given_actions, 0) == kernel->n &&
         PyArray_IS_C_CONTIGUOUS((PyArrayObject *)given_actions) && PyArray_ISALIGNED((PyArrayObject *)given_actions)) {
-        const Rules *r = rules_at(kernel, 0);
+        const Rules *r = rules_at(kernel, &kernel->places[0]);
         chosen = PyArray_DATA((PyArrayObject *)given_actions);
         for (Py_ssize_t env = 0; r != NULL && env < kernel->n; ++env)
             in_range &= IN(chosen[env], 0, (int64_t)r->actions);
@@ -1189,6 +1246,7 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
 {
     PyObject *info = NULL, *seen = NULL, *pay = NULL, *value, *result = NULL, *flag;
     Py_ssize_t env = 0;
+    Place *place = &kernel->places[0];
     Rules *r;
     long long action = -1;
     double reward;
@@ -1202,9 +1260,9 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
         PyErr_SetString(PyExc_RuntimeError, "The env was stepped from two threads at once; give each its own env.");
         return NULL;
     }
-    if (AT(kernel, BLOCK)[0] < 0 && deal_all(kernel) < 0)
+    if (kernel->places[0].block < 0 && deal_all(kernel) < 0)
         return NULL;
-    r = rules_at(kernel, 0);
+    r = rules_at(kernel, place);
     if (r == NULL) {
         fail(BAD_STATE);
         return NULL;
@@ -1222,7 +1280,7 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
             return NULL;
         action = PyLong_AsLongLong(value);
         Py_DECREF(value);
-        r = rules_at(kernel, 0);
+        r = rules_at(kernel, place);
         if (PyErr_Occurred())
             return NULL;
         if (r == NULL || !IN(action, 0, (long long)r->actions)) {
@@ -1230,14 +1288,14 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
             return NULL;
         }
     }
-    target = r->spots[AT(kernel, TYPE)[0] * r->segments + AT(kernel, SEGMENT)[0]].target;
-    period = r->period[AT(kernel, SEGMENT)[0]];
-    code = advance_one(kernel, r, 0, action, NULL, &reward, &ended);
+    target = r->spots[place->here].target;
+    period = r->spots[place->here].period;
+    code = advance_one(kernel, 0, action, NULL, &reward, &ended);
     if (code != FINE || period >= PyTuple_GET_SIZE(kernel->period_names)) {
         fail(code == FINE ? BAD_STATE : code);
         return NULL;
     }
-    info = PyDict_New();
+    info = PyDict_Copy(ended ? kernel->info_ended : kernel->info);
     value = PyLong_FromLongLong(target);
     failed = info == NULL || value == NULL || PyDict_SetItem(info, text_gt, value) < 0 ||
              PyDict_SetItem(info, text_period, PyTuple_GET_ITEM(kernel->period_names, period)) < 0 ||
@@ -1247,8 +1305,8 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
         goto done;
     if (ended) {
         PyObject *number, *trial = NULL;
-        int64_t row = AT(kernel, ROW)[0];
-        r = rules_at(kernel, 0); /* making the dict may have run anything */
+        const int64_t row = place->row;
+        r = rules_at(kernel, place); /* making the dict may have run anything */
         if (r == NULL) {
             fail(BAD_STATE);
             goto done;
@@ -1264,7 +1322,7 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
         Py_XDECREF(number);
         Py_XDECREF(trial);
         Py_XDECREF(value);
-        over = AT(kernel, LEFT)[0] == kernel->per_session;
+        over = place->left == kernel->per_session;
         if (failed || begin_next(kernel, &env, 1) < 0)
             goto done;
     }
@@ -1283,6 +1341,60 @@ done:
 }
 
 /* ------------------------------------------------------------------ the other methods */
+
+/* The index of a name of the state, or -1 with an error. */
+static int state_named(PyObject *name)
+{
+    for (int i = 0; i < STATES; ++i)
+        if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, STATE[i].name) == 0)
+            return i;
+    PyErr_Format(PyExc_AttributeError, "An env has no state %R.", name);
+    return -1;
+}
+
+static PyObject *Kernel_get(Kernel *kernel, PyObject *name)
+{
+    const int which = state_named(name);
+    PyObject *values = which < 0 ? NULL : empty(kernel->n, NPY_INT64);
+    if (values != NULL)
+        for (Py_ssize_t env = 0; env < kernel->n; ++env)
+            memcpy((int64_t *)PyArray_DATA((PyArrayObject *)values) + env,
+                   (const char *)&kernel->places[env] + STATE[which].offset, sizeof(int64_t));
+    return values;
+}
+
+static PyObject *Kernel_set(Kernel *kernel, PyObject *arguments)
+{
+    PyObject *name, *values;
+    Array array = {0};
+    int which;
+    if (!PyArg_ParseTuple(arguments, "OO", &name, &values) || (which = state_named(name)) < 0)
+        return NULL;
+    if (kernel->busy || hold(&array, values, "values", 'q', 8, kernel->n, 0) < 0) {
+        release(&array);
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_RuntimeError, "The state of an env was set during a step.");
+        return NULL;
+    }
+    for (Py_ssize_t env = 0; env < kernel->n; ++env) {
+        memcpy((char *)&kernel->places[env] + STATE[which].offset, (const int64_t *)array.view.buf + env,
+               sizeof(int64_t));
+        if (STATE[which].place)
+            kernel->places[env].rules = NULL;
+    }
+    release(&array);
+    Py_RETURN_NONE;
+}
+
+static PyObject *Kernel_sync(Kernel *kernel, PyObject *Py_UNUSED(ignored))
+{
+    for (Py_ssize_t env = 0; env < kernel->n; ++env) {
+        const Place *place = &kernel->places[env];
+        if (place->rules != NULL)
+            LOGGED(place->rules, double, REWARD)[place->row] = place->total;
+    }
+    Py_RETURN_NONE;
+}
 
 static PyObject *Kernel_observe(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
@@ -1365,6 +1477,9 @@ static PyObject *Kernel_attach(Kernel *kernel, PyObject *arguments)
     }
     old = kernel->rules[index];
     kernel->rules[index] = r;
+    for (Py_ssize_t env = 0; env < kernel->n; ++env)
+        if (kernel->places[env].block == index)
+            kernel->places[env].rules = NULL; /* to be checked against the other block */
     free_rules(old);
     Py_RETURN_NONE;
 }
@@ -1446,11 +1561,10 @@ static PyObject *Kernel_stop(Kernel *kernel, PyObject *list)
     if (envs == NULL)
         return NULL;
     for (Py_ssize_t i = 0; i < count && !failed; ++i) {
-        const Rules *r = rules_at(kernel, envs[i]);
-        if (r == NULL)
+        if (rules_at(kernel, &kernel->places[envs[i]]) == NULL)
             failed = fail(BAD_STATE);
         else
-            end(kernel, r, envs[i], 0);
+            end(kernel, envs[i], 0);
     }
     failed = failed || begin_next(kernel, envs, count) < 0;
     PyMem_Free(envs);
@@ -1459,7 +1573,7 @@ static PyObject *Kernel_stop(Kernel *kernel, PyObject *list)
 
 static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *state, *names, *deal, *check, *check_all, *list;
+    PyObject *names, *deal, *check, *check_all, *list;
     Py_ssize_t n;
     long long per_session;
     int next_step;
@@ -1471,18 +1585,30 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "A kernel is made once.");
         return -1;
     }
-    if (!PyArg_ParseTuple(arguments, "O!nKO!LpOOO", &PyTuple_Type, &state, &n, &kernel->key, &PyArray_Type, &names,
-                          &per_session, &next_step, &deal, &check, &check_all))
+    if (!PyArg_ParseTuple(arguments, "nKO!LpOOO", &n, &kernel->key, &PyArray_Type, &names, &per_session, &next_step,
+                          &deal, &check, &check_all))
         return -1;
-    if (n < 1 || n > (1 << 28) || PyTuple_GET_SIZE(state) != STATE || PyArray_NDIM((PyArrayObject *)names) != 1 ||
+    if (n < 1 || n > (1 << 28) || PyArray_NDIM((PyArrayObject *)names) != 1 ||
         PyArray_SIZE((PyArrayObject *)names) < 1 || PyArray_TYPE((PyArrayObject *)names) != NPY_UNICODE ||
         !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)names) || per_session < 1) {
-        PyErr_SetString(PyExc_ValueError, "Kernel() was given a state, names or sessions that it cannot play.");
+        PyErr_SetString(PyExc_ValueError, "Kernel() was given envs, names or sessions that it cannot play.");
         return -1;
     }
-    for (int i = 0; i < STATE; ++i)
-        if (hold(&kernel->state[i], PyTuple_GET_ITEM(state, i), "state", 'q', 8, n, 1) < 0)
-            return -1;
+    kernel->places = PyMem_Calloc((size_t)n, sizeof(Place));
+    if (kernel->places == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t env = 0; env < n; ++env) {
+        Place *place = &kernel->places[env];
+        place->block = place->last_block = place->last_row = -1;
+        place->left = per_session;
+    }
+    kernel->info = Py_BuildValue("{OsOsOs}", text_gt, "", text_period, "", text_new_trial, "");
+    kernel->info_ended = Py_BuildValue("{OsOsOsOsOs}", text_gt, "", text_period, "", text_new_trial, "", text_trial, "",
+                                       text_performance, "");
+    if (kernel->info == NULL || kernel->info_ended == NULL)
+        return -1;
     list = PyArray_ToList((PyArrayObject *)names);
     kernel->period_names = list == NULL ? NULL : PyList_AsTuple(list);
     Py_XDECREF(list);
@@ -1534,8 +1660,9 @@ static void Kernel_dealloc(Kernel *kernel)
     PyMem_Free(kernel->noise);
     Py_XDECREF(kernel->names);
     Py_XDECREF(kernel->period_names);
-    for (int i = 0; i < STATE; ++i)
-        release(&kernel->state[i]);
+    Py_XDECREF(kernel->info);
+    Py_XDECREF(kernel->info_ended);
+    PyMem_Free(kernel->places);
     Py_TYPE(kernel)->tp_free((PyObject *)kernel);
 }
 
@@ -1740,6 +1867,9 @@ done:
 
 static PyMethodDef methods[] = {
     {"attach", (PyCFunction)Kernel_attach, METH_VARARGS, "attach(index, block)"},
+    {"get", (PyCFunction)Kernel_get, METH_O, "get(name)"},
+    {"set", (PyCFunction)Kernel_set, METH_VARARGS, "set(name, values)"},
+    {"sync", (PyCFunction)Kernel_sync, METH_NOARGS, "sync()"},
     {"begin", (PyCFunction)Kernel_begin, METH_VARARGS, "begin(env, index, row)"},
     {"begin_next", (PyCFunction)Kernel_begin_next, METH_O, "begin_next(envs)"},
     {"stop", (PyCFunction)Kernel_stop, METH_O, "stop(envs)"},

@@ -194,6 +194,9 @@ class PlainKernel:
             if place.block >= 0:
                 self._set_time(place, self.rules[place.block])
 
+    def sync(self) -> None:
+        """Bring the logs up to date; here they always are."""
+
     def cursor(self, index: int, row: int | None = None) -> int:
         """The row that is dealt next from a block of stride 1; `row` sets it."""
         if row is not None:

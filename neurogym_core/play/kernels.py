@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
 
 VARIABLE = "NGYM_KERNEL"
-VERSION = 2  # of the calls to `_kernel.c`, which has the same number: one that was built from other sources is not used
+VERSION = 3  # of the calls to `_kernel.c`, which has the same number: one that was built from other sources is not used
 HOW_TO_BUILD = (
     "To have it compiled, install a C compiler (Debian: gcc and python3-dev) and then, in a checkout, run "
     "`NEUROGYM_BUILD_KERNEL=1 python -m pip install -e .`, which says why where compiling fails"
@@ -80,9 +80,7 @@ def kernel_class() -> Any:
         from neurogym_core.play.kernel import PlainKernel
 
         return PlainKernel
-    from neurogym_core.play.compiled import compiled_kernel
-
-    return compiled_kernel(module)
+    return module.Kernel  # type: ignore[no-any-return]
 
 
 def fill_function() -> Callable[..., None]:

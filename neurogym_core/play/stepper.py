@@ -126,6 +126,7 @@ class Stepper:
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name not in ("kernel", "conditions", "now")}
+        self.kernel.sync()
         cursors = [None if block is None else self.kernel.cursor(i) for i, block in enumerate(self._blocks)]
         return {**state, "kernel": ({name: self.kernel.get(name).copy() for name in STATE}, cursors)}
 
