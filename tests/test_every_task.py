@@ -20,6 +20,8 @@ from gymnasium.utils.env_checker import check_env
 from neurogym_core import Dataset, TaskEnv, TaskVectorEnv, make, make_task, run
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
+from neurogym_core.tasks.identity import settings
+from neurogym_core.tasks.laying_out import hooked
 
 # Those whose observations are images are plain envs, without a Task; their package tests them.
 TASKS = {info.id: info for info in installed().tasks if "pixels" not in info.tags}
@@ -318,7 +320,7 @@ def test_dataset_is_what_an_env_shows_and_wants(task_id, seq_len):
 
 
 def patient(task, env):
-    if task.hooked or (not task.actions.continuous and task.actions.rest is None):
+    if hooked(task) or (not task.actions.continuous and task.actions.rest is None):
         return env.target
     if task.actions.continuous:
         return task.actions.from_task_units(task.actions.rest_value)
@@ -331,7 +333,7 @@ def test_scoring_a_batch_is_playing_it(task_id, seq_len):
     """Trials are paid and recorded alike, whether the actions are given on the way or afterwards."""
     task = task_for(
         task_id,
-        lambda task: task.supervised and not task.hooked and not task.reads_outcomes,
+        lambda task: task.supervised and not hooked(task) and not task.reads_outcomes,
         "not supervised, or stepped through",
     )
     if task.sample(50, seed=0).jumps:
@@ -447,7 +449,7 @@ def test_tasks_are_values(task_id):
     slower = make_task(task_id, dt=task.dt * 2)
     assert slower != task
     assert copy.deepcopy(slower) == slower
-    assert json.loads(json.dumps(slower.settings())) == {"dt": task.dt * 2}
+    assert json.loads(json.dumps(settings(slower))) == {"dt": task.dt * 2}
 
 
 # ---------------------------------------------------------------------- another library learns from it

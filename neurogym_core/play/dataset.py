@@ -18,8 +18,10 @@ from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.play.types import Types
+from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.record import TrialRecord
 
@@ -245,7 +247,7 @@ def decode_units(task: Task, outputs: np.ndarray) -> np.ndarray:
     return chosen if rest is None else np.where(outputs[..., rest] > 0.5, rest, chosen)
 
 
-def unit_targets(task: Task) -> np.ndarray:
+def unit_targets(task: Task | Interface) -> np.ndarray:
     """(actions, units) float32: what every action looks like on the output units: its encoder's bump, or one-hot."""
     actions = task.actions
     table = np.eye(actions.size, dtype=np.float32)
@@ -313,7 +315,7 @@ class Dataset:
     def restart(self) -> None:
         """Return to the seed: the same batches again."""
         sequence = np.random.SeedSequence(self.seed, spawn_key=() if self.split is None else (100 + SPLITS.index(self.split),))
-        stepped = self.task.hooked or self.task.reads_outcomes
+        stepped = hooked(self.task) or self.task.reads_outcomes
         self._source: Any = _Stepped(self, sequence) if stepped else _Streams(self, sequence)
 
     def __iter__(self) -> Iterator[Batch]:

@@ -20,6 +20,8 @@ from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.types import TypeIndex
+from neurogym_core.tasks.drawing import dimensions_of, fresh_session, impose_on, stateful
+from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.noise import key_of
@@ -96,8 +98,8 @@ class Dealer:
 
     def new_sessions(self) -> None:
         """Start a session in every env."""
-        if self.task.stateful:
-            self.session = self.task.fresh_session(self.sessions, self.n, self.subject)
+        if stateful(self.task):
+            self.session = fresh_session(self.task, self.sessions, self.n, self.subject)
             self.subject = self.session.subject
 
     def _renew_sessions(self, envs: npt.NDArray[np.int64]) -> None:
@@ -105,7 +107,7 @@ class Dealer:
         assert self.session is not None
         subject = self.subject.take(envs)  # type: ignore[union-attr]
         subject.previous = {name: values[envs] for name, values in self.session.previous.items()}
-        fresh = self.task.fresh_session(self.sessions, len(envs), subject)
+        fresh = fresh_session(self.task, self.sessions, len(envs), subject)
         self.session.put(envs, fresh)
         self.session.remember(envs, fresh.previous)
 
@@ -114,7 +116,7 @@ class Dealer:
     def block(self) -> Block:
         """The next block: of stride 1 if trials depend on nothing, else of stride n."""
         task, rows = self.task, self.block_rows
-        if not task.stateful:
+        if not stateful(task):
             drawn = task.draw_conditions(self.conditions, rows, self._next_imposed(rows))
             return self._lay_out(drawn, rows, stride=1)
         trials = max(rows // self.n, 1)
@@ -204,11 +206,11 @@ class Dealer:
         return {name: value for name, value in values.items() if not name.startswith(DURATION)}
 
     def _slice(self, name: str, value: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
-        several = 0 if name.startswith(DURATION) else self.task.dimensions_of(name)
+        several = 0 if name.startswith(DURATION) else dimensions_of(self.task, name)
         return value if value.ndim <= several else value[(self._imposed_at + np.arange(n)) % len(value)]
 
     def _with_imposed(self, drawn: Columns, n: int) -> Columns:
-        return self.task.impose_on(drawn, self.conditions, n, self._next_imposed(n) if self.imposed else {})
+        return impose_on(self.task, drawn, self.conditions, n, self._next_imposed(n) if self.imposed else {})
 
 
 class _Snapshot:
@@ -231,9 +233,9 @@ def _generator(sequence: np.random.SeedSequence) -> np.random.Generator:
 
 def _block_rows(task: Task, n: int) -> int:
     """Trials that are laid out together."""
-    steps = task.typical_steps
+    steps = typical_steps(task)
     wanted = max(BLOCK_STEPS // steps, 32 * n if n > 1 else 1)
-    if task.stateful and type(task).draw_ahead is Task.draw_ahead:
+    if stateful(task) and type(task).draw_ahead is Task.draw_ahead:
         wanted = min(wanted, BLOCK_DRAWS * n)
     most = BLOCK_UNITS // (steps * (task.channels.size + 4))
     return max(min(wanted, most, 1 << 15), n, SMALLEST)

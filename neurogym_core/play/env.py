@@ -14,6 +14,7 @@ from neurogym_core.play.options import read_options
 from neurogym_core.play.results import TrialInfo
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
+from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
 
 
@@ -45,7 +46,7 @@ class TaskEnv(gymnasium.Env[np.ndarray, Any]):
 
     def _bind(self) -> None:
         """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every step."""
-        plain = not (self.task.hooked or self.task.actions.continuous) and self._trace is None
+        plain = not (hooked(self.task) or self.task.actions.continuous) and self._trace is None
         if plain and type(self).step is TaskEnv.step:
             self.step = self.stepper.kernel.step  # type: ignore[method-assign]
 
@@ -66,7 +67,7 @@ class TaskEnv(gymnasium.Env[np.ndarray, Any]):
 
     def step(self, action: Any) -> Stepped:
         """One step; see the class."""
-        if self.task.hooked or self.task.actions.continuous:
+        if hooked(self.task) or self.task.actions.continuous:
             result = self._step_with_hooks(action)
         else:
             result = self.stepper.kernel.step(action)

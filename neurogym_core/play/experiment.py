@@ -204,7 +204,7 @@ class Experiment:
             NotSupportedError: a task or wrapper that has no name others could find it by.
         """
         from neurogym_core.play.make import _as_list
-        from neurogym_core.tasks.task import plain_settings
+        from neurogym_core.tasks.identity import plain_settings
 
         own = {one.name for one in fields(cls)} - {"task", "wrap"}
         kept = {name: value for name, value in settings.items() if name in own}
@@ -348,8 +348,8 @@ class _Reader:
     # ------------------------------------------------------------------ what only making it shows
 
     def _check_made(self, found: Experiment) -> None:
-        from neurogym_core.play.make import is_task, make_task, resolve
         from neurogym_core.play.dealer import Dealer
+        from neurogym_core.play.make import is_task, make_task, resolve
 
         self._tried(lambda: resolve(found.source), ("task",), {})
         # A plain env has no Task to check; it is made when it is played.
@@ -494,7 +494,7 @@ def _whole_id(task: Any) -> str:
 
 def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
     from neurogym_core.ecosystem.discovery import find_wrapper, installed
-    from neurogym_core.tasks.task import plain_settings
+    from neurogym_core.tasks.identity import plain_settings
 
     wrapper, settings = item if isinstance(item, tuple) else (item, {})
     if isinstance(wrapper, str):

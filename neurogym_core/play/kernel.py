@@ -17,8 +17,8 @@ import numpy.typing as npt
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.render import Steps, observation, render
 from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo
+from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.record import Outcome
-from neurogym_core.trials.trial import END, STAY
 
 NONE, CORRECT, ERROR = int(Outcome.NONE), int(Outcome.CORRECT), int(Outcome.ERROR)
 ABORT, MISS, OTHER = int(Outcome.ABORT), int(Outcome.MISS), int(Outcome.OTHER)
@@ -160,8 +160,6 @@ class PlainKernel:
         check: called with an action that is no plain number in range; returns it as a number, or raises.
         check_all: called with the actions of all envs; returns them as (N,) int64, or raises.
     """
-
-    compiled = False
 
     def __init__(
         self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,

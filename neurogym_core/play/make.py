@@ -277,7 +277,7 @@ def _spec_id(task: TaskLike) -> str:
 
 
 def _spec_kwargs(task: TaskLike, wrap: Any, params: dict[str, Any]) -> dict[str, Any]:
-    from neurogym_core.tasks.task import plain_settings
+    from neurogym_core.tasks.identity import plain_settings
 
     kwargs: dict[str, Any] = {"task": task, **plain_settings(params)}
     if wrap is not None and wrap != ():

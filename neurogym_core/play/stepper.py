@@ -14,6 +14,7 @@ from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.kernel import NEVER, STATE, Given, Moved
 from neurogym_core.play.kernels import kernel_class
 from neurogym_core.play.results import TrialResults
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
 
@@ -164,7 +165,7 @@ class Stepper:
         self.kernel.set("session", session)
         self.kernel.set("left", np.full(self.n, self.task.trials_per_session or NEVER))
         self.kernel.set("waiting", np.zeros(self.n, np.int64))
-        if anew or self.task.stateful:
+        if anew or stateful(self.task):
             self._begin()
         else:
             self._clear_memory(played)
@@ -212,7 +213,7 @@ class Stepper:
         if self.task.reads_outcomes:
             rows = np.array(envs)
             self._deal_on_demand(rows, self._last_trials(rows))
-        elif self.task.stateful:
+        elif stateful(self.task):
             for env in envs:
                 block = self.dealer.following(self._blocks[self.state("block")[env]])  # type: ignore[arg-type]
                 index = self._index(block)

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.payoffs import Payoffs
-from neurogym_core.trials.trial import END, STAY
 
 Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.floating]
@@ -143,7 +143,7 @@ def tables_of(batch: TrialBatch) -> Tables:
     lengths = duration.sum(axis=1)
     period = batch.period.astype(np.int32)
     entry = np.searchsorted(period, np.arange(len(batch.period_names))).astype(np.int32)
-    graded, graded_from = _graded(pay, batch.task.dt)
+    graded, graded_from = _graded(pay, batch.interface.dt)
     script, script_at, target_script = _scripts(batch, lengths)
     tables = Tables(
         period=period,
@@ -179,10 +179,10 @@ def tables_of(batch: TrialBatch) -> Tables:
         best=_as(pay.best, np.float64),
         needs=np.array(pay.needs, np.int32),
         first_action=np.array([units.start for units in pay.units], np.int32),
-        dt=float(batch.task.dt),
-        trigger=batch.task.actions.trigger is not None if batch.task.actions.continuous else True,
+        dt=float(batch.interface.dt),
+        trigger=batch.interface.actions.trigger is not None if batch.interface.actions.continuous else True,
     )
-    _check_begins(tables, lengths, batch.task.name)
+    _check_begins(tables, lengths, batch.interface.name)
     return tables
 
 
@@ -211,7 +211,7 @@ def _endless(batch: TrialBatch) -> Bools:
 
 def _limit(batch: TrialBatch, lengths: Ints) -> Ints:
     """(n,) steps that trials may last; those with an untimed period are laid out for as long as they may."""
-    return lengths if batch.untimed else batch.task.max_steps_of(lengths)
+    return lengths if batch.untimed else batch.interface.max_steps_of(lengths)
 
 
 def _scripts(batch: TrialBatch, lengths: Ints) -> tuple[Floats, Ints, Floats]:

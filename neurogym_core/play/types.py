@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neurogym_core.play.tables import Ints, Tables, tables_of
+from neurogym_core.play.tables import Ints, tables_of
+from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 
@@ -81,14 +82,14 @@ class TypeIndex:
         found = None
         if not self.useless and not durations:
             found = self._first(conditions, n, rng) if self._batch is None else self._known(conditions, n, rng)
-        return found or (Types(self.task.lay_out(conditions, rng, n, durations)), np.arange(n))
+        return found or (Types(lay_out(self.task, conditions, rng, n, durations)), np.arange(n))
 
     def _first(
         self, conditions: Columns, n: int, rng: np.random.Generator
     ) -> tuple[Types, npt.NDArray[np.int64]]:
         """Lay out all trials, and keep their types if trials with equal conditions turn out to be equal."""
         before = str(rng.bit_generator.state)
-        batch = self.task.lay_out(conditions, rng, n, {})
+        batch = lay_out(self.task, conditions, rng, n, {})
         if batch.random or batch.frames or not conditions or str(rng.bit_generator.state) != before:
             self.useless = True
         else:
@@ -107,7 +108,7 @@ class TypeIndex:
         new = np.flatnonzero(kind < 0)
         if len(new):
             new = new[_distinct([values[new] for values in _flat(conditions)])[0]]
-            batch = self.task.lay_out({name: values[new] for name, values in conditions.items()}, rng, len(new), {})
+            batch = lay_out(self.task, {name: values[new] for name, values in conditions.items()}, rng, len(new), {})
             self._keep(TrialBatch.concatenate([self._batch, batch]))
             kind = self._find(_flat(conditions))
             self.useless = self.useless or bool((kind < 0).any())  # NaN is unlike itself

@@ -15,6 +15,7 @@ from neurogym_core.play.options import read_options
 from neurogym_core.play.results import VectorInfo
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
+from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
 
 
@@ -70,7 +71,7 @@ class TaskVectorEnv(VectorEnv):
     def step(self, actions: Any) -> VectorStepped:
         """One step of every env; see the class."""
         task, stepper = self.task, self.stepper
-        if task.hooked or task.actions.continuous:
+        if hooked(task) or task.actions.continuous:
             result = self._step_with_hooks(stepper.checked(actions))
         else:
             result = stepper.kernel.vector_step(actions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -36,7 +37,7 @@ class ClassicGenerator(np.random.Generator):
 
     random_sample = np.random.Generator.random
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return ClassicGenerator, (self.bit_generator,)
 
 
@@ -83,8 +84,8 @@ class ClassicTrial:
 
     dt: float
     timing: dict[str, Any]
-    observation_space: gymnasium.Space
-    action_space: gymnasium.Space
+    observation_space: gymnasium.Space[Any]
+    action_space: gymnasium.Space[Any]
     _play: Play
 
     t_ind = _of_play("t_ind", "Steps since the trial began.")
@@ -138,7 +139,7 @@ class ClassicTrial:
     def ob(self) -> np.ndarray:
         """Observations of the trial, (T, …)."""
         play = self._play
-        play.ob = self._sized(play.ob, self.observation_space.shape, self.observation_space.dtype, 0)
+        play.ob = _sized(self, play.ob, self.observation_space.shape, self.observation_space.dtype, 0)
         return play.ob
 
     @property
@@ -147,23 +148,8 @@ class ClassicTrial:
         play, space = self._play, self.action_space
         discrete = isinstance(space, gymnasium.spaces.Discrete)
         dtype = np.int64 if discrete else space.dtype
-        play.gt = self._sized(play.gt, space.shape, dtype, int(space.start) if discrete else 0)  # type: ignore[attr-defined]
+        play.gt = _sized(self, play.gt, space.shape, dtype, int(space.start) if discrete else 0)  # type: ignore[attr-defined]
         return play.gt
-
-    def _sized(self, array: np.ndarray | None, shape: tuple[int, ...], dtype: Any, fill: int) -> np.ndarray:
-        """The array with one row for every step; periods that were added later add rows."""
-        if shape is None:
-            raise NotSupportedError(
-                f"{type(self).__name__} has spaces without a shape; a classic env needs a Box of observations, and "
-                "Discrete or Box actions."
-            )
-        have, steps = 0 if array is None else len(array), max(self._index(self.tmax), 1)
-        if array is not None and have >= steps:
-            return array
-        grown = np.full((steps, *shape), fill, dtype)
-        if array is not None:
-            grown[:have] = array
-        return grown
 
     def _index(self, ms: float) -> int:
         return int(ms / self.dt + 1e-9)
@@ -171,7 +157,7 @@ class ClassicTrial:
     @property
     def ob_now(self) -> np.ndarray:
         """The observation in hand."""
-        return self.ob[self._play.t_ind]
+        return np.asarray(self.ob[self._play.t_ind])
 
     @property
     def gt_now(self) -> Any:
@@ -213,105 +199,38 @@ class ClassicTrial:
             TrialLayoutError: it would begin before the trial, or end before it begins.
         """
         if not isinstance(period, str):
-            self._add_several(period, duration, after)
+            _add_several(self, period, duration, after)
             return
         if before is not None:
-            end = self._moment(before, self._play.start_t)
-            ms = self._duration_of(period, None) if duration is None else duration
+            end = _moment(self, before, self._play.start_t)
+            ms = _duration_of(self, period, None) if duration is None else duration
             start = end - ms
         else:
-            start = self._moment(self._play.last if after is None else after, self._play.end_t)
-            ms = self._duration_of(period, start) if duration is None else duration
-        self._place(period, float(start), float(ms))
-
-    def _add_several(self, periods: Sequence[str], duration: Any, after: Any) -> None:
-        durations = list(duration) if isinstance(duration, Sequence | np.ndarray) else [duration] * len(periods)
-        if len(durations) != len(periods):
-            raise TrialLayoutError(
-                f"add_period() of {type(self).__name__} was given {len(durations)} durations for {len(periods)} "
-                "periods; give one for each."
-            )
-        for k, (name, ms) in enumerate(zip(periods, durations, strict=True)):
-            self.add_period(name, ms, after=after if k == 0 else None)
-
-    def _moment(self, moment: Any, known: Mapping[str, float]) -> float:
-        if moment is None or (moment == "start" and "start" not in known):
-            return 0.0
-        if isinstance(moment, str):
-            return known[self._checked_period(moment)]
-        return float(moment)
-
-    def _place(self, period: str, start: float, ms: float) -> None:
-        if not (ms >= 0 and start >= -1e-9 and math.isfinite(ms)):
-            raise TrialLayoutError(
-                f"Period {period!r} of {type(self).__name__} would begin at {start:g} ms and last {ms:g} ms; both are "
-                "0 or more, and finite."
-            )
-        play = self._play
-        play.start_t[period], play.end_t[period] = start, start + ms
-        play.last = period
-        play.tmax = max(play.tmax, start + ms)
-        if ms > 0 and self._index(start) == self._index(start + ms):
-            self._warn_lost(period, ms)
-
-    def _warn_lost(self, period: str, ms: float) -> None:
-        if period not in self._play.warned:
-            self._play.warned.add(period)
-            warnings.warn(
-                f"Period {period!r} of {type(self).__name__} lasts {ms:g} ms, too short for a step of dt={self.dt:g} "
-                "ms: it is left out. Use a smaller dt, or a longer period.",
-                stacklevel=4,
-            )
+            start = _moment(self, self._play.last if after is None else after, self._play.end_t)
+            ms = _duration_of(self, period, start) if duration is None else duration
+        _place(self, period, float(start), float(ms))
 
     def sample_time(self, period: str) -> float:
         """A duration of a period from `timing`, in ms, rounded down to whole steps."""
-        return self._duration_of(period, self._moment(self._play.last, self._play.end_t))
-
-    def _duration_of(self, period: str, start: float | None) -> float:
-        if period not in self.timing:
-            raise unknown("period", period, self.timing, of=f"{type(self).__name__}.timing")
-        spec = self.timing[period]
-        if is_until(spec):
-            if start is None:
-                raise TrialLayoutError(
-                    f"Period {period!r} of {type(self).__name__} lasts until {spec[1]:g} ms; give it no before=."
-                )
-            ms = float(spec[1]) - start
-        else:
-            ms = draw(spec, self.rng)
-        floored = self._index(ms) * self.dt if ms >= 0 else ms
-        if floored == 0 < ms:
-            self._warn_lost(period, ms)
-        return floored
+        return _duration_of(self, period, _moment(self, self._play.last, self._play.end_t))
 
     def in_period(self, period: str, t: float | None = None) -> bool:
         """Whether the step in hand (or the moment `t`, ms) lies in a period."""
-        self._checked_period(period)
+        _checked_period(self, period)
         step = self._play.t_ind if t is None else self._index(t)
         return self._index(self._play.start_t[period]) <= step < self._index(self._play.end_t[period])
 
-    def _checked_period(self, period: str) -> str:
-        if period not in self._play.start_t:
-            raise unknown("period", period, self._play.start_t, of=f"the trial in hand of {type(self).__name__}")
-        return period
-
     # ------------------------------------------------------------------ observations and targets
-
-    def _views(self, array: np.ndarray, period: Period) -> list[np.ndarray]:
-        if period is None:
-            return [array]
-        names = [period] if isinstance(period, str) else list(period)
-        return [array[self.start_ind[name] : self.end_ind[name]] for name in map(self._checked_period, names)]
 
     def view_ob(self, period: Period = None) -> np.ndarray:
         """The observations of a period, (steps, …), or of the whole trial; a view."""
         self._play.shows = True
-        return self._views(self.ob, period)[0]
+        return _views(self, self.ob, period)[0]
 
     def view_groundtruth(self, period: Period = None) -> np.ndarray:
         """What is right in a period, or in the whole trial; a view."""
         self._play.asks = True
-        return self._views(self.gt, period)[0]
+        return _views(self, self.gt, period)[0]
 
     def add_ob(self, value: Any, period: Period = None, where: Any = None) -> None:
         """Add to observations.
@@ -321,11 +240,11 @@ class ClassicTrial:
             period: a period, several, or None for the whole trial.
             where: a name that the observation space knows, or indices; None: everywhere.
         """
-        self._write_ob(value, period, where, add=True)
+        _write_ob(self, value, period, where, add=True)
 
     def set_ob(self, value: Any, period: Period = None, where: Any = None) -> None:
         """Set observations; arguments as for `add_ob`."""
-        self._write_ob(value, period, where, add=False)
+        _write_ob(self, value, period, where, add=False)
 
     def add_randn(self, mu: Any = 0, sigma: Any = 1, period: Period = None, where: Any = None) -> None:
         """Add Gaussian noise, independent over steps and entries.
@@ -333,26 +252,13 @@ class ClassicTrial:
         Args:
             mu, sigma: mean and SD of every step; for noise that does not depend on dt give sigma / sqrt(dt).
         """
-        columns = self._columns(self.observation_space, where)
+        columns = _columns(self, self.observation_space, where)
 
         def noise(shown: np.ndarray) -> np.ndarray:
-            return mu + np.asarray(sigma) * self.rng.standard_normal(shown[..., columns].shape)
+            drawn: np.ndarray = mu + np.asarray(sigma) * self.rng.standard_normal(shown[..., columns].shape)
+            return drawn
 
-        self._write_ob(noise, period, where, add=True)
-
-    def _write_ob(self, value: Any, period: Period, where: Any, add: bool) -> None:
-        columns = self._columns(self.observation_space, where)
-        self._play.shows = True
-        for view in self._views(self.ob, period):
-            amount = value(view) if callable(value) else value
-            try:
-                view[..., columns] = view[..., columns] + amount if add else amount
-            except ValueError:
-                raise TrialLayoutError(
-                    f"{'add_ob' if add else 'set_ob'}() of {type(self).__name__} was given values of shape "
-                    f"{np.shape(amount)} for observations of shape {view[..., columns].shape} (period {period!r}, "
-                    f"where {where!r}); give a number, one per entry, or one row per step."
-                ) from None
+        _write_ob(self, noise, period, where, add=True)
 
     def set_groundtruth(self, value: Any, period: Period = None, where: Any = None) -> None:
         """Say what is right.
@@ -367,10 +273,10 @@ class ClassicTrial:
             TrialLayoutError: no action of the env.
         """
         discrete = isinstance(self.action_space, gymnasium.spaces.Discrete)
-        value = self._action_of(value, where) if discrete else value
-        columns = ... if discrete or where is None else (..., self._columns(self.action_space, where))
+        value = _action_of(self, value, where) if discrete else value
+        columns = ... if discrete or where is None else (..., _columns(self, self.action_space, where))
         self._play.asks = True
-        for view in self._views(self.gt, period):
+        for view in _views(self, self.gt, period):
             try:
                 view[columns] = value
             except (ValueError, TypeError):
@@ -379,28 +285,135 @@ class ClassicTrial:
                     f"(period {period!r}, where {where!r}); give one action, or one per step."
                 ) from None
 
-    def _action_of(self, value: Any, where: Any) -> Any:
-        if where is not None:
-            actions = self._columns(self.action_space, where)
-            value = actions if isinstance(actions, int) else np.asarray(actions)[value]
-        elif isinstance(value, str):
-            value = self._columns(self.action_space, value)
-        ids = np.asarray(value)
-        low, high = int(self.action_space.start), int(self.action_space.start + self.action_space.n) - 1  # type: ignore[attr-defined]
-        if ids.dtype.kind not in "iub" or ids.ndim > 1 or (ids < low).any() or (ids > high).any():
-            raise TrialLayoutError(
-                f"set_groundtruth() of {type(self).__name__} was given {value!r}; give actions from {low} to {high}."
-            )
-        return value
 
-    def _columns(self, space: Any, where: Any) -> Any:
-        """Indices that a name stands for."""
-        if where is None:
-            return slice(None)
-        if not isinstance(where, str):
-            return list(where) if isinstance(where, range) else where
-        names = getattr(space, "name", None) or {}
-        if where not in names:
-            raise unknown("name", where, names, of=f"{type(self).__name__}'s spaces (name={{…}})")
-        found = names[where]
-        return int(found) if np.ndim(found) == 0 else list(found)
+def _sized(env: ClassicTrial, array: np.ndarray | None, shape: tuple[int, ...] | None, dtype: Any, fill: int) -> np.ndarray:
+    """The array with one row for every step; periods that were added later add rows."""
+    if shape is None:
+        raise NotSupportedError(
+            f"{type(env).__name__} has spaces without a shape; a classic env needs a Box of observations, and "
+            "Discrete or Box actions."
+        )
+    have, steps = 0 if array is None else len(array), max(env._index(env.tmax), 1)
+    if array is not None and have >= steps:
+        return array
+    grown = np.full((steps, *shape), fill, dtype)
+    if array is not None:
+        grown[:have] = array
+    return grown
+
+
+def _add_several(env: ClassicTrial, periods: Sequence[str], duration: Any, after: Any) -> None:
+    durations = list(duration) if isinstance(duration, Sequence | np.ndarray) else [duration] * len(periods)
+    if len(durations) != len(periods):
+        raise TrialLayoutError(
+            f"add_period() of {type(env).__name__} was given {len(durations)} durations for {len(periods)} "
+            "periods; give one for each."
+        )
+    for k, (name, ms) in enumerate(zip(periods, durations, strict=True)):
+        env.add_period(name, ms, after=after if k == 0 else None)
+
+
+def _moment(env: ClassicTrial, moment: Any, known: Mapping[str, float]) -> float:
+    if moment is None or (moment == "start" and "start" not in known):
+        return 0.0
+    if isinstance(moment, str):
+        return known[_checked_period(env, moment)]
+    return float(moment)
+
+
+def _place(env: ClassicTrial, period: str, start: float, ms: float) -> None:
+    if not (ms >= 0 and start >= -1e-9 and math.isfinite(ms)):
+        raise TrialLayoutError(
+            f"Period {period!r} of {type(env).__name__} would begin at {start:g} ms and last {ms:g} ms; both are "
+            "0 or more, and finite."
+        )
+    play = env._play
+    play.start_t[period], play.end_t[period] = start, start + ms
+    play.last = period
+    play.tmax = max(play.tmax, start + ms)
+    if ms > 0 and env._index(start) == env._index(start + ms):
+        _warn_lost(env, period, ms)
+
+
+def _warn_lost(env: ClassicTrial, period: str, ms: float) -> None:
+    if period not in env._play.warned:
+        env._play.warned.add(period)
+        warnings.warn(
+            f"Period {period!r} of {type(env).__name__} lasts {ms:g} ms, too short for a step of dt={env.dt:g} "
+            "ms: it is left out. Use a smaller dt, or a longer period.",
+            stacklevel=4,
+        )
+
+
+def _duration_of(env: ClassicTrial, period: str, start: float | None) -> float:
+    if period not in env.timing:
+        raise unknown("period", period, env.timing, of=f"{type(env).__name__}.timing")
+    spec = env.timing[period]
+    if is_until(spec):
+        if start is None:
+            raise TrialLayoutError(
+                f"Period {period!r} of {type(env).__name__} lasts until {spec[1]:g} ms; give it no before=."
+            )
+        ms = float(spec[1]) - start
+    else:
+        ms = draw(spec, env.rng)
+    floored = env._index(ms) * env.dt if ms >= 0 else ms
+    if floored == 0 < ms:
+        _warn_lost(env, period, ms)
+    return floored
+
+
+def _checked_period(env: ClassicTrial, period: str) -> str:
+    if period not in env._play.start_t:
+        raise unknown("period", period, env._play.start_t, of=f"the trial in hand of {type(env).__name__}")
+    return period
+
+
+def _views(env: ClassicTrial, array: np.ndarray, period: Period) -> list[np.ndarray]:
+    if period is None:
+        return [array]
+    names = [period] if isinstance(period, str) else list(period)
+    return [array[env.start_ind[name] : env.end_ind[name]] for name in map(partial(_checked_period, env), names)]
+
+
+def _write_ob(env: ClassicTrial, value: Any, period: Period, where: Any, add: bool) -> None:
+    columns = _columns(env, env.observation_space, where)
+    env._play.shows = True
+    for view in _views(env, env.ob, period):
+        amount = value(view) if callable(value) else value
+        try:
+            view[..., columns] = view[..., columns] + amount if add else amount
+        except ValueError:
+            raise TrialLayoutError(
+                f"{'add_ob' if add else 'set_ob'}() of {type(env).__name__} was given values of shape "
+                f"{np.shape(amount)} for observations of shape {view[..., columns].shape} (period {period!r}, "
+                f"where {where!r}); give a number, one per entry, or one row per step."
+            ) from None
+
+
+def _action_of(env: ClassicTrial, value: Any, where: Any) -> Any:
+    if where is not None:
+        actions = _columns(env, env.action_space, where)
+        value = actions if isinstance(actions, int) else np.asarray(actions)[value]
+    elif isinstance(value, str):
+        value = _columns(env, env.action_space, value)
+    ids = np.asarray(value)
+    low, high = int(env.action_space.start), int(env.action_space.start + env.action_space.n) - 1  # type: ignore[attr-defined]
+    if ids.dtype.kind not in "iub" or ids.ndim > 1 or (ids < low).any() or (ids > high).any():
+        raise TrialLayoutError(
+            f"set_groundtruth() of {type(env).__name__} was given {value!r}; give actions from {low} to {high}."
+        )
+    return value
+
+
+def _columns(env: ClassicTrial, space: Any, where: Any) -> Any:
+    """Indices that a name stands for."""
+    if where is None:
+        return slice(None)
+    if not isinstance(where, str):
+        return list(where) if isinstance(where, range) else where
+    names = getattr(space, "name", None) or {}
+    if where not in names:
+        raise unknown("name", where, names, of=f"{type(env).__name__}'s spaces (name={{…}})")
+    found = names[where]
+    return int(found) if np.ndim(found) == 0 else list(found)

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core.tasks.drawing import draw_sessionless
+from neurogym_core.tasks.identity import plain_settings
+from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.parameters import parameter_types
-from neurogym_core.tasks.task import Task, plain_settings
+from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Distribution
 
 UNTIMED = "until an action"
@@ -97,11 +100,12 @@ def _parts(named: Any) -> list[dict[str, Any]]:
 
 def _periods(task: Task) -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
-    batch = task.lay_out(task.draw_sessionless(rng, 20, {}), rng, 20)
+    batch = lay_out(task, draw_sessionless(task, rng, 20, {}), rng, 20)
     rows = []
     for name, steps in batch.period_steps.items():
         spec = task.timing.get(name)
-        duration, typical = None if spec is None else spec.to_plain(), float(np.median(steps) * task.dt)
+        duration = None if spec is None else spec.to_plain()
+        typical: float | None = float(np.median(steps) * task.dt)
         if name in batch.untimed:  # JSON has no infinity
             duration, typical = UNTIMED, None
         rows.append({"name": name, "duration": duration, "typical": typical})

@@ -7,26 +7,26 @@ task that it wraps, down to the task that draws the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.drawing import answer_condition, answer_of, fresh_session, stateful
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.task import Task
-
-Drawn = dict[str, np.ndarray]
-"""Conditions by name, (trials, sessions, …) each."""
+from neurogym_core.tasks.state import STATE, Drawn, TaskLike, state_of
+from neurogym_core.trials.arrays import Array
 
 
 def draw_given(
-    task: Task,
+    task: TaskLike,
     session: Session,
     rng: np.random.Generator,
     trials: int,
-    imposed: Mapping[str, np.ndarray] | None = None,
-    answer: np.ndarray | None = None,
+    imposed: Mapping[str, Array] | None = None,
+    answer: Array | None = None,
 ) -> Drawn:
     """The coming trials of all sessions, with conditions that are given.
 
@@ -39,16 +39,16 @@ def draw_given(
     Raises:
         InvalidValueError: the task decides itself what is given here.
     """
-    own = getattr(task, "draw_given", None)
-    if own is not None:
-        return own(session, rng, trials, dict(imposed or {}), answer)
-    if not task.stateful:
+    if state_of(task).wraps is not None:
+        drawn: Drawn = cast(Any, task).draw_given(session, rng, trials, dict(imposed or {}), answer)
+        return drawn
+    if not stateful(task):
         return _draw_independent(task, rng, (trials, len(session)), imposed or {}, answer)
     return draw_in_turn(task, session, rng, trials, imposed or {}, answer)
 
 
 def _draw_independent(
-    task: Task, rng: np.random.Generator, shape: tuple[int, int], imposed: Mapping[str, np.ndarray], answer: Any
+    task: TaskLike, rng: np.random.Generator, shape: tuple[int, int], imposed: Mapping[str, Array], answer: Any
 ) -> Drawn:
     n = shape[0] * shape[1]
     flat = {name: np.asarray(values).reshape(n, *values.shape[2:]) for name, values in imposed.items()}
@@ -57,7 +57,7 @@ def _draw_independent(
 
 
 def draw_in_turn(
-    task: Task, session: Session, rng: np.random.Generator, trials: int, imposed: Mapping[str, np.ndarray], answer: Any
+    task: TaskLike, session: Session, rng: np.random.Generator, trials: int, imposed: Mapping[str, Array], answer: Any
 ) -> Drawn:
     """As `draw_given`, for tasks that draw one trial after another."""
     before, rows = session.trial.copy(), []
@@ -70,40 +70,41 @@ def draw_in_turn(
 
 
 def _draw_one(
-    task: Task, session: Session, rng: np.random.Generator, imposed: dict[str, np.ndarray], answer: np.ndarray | None
-) -> dict[str, np.ndarray]:
+    task: TaskLike, session: Session, rng: np.random.Generator, imposed: dict[str, Array], answer: Array | None
+) -> dict[str, Array]:
     if not imposed and answer is None:
         return task.draw(session, rng)
     drawn = _asking(task, imposed, answer).draw(session, rng)
     for name, values in imposed.items():
         if not np.array_equal(drawn[name], values):
             raise InvalidValueError(f"the draw() of {task.name} decides {name!r} itself.")
-    if answer is not None and not np.array_equal(task.answer_of(drawn), answer):
+    if answer is not None and not np.array_equal(answer_of(task, drawn), answer):
         raise InvalidValueError(f"the draw() of {task.name} decides the right answer itself.")
     return drawn
 
 
-def _asking(task: Task, imposed: dict[str, np.ndarray], answer: np.ndarray | None) -> Any:
+def _asking(task: TaskLike, imposed: dict[str, Array], answer: Array | None) -> TaskLike:
     """A view of a task whose `draw_conditions` draws what is given beside what the task's `draw` imposes."""
-    view = object.__new__(type(task))
+    view: TaskLike = object.__new__(type(task))
+    state = state_of(task)
+    inner = None if state.wraps is None else _asking(state.wraps, imposed, answer)
     view.__dict__.update(task.__dict__)
-    if "task" in task.__dict__:
-        view.__dict__["task"] = _asking(task.__dict__["task"], imposed, answer)
+    view.__dict__[STATE] = replace(state, wraps=inner, known=dict(state.known))
     view.__dict__["draw_conditions"] = partial(_draw_asked, task, imposed, answer)
     return view
 
 
 def _draw_asked(
-    task: Task,
-    given: dict[str, np.ndarray],
-    wanted: np.ndarray | None,
+    task: TaskLike,
+    given: dict[str, Array],
+    wanted: Array | None,
     rng: np.random.Generator,
     n: int,
     imposed: Mapping[str, Any] | None = None,
     answer: Any = None,
-) -> dict[str, np.ndarray]:
-    decided = {*(imposed or {}), *([task.answer_condition] if answer is not None else [])}
-    taken = {*given, *([task.answer_condition] if wanted is not None else [])}
+) -> dict[str, Array]:
+    decided = {*(imposed or {}), *([answer_condition(task)] if answer is not None else [])}
+    taken = {*given, *([answer_condition(task)] if wanted is not None else [])}
     if answer is not None and wanted is not None:
         raise InvalidValueError(f"the draw() of {task.name} imposes the right answer.")
     if both := sorted(str(name) for name in decided & taken if name is not None):
@@ -112,19 +113,19 @@ def _draw_asked(
 
 
 def check_free(
-    task: Task, owner: str, imposed: Mapping[str, np.ndarray] | None = None, answer: np.ndarray | None = None
+    task: TaskLike, owner: str, imposed: Mapping[str, Array] | None = None, answer: Array | None = None
 ) -> None:
     """Refuse a task that decides itself what `owner` wants to decide: draw values, (n,) each, in sessions of their own.
 
     Raises:
         NotSupportedError: it does, and says why.
     """
-    if not task.stateful or (not imposed and answer is None):
+    if not stateful(task) or (not imposed and answer is None):
         return
     rng = np.random.default_rng(0)
     values = {name: np.asarray(given) for name, given in (imposed or {}).items()}
     n = len(answer) if answer is not None else len(next(iter(values.values())))
-    session = task.fresh_session(rng, n)
+    session = fresh_session(task, rng, n)
     given = {name: one[None] for name, one in values.items()}
     try:
         draw_given(task, session, rng, 1, given, None if answer is None else np.asarray(answer)[None])

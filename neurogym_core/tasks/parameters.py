@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, TaskDefinitionError, unknown
+from neurogym_core.errors import InvalidValueError, unknown
 
 PLAYER_NAMES = frozenset(
     {
@@ -37,24 +37,6 @@ def parameter_types(cls: type) -> dict[str, Any]:
         if base is not object:
             merged.update(own_annotations(base))
     return merged
-
-
-def check_declared(cls: type, reserved: Iterable[str]) -> None:
-    """Refuse parameter names that something else needs, and parameters without a default.
-
-    Raises:
-        TaskDefinitionError: for either.
-    """
-    for name in own_annotations(cls):
-        if name in PLAYER_NAMES or name in reserved:
-            raise TaskDefinitionError(
-                f"{cls.__name__} declares the parameter {name!r}, a name that is taken by the core; choose another."
-            )
-        if not hasattr(cls, name):
-            raise TaskDefinitionError(
-                f"{cls.__name__} declares the parameter {name!r} without a default; give it one: "
-                f"{name}: {own_annotations(cls)[name]} = …"
-            )
 
 
 OVERRIDES = ("timing", "rewards", "conditions")

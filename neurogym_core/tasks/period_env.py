@@ -16,7 +16,7 @@ from neurogym_core.tasks.restoring import Restoring
 from neurogym_core.tasks.timing_specs import drawing_from
 
 
-def _laid_out(method: Callable) -> Callable:
+def _laid_out(method: Callable[..., Any]) -> Callable[..., Any]:
     """An author's `new_trial`, with what goes before and after it; within it `super().new_trial()` is the bare one."""
 
     @functools.wraps(method)
@@ -167,7 +167,7 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
             )
         return dict(options["conditions"])
 
-    def _begin_trial(self, hook: Callable, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def _begin_trial(self, hook: Callable[..., Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Lay out a trial with the author's hook."""
         self._remember()
         play = self._play
@@ -221,7 +221,8 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         return [ends[0] or (last and once), ends[1] or (last and not once)]
 
     def _row(self) -> np.ndarray:
-        return self.ob[self._play.t_ind].copy()
+        row: np.ndarray = self.ob[self._play.t_ind].copy()
+        return row
 
     def _checked_action(self, action: Any) -> Any:
         array, space = np.asarray(action), self.action_space
@@ -344,13 +345,15 @@ class TrialWrapper(Restoring, gymnasium.Wrapper):
 
     def new_trial(self, **kwargs: Any) -> Mapping[str, Any] | None:
         """Begin a trial; change `kwargs` to impose values."""
-        return self.env.new_trial(**kwargs)  # type: ignore[attr-defined]
+        env: Any = self.env
+        varied: Mapping[str, Any] | None = env.new_trial(**kwargs)
+        return varied
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """As the env's; a seed also puts back the wrapper's own attributes."""
         if seed is not None:
             self._restore()
-        return self.env.reset(seed=seed, options=options)
+        return self.env.reset(seed=seed, options=None if options is None else dict(options))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "env" not in self.__dict__:
@@ -358,7 +361,7 @@ class TrialWrapper(Restoring, gymnasium.Wrapper):
         return self.env.get_wrapper_attr(name)
 
 
-def _inside(method: Callable) -> Callable:
+def _inside(method: Callable[..., Any]) -> Callable[..., Any]:
     """A wrapper's `new_trial`, whose assignments are state that a seed puts back."""
 
     @functools.wraps(method)

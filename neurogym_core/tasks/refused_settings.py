@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from neurogym_core.errors import InvalidValueError, NeurogymError
-
-if TYPE_CHECKING:
-    from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.identity import keywords
+from neurogym_core.tasks.state import TaskLike
 
 
 @contextmanager
-def naming_settings(task: Task) -> Iterator[None]:
+def naming_settings(task: TaskLike) -> Iterator[None]:
     """An error of NumPy or Python while a task is made with settings of the caller's becomes one that names them.
 
     A task that fails with its defaults fails as it does: its author needs to see where.
@@ -26,7 +24,7 @@ def naming_settings(task: Task) -> Iterator[None]:
     except NeurogymError:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        given = ", ".join(f"{name}={value!r}" for name, value in task.keywords().items())
+        given = ", ".join(f"{name}={value!r}" for name, value in keywords(task).items())
         if not given:
             raise
         raise InvalidValueError(

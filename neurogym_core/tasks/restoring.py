@@ -51,9 +51,10 @@ class Restoring:
     @property
     def _running(self) -> int:
         """How many of the author's methods are running at the moment, one within the other."""
-        return self.__dict__.get("_depth", 0)
+        depth: int = self.__dict__.get("_depth", 0)
+        return depth
 
-    def _run(self, method: Callable, *args: Any, **kwargs: Any) -> Any:
+    def _run(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         self.__dict__["_depth"] = self._running + 1
         try:
             return method(*args, **kwargs)

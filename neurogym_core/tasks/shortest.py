@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from neurogym_core.tasks.laying_out import lay_out
+from neurogym_core.tasks.state import TaskLike, state_of
+from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.distributions import Constant, Distribution
-
-if TYPE_CHECKING:
-    from neurogym_core.tasks.task import Task
-    from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.record import DURATION
 
 
-def check_shortest(task: Task, batch: TrialBatch, conditions: Mapping[str, np.ndarray]) -> None:
+def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, Array]) -> None:
     """Lay the trials of `batch` out again without the periods that may be skipped, where no other one surely lasts.
 
     Raises:
@@ -23,11 +23,11 @@ def check_shortest(task: Task, batch: TrialBatch, conditions: Mapping[str, np.nd
     skipped = {
         name: 0
         for name in batch.period_names
-        if name in task.timing and f"duration.{name}" not in task.imposed and _may_be_nothing(task.timing[name])
+        if name in task.timing and DURATION + name not in state_of(task).imposed and _may_be_nothing(task.timing[name])
     }
     others = sum(steps for name, steps in batch.period_steps.items() if name not in skipped)
     if skipped and not np.all(others):
-        task.lay_out(conditions, np.random.default_rng(0), len(batch), skipped)
+        lay_out(task, conditions, np.random.default_rng(0), len(batch), skipped)
 
 
 def _may_be_nothing(duration: Distribution) -> bool:

@@ -1,4 +1,4 @@
-"""`TrialBatch`: trials as a table over (trial, segment), and how it is made from what `new_trial` said.
+"""`TrialBatch`: trials as a table over (trial, segment).
 
 A segment is a piece of a period in which nothing changes. Rendering repeats what a segment shows for as many steps as it
 lasts and adds noise; nothing else happens per step. What actions pay and do is in `Payoffs` (see `payoffs.py`), built
@@ -7,23 +7,19 @@ only when somebody plays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import TrialLayoutError, listed
+from neurogym_core.errors import TrialLayoutError
+from neurogym_core.trials.geometry import Geometry, spread, spread_index
+from neurogym_core.trials.interface import Interface
+from neurogym_core.trials.layout import Layout
 from neurogym_core.trials.noise import add_noise, key_of
-from neurogym_core.trials.trial import Span, Trial, to_steps
-
-if TYPE_CHECKING:
-    from neurogym_core.tasks.task import Task
-    from neurogym_core.trials.payoffs import Payoffs
-
-Coverage = Any
-"""True, or bool (n,): in which trials a segment is covered."""
+from neurogym_core.trials.payoffs import Payoffs, build_payoffs
 
 
 @dataclass(eq=False, repr=False)
@@ -47,108 +43,16 @@ class Frame:
         return Frame(self.columns, values, self.zero[rows], self.start[rows], self.stop[rows], self.target)
 
 
-class Geometry:
-    """Where the segments of `n` trials lie: the cuts that spans with start, stop make in periods."""
+@dataclass(eq=False, repr=False)
+class Source:
+    """What was laid out, and where its segments lie: the payoffs are built when first asked for."""
 
-    def __init__(self, trial: Trial) -> None:
-        self.n = trial.n
-        self.dt = trial.dt
-        self.names = trial.timeline.names
-        self.untimed = trial.timeline.untimed
-        self.period_steps = [trial.timeline.steps[name] for name in self.names]
-        self._owner = trial._task.name
-        self._windows: dict[int, tuple] = {}
-        cuts = self._cuts(trial)
-        self.edges = [self._edges(steps, cuts[p]) for p, steps in enumerate(self.period_steps)]
-        counts = [len(edges) - 1 for edges in self.edges]
-        self.first = np.concatenate([[0], np.cumsum(counts)]).astype(int)
-        self.period = np.repeat(np.arange(len(counts)), counts)
-        self.duration = np.concatenate([np.diff(edges, axis=0) for edges in self.edges]).T.astype(np.int64)
-
-    def _cuts(self, trial: Trial) -> list[list[np.ndarray]]:
-        cuts: list[list[np.ndarray]] = [[] for _ in self.names]
-        for edit in (*trial.shows, *trial.holds, *trial.charges, *trial.weights, *trial.slots):
-            for p, start, stop in self.pieces(edit.span):  # type: ignore[attr-defined]
-                cuts[p] += [edge for edge in (start, stop) if edge is not None]
-        for slot in trial.slots:
-            if slot.due is not None:
-                self._cut_due(slot, cuts)
-        return cuts
-
-    def _cut_due(self, slot: Any, cuts: list[list[np.ndarray]]) -> None:
-        for p, due in self.due_pieces(slot):
-            cuts[p] += [due, due + 1]
-
-    def due_pieces(self, slot: Any) -> list[tuple[int, np.ndarray]]:
-        """For every period of a timed slot's window, the step of that period on which the answer is due."""
-        begin = 0 if slot.span.start is None else np.maximum(to_steps(slot.span.start, self.dt), 0)
-        due = begin + np.maximum(to_steps(slot.due, self.dt) - 1, 0)
-        return [(p, due - offset) for p, offset in self._offsets(slot.span)]
-
-    def _offsets(self, span: Span) -> list[tuple[int, np.ndarray]]:
-        """Index of each period of a span, with the steps from the onset of the first to its own."""
-        result, elapsed = [], np.zeros(self.n, np.int64)
-        for name in span.periods:
-            p = self.names.index(name)
-            result.append((p, elapsed))
-            elapsed = elapsed + self.period_steps[p]
-        return result
-
-    def pieces(self, span: Span) -> list[tuple[int, np.ndarray | None, np.ndarray | None]]:
-        """(period, first step, last step + 1) of a span; None is the period's own edge."""
-        if id(span) in self._windows:
-            return self._windows[id(span)][1]
-        if span.start is None and span.stop is None:
-            pieces: list = [(self.names.index(name), None, None) for name in span.periods]
-        else:
-            start = None if span.start is None else to_steps(span.start, self.dt)
-            stop = None if span.stop is None else to_steps(span.stop, self.dt)
-            pieces = [
-                (p, None if start is None else start - offset, None if stop is None else stop - offset)
-                for p, offset in self._offsets(span)
-            ]
-        self._windows[id(span)] = (span, pieces)
-        return pieces
-
-    def _edges(self, steps: np.ndarray, cuts: list[np.ndarray]) -> np.ndarray:
-        """Sorted edges of a period's segments, (segments + 1, n), without edges that coincide in all trials."""
-        zero = np.zeros(self.n, np.int64)
-        if not cuts:
-            return np.stack([zero, steps])
-        edges = np.sort(np.clip(np.stack(cuts), 0, steps), axis=0)
-        kept = [zero]
-        for edge in edges:
-            if not np.array_equal(edge, kept[-1]) and not np.array_equal(edge, steps):
-                kept.append(edge)
-        return np.stack([*kept, steps])
-
-    def segments(self, span: Span) -> Iterable[tuple[int, Coverage]]:
-        """The segments that a span covers, each with the trials in which it does."""
-        everywhere = True if span.where is None else span.where
-        for p, start, stop in self.pieces(span):
-            edges = self.edges[p]
-            for j in range(len(edges) - 1):
-                covered = self._covered(edges[j], edges[j + 1], start, stop)
-                if covered is True or np.any(covered):
-                    both = everywhere if covered is True else covered if everywhere is True else covered & everywhere
-                    yield self.first[p] + j, both
-
-    @staticmethod
-    def _covered(low: np.ndarray, high: np.ndarray, start: Any, stop: Any) -> Coverage:
-        if start is None and stop is None:
-            return True
-        covered = np.ones(len(low), bool)
-        if start is not None:
-            covered &= np.maximum(start, 0) <= low
-        if stop is not None:
-            covered &= high <= stop
-        return covered
+    layout: Layout
+    geometry: Geometry
 
     @cached_property
-    def onset(self) -> np.ndarray:
-        """Step of the trial on which each period starts when all are played in order, (n, P)."""
-        steps = np.stack(self.period_steps, axis=1)
-        return np.cumsum(steps, axis=1) - steps
+    def payoffs(self) -> Payoffs:
+        return build_payoffs(self.layout, self.geometry)
 
 
 @dataclass(eq=False, repr=False)
@@ -156,7 +60,7 @@ class TrialBatch:
     """`n` trials as a table; S segments, `obs` observation units.
 
     Attributes:
-        task: the task whose trials these are.
+        interface: what is known of the task whose trials these are.
         period_names: names of the periods, in order.
         period: (S,) int, the period each segment belongs to.
         duration: (n, S) int, steps; 0 = skipped.
@@ -168,13 +72,13 @@ class TrialBatch:
         conditions: name -> (n, …), drawn or imposed.
         notes: name -> (n, …), covariates.
         untimed: names of the periods that have no timer.
-        sources, origin: where the payoffs come from: functions that build them, and (2, n) which of these, and which row.
+        sources, origin: where the payoffs come from: what was laid out, and (2, n) which of these, and which row.
         jumps: whether a trial may leave the order of its periods.
         unvisited: names of the last periods, where the oracle never gets to: only errors lead there.
         random: whether more than conditions and durations was drawn, so that trials which agree in these may yet differ.
     """
 
-    task: Task
+    interface: Interface
     period_names: tuple[str, ...]
     period: np.ndarray
     duration: np.ndarray
@@ -186,8 +90,8 @@ class TrialBatch:
     notes: dict[str, np.ndarray] = field(default_factory=dict)
     frames: tuple[Frame, ...] = ()
     untimed: frozenset[str] = frozenset()
-    sources: tuple[Callable[[], Payoffs], ...] = ()
-    origin: np.ndarray | None = None
+    sources: tuple[Source, ...] = ()
+    origin: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     jumps: bool = False
     unvisited: frozenset[str] = frozenset()
     random: bool = True
@@ -196,34 +100,37 @@ class TrialBatch:
         return len(self.duration)
 
     def __repr__(self) -> str:
-        return f"<TrialBatch of {self.task.name}: {len(self)} trials, periods {', '.join(self.period_names)}>"
+        return f"<TrialBatch of {self.interface.name}: {len(self)} trials, periods {', '.join(self.period_names)}>"
 
     @cached_property
     def payoffs(self) -> Payoffs:
         """What every action pays, means and does, built when first asked for."""
-        from neurogym_core.trials.payoffs import Payoffs
-
         which, row = self.origin
         if (which == which[0]).all():
-            return self.sources[which[0]]().take(row).over(self.period)
+            return self.sources[int(which[0])].payoffs.take(row).over(self.period)
         used = np.unique(which)
-        parts = [self.sources[source]().take(row[which == source]) for source in used]
+        parts = [self.sources[source].payoffs.take(row[which == source]) for source in used]
         back = np.argsort(np.concatenate([np.flatnonzero(which == source) for source in used]), kind="stable")
         return Payoffs.concatenate(parts, self.period).take(back)
 
     @cached_property
     def path(self) -> np.ndarray:
         if self.jumps:
-            return self.payoffs.oracle_path(self)
+            return self.payoffs.oracle_path(self.duration, self.untimed_places)
         if not self.unvisited:
             return self.duration
         visited = np.array([name not in self.unvisited for name in self.period_names])
         return np.where(visited[self.period], self.duration, 0)
 
+    @property
+    def untimed_places(self) -> list[int]:
+        """Indices of the periods that have no timer."""
+        return [self.period_names.index(name) for name in self.untimed]
+
     @cached_property
     def steps(self) -> np.ndarray:
         """(n,) steps of each trial along the oracle's path."""
-        return self.path.sum(axis=1)
+        return np.asarray(self.path.sum(axis=1))
 
     @cached_property
     def period_steps(self) -> dict[str, np.ndarray]:
@@ -238,7 +145,7 @@ class TrialBatch:
         if rows.dtype == bool:
             rows = np.flatnonzero(rows)
         part = TrialBatch(
-            task=self.task, period_names=self.period_names, period=self.period, duration=self.duration.take(rows, axis=0),
+            interface=self.interface, period_names=self.period_names, period=self.period, duration=self.duration.take(rows, axis=0),
             shown=self.shown.take(rows, axis=0), noise=self.noise if len(self.noise) == 1 else self.noise.take(rows, axis=0),
             target=self.target.take(rows, axis=0), weight=self.weight.take(rows, axis=0),
             conditions=conditions or {name: values[rows] for name, values in self.conditions.items()},
@@ -336,7 +243,7 @@ class TrialBatch:
         same_noise = all(len(noise) == 1 and np.array_equal(noise, noises[0]) for noise in noises)
         noise = noises[0] if same_noise else np.concatenate([np.broadcast_to(part.noise, part.shown.shape) for part in parts])
         joined = TrialBatch(
-            task=first.task, period_names=first.period_names, period=period,
+            interface=first.interface, period_names=first.period_names, period=period,
             duration=np.concatenate([part.duration for part in parts]),
             shown=np.concatenate([part.shown for part in parts]), noise=noise,
             target=np.concatenate([part.target for part in parts]), weight=np.concatenate([part.weight for part in parts]),
@@ -357,25 +264,12 @@ class TrialBatch:
         return batch
 
 
-def spread_index(old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """For each old segment, the place of the segment of the same period and rank among the new ones."""
-    rank = np.arange(len(old)) - np.searchsorted(old, old)
-    return np.searchsorted(new, old) + rank
-
-
-def spread(values: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
-    """`values` over (trial, segment, …) put at segments `at` of `size`; zeros elsewhere."""
-    wide = np.zeros((values.shape[0], size, *values.shape[2:]), values.dtype)
-    wide[:, at] = values
-    return wide
-
-
 def _common_segments(batches: Sequence[TrialBatch]) -> np.ndarray:
     n_periods = len(batches[0].period_names)
     for batch in batches[1:]:
         if batch.period_names != batches[0].period_names:
             raise TrialLayoutError(
-                f"{batch.task.name}.new_trial named the periods {batch.period_names} in one trial and "
+                f"{batch.interface.name}.new_trial named the periods {batch.period_names} in one trial and "
                 f"{batches[0].period_names} in another; name all of them always, and give skipped ones the duration 0."
             )
     counts = np.max([np.bincount(batch.period, minlength=n_periods) for batch in batches], axis=0)
@@ -402,7 +296,7 @@ def _join_frames(parts: Sequence[TrialBatch]) -> tuple[Frame, ...]:
 
 def _join_sources(parts: Sequence[TrialBatch]) -> dict[str, Any]:
     """The sources that some trial still comes from, and the origins numbered accordingly."""
-    sources: list[Callable[[], Payoffs]] = []
+    sources: list[Source] = []
     origins = []
     for part in parts:
         number = np.zeros(len(part.sources), np.int64)
@@ -411,207 +305,3 @@ def _join_sources(parts: Sequence[TrialBatch]) -> dict[str, Any]:
             sources.append(part.sources[k])
         origins.append(np.stack([number[part.origin[0]], part.origin[1]]))
     return {"sources": tuple(sources), "origin": np.concatenate(origins, axis=1)}
-
-
-# ---------------------------------------------------------------------- from verbs to tables
-
-
-def compile_trial(trial: Trial) -> TrialBatch:
-    """The table of what `new_trial` said."""
-    trial.check()
-    geometry = Geometry(trial)
-    task = trial._task
-    _check_lasts(geometry, task)
-    n, n_segments = geometry.duration.shape
-    shown = np.zeros((n, n_segments, task.channels.size), np.float32)
-    noise = np.zeros((1, n_segments, task.channels.size), np.float32)
-    for show in trial.shows:
-        noise = _add_show(show, geometry, task, shown, noise)
-    target, weight = _targets(trial, geometry)
-    notes = dict(trial.notes)
-    source = _LazyPayoffs(trial, geometry)
-    return TrialBatch(
-        task=task, period_names=geometry.names, period=geometry.period, duration=_with_untimed(trial, geometry),
-        shown=shown, noise=np.sqrt(noise, out=noise), target=target, weight=weight, conditions=trial.conditions,
-        notes=notes, frames=tuple(frame for frames in trial.frame_list for frame in _frames(frames, geometry, task)),
-        untimed=frozenset(geometry.untimed), sources=(source,),
-        origin=np.stack([np.zeros(n, np.int64), np.arange(n)]), jumps=_has_jumps(trial), unvisited=_unvisited(trial),
-        random=trial.random,
-    )  # fmt: skip
-
-
-def _check_lasts(geometry: Geometry, task: Task) -> None:
-    if not geometry.untimed and not np.logical_or.reduce(geometry.duration, axis=1).all():
-        raise TrialLayoutError(
-            f"A trial of {task.name} lasts 0 steps: all of {listed(geometry.names)} are skipped. Let at least one period last "
-            f"dt={geometry.dt:g} ms in every trial, e.g. with timing={{{geometry.names[-1]!r}: {geometry.dt:g}}}."
-        )
-
-
-class _LazyPayoffs:
-    """Builds the payoffs of a laid-out batch when first called."""
-
-    def __init__(self, trial: Trial, geometry: Geometry) -> None:
-        self._trial, self._geometry = trial, geometry
-        self._built: Payoffs | None = None
-
-    def __call__(self) -> Payoffs:
-        if self._built is None:
-            from neurogym_core.trials.payoffs import build_payoffs
-
-            self._built = build_payoffs(self._trial, self._geometry)
-        return self._built
-
-
-def _has_jumps(trial: Trial) -> bool:
-    """Whether the oracle's path may differ from all periods in order, but for last ones that it never gets to."""
-    then = {target for slot in trial.slots for outcome, target in slot.then.items() if outcome != "error"} - {"end", "wait"}
-    timeline, unvisited = trial.timeline, _unvisited(trial)
-    # A period that gets no step in any trial is none that an answer could pass over.
-    names = [
-        name for name in timeline.names
-        if name not in unvisited and (name in timeline.untimed or np.any(timeline.steps[name]))
-    ]  # fmt: skip
-    early = names and any("end" in slot.then.values() and _may_close_early(slot.span, names) for slot in trial.slots)
-    by_choice = any(slot.leads is not None for slot in trial.slots)
-    errors_lead = any(slot.then["error"] not in ("end", "wait", *unvisited) for slot in trial.slots)
-    leads = len(timeline.then) > bool(unvisited)
-    return bool(then or by_choice or errors_lead or leads or early or timeline.untimed)
-
-
-def _unvisited(trial: Trial) -> frozenset[str]:
-    """The periods behind one after which the trial is over, where no right answer leads to them."""
-    names, then = trial.timeline.names, trial.timeline.then
-    ends = [place for place, name in enumerate(names) if then.get(name) == "end"]
-    if len(then) != 1 or not ends or any(slot.leads is not None for slot in trial.slots):
-        return frozenset()
-    behind = frozenset(names[ends[0] + 1 :])
-    led = {target for slot in trial.slots for outcome, target in slot.then.items() if outcome != "error"}
-    return frozenset() if behind & led or trial.timeline.untimed else behind
-
-
-def _may_close_early(span: Span, names: Sequence[str]) -> bool:
-    """Whether a window may be over before the last period begins."""
-    return span.periods[-1] != names[-1] or (span.stop is not None and len(span.periods) > 1)
-
-
-def _with_untimed(trial: Trial, geometry: Geometry) -> np.ndarray:
-    """Durations, where periods without a timer last as long as the trial may."""
-    duration = geometry.duration
-    for name in geometry.untimed:
-        last = geometry.first[geometry.names.index(name) + 1] - 1
-        limit = trial._task.max_steps_of(duration.sum(axis=1))
-        duration[:, last] += np.maximum(limit - duration.sum(axis=1), 1)
-    return duration
-
-
-def _add_show(show: Any, geometry: Geometry, task: Task, shown: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    units = task.channels[show.channel]
-    value = np.broadcast_to(show.value, (geometry.n, units.stop - units.start))
-    sigma = np.asarray(show.noise, dtype=np.float64)
-    variance = sigma**2 / geometry.dt
-    for segment, covered in geometry.segments(show.span):
-        if covered is True:
-            shown[:, segment, units] += value
-        else:
-            shown[covered, segment, units] += value[covered]
-        if not np.any(variance):
-            continue
-        if len(noise) == 1 and not (covered is True and variance.ndim == 0):
-            noise = np.repeat(noise, geometry.n, axis=0)
-        part = variance if variance.ndim == 0 else variance[:, None]
-        noise[:, segment, units] += part if covered is True else np.where(covered[:, None], part, 0)
-    return noise
-
-
-def _targets(trial: Trial, geometry: Geometry) -> tuple[np.ndarray, np.ndarray]:
-    actions = trial._task.actions
-    n, n_segments = geometry.duration.shape
-    weight = np.ones((n, n_segments), np.float32)
-    if actions.continuous:
-        target = np.broadcast_to(actions.rest_value.astype(np.float32), (n, n_segments, actions.size)).copy()
-    else:
-        target = np.full((n, n_segments), actions.rest or 0, np.int64)
-        if actions.rest is None:
-            weight[:] = 0
-    for slot in trial.slots:
-        _set_target(slot, geometry, actions, target, weight, _aimed(slot, trial.slots, n))
-    for weigh in trial.weights:
-        for segment, covered in geometry.segments(weigh.span):
-            value = np.broadcast_to(np.asarray(weigh.weight, np.float32), (n,))
-            weight[:, segment] = value if covered is True else np.where(covered, value, weight[:, segment])
-    return target, weight
-
-
-def _aimed(slot: Any, slots: Sequence[Any], n: int) -> Coverage:
-    """The trials in which a slot sets the target: priced choices that join an answer (a sure bet) leave it the target."""
-    if slot.amounts is None:
-        return True
-    aimed = np.ones(n, bool)
-    for other in slots:
-        if other.name == slot.name and other.amounts is None:
-            aimed &= False if other.span.where is None else ~other.span.where
-    return True if aimed.all() else aimed
-
-
-def _set_target(
-    slot: Any, geometry: Geometry, actions: Any, target: np.ndarray, weight: np.ndarray, aimed: Coverage
-) -> None:
-    units = actions[slot.group]
-    if actions.continuous:
-        _set_continuous_target(slot, geometry, actions, units, target)
-        return
-    ids = np.where(slot.aim >= 0, units.start + slot.aim, actions.rest or 0)
-    due = dict(geometry.due_pieces(slot)) if slot.due is not None else None
-    for segment, covered in geometry.segments(slot.span):
-        if due is not None:
-            covered = _is_due(due, geometry, segment, covered)
-        if aimed is not True:
-            covered = aimed if covered is True else covered & aimed
-        target[:, segment] = ids if covered is True else np.where(covered, ids, target[:, segment])
-        if actions.rest is None:
-            weight[:, segment] = 1 if covered is True else np.where(covered, 1, weight[:, segment])
-
-
-def _set_continuous_target(slot: Any, geometry: Geometry, actions: Any, units: slice, target: np.ndarray) -> None:
-    value = slot.aim.astype(np.float32)
-    due = dict(geometry.due_pieces(slot)) if slot.due is not None else None
-    for segment, covered in geometry.segments(slot.span):
-        if due is None:
-            rows = slice(None) if covered is True else covered
-            target[rows, segment, units] = value[rows]
-        else:
-            rows = _is_due(due, geometry, segment, covered)
-        if actions.trigger is not None:
-            index, _ = actions.trigger
-            target[rows, segment, index] = actions.high[index]
-
-
-def _is_due(due: dict[int, np.ndarray], geometry: Geometry, segment: int, covered: Coverage) -> np.ndarray:
-    """The trials in which a timed answer is due in this segment, bool (n,)."""
-    p = geometry.period[segment]
-    begin = geometry.edges[p][segment - geometry.first[p]]
-    now = begin == due[p]
-    return now if covered is True else covered & now
-
-
-def _frames(frames: Any, geometry: Geometry, task: Task) -> Iterator[Frame]:
-    """One for every run of its periods that follow on each other; time runs on from one run to the next."""
-    is_channel = frames.name in task.channels
-    columns = task.channels[frames.name] if is_channel else task.actions[frames.name]
-    offset = 0 if frames.span.start is None else to_steps(frames.span.start, geometry.dt)
-    for first, last in _runs([geometry.names.index(name) for name in frames.span.periods]):
-        start = geometry.onset[:, first]
-        stop = geometry.onset[:, last] + geometry.period_steps[last]
-        zero = start + offset
-        offset = offset - (stop - start)
-        if frames.span.where is not None:
-            stop = np.where(frames.span.where, stop, start)
-        yield Frame(columns, frames.values, zero, start, stop, target=not is_channel)
-
-
-def _runs(periods: Sequence[int]) -> list[tuple[int, int]]:
-    """The first and the last of every run of whole numbers that follow on each other."""
-    first = [p for p in periods if p - 1 not in periods]
-    last = [p for p in periods if p + 1 not in periods]
-    return list(zip(first, last, strict=True))

@@ -38,7 +38,7 @@ class Distribution(ABC):
         """`n` independent draws, shape (n,) or (n, k)."""
 
     @abstractmethod
-    def arguments(self) -> list:
+    def arguments(self) -> list[Any]:
         """The numbers of the written form."""
 
     @property
@@ -75,7 +75,7 @@ class Constant(Distribution):
         value = np.asarray(self.value)
         return np.full((n, *value.shape), value)
 
-    def arguments(self) -> list:
+    def arguments(self) -> list[Any]:
         return [self.to_plain()]
 
     @property
@@ -90,7 +90,8 @@ class Constant(Distribution):
         return np.asarray(self.value)[None]
 
     def cdf(self, x: np.ndarray) -> np.ndarray:
-        return (np.asarray(x) >= self.value).astype(float)
+        values: np.ndarray = (np.asarray(x) >= self.value).astype(float)
+        return values
 
     def to_plain(self) -> Plain:
         return _plain(self.value)
@@ -111,7 +112,7 @@ class Uniform(Distribution):
     def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
         return self.low + (self.high - self.low) * rng.random(n)
 
-    def arguments(self) -> list:
+    def arguments(self) -> list[Any]:
         return [_plain(self.low), _plain(self.high)]
 
     @property
@@ -167,7 +168,8 @@ class Choice(Distribution):
         object.__setattr__(self, "_cumulative", np.cumsum(p)[:-1])
 
     def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        return self._table[self.sample_index(rng, n)]
+        values: np.ndarray = self._table[self.sample_index(rng, n)]
+        return values
 
     def sample_index(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Indices into `values`, shape (n,)."""
@@ -180,7 +182,7 @@ class Choice(Distribution):
         """Probability of each value, shape (len(values),)."""
         return np.full(len(self.values), 1 / len(self.values)) if self.p is None else np.asarray(self.p)
 
-    def arguments(self) -> list:
+    def arguments(self) -> list[Any]:
         values = [_plain(value) for value in self.values]
         return [values] if self.p is None else [values, list(self.p)]
 
@@ -200,7 +202,8 @@ class Choice(Distribution):
     def cdf(self, x: np.ndarray) -> np.ndarray | None:
         if self._table.dtype.kind not in "biuf" or self._table.ndim > 1:
             return None
-        return (self.probabilities * (self._table <= np.asarray(x)[..., None])).sum(axis=-1)
+        values: np.ndarray = (self.probabilities * (self._table <= np.asarray(x)[..., None])).sum(axis=-1)
+        return values
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,7 @@ class TruncatedExponential(Distribution):
     def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
         return np.minimum(self.low - self.scale * np.log1p(-rng.random(n) * self._mass), self.high)
 
-    def arguments(self) -> list:
+    def arguments(self) -> list[Any]:
         return [_plain(self.scale), _plain(self.low), _plain(self.high)]
 
     @property
@@ -278,7 +281,7 @@ def parse(spec: Any) -> Distribution:
     raise _unreadable(spec)
 
 
-def _constant(value: float) -> Constant:
+def _constant(value: Any) -> Constant:
     if math.isnan(value):
         raise InvalidValueError("A distribution was given NaN (not a number); give a number.")
     return Constant(value)
@@ -297,11 +300,12 @@ def _parse_text(text: str) -> Distribution:
     raise _unreadable(text)
 
 
-def _read_arguments(whole: str, inside: str) -> list:
+def _read_arguments(whole: str, inside: str) -> list[Any]:
     import json
 
     try:
-        return json.loads(f"[{inside.replace('(', '[').replace(')', ']')}]")
+        arguments: list[Any] = json.loads(f"[{inside.replace('(', '[').replace(')', ']')}]")
+        return arguments
     except json.JSONDecodeError:
         raise _unreadable(whole) from None
 
@@ -311,14 +315,14 @@ def _number(text: str) -> float:
     return int(value) if value.is_integer() and "." not in text and "e" not in text.lower() else value
 
 
-def _parse_dict(spec: dict) -> Distribution:
+def _parse_dict(spec: dict[str, Any]) -> Distribution:
     if len(spec) != 1:
         raise _unreadable(spec)
     ((name, arguments),) = spec.items()
     return _build(name, arguments if isinstance(arguments, list | tuple) else [arguments])
 
 
-def _parse_sequence(items: list) -> Distribution:
+def _parse_sequence(items: list[Any]) -> Distribution:
     if items and isinstance(items[0], str) and items[0] in KINDS and len(items) == 2:
         arguments = items[1]
         return _build(items[0], arguments if isinstance(arguments, list | tuple | np.ndarray) else [arguments])
@@ -342,7 +346,7 @@ def _build(name: str, arguments: Any) -> Distribution:
         ) from None
 
 
-def _is_choice_arguments(arguments: list) -> bool:
+def _is_choice_arguments(arguments: list[Any]) -> bool:
     """Whether these are (values,) or (values, p), rather than the values themselves."""
     if len(arguments) == 1:
         return isinstance(arguments[0], list | tuple | int)

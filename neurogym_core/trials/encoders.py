@@ -17,7 +17,8 @@ from neurogym_core.errors import InvalidValueError
 def circular_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Distance on the circle in radians, in [0, pi]."""
     difference = np.asarray(a) - b
-    return np.abs(difference - 2 * np.pi * np.rint(difference / (2 * np.pi)))  # as `%` would, which is ten times slower
+    values: np.ndarray = np.abs(difference - 2 * np.pi * np.rint(difference / (2 * np.pi)))  # as `%` would, which is ten times slower
+    return values
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class OneHot(Encoder):
     def encode(self, index: np.ndarray, strength: Any = 1.0) -> np.ndarray:
         """(n,) int -> (n, size)."""
         hot = np.asarray(index)[..., None] == np.arange(self.size)
-        return (hot * np.asarray(strength)[..., None]).astype(np.float32)
+        values: np.ndarray = (hot * np.asarray(strength)[..., None]).astype(np.float32)
+        return values
 
 
 class Ring(Encoder):
@@ -72,23 +74,28 @@ class Ring(Encoder):
     def angle(self, direction: Any) -> np.ndarray:
         """Radians of a direction given as a unit's index (integers) or as radians (floats)."""
         direction = np.asarray(direction)
-        return direction * (2 * np.pi / self.size) if direction.dtype.kind in "iub" else direction
+        values: np.ndarray = direction * (2 * np.pi / self.size) if direction.dtype.kind in "iub" else direction
+        return values
 
     def cosine(self, direction: Any, strength: Any = 0.5, baseline: Any = 0.5) -> np.ndarray:
         """baseline + strength * cos(preferred - direction), shape (n, size)."""
         cosines = self._cosines(direction)
-        return (np.asarray(baseline)[..., None] + np.asarray(strength)[..., None] * cosines).astype(np.float32)
+        values: np.ndarray = (np.asarray(baseline)[..., None] + np.asarray(strength)[..., None] * cosines).astype(np.float32)
+        return values
 
     def _cosines(self, direction: Any) -> np.ndarray:
         """cos(preferred - direction), (..., size); looked up for units, which is many times faster."""
         direction = np.asarray(direction)
         if direction.dtype.kind in "iu":
-            return self._cosines_of_units.take(direction, axis=0, mode="wrap")
-        return np.cos(self.angles - self.angle(direction)[..., None])
+            found: np.ndarray = self._cosines_of_units.take(direction, axis=0, mode="wrap")
+            return found
+        values: np.ndarray = np.cos(self.angles - self.angle(direction)[..., None])
+        return values
 
     @cached_property
     def _cosines_of_units(self) -> np.ndarray:
-        return np.cos(self.angles - self.angles[:, None])
+        values: np.ndarray = np.cos(self.angles - self.angles[:, None])
+        return values
 
     def bump(self, direction: Any, strength: Any = 1.0, width: float = np.pi / 8, height: float = 0.8) -> np.ndarray:
         """Gaussian bump: height * strength * exp(-(distance / width)^2 / 2), shape (n, size); `width` in radians.
@@ -116,4 +123,5 @@ class Ring(Encoder):
 
     def population_vector(self, activity: np.ndarray) -> np.ndarray:
         """Angle in radians that an activity of shape (..., size) points to."""
-        return np.angle(np.asarray(activity) @ np.exp(1j * self.angles)) % (2 * np.pi)
+        values: np.ndarray = np.angle(np.asarray(activity) @ np.exp(1j * self.angles)) % (2 * np.pi)
+        return values

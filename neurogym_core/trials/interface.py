@@ -1,14 +1,15 @@
-"""What a subject sees and may do: named channels of the observation vector, named actions."""
+"""What a subject sees and may do (named channels, named actions), and `Interface`: what a table knows of its task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, unknown
+from neurogym_core.trials.arrays import Array, Floats, Ints, Singles
 from neurogym_core.trials.encoders import Encoder, Scalar
 
 
@@ -42,7 +43,7 @@ class Axis:
         return {"axis": [self.low, self.high], "rest": self.rest, "trigger": self.trigger, "size": self.size}
 
 
-class _Named(Mapping):
+class _Named(Mapping[str, slice]):
     """Names in order, each with the slice of a vector that it occupies."""
 
     kind: str
@@ -104,7 +105,8 @@ class Channels(_Named):
     def encoder(self, name: str) -> Encoder:
         """The encoder a channel was declared with."""
         self[name]
-        return self.parts[name]
+        encoder: Encoder = self.parts[name]
+        return encoder
 
 
 class Actions(_Named):
@@ -142,7 +144,7 @@ class Actions(_Named):
         }
         return cls(parts, owner)
 
-    def _per_dimension(self, field: str) -> np.ndarray:
+    def _per_dimension(self, field: str) -> Floats:
         return np.concatenate([np.full(axis.size, getattr(axis, field), np.float64) for axis in self.parts.values()])
 
     def _trigger(self) -> tuple[int, float] | None:
@@ -159,14 +161,49 @@ class Actions(_Named):
             return self.size
         return 1 if self.trigger is None else 2
 
-    def to_task_units(self, action: np.ndarray) -> np.ndarray:
+    def to_task_units(self, action: Any) -> Floats:
         """[-1, 1] -> the units declared by each Axis."""
         return self.low + (np.asarray(action, dtype=np.float64) + 1) * (0.5 * (self.high - self.low))
 
-    def from_task_units(self, value: np.ndarray) -> np.ndarray:
+    def from_task_units(self, value: Any) -> Singles:
         """The inverse of `to_task_units`, clipped to [-1, 1], float32."""
         scaled = 2 * (np.asarray(value, dtype=np.float64) - self.low) / (self.high - self.low) - 1
         return np.clip(scaled, -1, 1).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """What laying out, judging and playing trials needs to know of their task.
+
+    Attributes:
+        name: name of the task, for messages.
+        dt: ms per step.
+        channels: the observation vector.
+        actions: the actions.
+        rewards: reward by name; "abort", "correct", "error" and "miss" are always there.
+        abort_ends_trial: whether acting while holding ends the trial.
+        limits: ms after which a trial is over, None: ten times its drawn length. Where tasks are mixed, those of all of
+            them; the latest holds.
+        hooks: the step hooks that the task has, of "step_action", "step_observation" and "step_target".
+    """
+
+    name: str
+    dt: float
+    channels: Channels
+    actions: Actions
+    rewards: Mapping[str, float]
+    abort_ends_trial: bool = False
+    limits: tuple[float | None, ...] = (None,)
+    hooks: frozenset[str] = field(default=frozenset())
+
+    def max_steps_of(self, steps: Array) -> Ints:
+        """Steps after which trials that were drawn to last `steps` are over; shape of `steps`."""
+        steps = np.asarray(steps)
+        each = [
+            10 * steps if limit is None else np.full(steps.shape, max(int(limit / self.dt + 0.5), 1))
+            for limit in self.limits
+        ]
+        return np.asarray(np.max(each, axis=0), dtype=np.int64)
 
 
 def _encoder(name: str, part: Any, owner: str) -> Encoder:

@@ -106,7 +106,8 @@ def normal(bits: np.ndarray) -> np.ndarray:
     lines = table().take(place >> np.uint32(_FRACTION_BITS), axis=0)
     part = (place & np.uint32((1 << _FRACTION_BITS) - 1)).astype(np.float32)
     magnitude = lines[..., 0] + part * lines[..., 1]
-    return (magnitude.view(np.uint32) | bits & np.uint32(0x80000000)).view(np.float32)
+    numbers: np.ndarray = (magnitude.view(np.uint32) | bits & np.uint32(0x80000000)).view(np.float32)
+    return numbers
 
 
 def key_of(seed: np.random.SeedSequence) -> int:
@@ -156,5 +157,5 @@ def add_noise(
         return
     units = slice(int(noisy[0]), int(noisy[-1]) + 1)
     level = sd[:, units]
-    rows = np.flatnonzero(level.any(axis=1)[place])
+    rows = np.flatnonzero(np.asarray(level.any(axis=1))[place])
     out[rows, units] += level[place[rows]] * gaussian(key, serial[rows], step[rows], units)

@@ -17,7 +17,8 @@ class PowerLaw:
 
     def __call__(self, error: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
         near = np.clip(1 - np.asarray(error) / tolerance, 0, 1)
-        return self.most * np.maximum(self.least, near**self.exponent)
+        values: np.ndarray = self.most * np.maximum(self.least, near**self.exponent)
+        return values
 
 
 @dataclass(frozen=True)

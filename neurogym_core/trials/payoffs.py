@@ -6,16 +6,17 @@ transition for every action.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from neurogym_core.trials.batch import Geometry, TrialBatch, spread, spread_index
+from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.geometry import Geometry, spread, spread_index
+from neurogym_core.trials.layout import END, STAY, Charge, Hold, Layout, Pays, Slot
 from neurogym_core.trials.record import Outcome
-from neurogym_core.trials.trial import END, STAY, Slot, Trial
 
 
 @dataclass(eq=False, repr=False)
@@ -46,27 +47,27 @@ class Payoffs:
 
     slot_names: tuple[str, ...]
     needs: tuple[int, ...]
-    pays: tuple[Callable | None, ...]
+    pays: tuple[Pays | None, ...]
     units: tuple[slice, ...]
-    period: np.ndarray
-    period_then: np.ndarray
-    reward: np.ndarray
-    aborts: np.ndarray
-    goto: np.ndarray
-    slot: np.ndarray
-    outcome: np.ndarray
-    score: np.ndarray
-    window: np.ndarray
-    asked: np.ndarray
-    miss_reward: np.ndarray
-    miss_outcome: np.ndarray
-    error_reward: np.ndarray
-    due: np.ndarray
-    tolerance: np.ndarray
-    aim: np.ndarray
-    best: np.ndarray
-    target_goto: np.ndarray
-    error_goto: np.ndarray
+    period: Array
+    period_then: Array
+    reward: Array
+    aborts: Array
+    goto: Array
+    slot: Array
+    outcome: Array
+    score: Array
+    window: Array
+    asked: Array
+    miss_reward: Array
+    miss_outcome: Array
+    error_reward: Array
+    due: Array
+    tolerance: Array
+    aim: Array
+    best: Array
+    target_goto: Array
+    error_goto: Array
 
     BY_SEGMENT = ("reward", "aborts", "goto", "slot", "outcome", "score", "window")
     BY_TRIAL = ("asked", "miss_reward", "miss_outcome", "error_reward", "due", "tolerance", "aim", "best", "target_goto", "error_goto")
@@ -74,34 +75,39 @@ class Payoffs:
     def __len__(self) -> int:
         return len(self.reward)
 
-    def take(self, rows: np.ndarray) -> Payoffs:
+    def take(self, rows: Array) -> Payoffs:
         """The payoffs of some of the trials."""
         if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             return self
-        return replace(self, **{name: getattr(self, name).take(rows, axis=0) for name in (*self.BY_SEGMENT, *self.BY_TRIAL)})
+        taken: dict[str, Any] = {name: getattr(self, name).take(rows, axis=0) for name in (*self.BY_SEGMENT, *self.BY_TRIAL)}
+        return replace(self, **taken)
 
     @staticmethod
-    def concatenate(parts: Sequence[Payoffs], period: np.ndarray) -> Payoffs:
+    def concatenate(parts: Sequence[Payoffs], period: Array) -> Payoffs:
         """The payoffs of several batches of one task, over the segments of `period` (S,)."""
         parts = align_slots([part.over(period) for part in parts])
-        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*Payoffs.BY_SEGMENT, *Payoffs.BY_TRIAL)}
+        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*Payoffs.BY_SEGMENT, *Payoffs.BY_TRIAL)}
         return replace(parts[0], **joined)
 
-    def over(self, period: np.ndarray) -> Payoffs:
+    def over(self, period: Array) -> Payoffs:
         """The same payoffs over the segments of `period` (S,), which may be more."""
         if np.array_equal(self.period, period):
             return self
         at = spread_index(self.period, period)
-        wide = {name: spread(getattr(self, name), at, len(period)) for name in self.BY_SEGMENT}
+        wide: dict[str, Any] = {name: spread(getattr(self, name), at, len(period)) for name in self.BY_SEGMENT}
         return replace(self, period=period, **wide)
 
-    def oracle_path(self, batch: TrialBatch) -> np.ndarray:
+    def oracle_path(self, duration: Array, untimed: Sequence[int]) -> Array:
         """(n, S) steps that the oracle plays: it answers at the end of every window, and periods run to their end.
 
         The path ends where it would lead back to an earlier period: every period is in it once at most, in their order.
+
+        Args:
+            duration: (n, S) steps.
+            untimed: indices of the periods that have no timer.
         """
-        n, n_periods = len(batch), len(batch.period_names)
-        exits = self._oracle_exits(batch)
+        n, n_periods = len(duration), len(self.period_then)
+        exits = self._oracle_exits(duration)
         visited = np.zeros((n, n_periods), bool)
         at, alive = np.zeros(n, np.int64), np.ones(n, bool)
         rows = np.arange(n)
@@ -110,60 +116,55 @@ class Payoffs:
             following = np.where(exits[rows, at] == STAY, at + 1, exits[rows, at])
             alive &= (following > at) & (following < n_periods)
             at = np.where(alive, following, 0)
-        path = np.where(visited[:, batch.period], batch.duration, 0)
-        return self._shorten_untimed(batch, path)
+        path = np.where(visited[:, self.period], duration, 0)
+        for place in untimed:  # there the oracle acts on the first step of the last segment
+            last = np.flatnonzero(self.period == place)[-1]
+            path[:, last] = np.minimum(path[:, last], 1)
+        return path
 
-    def _oracle_exits(self, batch: TrialBatch) -> np.ndarray:
+    def _oracle_exits(self, duration: Array) -> Array:
         """(n, P) what follows each period for the oracle."""
-        exits = np.broadcast_to(self.period_then, (len(batch), len(self.period_then))).copy()
-        played = batch.duration > 0
+        exits = np.broadcast_to(self.period_then, (len(duration), len(self.period_then))).copy()
+        played = duration > 0
         for k in range(len(self.slot_names)):
             window = self.window[:, :, k] & played
-            for p in range(len(batch.period_names)):
-                segments = batch.period == p
-                closes = window[:, segments].any(axis=1) & ~self._open_after(window, batch.period, p)
+            for p in range(len(self.period_then)):
+                closes = window[:, self.period == p].any(axis=1) & ~self._open_after(window, p)
                 leaves = closes & (self.target_goto[:, k] != STAY)
                 exits[leaves, p] = self.target_goto[leaves, k]
         return exits
 
-    def _open_after(self, window: np.ndarray, period: np.ndarray, p: int) -> np.ndarray:
+    def _open_after(self, window: Array, p: int) -> Array:
         """Whether the window goes on in the period that follows `p` when time runs out."""
         then = self.period_then[p]
         following = p + 1 if then == STAY else then
         if following < 0:
             return np.zeros(len(window), bool)
-        return window[:, period == following].any(axis=1)
-
-    def _shorten_untimed(self, batch: TrialBatch, path: np.ndarray) -> np.ndarray:
-        """In a period without a timer the oracle acts on the first step of its last segment."""
-        for name in batch.untimed:
-            last = np.flatnonzero(batch.period == batch.period_names.index(name))[-1]
-            path[:, last] = np.minimum(path[:, last], 1)
-        return path
+        return np.asarray(window[:, self.period == following].any(axis=1))
 
 
-def build_payoffs(trial: Trial, geometry: Geometry) -> Payoffs:
+def build_payoffs(layout: Layout, geometry: Geometry) -> Payoffs:
     """The payoffs of what `new_trial` said: hold everywhere, then the exceptions, then the response windows."""
-    builder = _Builder(trial, geometry)
+    builder = _Builder(layout, geometry)
     builder.hold_everywhere()
-    for hold in trial.holds:
+    for hold in layout.holds:
         builder.hold(hold)
     for k, slot in enumerate(builder.slots):
         builder.open_window(k, slot)
-    for charge in trial.charges:
+    for charge in layout.charges:
         builder.charge(charge)
     return builder.finish()
 
 
 class _Builder:
-    def __init__(self, trial: Trial, geometry: Geometry) -> None:
-        self.trial, self.geometry, self.task = trial, geometry, trial._task
-        self.actions = self.task.actions
+    def __init__(self, layout: Layout, geometry: Geometry) -> None:
+        self.layout, self.geometry, self.interface = layout, geometry, layout.interface
+        self.actions = self.interface.actions
         n, n_segments = geometry.duration.shape
         self.n = n
         shape = (n, n_segments, self.actions.n_table)
-        names = list(dict.fromkeys(slot.name for slot in trial.slots))
-        self.slots, self.names = trial.slots, names
+        names = list(dict.fromkeys(slot.name for slot in layout.slots))
+        self.slots, self.names = layout.slots, names
         self.reward = np.zeros(shape)
         self.aborts = np.zeros(shape, bool)
         self.goto = np.full(shape, STAY, np.int16)
@@ -189,26 +190,26 @@ class _Builder:
 
     def hold_everywhere(self) -> None:
         acting = self._acting()
-        self.reward[:, :, acting] = self.task.rewards["abort"] * self.task.dt / 100
+        self.reward[:, :, acting] = self.interface.rewards["abort"] * self.interface.dt / 100
         self.aborts[:, :, acting] = True
-        if self.task.abort_ends_trial:
+        if self.interface.abort_ends_trial:
             self.goto[:, :, acting] = END
 
-    def hold(self, hold: Any) -> None:
+    def hold(self, hold: Hold) -> None:
         acting = self._acting()
-        cost = self.task.rewards["abort"] if hold.cost is None else hold.cost
-        amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.task.dt / 100
+        cost = self.interface.rewards["abort"] if hold.cost is None else hold.cost
+        amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.interface.dt / 100
         free = (amount == 0) & (hold.cost is not None and hold.then is None)
-        usual = "end" if self.task.abort_ends_trial else "stay"  # whatever an earlier call said of these steps
+        usual = "end" if self.interface.abort_ends_trial else "stay"  # whatever an earlier call said of these steps
         for segment, covered in self.geometry.segments(hold.span):
             rows = slice(None) if covered is True else covered
             self.reward[rows, segment, acting] = amount[rows, None]
             self.aborts[rows, segment, acting] = ~free[rows, None]
             self.goto[rows, segment, acting] = np.where(free, STAY, self._goto(hold.then or usual, segment))[rows, None]
 
-    def charge(self, charge: Any) -> None:
+    def charge(self, charge: Charge) -> None:
         for segment, covered in self.geometry.segments(charge.span):
-            self.reward[slice(None) if covered is True else covered, segment] += charge.amount * self.task.dt / 100
+            self.reward[slice(None) if covered is True else covered, segment] += charge.amount * self.interface.dt / 100
 
     def _goto(self, target: str, segment: int) -> int:
         if target in ("stay", "wait"):
@@ -236,7 +237,7 @@ class _Builder:
             self.goto[rows, segment, units] = terms["goto"][rows]
         self._set_slot_terms(k, slot, terms)
 
-    def _terms(self, slot: Slot) -> dict[str, np.ndarray]:
+    def _terms(self, slot: Slot) -> dict[str, Array]:
         """Reward, outcome, score and goto of every choice of a slot, (n, choices)."""
         if slot.amounts is not None:
             other = np.full(slot.amounts.shape, Outcome.OTHER, np.int8)
@@ -251,7 +252,7 @@ class _Builder:
             "goto": np.where(right, gotos[0], gotos[1]).astype(np.int16) if slot.leads is None else slot.leads,
         }
 
-    def _set_slot_terms(self, k: int, slot: Slot, terms: dict[str, np.ndarray]) -> None:
+    def _set_slot_terms(self, k: int, slot: Slot, terms: dict[str, Array]) -> None:
         rows = slice(None) if slot.span.where is None else slot.span.where
         asked = self.asked[:, k].copy()
         self.asked[rows, k] = True
@@ -293,14 +294,14 @@ class _Builder:
     def finish(self) -> Payoffs:
         self._normalise_scores()
         names, first = self.names, {slot.name: slot for slot in reversed(self.slots)}
-        needs = tuple(-1 if first[name].needs is None else names.index(first[name].needs) for name in names)
+        needs = tuple(-1 if (need := first[name].needs) is None else names.index(need) for name in names)
         units = tuple(
             slice(self._first_unit(name), self._last_unit(name)) if len(self.actions) else slice(0, 0) for name in names
         )
         then = np.full(len(self.geometry.names), STAY, np.int16)
-        for name, target in self.trial.timeline.then.items():
+        for name, target in self.layout.timeline.then.items():
             then[self.geometry.names.index(name)] = self._goto(target, 0)
-        best = np.full(self.n, np.nan) if self.trial.best_pay is None else self.trial.best_pay
+        best = np.full(self.n, np.nan) if self.layout.best_pay is None else self.layout.best_pay
         return Payoffs(
             slot_names=tuple(names), needs=needs, pays=tuple(first[name].pays for name in names), units=units,
             period=self.geometry.period, period_then=then, reward=self.reward, aborts=self.aborts, goto=self.goto,
@@ -310,10 +311,10 @@ class _Builder:
         )  # fmt: skip
 
     def _first_unit(self, name: str) -> int:
-        return min(self.actions[slot.group].start for slot in self.slots if slot.name == name)
+        return min(int(self.actions[slot.group].start) for slot in self.slots if slot.name == name)
 
     def _last_unit(self, name: str) -> int:
-        return max(self.actions[slot.group].stop for slot in self.slots if slot.name == name)
+        return max(int(self.actions[slot.group].stop) for slot in self.slots if slot.name == name)
 
     def _normalise_scores(self) -> None:
         """Priced choices score worth / best; where the best is worth nothing every choice is as good."""

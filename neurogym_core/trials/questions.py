@@ -62,7 +62,7 @@ def _named(columns: Columns, name: str) -> Columns:
 
 
 def _is_given(reaction_time: np.ndarray) -> np.ndarray:
-    return ~np.isnan(reaction_time)
+    return np.asarray(~np.isnan(reaction_time))
 
 
 def _completed(columns: Columns, wanted: Sequence[str], known: Columns) -> Columns:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.given import Drawn, draw_given
+from neurogym_core.tasks.drawing import answer_condition, has_answer
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.distributions import Choice, Distribution
@@ -42,6 +43,7 @@ class Deciding(TaskWrapper):
         """Declare the condition that tells which entry holds."""
         self._label = self.free_name(name)
         self.vary(**{self._label: Choice(values)})
+        state_of(self).recorded.add(self._label)
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
@@ -57,22 +59,6 @@ class Deciding(TaskWrapper):
                 f"conditions of {self.task.name} that are wanted instead."
             )
         return super().impose_on(drawn, rng, n, imposed)
-
-    def _levels(self, name: str, levels: Mapping[str, Any]) -> np.ndarray | None:
-        return None if name == self._label else super()._levels(name, levels)
-
-    def draw_below(
-        self,
-        session: Session,
-        rng: np.random.Generator,
-        trials: int,
-        imposed: dict[str, np.ndarray],
-        answer: np.ndarray | None,
-    ) -> Drawn:
-        """What the wrapped task draws with these given, and the conditions that this wrapper declares itself."""
-        inner = {name: values for name, values in imposed.items() if name in self.task.conditions}
-        drawn = draw_given(self.task, session, rng, trials, inner, answer)
-        return self._with_own({**drawn, **imposed}, rng, (trials, len(session)))
 
     @property
     def depth(self) -> int:
@@ -93,12 +79,12 @@ class Deciding(TaskWrapper):
             NotSupportedError: the task declares no answer, a continuum of them, fewer than `least`, or an imposed one.
         """
         task = self.task
-        if not task.has_answer:
+        if not has_answer(task):
             raise self.refusal(
                 "it does not declare what decides the right answer; add answer=… to self.vary() in its define()"
             )
-        if task.answer_condition in task.imposed:
-            raise self.refusal(f"its answer {task.answer_condition!r} is imposed with conditions=")
+        if answer_condition(task) in task.imposed:
+            raise self.refusal(f"its answer {answer_condition(task)!r} is imposed with conditions=")
         if not _countable(task):
             raise self.refusal("its right answers are numbers of any size, not some few")
         if len(task.answers) < least:
@@ -111,7 +97,7 @@ class Deciding(TaskWrapper):
 
 
 def _countable(task: Task) -> bool:
-    name = task.answer_condition
+    name = answer_condition(task)
     if name is None:
         return task.answers.dtype.kind != "f"
     declared = task.conditions[name]

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core.tasks.drawing import fresh_session
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.trial import END, STAY, Frames, Hold, Show, Slot, Span, Trial, Weigh
+from neurogym_core.trials.interface import Interface
+from neurogym_core.trials.layout import END, STAY, Frames, Hold, Layout, Show, Slot, Span, Weigh
 from neurogym_core.wrappers._layout import laid_out
 
 Names = dict[str, str]
@@ -22,7 +24,7 @@ Names = dict[str, str]
 
 def begin_inside(session: Session, name: str, task: Task, rng: np.random.Generator) -> None:
     """Sessions of another task within `session`, under a name of their own; what outlives them is kept with its subject."""
-    part = task.fresh_session(rng, len(session), getattr(session.subject, name, None))
+    part = fresh_session(task, rng, len(session), getattr(session.subject, name, None))
     setattr(session, name, part)
     setattr(session.subject, name, part.subject)
 
@@ -119,15 +121,15 @@ class Traits:
 
     @classmethod
     def of(cls, task: Task, actions: Names) -> Traits:
-        trials = laid_out(task)
+        layouts = laid_out(task)
         slots: dict[str, Slot] = {}
         notes: dict[str, np.ndarray] = {}
-        for trial in trials:
-            for slot in trial.slots:
+        for layout in layouts:
+            for slot in layout.slots:
                 slots.setdefault(slot.name, slot)
-            for name, values in trial.notes.items():
+            for name, values in layout.notes.items():
                 notes.setdefault(name, np.asarray(values)[:0])
-        first = trials[0]
+        first = layouts[0]
         known = {name: (actions[one.group], one.needs, one.pays, one.due is not None) for name, one in slots.items()}
         untimed = frozenset(first.timeline.untimed)
         return cls(known, dict(first.timeline.then), untimed, notes, tuple(slots.values()))
@@ -191,10 +193,10 @@ class Spread:
     def weigh(self, weigh: Weigh) -> Weigh:
         return Weigh(self.array(weigh.weight), self.span(weigh.span))
 
-    def holds(self, hold: Hold, task: Task) -> list[Hold]:
+    def holds(self, hold: Hold, interface: Interface) -> list[Hold]:
         """The hold in terms that do not depend on its task: one for the trials that act freely, one for the others."""
-        span, then = self.span(hold.span), self.place(hold.then or ("end" if task.abort_ends_trial else "stay"))
-        cost = self.array(task.rewards["abort"] if hold.cost is None else hold.cost)
+        span, then = self.span(hold.span), self.place(hold.then or ("end" if interface.abort_ends_trial else "stay"))
+        cost = self.array(interface.rewards["abort"] if hold.cost is None else hold.cost)
         if hold.cost is None or hold.then is not None or np.all(cost):
             return [Hold(span, cost, then)]
         if not np.any(cost):
@@ -226,32 +228,32 @@ class Spread:
         return self.array(moved, STAY)
 
 
-def add_absent(trial: Trial, traits: Traits, names: Renamed, periods: Sequence[str]) -> None:
+def add_absent(layout: Layout, traits: Traits, names: Renamed, periods: Sequence[str]) -> None:
     """Add what a task without a trial here asks and notes, so that all batches have the same slots and columns."""
-    nobody = np.zeros(trial.n, bool)
-    spread = Spread(np.zeros(0, np.int64), trial.n, names)
+    nobody = np.zeros(layout.n, bool)
+    spread = Spread(np.zeros(0, np.int64), layout.n, names)
     for example in traits.examples:
         arrays = {name: getattr(example, name) for name in ARRAYS if np.ndim(getattr(example, name))}
         empty = replace(example, **{name: np.asarray(values)[:0] for name, values in arrays.items()})
         slot = spread.slot(replace(empty, span=Span(example.span.periods[:1])), periods)
-        trial.slots.append(replace(slot, span=replace(slot.span, where=nobody)))
+        layout.slots.append(replace(slot, span=replace(slot.span, where=nobody)))
     for name, sample in traits.notes.items():
-        trial.notes.setdefault(names.notes[name], np.full((trial.n, *sample.shape[1:]), filler(sample), sample.dtype))
+        layout.notes.setdefault(names.notes[name], np.full((layout.n, *sample.shape[1:]), filler(sample), sample.dtype))
 
 
-def add_layout(trial: Trial, part: Trial, spread: Spread, periods: Sequence[str]) -> None:
-    """Add what `part` was told to `trial`, whose timeline has the periods already."""
-    trial.shows += [spread.show(show) for show in part.shows]
-    trial.frame_list += [spread.frames(frames) for frames in part.frame_list]
-    trial.weights += [spread.weigh(weigh) for weigh in part.weights]
-    trial.holds += [joined for hold in part.holds for joined in spread.holds(hold, part._task)]
-    trial.charges += [replace(charge, span=spread.span(charge.span)) for charge in part.charges]
-    trial.slots += [spread.slot(slot, periods) for slot in part.slots]
+def add_layout(layout: Layout, part: Layout, spread: Spread, periods: Sequence[str]) -> None:
+    """Add what was said of `part` to `layout`, whose timeline has the periods already."""
+    layout.shows += [spread.show(show) for show in part.shows]
+    layout.frames += [spread.frames(frames) for frames in part.frames]
+    layout.weights += [spread.weigh(weigh) for weigh in part.weights]
+    layout.holds += [joined for hold in part.holds for joined in spread.holds(hold, part.interface)]
+    layout.charges += [replace(charge, span=spread.span(charge.span)) for charge in part.charges]
+    layout.slots += [spread.slot(slot, periods) for slot in part.slots]
     for name, values in part.notes.items():
         joined = spread.names.notes[name]
-        before = trial.notes.get(joined)
+        before = layout.notes.get(joined)
         values = spread.array(values, filler(np.asarray(values)))
-        trial.notes[joined] = values if before is None else over(before, values, spread.rows)
+        layout.notes[joined] = values if before is None else over(before, values, spread.rows)
 
 
 def over(before: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:

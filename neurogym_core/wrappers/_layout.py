@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from neurogym_core.tasks.drawing import draw_sessionless
+from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.trial import Slot, Trial
+from neurogym_core.trials.layout import Layout, Slot
 
 
-def laid_out(task: Task, n: int = 20) -> list[Trial]:
-    """What a few trials of a task were told."""
+def laid_out(task: Task, n: int = 20) -> list[Layout]:
+    """What `new_trial` of a task says of a few trials."""
     rng = np.random.default_rng(0)
-    batch = task.lay_out(task.draw_sessionless(rng, n, {}), rng, n)
-    return [source._trial for source in batch.sources]  # type: ignore[attr-defined]
+    batch = lay_out(task, draw_sessionless(task, rng, n, {}), rng, n)
+    return [source.layout for source in batch.sources]
 
 
 def asked(slot: Slot) -> np.ndarray:

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NeurogymError
-from neurogym_core.tasks.given import Drawn, draw_given
+from neurogym_core.tasks.drawing import draw_sessionless, for_each_trial, fresh_session, impose_on, imposed_durations, stateful
+from neurogym_core.tasks.given import draw_given
+from neurogym_core.tasks.laying_out import hooked, layout_of
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.task import DURATION, Task
+from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Choice, Distribution
 from neurogym_core.trials.encoders import OneHot
-from neurogym_core.trials.trial import Hold, Span, Trial, Weigh
+from neurogym_core.trials.layout import Hold, Layout, Span, Weigh
+from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers._deciding import Deciding
 from neurogym_core.wrappers._joined import (
     Names,
@@ -37,7 +41,6 @@ from neurogym_core.wrappers._walk import Walk
 class Mixing(Deciding):
     """Base of mixtures; they call `_mix` with the tasks and the settings of the walk through them."""
 
-    is_joint = True
     said_by = "task"
     """The condition that says which task a trial is of."""
     _lasting = False
@@ -66,6 +69,7 @@ class Mixing(Deciding):
         self._join_interface(rule)
         self._join_layout()
         self._join_conditions()
+        self._join_lengths()
 
     # ------------------------------------------------------------------ what can be mixed
 
@@ -76,7 +80,7 @@ class Mixing(Deciding):
                 raise self.refusal(
                     f"its steps last {first.dt:g} ms, and those of {task.name} {task.dt:g} ms; give both the same dt"
                 )
-            if task.hooked:
+            if hooked(task):
                 raise self.refusal(
                     f"{task.name} is computed on every step (step_action, …), and cannot be mixed with others"
                 )
@@ -150,7 +154,7 @@ class Mixing(Deciding):
 
     def _join_conditions(self) -> None:
         rng = np.random.default_rng(0)
-        drawn = [task.draw_sessionless(rng, 7, {}) for task in self.tasks]
+        drawn = [draw_sessionless(task, rng, 7, {}) for task in self.tasks]
         kinds, conditions = united(
             [{name: kind_of(np.asarray(v)) for name, v in one.items()} for one in drawn], self.labels, _equal
         )
@@ -158,10 +162,11 @@ class Mixing(Deciding):
             joined: np.asarray(one[name][:0])
             for one, names in reversed(list(zip(drawn, conditions, strict=True))) for name, joined in names.items()
         }  # fmt: skip
-        self._declared, self._imposed, self._answer = {self.said_by: Choice(self.labels)}, {}, None
-        self._dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
+        state = state_of(self)
+        state.declared, state.imposed, state.answer = {self.said_by: Choice(self.labels)}, {}, None
+        state.dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
         for joined in kinds:
-            self._declared[joined] = self._united_distribution(joined, conditions)
+            state.declared[joined] = self._united_distribution(joined, conditions)
         periods, slots, notes = self._layout
         notes = [{name: self._free_note(joined) for name, joined in one.items()} for one in notes]
         self.renamed = tuple(
@@ -170,7 +175,7 @@ class Mixing(Deciding):
         )
 
     def _free_note(self, name: str) -> str:
-        return f"{name}.note" if name in self._declared else name
+        return f"{name}.note" if name in self.conditions else name
 
     def _united_distribution(self, joined: str, conditions: Sequence[Names]) -> Any:
         """What all tasks draw it from; a function that nobody calls where they differ: the tasks draw for themselves."""
@@ -184,6 +189,16 @@ class Mixing(Deciding):
             and len(found) == len(self.tasks)
         )
         return found[0] if alike else _drawn_by_tasks
+
+    def _join_lengths(self) -> None:
+        """How long trials may get, and what is imposed to have trials of each of the tasks."""
+        state, below = state_of(self), [state_of(task) for task in self.tasks]
+        state.joint = True
+        state.limits = tuple(dict.fromkeys(limit for one in below for limit in one.limits))
+        state.stages = tuple(
+            {self.said_by: label, **{names.conditions[name]: value for name, value in stage.items()}}
+            for label, one, names in zip(self.labels, below, self.renamed, strict=True) for stage in one.stages or ({},)
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ what a task says of itself
 
@@ -199,9 +214,6 @@ class Mixing(Deciding):
     def reads_outcomes(self) -> bool:
         return self.walk.reads_outcomes or any(task.reads_outcomes for task in self.tasks)
 
-    def max_steps_of(self, steps: np.ndarray) -> np.ndarray:
-        return np.max([task.max_steps_of(steps) for task in self.tasks], axis=0)
-
     def draw_conditions(
         self,
         rng: np.random.Generator,
@@ -209,9 +221,9 @@ class Mixing(Deciding):
         imposed: Mapping[str, Any] | None = None,
         answer: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:
-        session = self.fresh_session(rng, n)
+        session = fresh_session(self, rng, n)
         given = {
-            name: self._for_each_trial(name, np.asarray(value), n)[None] for name, value in (imposed or {}).items()
+            name: for_each_trial(self, name, value, n)[None] for name, value in (imposed or {}).items()
         }
         return {name: values[0] for name, values in self.draw_given(session, rng, 1, given, answer).items()}
 
@@ -221,7 +233,7 @@ class Mixing(Deciding):
         self.walk.begin(session, rng)
         setattr(session, f"{self._key}_last", np.full(len(session), -1))
         for k, task in enumerate(self.tasks):
-            if task.stateful:
+            if stateful(task):
                 begin_inside(session, f"{self._key}_{k}", task, rng)
 
     def draw_given(
@@ -260,7 +272,7 @@ class Mixing(Deciding):
         drawn: Drawn,
     ) -> None:
         """Fill in the trials that are of task `k`."""
-        if not self.tasks[k].stateful:
+        if not stateful(self.tasks[k]):
             self._fill(k, np.nonzero(index == k), None, rng, given, drawn)
             return
         sessions = getattr(session, f"{self._key}_{k}")
@@ -293,7 +305,7 @@ class Mixing(Deciding):
         task, names, m = self.tasks[k], self.renamed[k].conditions, len(where[0])
         wanted = {name: given[joined][where][None] for name, joined in names.items() if joined in given}
         values = draw_given(task, part or Session(m), rng, 1, wanted)
-        flat = task.impose_on({name: value[0] for name, value in values.items()}, rng, m, {})
+        flat = impose_on(task, {name: value[0] for name, value in values.items()}, rng, m, {})
         for name, value in flat.items():
             joined = names[name]
             if drawn[joined].dtype != value.dtype:
@@ -316,9 +328,9 @@ class Mixing(Deciding):
         self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
         given = {
-            name: self._for_each_trial(name, np.asarray(value), n)
+            name: for_each_trial(self, name, value, n)
             for name, value in imposed.items()
-            if name in self._declared
+            if name in self.conditions
         }
         if not given:
             return dict(drawn)
@@ -340,7 +352,7 @@ class Mixing(Deciding):
         self._indices(wanted)
         if not len(rows):
             return drawn
-        fresh = self.draw_given(self.fresh_session(rng, len(rows)), rng, 1, {self.said_by: wanted[None, rows]}, None)
+        fresh = self.draw_given(fresh_session(self, rng, len(rows)), rng, 1, {self.said_by: wanted[None, rows]}, None)
         result = {}
         for name, values in drawn.items():
             if name not in fresh:  # of a wrapper around this one
@@ -353,9 +365,10 @@ class Mixing(Deciding):
     # ------------------------------------------------------------------ laying out
 
     def new_trial(self, trial: Trial) -> None:
-        trial._read.update(trial._conditions)
-        index = self._indices(trial._conditions[self.said_by])
-        timeline = trial.timeline
+        layout = trial.layout
+        layout.read.update(layout.conditions)
+        index = self._indices(trial.conditions[self.said_by])
+        timeline = layout.timeline
         timeline.names, timeline.then = self._periods, dict(self._then)
         timeline.steps = {name: np.zeros(trial.n, np.int64) for name in self._periods}
         for k in range(len(self.tasks)):
@@ -363,25 +376,25 @@ class Mixing(Deciding):
             if len(rows):
                 self._lay_out_task(trial, k, rows)
             else:
-                add_absent(trial, self._traits[k], self.renamed[k], self._periods)
+                add_absent(layout, self._traits[k], self.renamed[k], self._periods)
         if self._rule is not None:
             trial.show(self._rule, np.eye(len(self.tasks))[index], during=self._periods)
 
     def _lay_out_task(self, trial: Trial, k: int, rows: np.ndarray) -> None:
         task, names = self.tasks[k], self.renamed[k]
-        part = self._told(trial, k, rows)
+        part, layout = self._told(trial, k, rows), trial.layout
         spread = Spread(rows, trial.n, names)
         for name, steps in part.timeline.steps.items():
-            trial.timeline.steps[names.periods[name]][rows] = steps
+            layout.timeline.steps[names.periods[name]][rows] = steps
         everywhere = Span(tuple(names.periods.values()), where=spread.mask)
-        trial.holds.append(self._usual_hold(task, everywhere))
+        layout.holds.append(self._usual_hold(task, everywhere))
         if task.actions.rest is None and self.actions.rest is not None:
-            trial.weights.append(Weigh(0.0, everywhere))
-            trial.weights += [Weigh(1.0, spread.span(slot.span)) for slot in part.slots]
-        add_layout(trial, part, spread, self._periods)
+            layout.weights.append(Weigh(0.0, everywhere))
+            layout.weights += [Weigh(1.0, spread.span(slot.span)) for slot in part.slots]
+        add_layout(layout, part, spread, self._periods)
         if part.best_pay is not None:
-            best = np.full(trial.n, np.nan) if trial.best_pay is None else trial.best_pay
-            trial.best_pay = over(best, spread.array(part.best_pay), rows)
+            best = np.full(trial.n, np.nan) if layout.best_pay is None else layout.best_pay
+            layout.best_pay = over(best, spread.array(part.best_pay), rows)
 
     @staticmethod
     def _usual_hold(task: Task, everywhere: Span) -> Hold:
@@ -390,23 +403,17 @@ class Mixing(Deciding):
             return Hold(everywhere, 0.0)
         return Hold(everywhere, task.rewards["abort"], "end" if task.abort_ends_trial else "stay")
 
-    def _told(self, trial: Trial, k: int, rows: np.ndarray) -> Trial:
+    def _told(self, trial: Trial, k: int, rows: np.ndarray) -> Layout:
         """What a task says of its trials."""
         task, names = self.tasks[k], self.renamed[k]
-        conditions = {name: trial._conditions[joined][rows] for name, joined in names.conditions.items()}
-        durations = {
-            name.removeprefix(DURATION): dist.sample(trial.rng, len(rows))
-            for name, dist in task.imposed.items() if name.startswith(DURATION)
-        }  # fmt: skip
+        conditions = {name: trial.conditions[joined][rows] for name, joined in names.conditions.items()}
+        durations = imposed_durations(state_of(task), trial.rng, len(rows))
         back = {joined: name for name, joined in names.periods.items()}
         durations |= {
             back[joined]: np.asarray(ms) if np.ndim(ms) == 0 else np.asarray(ms)[rows]
-            for joined, ms in trial._imposed.items() if joined in back
+            for joined, ms in trial.layout.durations.items() if joined in back
         }  # fmt: skip
-        part = Trial(task, conditions, trial.rng, len(rows), durations, scalar=not task.batched)
-        task.new_trial(part)
-        part.check()
-        return part
+        return layout_of(task, conditions, trial.rng, len(rows), durations)
 
 
 def _equal(one: Any, other: Any) -> bool:

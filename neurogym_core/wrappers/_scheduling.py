@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.given import Drawn, check_free
+from neurogym_core.tasks.drawing import answer_condition, dimensions_of
+from neurogym_core.tasks.given import check_free
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.wrappers._deciding import Deciding
 from neurogym_core.wrappers._walk import Walk
@@ -32,7 +34,7 @@ class Scheduling(Deciding):
         self._names = tuple(dict.fromkeys(name for entry in self._entries for name in entry))
         self._check_names(owner)
         settings = {
-            name: changed.get(name, self._settings.get(name, default))
+            name: changed.get(name, state_of(self).settings.get(name, default))
             for name, default in (("order", "sequence"), ("length", 1), ("chance", 1.0), ("weights", ()), ("again", True),
                                   ("once", False), ("window", 100), ("criterion", 0.8), ("fallback", 0.0))
         }  # fmt: skip
@@ -58,20 +60,20 @@ class Scheduling(Deciding):
 
     def _renamed(self, name: str) -> str:
         """What is right goes by one name, whatever the task calls it."""
-        return ANSWER if name == self.task.answer_condition else name
+        return ANSWER if name == answer_condition(self.task) else name
 
     def _read(self, name: str, spec: Any) -> Distribution:
-        if name not in self._declared and name != ANSWER:
-            raise unknown("condition", name, [*self._declared, ANSWER], of=self.task.name)
-        declared = self._declared.get(self.task.answer_condition if name == ANSWER else name)
-        several = name != ANSWER and self.dimensions_of(name) > 0
+        if name not in self.conditions and name != ANSWER:
+            raise unknown("condition", name, [*self.conditions, ANSWER], of=self.task.name)
+        declared = self.conditions.get(answer_condition(self.task) if name == ANSWER else name)
+        several = name != ANSWER and dimensions_of(self, name) > 0
         return read_condition(self.task.name, name, spec, declared, several)
 
     def _check_names(self, owner: str) -> None:
         for name in self._names:
             if name in self.task.imposed:
                 raise self.refusal(f"its condition {name!r} is imposed with conditions=")
-            free = ANSWER if name == ANSWER else self._declared[name]
+            free = ANSWER if name == ANSWER else self.conditions[name]
             partial = any(name not in entry for entry in self._entries)
             if partial and name != ANSWER and not isinstance(free, Distribution):
                 raise InvalidValueError(
@@ -154,4 +156,4 @@ class Scheduling(Deciding):
             return np.asarray(entry[name].sample(rng, len(rows)))
         if name == ANSWER:
             return np.asarray(self.task.answer_of(self.task.draw_conditions(rng, len(rows))))
-        return np.asarray(self._declared[name].sample(rng, len(rows)))
+        return np.asarray(self.conditions[name].sample(rng, len(rows)))

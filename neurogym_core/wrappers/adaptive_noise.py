@@ -63,4 +63,4 @@ class AdaptiveNoise(Scheduling):
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
-        add_noise(trial, self._noisy_channels, np.atleast_1d(getattr(trial, self._sigma)))
+        add_noise(trial.layout, self._noisy_channels, np.atleast_1d(getattr(trial, self._sigma)))

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.given import Drawn
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers._deciding import Deciding
@@ -52,7 +53,7 @@ class CatchTrials(Deciding):
         if self.task.actions.continuous or self.task.step_action is not None:
             raise self.refusal("what its answers pay is worked out on every step")
         slots = [
-            slot for trial in laid_out(self.task) for slot in trial.slots if slot.amounts is None and slot.pays is None
+            slot for layout in laid_out(self.task) for slot in layout.slots if slot.amounts is None and slot.pays is None
         ]
         if not slots:
             raise self.refusal("it asks nothing that has a right answer at a fixed price (trial.answer)")
@@ -63,6 +64,7 @@ class CatchTrials(Deciding):
         self._cut = self._find_cut()
         self._caught = self.free_name("catch")
         self.vary(**{self._caught: self._drawn})
+        state_of(self).stateful = bool(self.start) or stateful(self.task)
 
     def _find_cut(self) -> float:
         """The value up to which a condition counts as low."""
@@ -83,10 +85,6 @@ class CatchTrials(Deciding):
         caught = rng.random(prior.n) < self.share  # type: ignore[attr-defined]
         return caught & (prior[self.condition] <= self._cut) if self.condition else caught
 
-    @property
-    def stateful(self) -> bool:
-        return bool(self.start) or self.task.stateful
-
     def draw_given(
         self,
         session: Session,
@@ -102,6 +100,6 @@ class CatchTrials(Deciding):
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
         caught = np.atleast_1d(getattr(trial, self._caught))
-        for slot in trial.slots:
+        for slot in trial.layout.slots:
             if slot.amounts is None and slot.pays is None:
                 slot.correct = np.where(caught, self.pays, slot.correct)

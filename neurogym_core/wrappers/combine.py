@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.given import Drawn, draw_given
+from neurogym_core.tasks.drawing import dimensions_of, draw_sessionless, impose_on, imposed_durations, stateful
+from neurogym_core.tasks.given import draw_given
+from neurogym_core.tasks.laying_out import hooked, layout_of
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.task import DURATION
+from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.trials.distributions import Choice, Distribution, parse
 from neurogym_core.trials.encoders import OneHot
-from neurogym_core.trials.trial import Frames, Slot, Span, Trial, to_steps
+from neurogym_core.trials.layout import Frames, Layout, Slot, Span, to_steps
+from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers._deciding import Deciding
 from neurogym_core.wrappers._joined import Traits, as_task, begin_inside, labels_of, united
 from neurogym_core.wrappers._layout import asked, laid_out
@@ -54,13 +57,12 @@ class Combine(Deciding):
     cue: bool = False
     share: bool = True
 
-    is_joint = True
-
     def define(self) -> None:
         if self.distractor is None:
             raise InvalidValueError("Combine was given no distractor; give distractor=…: an id, a task, or {task: …}.")
         self.other = as_task(self.distractor)
         self._other_label = labels_of((self.task, self.other))[1]
+        state_of(self).joint = True
         self._check_tasks()
         self._read_settings()
         self._join()
@@ -72,7 +74,7 @@ class Combine(Deciding):
         for task in (self.task, self.other):
             if task.dt != self.task.dt:
                 raise self.refusal(f"its steps last {self.task.dt:g} ms, and those of {task.name} {task.dt:g} ms")
-            if task.hooked:
+            if hooked(task):
                 raise self.refusal(f"{task.name} is computed on every step (step_action, …)")
             if task.actions.continuous or task.actions.rest_name is None:
                 raise self.refusal(f"{task.name} has no action of resting, so it cannot wait while the other is asked")
@@ -80,23 +82,23 @@ class Combine(Deciding):
             raise self.refusal(
                 f"{self.other.name} looks at what became of its last trial, and has no trials of its own here"
             )
-        for trial in laid_out(self.task):
-            if _leaves_order(trial):
+        for layout in laid_out(self.task):
+            if _leaves_order(layout):
                 raise self.refusal(
                     f"{self.task.name} leaves the order of its periods (then=), which would move the distractor"
                 )
-        for trial in laid_out(self.other):
-            if trial.timeline.untimed or any(slot.leads is not None for slot in trial.slots):
+        for layout in laid_out(self.other):
+            if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
                 raise self.refusal(
                     f"{self.other.name} has a period without a timer, or choices that lead to periods of their own"
                 )
-            if not trial.slots:
+            if not layout.slots:
                 raise self.refusal(f"{self.other.name} asks nothing")
-            self._check_contiguous(trial)
+            self._check_contiguous(layout)
 
-    def _check_contiguous(self, trial: Trial) -> None:
-        order = trial.timeline.names
-        for slot in trial.slots:
+    def _check_contiguous(self, layout: Layout) -> None:
+        order = layout.timeline.names
+        for slot in layout.slots:
             places = [order.index(name) for name in slot.span.periods]
             if places != list(range(places[0], places[-1] + 1)):
                 raise self.refusal(
@@ -135,14 +137,15 @@ class Combine(Deciding):
         _, (_, self._slots) = united([one.slots for one in traits], ("", *label), _never)
         _, (_, self._notes) = united([dict.fromkeys(one.notes) for one in traits], ("", *label), _never)
         conditions, (_, self._conditions) = united([self.task.conditions, self.other.conditions], ("", *label), _never)
-        self._declared = dict(conditions)
-        self._dimensions |= {joined: self.other.dimensions_of(name) for name, joined in self._conditions.items()}
+        state = state_of(self)
+        state.declared = dict(conditions)
+        state.dimensions |= {joined: dimensions_of(self.other, name) for name, joined in self._conditions.items()}
         self._onset_name = self.free_name("onset")
         self.vary(**{self._onset_name: self._onset})
         self._kind_name = None
         if self.weights:
             self._kind_name = self.free_name("combined") if not self.cue else self._cue
-            self._declared[self._kind_name] = Choice(KINDS, p=self.weights)
+            state.declared[self._kind_name] = Choice(KINDS, p=self.weights)
 
     def _join_actions(self, label: str) -> None:
         rest, own = self.task.actions.rest_name, self.other.actions.rest_name
@@ -161,31 +164,24 @@ class Combine(Deciding):
         mains = laid_out(self.task)
         for main in mains:
             onset = np.asarray(self._onset.sample(rng, main.n), float)
-            conditions = self.other.draw_sessionless(rng, main.n, {})
+            conditions = draw_sessionless(self.other, rng, main.n, {})
             for part in self._parts(conditions, rng, main.n, {}):
                 self._check_in_time(main, part, onset)
 
     def _parts(
         self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, durations: Mapping
-    ) -> list[Trial]:
+    ) -> list[Layout]:
         if self.other.batched:
             return [self._told(conditions, rng, n, durations)]
         return [self._told({k: v[i : i + 1] for k, v in conditions.items()}, rng, 1, {}) for i in range(n)]
 
     def _told(
         self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, durations: Mapping
-    ) -> Trial:
-        imposed = {
-            name.removeprefix(DURATION): dist.sample(rng, n)
-            for name, dist in self.other.imposed.items()
-            if name.startswith(DURATION)
-        }
-        part = Trial(self.other, conditions, rng, n, {**imposed, **durations}, scalar=not self.other.batched)
-        self.other.new_trial(part)
-        part.check()
-        return part
+    ) -> Layout:
+        imposed = imposed_durations(state_of(self.other), rng, n)
+        return layout_of(self.other, conditions, rng, n, {**imposed, **durations})
 
-    def _check_in_time(self, main: Trial, part: Trial, onset: np.ndarray) -> None:
+    def _check_in_time(self, main: Layout, part: Layout, onset: np.ndarray) -> None:
         lasts = sum(main.timeline.steps.values()) * main.dt
         if main.n != part.n:
             lasts, onset = lasts[: part.n], onset[: part.n]
@@ -203,7 +199,7 @@ class Combine(Deciding):
                 if main.n == part.n and self._actions[slot.group] == other.group:
                     self._check_apart(slot, moved, other, main)
 
-    def _check_apart(self, slot: Slot, moved: Span, other: Slot, main: Trial) -> None:
+    def _check_apart(self, slot: Slot, moved: Span, other: Slot, main: Layout) -> None:
         window = _Inside(main, np.zeros(main.n), main.timeline.names).window(other.span)
         overlap = asked(slot) & asked(other) & (moved.start < window.stop - 1e-6) & (window.start < moved.stop - 1e-6)
         if overlap.any():
@@ -220,7 +216,7 @@ class Combine(Deciding):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
-        if self.other.stateful:
+        if stateful(self.other):
             begin_inside(session, f"combine_{self.depth}", self.other, rng)
 
     def draw_given(
@@ -232,11 +228,11 @@ class Combine(Deciding):
         answer: np.ndarray | None,
     ) -> Drawn:
         own = {name: imposed[joined] for name, joined in self._conditions.items() if joined in imposed}
-        part = getattr(session, f"combine_{self.depth}") if self.other.stateful else Session(len(session))
+        part = getattr(session, f"combine_{self.depth}") if stateful(self.other) else Session(len(session))
         part.trial = session.trial.copy()
         drawn = draw_given(self.other, part, rng, trials, own)
         flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
-        flat = self.other.impose_on(flat, rng, trials * len(session), {})
+        flat = impose_on(self.other, flat, rng, trials * len(session), {})
         shape = (trials, len(session))
         joined = {self._conditions[name]: values.reshape(*shape, *values.shape[1:]) for name, values in flat.items()}
         return self.draw_below(session, rng, trials, {**imposed, **joined}, answer)
@@ -247,42 +243,43 @@ class Combine(Deciding):
         super().new_trial(trial)
         there = self._there(trial)
         if there is not None:
-            self._hide_main(trial, there != "distractor")
+            self._hide_main(trial.layout, there != "distractor")
         conditions = {}
         for name, joined in self._conditions.items():
-            trial._read.add(joined)
-            conditions[name] = trial._conditions[joined]
+            trial.layout.read.add(joined)
+            conditions[name] = trial.conditions[joined]
         onset = np.broadcast_to(np.asarray(getattr(trial, self._onset_name), float), (trial.n,))
         part = self._told(conditions, trial.rng, trial.n, {})
         shown = None if there is None else there != "main"
-        self._add(trial, part, _Inside(part, onset, trial.timeline.names, shown))
+        names = trial.layout.timeline.names
+        self._add(trial.layout, part, _Inside(part, onset, names, shown))
         if self.cue:
             present = np.stack(
                 [np.ones(trial.n, bool)] * 2 if there is None else [there != "distractor", there != "main"], axis=1
             )
-            trial.show(self._cue, present.astype(np.float32), during=trial.timeline.names)
+            trial.show(self._cue, present.astype(np.float32), during=names)
 
     def _there(self, trial: Trial) -> np.ndarray | None:
         """(n,) which of the tasks there are; None: both."""
         return None if self._kind_name is None else np.atleast_1d(getattr(trial, self._kind_name))
 
     @staticmethod
-    def _hide_main(trial: Trial, there: np.ndarray) -> None:
-        for edits in (trial.shows, trial.frame_list, trial.slots, trial.charges, trial.weights):
+    def _hide_main(layout: Layout, there: np.ndarray) -> None:
+        for edits in (layout.shows, layout.frames, layout.slots, layout.charges, layout.weights):
             for edit in edits:
                 where = there if edit.span.where is None else there & edit.span.where
                 edit.span = replace(edit.span, where=where)
 
-    def _add(self, trial: Trial, part: Trial, inside: _Inside) -> None:
+    def _add(self, layout: Layout, part: Layout, inside: _Inside) -> None:
         for show in part.shows:
-            trial.shows += [
+            layout.shows += [
                 replace(show, channel=self._channels[show.channel], span=span) for span in inside.pieces(show.span)
             ]
-        trial.frame_list += [inside.frames(frames, self._channels) for frames in part.frame_list]
+        layout.frames += [inside.frames(frames, self._channels) for frames in part.frames]
         for charge in part.charges:
-            trial.charges += [replace(charge, span=span) for span in inside.pieces(charge.span)]
+            layout.charges += [replace(charge, span=span) for span in inside.pieces(charge.span)]
         for slot in part.slots:
-            trial.slots.append(
+            layout.slots.append(
                 replace(
                     slot,
                     name=self._slots[slot.name],
@@ -293,14 +290,14 @@ class Combine(Deciding):
                 )
             )
         for name, values in part.notes.items():
-            trial.notes[self._notes[name]] = values
+            layout.notes[self._notes[name]] = values
 
 
 class _Inside:
     """Stretches of a trial that begins `onset` ms (n,) after another does, in the time of that one."""
 
     def __init__(
-        self, part: Trial, onset: np.ndarray, periods: tuple[str, ...], shown: np.ndarray | None = None
+        self, part: Layout, onset: np.ndarray, periods: tuple[str, ...], shown: np.ndarray | None = None
     ) -> None:
         self.part, self.periods, self.shown = part, periods, shown
         self.dt = part.dt
@@ -358,12 +355,12 @@ class _Inside:
         return k
 
 
-def _leaves_order(trial: Trial) -> bool:
+def _leaves_order(layout: Layout) -> bool:
     """Whether anything leads to a period, or time stands still."""
-    names = set(trial.timeline.names)
-    leads = any(slot.leads is not None and (slot.leads >= 0).any() for slot in trial.slots)
-    then = {target for slot in trial.slots for target in slot.then.values()} | {hold.then for hold in trial.holds}
-    return bool(leads or trial.timeline.untimed or trial.timeline.then or then & (names | {"restart"}))
+    names = set(layout.timeline.names)
+    leads = any(slot.leads is not None and (slot.leads >= 0).any() for slot in layout.slots)
+    then = {target for slot in layout.slots for target in slot.then.values()} | {hold.then for hold in layout.holds}
+    return bool(leads or layout.timeline.untimed or layout.timeline.then or then & (names | {"restart"}))
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -8,7 +8,8 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.wrapper import TaskWrapper
-from neurogym_core.trials.trial import Slot, Trial
+from neurogym_core.trials.layout import Slot
+from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers._layout import asked, laid_out
 
 
@@ -34,7 +35,7 @@ class MissPenalty(TaskWrapper):
             raise self._refusal("there is no action of resting, so nothing can be missed")
         if self.task.actions.continuous and self.task.actions.trigger is None:
             raise self._refusal("its continuous actions are judged without a trigger=, so nothing can be missed")
-        if not any(_missable(slot).any() for trial in laid_out(self.task) for slot in trial.slots):
+        if not any(_missable(slot).any() for layout in laid_out(self.task) for slot in layout.slots):
             raise self._refusal("it asks nothing that can be missed (trial.answer, trial.pay)")
 
     def _refusal(self, why: str) -> NotSupportedError:
@@ -42,7 +43,7 @@ class MissPenalty(TaskWrapper):
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
-        for slot in trial.slots:
+        for slot in trial.layout.slots:
             slot.miss = np.where(_missable(slot), slot.miss + self.reward, slot.miss)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.state import state_of
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.wrappers._mixing import Mixing
 
@@ -54,4 +55,4 @@ class Mixture(Mixing):
             raise InvalidValueError(
                 "Mixture was given no other task; give others=[…]: ids, tasks, or mappings such as {task: 'GoNogo-v0'}."
             )
-        self._mix((self.task, *self._read_others(self.others)), self._settings, rule=self.rule)
+        self._mix((self.task, *self._read_others(self.others)), state_of(self).settings, rule=self.rule)

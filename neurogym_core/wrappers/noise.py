@@ -8,7 +8,8 @@ from typing import Any
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
-from neurogym_core.trials.trial import Show, Span, Trial
+from neurogym_core.trials.layout import Layout, Show, Span
+from neurogym_core.trials.trial import Trial
 
 
 class Noise(TaskWrapper):
@@ -38,7 +39,7 @@ class Noise(TaskWrapper):
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
-        add_noise(trial, self._noisy_channels, self.sigma)
+        add_noise(trial.layout, self._noisy_channels, self.sigma)
 
 
 def noisy_channels(task: Task, on: tuple[str, ...]) -> tuple[str, ...]:
@@ -53,6 +54,6 @@ def noisy_channels(task: Task, on: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(on) or tuple(task.channels)
 
 
-def add_noise(trial: Trial, channels: tuple[str, ...], sigma: Any) -> None:
+def add_noise(layout: Layout, channels: tuple[str, ...], sigma: Any) -> None:
     """Add noise of `sigma`, a number or (n,), to these channels on all steps."""
-    trial.shows.extend(Show(channel, 0, Span(trial.timeline.names), sigma) for channel in channels)
+    layout.shows.extend(Show(channel, 0, Span(layout.timeline.names), sigma) for channel in channels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answer_condition, stateful
 from neurogym_core.wrappers._scheduling import Scheduling
 from neurogym_core.wrappers.side_bias import answer_block, answer_rows
 
@@ -34,8 +35,8 @@ class RandomAnswers(Scheduling):
         self._set_up([answer_block(self.task.answers, row)])
 
     def _has_no_effect(self, row: np.ndarray) -> bool:
-        declared = self.task.conditions.get(self.task.answer_condition)
-        if self.task.stateful or not hasattr(declared, "probabilities"):
+        declared = self.task.conditions.get(answer_condition(self.task))
+        if stateful(self.task) or not hasattr(declared, "probabilities"):
             return False
         own = [declared.probabilities[declared.support() == answer].sum() for answer in self.task.answers]
         return bool(np.allclose(row, own))

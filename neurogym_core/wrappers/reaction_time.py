@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.wrapper import TaskWrapper
-from neurogym_core.trials.trial import STAY, Charge, Slot, Span, Trial
+from neurogym_core.trials.layout import STAY, Charge, Layout, Slot, Span
+from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers._layout import laid_out
 
 
@@ -44,13 +46,13 @@ class ReactionTime(TaskWrapper):
             raise InvalidValueError(
                 f"ReactionTime was given urgency={self.urgency!r}; it needs a finite reward per 100 ms."
             )
-        if getattr(self.task, "is_joint", False):
+        if state_of(self.task).joint:
             raise self._refusal(
                 "it is several tasks, each with evidence of its own; apply ReactionTime to each of them before joining them"
             )
         self._evidence = self._evidence_periods()
-        trials = laid_out(self.task)
-        slots = [slot for trial in trials for slot in trial.slots]
+        layouts = laid_out(self.task)
+        slots = [slot for layout in layouts for slot in layout.slots]
         self._slot = self._first_asked(slots)
         entries = [slot for slot in slots if slot.name == self._slot]
         self._priced = all(slot.amounts is not None for slot in entries)
@@ -58,7 +60,7 @@ class ReactionTime(TaskWrapper):
         self._check_moved(moved)
         self._asked_from = min(self._place(slot.span.periods[0]) for slot in moved)
         self._window = self._window_periods(moved)
-        self._dropped = self._dropped_periods(trials) if self.end_on_stimulus else ()
+        self._dropped = self._dropped_periods(layouts) if self.end_on_stimulus else ()
         self._check_dropped([slot for slot in slots if not self._moves(slot)])
 
     # ------------------------------------------------------------------ what there is to move
@@ -130,9 +132,9 @@ class ReactionTime(TaskWrapper):
         )
         return self.task.period_names[self._place(self._evidence[0]) : self._place(end) + 1]
 
-    def _dropped_periods(self, trials: list[Trial]) -> tuple[str, ...]:
+    def _dropped_periods(self, layouts: list[Layout]) -> tuple[str, ...]:
         """The periods after the evidence, but for those that something leads to."""
-        reached = set().union(*(_destinations(trial) for trial in trials))
+        reached = set().union(*(_destinations(layout) for layout in layouts))
         later = self.task.period_names[self._place(self._evidence[-1]) + 1 :]
         return tuple(name for name in later if name not in reached)
 
@@ -154,30 +156,31 @@ class ReactionTime(TaskWrapper):
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
-        self._move_cue(trial)
-        trial.slots[:] = [self._moved(trial, slot) for slot in trial.slots]
+        layout = trial.layout
+        self._move_cue(layout)
+        layout.slots[:] = [self._moved(layout, slot) for slot in layout.slots]
         for name in self._dropped:
-            trial.timeline.steps[name] = np.zeros(trial.n, np.int64)
-            trial.timeline.untimed.discard(name)
+            layout.timeline.steps[name] = np.zeros(trial.n, np.int64)
+            layout.timeline.untimed.discard(name)
 
-    def _moved(self, trial: Trial, slot: Slot) -> Slot:
+    def _moved(self, layout: Layout, slot: Slot) -> Slot:
         if not self._moves(slot):
             return slot
-        span = Span(self._window, stop=self._stop(trial, slot.span), where=slot.span.where)
+        span = Span(self._window, stop=self._stop(layout, slot.span), where=slot.span.where)
         if self.urgency:
-            trial.charges.append(Charge(self.urgency, span))
+            layout.charges.append(Charge(self.urgency, span))
         return replace(slot, span=span)
 
-    def _stop(self, trial: Trial, span: Span) -> np.ndarray | None:
+    def _stop(self, layout: Layout, span: Span) -> np.ndarray | None:
         """The closing of a window that had one of its own, now in ms from the onset of the evidence."""
         if self.end_on_stimulus or span.stop is None:
             return None
         earlier = self.task.period_names[self._place(self._window[0]) : self._place(span.periods[0])]
-        return span.stop + sum(trial.timeline.steps[name] for name in earlier) * trial.dt
+        return span.stop + sum(layout.timeline.steps[name] for name in earlier) * layout.dt
 
-    def _move_cue(self, trial: Trial) -> None:
+    def _move_cue(self, layout: Layout) -> None:
         """End a cue that was on until the window opened where it opens now; let one that came with it come along."""
-        for edits, name in ((trial.shows, "channel"), (trial.frame_list, "name")):
+        for edits, name in ((layout.shows, "channel"), (layout.frames, "name")):
             for edit in [edit for edit in edits if getattr(edit, name) == self.go_cue]:
                 edit.span = replace(edit.span, periods=self._cue_periods(edit.span.periods))
                 if not edit.span.periods:
@@ -193,11 +196,11 @@ def _goes_on(slot: Slot) -> bool:
     return bool((slot.leads == STAY).any()) if slot.leads is not None else "wait" in slot.then.values()
 
 
-def _destinations(trial: Trial) -> set[str]:
+def _destinations(layout: Layout) -> set[str]:
     """Periods that answers, breaks of a hold, or the end of a period lead to."""
-    names = trial.timeline.names
+    names = layout.timeline.names
     by_choice = {
-        names[place] for slot in trial.slots if slot.leads is not None for place in np.unique(slot.leads) if place >= 0
+        names[place] for slot in layout.slots if slot.leads is not None for place in np.unique(slot.leads) if place >= 0
     }
-    by_outcome = {place for slot in trial.slots if slot.leads is None for place in slot.then.values()}
-    return {*by_choice, *by_outcome, *trial.timeline.then.values(), *(hold.then for hold in trial.holds)} & set(names)
+    by_outcome = {place for slot in layout.slots if slot.leads is None for place in slot.then.values()}
+    return {*by_choice, *by_outcome, *layout.timeline.then.values(), *(hold.then for hold in layout.holds)} & set(names)

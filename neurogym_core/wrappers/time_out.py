@@ -7,7 +7,8 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.distributions import Distribution, parse
-from neurogym_core.trials.trial import END, Hold, Slot, Span, Trial
+from neurogym_core.trials.layout import END, Hold, Layout, Slot, Span
+from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers._layout import asked, laid_out
 
 AFTER = ("error", "miss")
@@ -39,12 +40,12 @@ class TimeOut(TaskWrapper):
             raise self._refusal("it has a period 'timeout' already")
         if self.task.step_action is not None:
             raise self._refusal("it computes what actions do on every step (step_action)")
-        trials = laid_out(self.task)
-        slots = [slot for trial in trials for slot in trial.slots]
+        layouts = laid_out(self.task)
+        slots = [slot for layout in layouts for slot in layout.slots]
         if "error" in self.after and not any(_errs(slot) for slot in slots):
             raise self._refusal("no wrong answer ends its trials (trial.answer with then='end')")
         if "miss" in self.after:
-            self._check_misses(trials)
+            self._check_misses(layouts)
         self.timing = {**self.task.timing, "timeout": self._duration}  # type: ignore[assignment]
 
     def _check_settings(self) -> None:
@@ -61,14 +62,14 @@ class TimeOut(TaskWrapper):
                 f"TimeOut was given duration={self.duration!r}; give ms above 0, or a distribution of them."
             )
 
-    def _check_misses(self, trials: list[Trial]) -> None:
+    def _check_misses(self, layouts: list[Layout]) -> None:
         """A miss is that the last period runs out: nothing else may lead there."""
         last = self.task.period_names[-1]
-        slots = [slot for trial in trials for slot in trial.slots]
+        slots = [slot for layout in layouts for slot in layout.slots]
         closing = [slot for slot in slots if last in slot.span.periods and slot.span.stop is None]
         rests = any(slot.right is not None and (asked(slot) & ~slot.right.any(axis=1)).any() for slot in slots)
         waits = any("wait" in slot.then.values() and slot.leads is None for slot in slots)
-        if not closing or rests or waits or any(last in trial.timeline.then for trial in trials):
+        if not closing or rests or waits or any(last in layout.timeline.then for layout in layouts):
             raise self._refusal(
                 "its trials also come to their end without a miss (resting is right, or an answer waits); use after=('error',)"
             )
@@ -78,14 +79,15 @@ class TimeOut(TaskWrapper):
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
-        timeline = trial.timeline
-        last, timeline.names = timeline.names[-1], (*timeline.names, "timeout")
-        trial._set_duration("timeout", {})
+        layout = trial.layout
+        timeline = layout.timeline
+        last = timeline.names[-1]
+        trial.add_period("timeout")
         if "miss" not in self.after:
             timeline.then.setdefault(last, "end")
-        trial.holds.append(Hold(Span(("timeout",)), 0.0))
+        layout.holds.append(Hold(Span(("timeout",)), 0.0))
         if "error" in self.after:
-            for slot in trial.slots:
+            for slot in layout.slots:
                 self._lead(slot, timeline.names.index("timeout"))
 
     def _lead(self, slot: Slot, place: int) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.given import Drawn, check_free
+from neurogym_core.tasks.drawing import answer_condition
+from neurogym_core.tasks.given import check_free
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import Outcome
 from neurogym_core.wrappers._deciding import Deciding
@@ -162,7 +164,7 @@ class TrialHistory(Deciding):
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
     ) -> Drawn:
-        self.clash({"the right answer"} if answer is not None or self.task.answer_condition in imposed else ())
+        self.clash({"the right answer"} if answer is not None or answer_condition(self.task) in imposed else ())
         context = self.walk.advance(session, rng, trials)
         if self.reset:
             self._forget(session, rng)

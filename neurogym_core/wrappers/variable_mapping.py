@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import unknown
-from neurogym_core.tasks.given import Drawn
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.trial import Slot, Trial
+from neurogym_core.trials.layout import Slot
+from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers._deciding import Deciding
 from neurogym_core.wrappers._layout import laid_out
 from neurogym_core.wrappers._walk import Walk
@@ -48,7 +49,7 @@ class VariableMapping(Deciding):
         if self.group and self.group not in self.task.actions:
             raise unknown("action", self.group, self.task.actions, of=self.task.name)
         slots = [
-            slot for trial in laid_out(self.task) for slot in trial.slots if not self.group or slot.group == self.group
+            slot for layout in laid_out(self.task) for slot in layout.slots if not self.group or slot.group == self.group
         ]
         asked = [slot for slot in slots if slot.right is not None and slot.right.shape[1] > 1 and slot.amounts is None]
         if not asked:
@@ -107,8 +108,9 @@ class VariableMapping(Deciding):
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
+        layout = trial.layout
         mapping = np.asarray(getattr(trial, self._mapping)).reshape(trial.n, self._k)
-        trial.slots[:] = [_exchanged(slot, mapping) if slot.group == self._group else slot for slot in trial.slots]
+        layout.slots[:] = [_exchanged(slot, mapping) if slot.group == self._group else slot for slot in layout.slots]
 
 
 def _another(mapping: np.ndarray, rng: np.random.Generator) -> np.ndarray:

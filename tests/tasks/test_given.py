@@ -9,6 +9,7 @@ import pytest
 
 from neurogym_core import Choice, Session, Task, TaskWrapper
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.drawing import fresh_session
 from neurogym_core.tasks.given import check_free, draw_given
 
 
@@ -64,7 +65,7 @@ STACKS = (Plain(), Counting(), Passing(Plain()), Passing(Counting()), Flashing(C
 @pytest.mark.parametrize("task", STACKS, ids=lambda task: task.name)
 def test_what_is_given_is_drawn_and_the_rest_is_drawn_as_ever(task):
     rng = np.random.default_rng(0)
-    session = task.fresh_session(rng, 4)
+    session = fresh_session(task, rng, 4)
     session.trial[:] = 7
     side = rng.integers(0, 2, (6, 4))
     drawn = draw_given(task, session, rng, 6, {}, side)
@@ -83,7 +84,7 @@ def test_what_the_task_decides_itself_cannot_be_given():
     rng = np.random.default_rng(0)
     task = Counting()
     with pytest.raises(InvalidValueError, match=r"the draw\(\) of Counting imposes strength"):
-        draw_given(task, task.fresh_session(rng, 2), rng, 1, {"strength": np.ones((1, 2))})
+        draw_given(task, fresh_session(task, rng, 2), rng, 1, {"strength": np.ones((1, 2))})
     with pytest.raises(NotSupportedError, match=r"Mine cannot be applied to Counting: .* Leave one of the two out"):
         check_free(task, "Mine", {"strength": np.array([1, 1])})
     check_free(task, "Mine", answer=np.array([0, 1]))

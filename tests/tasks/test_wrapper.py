@@ -12,6 +12,7 @@ import pytest
 
 from neurogym_core import Choice, Dataset, Session, Task, TaskEnv, TaskVectorEnv, TaskWrapper, make_task
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, UnknownNameError
+from neurogym_core.tasks.drawing import stateful
 
 
 class Plain(Task):
@@ -72,7 +73,7 @@ class Louder(TaskWrapper):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        for show in trial.shows:
+        for show in trial.layout.shows:
             show.noise = show.noise * self.factor
         trial.show("cue", 1, during="stimulus", where=np.atleast_1d(trial.cued))
 
@@ -101,7 +102,7 @@ def test_a_wrapper_that_changes_nothing_changes_nothing(task):
 def test_what_a_wrapper_changes_reaches_every_player(task):
     wrapped = Louder(task())
     assert wrapped.channels.size == 2
-    assert wrapped.stateful == task().stateful
+    assert stateful(wrapped) == stateful(task())
     single, vector = TaskEnv(wrapped), TaskVectorEnv(wrapped, 1, autoreset_mode="SameStep")
     a, b = single.reset(seed=1)[0], vector.reset(seed=1)[0]
     for step in range(100):

@@ -146,11 +146,11 @@ class UndeclaredValue(Right):
 
 
 class DrawsForItself(Right):
-    """The strength that is shown and recorded is drawn when the trial is laid out."""
+    """The strength that is recorded is drawn when the trial is laid out."""
 
     def new_trial(self, trial):
-        trial.strength[:] = trial.rng.choice([0.5, 1.0], trial.n)
         super().new_trial(trial)
+        trial.layout.conditions["strength"] = trial.rng.choice([0.5, 1.0], trial.n)
 
 
 class AsksTooLate(Right):

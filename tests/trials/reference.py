@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from neurogym_core.trials.trial import END, STAY, Slot, Span, Trial
+from neurogym_core.trials.layout import END, STAY, Layout, Slot, Span
 
 RESTARTS_GUARD = 1000
 """No trial of these tests jumps over so many empty periods in a row."""
@@ -26,14 +26,14 @@ def steps_of(ms: float, dt: float) -> int:
 class WrittenTrial:
     """One of the trials that `new_trial` laid out: what is seen, asked and right on each step of each period."""
 
-    def __init__(self, trial: Trial, i: int) -> None:
-        self.trial, self.i = trial, i
-        self.task = trial._task
+    def __init__(self, layout: Layout, i: int) -> None:
+        self.trial, self.i = layout, i
+        self.task = layout.interface
         self.dt = self.task.dt
-        self.names = trial.timeline.names
+        self.names = layout.timeline.names
         self.length = [self._length(name) for name in self.names]
-        self.conditions = {name: values[i] for name, values in trial.conditions.items()}
-        self.notes = {name: values[i] for name, values in trial.notes.items()}
+        self.conditions = {name: values[i] for name, values in layout.conditions.items()}
+        self.notes = {name: values[i] for name, values in layout.notes.items()}
 
     def _length(self, name: str) -> int:
         timed = {name: int(self.trial.timeline.steps[name][self.i]) for name in self.names}
@@ -43,9 +43,8 @@ class WrittenTrial:
         return max(self._limit_of(sum(timed.values())) - sum(timed.values()), 1)
 
     def _limit_of(self, drawn: int) -> int:
-        if self.task.max_duration is None:
-            return 10 * drawn
-        return max(int(self.task.max_duration / self.dt + 0.5), 1)
+        limits = [10 * drawn if ms is None else max(int(ms / self.dt + 0.5), 1) for ms in self.task.limits]
+        return max(limits)
 
     @property
     def limit(self) -> int:
@@ -80,7 +79,7 @@ class WrittenTrial:
             units = self.task.channels[show.channel]
             for j in range(units.stop - units.start):
                 seen[units.start + j] += float(_entry(show.value, self.i, j))
-        for frames in self.trial.frame_list:
+        for frames in self.trial.frames:
             value = self._frame(frames, p, k)
             if value is not None:
                 units = self.task.channels[frames.name]

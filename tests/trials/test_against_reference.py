@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 
 def written(batch) -> list:
     """The trials of a batch as `new_trial` wrote them down."""
-    return [reference.WrittenTrial(batch.sources[k]._trial, i) for k, i in batch.origin.T]
+    return [reference.WrittenTrial(batch.sources[k].layout, i) for k, i in batch.origin.T]
 
 
 # ---------------------------------------------------------------------- the table
@@ -119,7 +119,7 @@ class Stream:
             block = self.dealer.block()
             self.batch, self.waiting = block.types.batch, block.kind.tolist()
         source, row = self.batch.origin[:, self.waiting.pop(0)]
-        return reference.WrittenTrial(self.batch.sources[source]._trial, row)
+        return reference.WrittenTrial(self.batch.sources[source].layout, row)
 
 
 def subjects(task, seed, n):

@@ -10,6 +10,7 @@ from wrapper_small_tasks import Arms, Blocked, Choosing, Counting, Going, Learni
 
 from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.laying_out import lay_out_imposed
 from neurogym_core.wrappers import Combine, ReactionTime, TimeOut
 
 
@@ -24,12 +25,12 @@ def test_both_tasks_are_in_a_trial_each_on_its_own_channels():
     assert list(task.actions) == ["fixate", "choose", "go"]
     assert task.period_names == TwoSides().period_names
     batch = task.sample(30, seed=0)
-    main = TwoSides().lay_out_imposed(
+    main = lay_out_imposed(TwoSides(), 
         np.random.default_rng(0), 30,
         {**{name: batch.conditions[name] for name in ("side", "strength")},
          "duration.delay": batch.period_steps["delay"] * 100},
     )  # fmt: skip
-    other = Going().lay_out_imposed(np.random.default_rng(0), 30, {"go": batch.conditions["go"]})
+    other = lay_out_imposed(Going(), np.random.default_rng(0), 30, {"go": batch.conditions["go"]})
     np.testing.assert_array_equal(batch.render(None)[:, :3], main.render(None))
     begin = np.cumsum(batch.steps) - batch.steps
     seen = batch.render(None)[:, 3:]

@@ -14,6 +14,7 @@ from wrapper_small_tasks import Arms, Blocked, Choosing, Computed, Counting, Goi
 
 from neurogym_core import Dataset, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.tasks.laying_out import lay_out_imposed
 from neurogym_core.wrappers import Curriculum, Mixture, ReactionTime, Schedule, SideBias, TimeOut, Transfer
 
 MANY = (Going, TwoSides, Timed, Blocked, Computed)
@@ -65,7 +66,7 @@ def test_a_trial_is_a_trial_of_its_task(k):
     durations = {
         f"duration.{name}": batch.period_steps[joined] * task.dt for name, joined in names.periods.items()
     }
-    alone = own.lay_out_imposed(np.random.default_rng(0), 12, {**conditions, **durations})
+    alone = lay_out_imposed(own, np.random.default_rng(0), 12, {**conditions, **durations})
     seen, expected = batch.render(None), alone.render(None)
     for name, joined in names.channels.items():
         np.testing.assert_array_equal(seen[:, task.channels[joined]], expected[:, own.channels[name]])
@@ -187,7 +188,7 @@ def test_tasks_that_are_laid_out_one_by_one_are_mixed_too():
     batch = Mixture(OneByOne(), others=(Choosing(), Going())).sample(30, seed=0)
     assert set(batch.conditions["task"]) == {"OneByOne", "Choosing", "Going"}
     one = batch.take(batch.conditions["task"] == "OneByOne")
-    alone = OneByOne().lay_out_imposed(np.random.default_rng(0), len(one), {k: one.conditions[k] for k in ("side", "strength")})
+    alone = lay_out_imposed(OneByOne(), np.random.default_rng(0), len(one), {k: one.conditions[k] for k in ("side", "strength")})
     np.testing.assert_array_equal(one.render(None)[:, :4], alone.render(None))
     np.testing.assert_array_equal(one.render_targets(), alone.render_targets())
 

@@ -196,4 +196,4 @@ def test_the_oracles_path_is_known_without_the_payoffs(task, wrap):
     """A last period that only errors lead to is left out as by who plays; nothing else makes these tasks jump."""
     batch = make_task(task, wrap=wrap if task is not Going else "TimeOut").sample(50, seed=0)
     assert not batch.jumps
-    np.testing.assert_array_equal(batch.path, batch.payoffs.oracle_path(batch))
+    np.testing.assert_array_equal(batch.path, batch.payoffs.oracle_path(batch.duration, batch.untimed_places))

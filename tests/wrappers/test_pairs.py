@@ -21,6 +21,7 @@ from neurogym_core import Dataset, TaskWrapper, make, make_vec, run
 from neurogym_core.ecosystem.discovery import installed, load_wrapper
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play import dataset, dealer
+from neurogym_core.tasks.drawing import has_answer
 
 WRAPPERS = sorted(info.name for info in installed().wrappers if info.namespace == "core")
 KINDS = {kind.__name__: kind for kind in small.KINDS}
@@ -44,7 +45,7 @@ def settings_of(name: str, kind: str) -> dict:
     return {
         "Schedule": {"blocks": [{condition: values[0].item()}, {}], "length": 3},
         "SideBias": {"length": 5},
-        "RandomAnswers": {"probs": np.eye(len(task.answers))[0].tolist() if task.has_answer else [1.0]},
+        "RandomAnswers": {"probs": np.eye(len(task.answers))[0].tolist() if has_answer(task) else [1.0]},
         "TrialHistory": {"contexts": ["repeating", "alternating"], "length": 5},
         "AdaptiveNoise": {"window": 3},
         "Mixture": {"others": [small.Going()]},

@@ -11,6 +11,7 @@ import pytest
 
 from neurogym_core import Axis, Choice, Dataset, Task, TaskEnv, TaskVectorEnv, make, make_task, make_vec, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.wrappers import ReactionTime, TrialHistory
 
 
@@ -200,7 +201,7 @@ def test_wrappers_wrap_wrappers():
     both = make_task(Dots, wrap=[("TrialHistory", {"probs": 0.9}), ("ReactionTime", {"urgency": -0.1})])
     other = make_task(Dots, wrap=[ReactionTime, TrialHistory])
     for task in (both, other):
-        assert task.stateful
+        assert stateful(task)
         side = run(task, "oracle", 300, num_envs=1, seed=0)["side"]
         # 0.9 (0.8) of 299 pairs repeat; 0.65 is 6 standard errors away.
         assert (side[1:] == side[:-1]).mean() > 0.65

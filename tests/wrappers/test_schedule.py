@@ -14,6 +14,7 @@ from wrapper_small_tasks import Arms, Blocked, Choosing, Computed, Going, Steeri
 
 from neurogym_core import Choice, Dataset, Task, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.tasks.drawing import fresh_session
 from neurogym_core.wrappers import RandomAnswers, Schedule, SideBias, TrialHistory, VariableChoices
 
 STRONG_WEAK = ({"strength": 4}, {"strength": 1})
@@ -22,7 +23,7 @@ STRONG_WEAK = ({"strength": 4}, {"strength": 1})
 def drawn(task: Task, trials: int = 600, sessions: int = 20, seed: int = 0) -> dict[str, np.ndarray]:
     """Conditions of consecutive trials, (trials, sessions)."""
     rng = np.random.default_rng(seed)
-    return task.draw_ahead(task.fresh_session(rng, sessions), rng, trials)
+    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
 
 
 def assert_share(hits: np.ndarray, p: float) -> None:
@@ -80,7 +81,7 @@ def test_blocks_end_by_chance_after_their_least_length():
 def test_drawing_one_by_one_gives_blocks_too():
     task = Schedule(Choosing(), blocks=STRONG_WEAK, length=7)
     rng = np.random.default_rng(0)
-    session = task.fresh_session(rng, 3)
+    session = fresh_session(task, rng, 3)
     block = np.stack([task.draw(session, rng)["block"] for _ in range(70)])
     np.testing.assert_array_equal(block[:, 0], np.arange(70) // 7 % 2)
 

@@ -15,6 +15,8 @@ import pytest
 
 from neurogym_core import Choice, Dataset, Session, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.tasks.drawing import fresh_session, stateful
+from neurogym_core.tasks.state import state_of
 from neurogym_core.wrappers import EvolvingHistory, TrialHistory
 
 MATRIX = ((0.1, 0.7, 0.2), (0.5, 0.3, 0.2), (0.25, 0.25, 0.5))
@@ -41,7 +43,7 @@ class Named(Simple):
 
     def define(self):
         super().define()
-        self._declared.clear()
+        state_of(self).declared.clear()
         self.vary(side=Choice(("a", "b", "c")), strength=Uniform(0, 1), answer="side")
 
     def new_trial(self, trial):
@@ -113,7 +115,7 @@ def assert_follows(answers: np.ndarray, matrix: np.ndarray) -> None:
 
 def drawn_answers(task: Task, trials: int = 400, sessions: int = 50, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    session = task.fresh_session(rng, sessions)
+    session = fresh_session(task, rng, sessions)
     drawn = task.draw_ahead(session, rng, trials)
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
     answers = np.searchsorted(task.answers, task.answer_of(flat))
@@ -140,7 +142,7 @@ def test_first_answers_are_equally_likely_and_sessions_independent():
 def test_drawing_one_by_one_follows_the_matrix_too():
     task = TrialHistory(Simple(), probs=MATRIX)
     rng = np.random.default_rng(0)
-    session = task.fresh_session(rng, 400)
+    session = fresh_session(task, rng, 400)
     answers = np.stack([task.draw(session, rng)["side"] for _ in range(50)])
     assert_follows(answers, np.array(MATRIX))
 
@@ -148,7 +150,7 @@ def test_drawing_one_by_one_follows_the_matrix_too():
 def test_other_conditions_stay_as_they_were():
     task = TrialHistory(Simple(), probs=MATRIX)
     rng = np.random.default_rng(0)
-    strength = task.draw_ahead(task.fresh_session(rng, 50), rng, 200)["strength"]
+    strength = task.draw_ahead(fresh_session(task, rng, 50), rng, 200)["strength"]
     assert strength.shape == (200, 50)
     assert abs(strength.mean() - 0.5) < 5 * np.sqrt(1 / 12 / strength.size)
 
@@ -197,8 +199,8 @@ def test_it_is_a_value_that_says_what_it_is():
     assert len({wrapped, pickle.loads(pickle.dumps(wrapped)), copy.deepcopy(wrapped)}) == 1
     assert wrapped.parameters["probs"] == MATRIX
     assert "probs=((0.1, 0.7, 0.2)" in repr(wrapped)
-    assert wrapped.stateful
-    assert not wrapped.task.stateful
+    assert stateful(wrapped)
+    assert not stateful(wrapped.task)
 
 
 def test_the_task_itself_is_left_alone():
@@ -212,13 +214,13 @@ def test_the_task_itself_is_left_alone():
 class NoAnswer(Simple):
     def define(self):
         super().define()
-        self._answer = None
+        state_of(self).answer = None
 
 
 class Continuous(Simple):
     def define(self):
         super().define()
-        self._answer = "strength"
+        state_of(self).answer = "strength"
 
 
 class OneAnswer(Simple):
@@ -272,7 +274,7 @@ def test_contexts_come_in_blocks_and_each_is_recovered():
     kinds = ("repeating", "alternating", "clockwise", "anticlockwise")
     task = TrialHistory(Simple(), probs=0.7, contexts=kinds, length=50)
     rng = np.random.default_rng(0)
-    drawn = task.draw_ahead(task.fresh_session(rng, 200), rng, 400)
+    drawn = task.draw_ahead(fresh_session(task, rng, 200), rng, 400)
     np.testing.assert_array_equal(drawn["history"][:, 0], np.asarray(kinds)[np.arange(400) // 50 % 4])
     favoured = {"repeating": (0,), "alternating": (1, 2), "clockwise": (1,), "anticlockwise": (2,)}
     step = (drawn["side"][1:] - drawn["side"][:-1]) % 3
@@ -286,7 +288,7 @@ def test_matrices_may_be_contexts_and_come_at_random():
     other = tuple(reversed(MATRIX))
     task = TrialHistory(Simple(), contexts=(MATRIX, other), length=20, order="random")
     rng = np.random.default_rng(0)
-    drawn = task.draw_ahead(task.fresh_session(rng, 100), rng, 400)
+    drawn = task.draw_ahead(fresh_session(task, rng, 100), rng, 400)
     side, history = drawn["side"], drawn["history"]
     for k, matrix in enumerate((MATRIX, other)):
         counts = np.zeros((3, 3))
@@ -309,7 +311,7 @@ def test_history_is_forgotten_after_an_error_if_asked():
 def test_random_contexts_favour_one_answer_each_and_are_renewed():
     task = EvolvingHistory(Simple(), probs=0.9, population=2, renewal=0.0, length=100)
     rng = np.random.default_rng(0)
-    drawn = task.draw_ahead(task.fresh_session(rng, 40), rng, 1000)
+    drawn = task.draw_ahead(fresh_session(task, rng, 40), rng, 1000)
     top, count = 0.0, 0
     for session in range(40):
         for context in (0, 1):
@@ -321,7 +323,7 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
     assert abs(top / count - 0.9) < 5 * np.sqrt(0.09 / count)
     assert not drawn["generation"].any()
     renewed = EvolvingHistory(Simple(), renewal=0.02)
-    drawn = renewed.draw_ahead(renewed.fresh_session(rng, 200), rng, 500)
+    drawn = renewed.draw_ahead(fresh_session(renewed, rng, 200), rng, 500)
     generations = drawn["generation"][-1].mean()
     assert abs(generations - 10) < 5 * np.sqrt(500 * 0.02 * 0.98 / 200)
 

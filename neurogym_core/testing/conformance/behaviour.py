@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.testing.conformance.candidate import ENVS, LONG, Candidate, dealer_of
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 from neurogym_core.testing.conformance.statistics import largest_deviation
@@ -60,7 +61,7 @@ def guessing_is_at_chance(candidate: Candidate) -> dict[str, float]:
         raise NotApplicable("nothing says what chance is (expected = { chance = … } in the manifest)")
     chance = candidate.expected["chance"]
     played = candidate.played["guess"]
-    if not played.performance.size and candidate.task.typical_steps > LONG and candidate.level == "quick":
+    if not played.performance.size and typical_steps(candidate.task) > LONG and candidate.level == "quick":
         raise NotApplicable("its trials are long: the full level plays it")
     require(played.performance.size, f"Who guesses finishes no trial within {played.steps} steps.")
     performance, error = played.mean("performance")
@@ -166,7 +167,7 @@ def _played(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndar
     total, count, answer = np.zeros((ENVS, task.channels.size)), np.zeros(ENVS), np.zeros((ENVS, size))
     answered = np.zeros(ENVS, bool)
     rows: list[np.ndarray] = []
-    for _ in range(int(np.clip(30 * task.typical_steps, 300, candidate.several(900, 9000)))):
+    for _ in range(int(np.clip(30 * typical_steps(task), 300, candidate.several(900, 9000)))):
         early, target = np.isin(env.period, quiet), env.target
         total += observations * early[:, None]
         count += early

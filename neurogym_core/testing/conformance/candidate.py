@@ -15,9 +15,11 @@ from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import UnknownTaskError
-from neurogym_core.play.make import make, resolve
 from neurogym_core.play.dealer import Dealer
+from neurogym_core.play.make import make, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.task import Task
 from neurogym_core.testing.conformance.play import Recording, anything, constants, mixed, oracle
 from neurogym_core.testing.conformance.played import Played, play
@@ -119,7 +121,7 @@ class Candidate:
         if self.kind == "task" and (self.level == "quick" or not self.task.batched):
             dealer = dealer_of(env)
             several = (16 if dealer.n >= ENVS else 8) if self.task.batched else 4
-            single = 2048 // self.task.typical_steps if self.task.batched else 16
+            single = 2048 // typical_steps(self.task) if self.task.batched else 16
             dealer.block_rows = several * dealer.n if dealer.n > 1 else max(single, 16)
         return env
 
@@ -166,7 +168,7 @@ class Candidate:
             # Reset without a seed, it goes on with trials that are laid out already.
             found[name] = Recording(env, policy).extend(count if name in ("random", "oracle", "mixed") else count // 2)
             if name in ("oracle", "mixed") and self.kind == "task" and not found[name].trials:
-                found[name].extend(2 * self.task.typical_steps)
+                found[name].extend(2 * typical_steps(self.task))
         return found
 
     @cached_property
@@ -175,14 +177,14 @@ class Candidate:
         task = self.task
         env = self.vector_env(ENVS)
         env.reset(seed=17)
-        long = task.typical_steps > LONG or not task.batched
+        long = typical_steps(task) > LONG or not task.batched
         least, most = self.several(1, 3 if long else 20), self.several(40, 400)
-        if task.stateful and task.trials_per_session is not None:
+        if stateful(task) and task.trials_per_session is not None:
             most = min(most, task.trials_per_session)  # who learns, or is taught, is another one in the next session
         enough = self.several(250, 2000 if long else 6000) if task.batched else self.several(80, 400)
         rests = task.actions.continuous or task.actions.rest is not None
         # Trials in which nobody answers last for as long as they may.
-        brief = self.level == "full" or task.typical_steps <= LONG
+        brief = self.level == "full" or typical_steps(task) <= LONG
         subjects = SUBJECTS if rests and brief else SUBJECTS[:2]
         return {name: play(env, name, least, most, enough) for name in subjects}
 
@@ -190,7 +192,7 @@ class Candidate:
     def sample_size(self) -> int:
         """Trials in `batch`; fewer where each is laid out by itself, and of long trials with many channels."""
         most, numbers = self.several(1000, 10000), self.several(2_000_000, 20_000_000)
-        fits = numbers // (self.task.typical_steps * (self.task.channels.size + 4))
+        fits = numbers // (typical_steps(self.task) * (self.task.channels.size + 4))
         return int(np.clip(fits, 200, most if self.task.batched else most // 5))
 
     @cached_property

@@ -8,6 +8,8 @@ import random
 
 import numpy as np
 
+from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.laying_out import hooked, typical_steps
 from neurogym_core.testing.conformance.candidate import Candidate
 from neurogym_core.testing.conformance.imports import imported
 from neurogym_core.testing.conformance.play import (
@@ -27,7 +29,7 @@ FURTHER = 15
 
 def _steps(candidate: Candidate, most: int = 150) -> int:
     """Enough for several trials, as far as `most` steps allow at the quick level."""
-    typical = candidate.task.typical_steps if candidate.kind == "task" else 30
+    typical = typical_steps(candidate.task) if candidate.kind == "task" else 30
     return int(np.clip(6 * typical, 60, candidate.several(most, 3000)))
 
 
@@ -137,7 +139,7 @@ def _random_sessions(candidate: Candidate) -> list[list[str]]:
     if _looks_fixed(candidate):
         raise NotApplicable("nothing in it is random")
     sessions = candidate.once("sessions", _sessions)
-    if (candidate.kind != "task" or candidate.task.hooked) and all(one == sessions[0] for one in sessions):
+    if (candidate.kind != "task" or hooked(candidate.task)) and all(one == sessions[0] for one in sessions):
         raise NotApplicable("nothing random was seen")
     return sessions
 
@@ -157,7 +159,7 @@ def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
 
 def _looks_fixed(candidate: Candidate) -> bool:
     """Whether a task declares nothing random: no condition with several values, no drawn duration, no noise."""
-    if candidate.kind != "task" or candidate.task.stateful or candidate.task.hooked:
+    if candidate.kind != "task" or stateful(candidate.task) or hooked(candidate.task):
         return False
     batch = candidate.batch
     same = all((values == values[:1]).all() for values in batch.conditions.values())

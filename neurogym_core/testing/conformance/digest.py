@@ -32,7 +32,10 @@ from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import InvalidValueError, ManifestError
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.describe import describe
-from neurogym_core.tasks.task import Task, plain_settings
+from neurogym_core.tasks.drawing import fresh_session, stateful
+from neurogym_core.tasks.identity import plain_settings
+from neurogym_core.tasks.laying_out import hooked, lay_out_imposed, typical_steps
+from neurogym_core.tasks.task import Task
 from neurogym_core.testing.conformance.stable import StableGenerator
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.distributions import Distribution
@@ -59,9 +62,9 @@ def digest_of(task: Task) -> Digest:
         NotSupportedError: the task draws with a method that `StableGenerator` does not have.
     """
     parts = {"declared": _declared(task), "trials": _trials(task)}
-    if task.stateful:
+    if stateful(task):
         parts["session"] = _session(task)
-    if task.hooked:
+    if hooked(task):
         parts["steps"] = _steps(task)
     return parts
 
@@ -164,9 +167,9 @@ def _trials(task: Task) -> str:
 def _tables(task: Task) -> TrialBatch:
     """Trials of the design, and of drawn conditions where it is smaller."""
     rng: Any = StableGenerator(1)
-    per_trial = task.typical_steps * (2 * task.channels.size + 6 * task.actions.n_table)
+    per_trial = typical_steps(task) * (2 * task.channels.size + 6 * task.actions.n_table)
     rows = int(np.clip(NUMBERS // per_trial, 6, ROWS))
-    return task.lay_out_imposed(rng, rows, _design(task, rows))
+    return lay_out_imposed(task, rng, rows, _design(task, rows))
 
 
 def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
@@ -226,7 +229,7 @@ def _session(task: Task) -> str:
     """Sessions whose trials are drawn one after another; where outcomes are read, choices and outcomes go in turn."""
     rng: Any = StableGenerator(2)
     result = _Digest()
-    session = task.fresh_session(rng, SESSIONS)
+    session = fresh_session(task, rng, SESSIONS)
     rows = np.arange(SESSIONS)
     trials = SESSION_TRIALS if task.trials_per_session is None else min(SESSION_TRIALS, task.trials_per_session)
     for trial in range(trials):

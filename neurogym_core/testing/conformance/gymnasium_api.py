@@ -11,6 +11,8 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
+from neurogym_core.tasks.identity import settings
+from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.testing.conformance.candidate import Candidate
 from neurogym_core.testing.conformance.play import mixed, trajectory
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
@@ -55,11 +57,11 @@ def settings_survive_json(candidate: Candidate) -> None:
 
 
 def _settings_make_the_task_again(task: Any) -> None:
-    from neurogym_core.tasks.task import plain_settings
+    from neurogym_core.tasks.identity import plain_settings
 
     parameters = plain_settings(task.parameters)
     try:
-        again = json.loads(json.dumps({**parameters, **task.settings()}, allow_nan=False))
+        again = json.loads(json.dumps({**parameters, **settings(task)}, allow_nan=False))
     except (TypeError, ValueError) as error:
         raise AssertionError(f"The parameters {parameters!r} are no JSON: {error}.") from error
     made = task.with_settings(**again)
@@ -129,7 +131,7 @@ def envs_side_by_side_are_apart(candidate: Candidate) -> None:
     space = busy.single_action_space
     space.seed(9)
     ended = np.zeros(2, bool)
-    for step in range(50 * candidate.task.typical_steps):
+    for step in range(50 * typical_steps(candidate.task)):
         actions = calm.target.copy()
         others = actions.copy()
         others[1] = space.sample()

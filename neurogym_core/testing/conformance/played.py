@@ -8,6 +8,7 @@ import numpy as np
 
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.testing.subjects import subject_named
 
 SEED = 17
@@ -53,7 +54,7 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     """
     player = subject_named(subject, SEED)
     # What a subject has learned outlives its sessions, until a seed begins anew.
-    observations, _ = env.reset(seed=SEED if env.task.stateful else None)
+    observations, _ = env.reset(seed=SEED if stateful(env.task) else None)
     player.begin(env)
     before = env.trial_number.copy()
     earned = np.zeros(env.num_envs)

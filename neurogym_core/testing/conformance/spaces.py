@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from neurogym_core.tasks.laying_out import max_steps_of
 from neurogym_core.testing.conformance.candidate import Candidate
 from neurogym_core.testing.conformance.play import Recording, print_of
 from neurogym_core.testing.conformance.records import check, require
@@ -112,7 +113,7 @@ def _longest(candidate: Candidate) -> int:
     limit = candidate.several(3000, 10000)
     if candidate.kind != "task":
         return limit
-    return max(int(candidate.task.max_steps_of(candidate.batch.duration.sum(axis=1)).max()) + 1, limit // 10)
+    return max(int(max_steps_of(candidate.task, candidate.batch.duration.sum(axis=1)).max()) + 1, limit // 10)
 
 
 @check("S005", kinds=("task", "classic"))

@@ -9,7 +9,9 @@ import numpy as np
 
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env import TaskEnv
-from neurogym_core.tasks.task import DURATION, Task
+from neurogym_core.tasks.drawing import draw_sessionless, stateful
+from neurogym_core.tasks.laying_out import lay_out
+from neurogym_core.tasks.task import Task
 from neurogym_core.testing.conformance.candidate import Candidate, dealer_of
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 from neurogym_core.testing.conformance.statistics import (
@@ -20,7 +22,7 @@ from neurogym_core.testing.conformance.statistics import (
 )
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.distributions import Constant, Distribution
-from neurogym_core.trials.record import OUTCOME_NAMES
+from neurogym_core.trials.record import DURATION, OUTCOME_NAMES
 
 TASK = ("task",)
 
@@ -106,7 +108,7 @@ def _with_dt(task: Task, dt: float) -> Task:
 
 def _laid_out(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
     """Equal draws for equal seeds, as long as as much is drawn."""
-    return task.lay_out(conditions, np.random.default_rng(6), n)
+    return lay_out(task, conditions, np.random.default_rng(6), n)
 
 
 def _one_step(batch: TrialBatch, period: str) -> bool:
@@ -185,7 +187,7 @@ def what_is_imposed_is_played(candidate: Candidate) -> None:
     conditions in `vary` or `draw` rather than in `new_trial`, and let durations come from `timing`.
     """
     task = candidate.task
-    wanted = task.draw_sessionless(np.random.default_rng(9), 12, {})
+    wanted = draw_sessionless(task, np.random.default_rng(9), 12, {})
     if any(isinstance(one, Distribution) for one in task.conditions.values()) or task.conditions:
         for name, values in wanted.items():
             _impose(task, {name: np.array(values)}, candidate.several(6, 12))
@@ -316,7 +318,7 @@ def conditions_are_as_often_as_declared(candidate: Candidate) -> None:
     `probabilities` that agree with its `sample`. A task whose `draw` chooses what comes next is left aside.
     """
     task = candidate.task
-    if task.stateful:
+    if stateful(task):
         raise NotApplicable("its `draw` decides what comes next")
     drawn_alone = {name: one for name, one in task.conditions.items() if isinstance(one, Distribution)}
     declared = {name: one for name, one in drawn_alone.items() if not isinstance(one, Constant)}

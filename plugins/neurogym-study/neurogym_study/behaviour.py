@@ -11,6 +11,7 @@ import numpy as np
 
 from neurogym_core import Task, TrialRecord
 from neurogym_core.errors import listed, unknown
+from neurogym_core.tasks.drawing import answer_condition
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity", "evidence")
 SIDES = ("side", "direction", "answer")
@@ -47,7 +48,7 @@ class Roles:
     def of_task(cls, task: Task, **given: Any) -> Roles:
         """As the task says, where nothing is given."""
         roles: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        answer = task.answer_condition
+        answer = answer_condition(task)
         if "side" not in roles and answer is not None and task.answers.size == 2:
             roles["side"] = answer
         actions = task.actions

@@ -10,6 +10,7 @@ import numpy as np
 
 from neurogym_core import Task, TrialRecord, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.drawing import stateful
 from neurogym_study.runs import Run
 
 LONG = 500
@@ -81,7 +82,7 @@ def design_of(task: Task, n_trials: int, seed: int, imposed: Mapping[str, Any]) 
     At least `n_trials` trials. None where the task itself decides which trial comes next, where no condition can be
     enumerated, or where `n_trials` are less than there are combinations.
     """
-    if task.stateful or task.reads_outcomes:
+    if stateful(task) or task.reads_outcomes:
         return None
     try:
         one = task.factorial(**{name: [value] for name, value in imposed.items()})

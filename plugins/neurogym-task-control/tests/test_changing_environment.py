@@ -8,11 +8,12 @@ from neurogym_task_control.changing_environment import ChangingEnvironment
 
 from neurogym_core import Dataset, TaskEnv, TruncatedExponential, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import fresh_session
 
 
 def environments(task=None, sessions=300, trials=100, seed=1):
     task, rng = task or ChangingEnvironment(), np.random.default_rng(seed)
-    return task.draw_ahead(task.fresh_session(rng, sessions), rng, trials)["environment"]
+    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)["environment"]
 
 
 def whole_blocks(sessions):

@@ -10,12 +10,13 @@ from neurogym_task_control.conditional_visuomotor import NAltConditionalVisuomot
 
 from neurogym_core import Dataset, TaskEnv
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import fresh_session
 
 
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> dict:
     """Conditions of some sessions drawn side by side, name -> (trials, sessions, …)."""
     rng = np.random.default_rng(seed)
-    return task.draw_ahead(task.fresh_session(rng, sessions), rng, trials)
+    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
 
 
 @pytest.mark.parametrize("pictures", [2, 4])

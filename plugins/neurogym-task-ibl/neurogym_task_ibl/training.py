@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurogym_core import Choice, Outcome, Session, Trial
+from neurogym_core.tasks.drawing import impose_on
 from neurogym_task_ibl.ibl import IBL, SIDES, right_choice
 
 WINDOW = 50
@@ -114,7 +115,7 @@ class IBLTraining(IBL):
             "contrast": contrast,
             "side": np.where(right, "right", "left"),
         }
-        return self.impose_on(drawn, rng, n, {})
+        return impose_on(self, drawn, rng, n, {})
 
     def _learn_from(self, previous: Mapping[str, np.ndarray], subject: Session) -> None:
         """Enter finished trials into the books of their subjects, and promote those who are ready."""

@@ -11,6 +11,7 @@ from neurogym_task_ibl.ibl import IBL
 
 from neurogym_core import Constant, Dataset, TaskEnv, TruncatedExponential, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import fresh_session
 
 REST, LEFT, RIGHT = 0, 1, 2
 
@@ -18,7 +19,7 @@ REST, LEFT, RIGHT = 0, 1, 2
 def drawn(task=None, sessions=200, trials=500, seed=1):
     """Conditions of whole sessions side by side, name -> (trials, sessions)."""
     task, rng = task or IBL(), np.random.default_rng(seed)
-    return task.draw_ahead(task.fresh_session(rng, sessions), rng, trials)
+    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
 
 
 def runs_of(values):
@@ -262,6 +263,6 @@ def test_impossible_blocks_are_refused(wrong):
 
 def test_one_prior_lasts():
     blocks = Blocks(0, (0.3,), Constant(5))
-    session = IBL().fresh_session(np.random.default_rng(0), 3)
+    session = fresh_session(IBL(), np.random.default_rng(0), 3)
     blocks.begin(session, np.random.default_rng(0))
     assert {p for _ in range(20) for p in blocks.next_trial(session, np.random.default_rng(1))} == {0.3}

@@ -70,13 +70,14 @@ class DelayMatchSampleDistractor1D(Task):
         trial.periods("fixation", "sample", *asked)
         trial.show("fixation", 1, during=("fixation", "sample"))
         trial.show("stimulus", self._shown(trial.sample), during="sample")
-        # Resting is right, until the match is there; all of it is one question.
-        trial.answer("go", -1, during=asked)
-        for k, test in enumerate(tests):
-            matches = trial.match == k + 1
-            angle = trial.sample + np.where(matches, 0.0, trial.away[:, k])
-            trial.show("stimulus", self._shown(angle), during=test)
-            trial.answer("go", 0, during=test, where=matches)
+        # Resting is right, but while the match is there; all of it is one question.
+        matches = {test: trial.match == k for k, test in enumerate(tests, start=1)}
+        trial.answer("go", -1, during=[name for name in asked if name not in tests])
+        for k, (test, match) in enumerate(matches.items()):
+            trial.show("stimulus", self._shown(trial.sample + np.where(match, 0.0, trial.away[:, k])), during=test)
+            trial.answer("go", -1, during=test, where=~match)
+        for test, match in matches.items():
+            trial.answer("go", 0, during=test, where=match)
 
     def _shown(self, angle: np.ndarray) -> np.ndarray:
         return self.ring.cosine(angle, strength=1.0, baseline=0.0)

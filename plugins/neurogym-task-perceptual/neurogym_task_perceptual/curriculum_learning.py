@@ -8,6 +8,7 @@ import numpy as np
 
 from neurogym_core import Choice, Outcome, Session, Task, Trial
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import impose_on
 
 SIDES = ("left", "right")
 
@@ -151,7 +152,7 @@ class CVLearning(Task):
             "delay": rng.choice(self.delays, n).astype(float),
             "delay_share": subject.delay_share.copy(),
         }
-        return self.impose_on(drawn, rng, n, {})
+        return impose_on(self, drawn, rng, n, {})
 
     # ------------------------------------------------------------------ how it is laid out
 

@@ -52,7 +52,8 @@ class Detection(Task):
         trial.show("stimulus", 0, during="stimulus", noise=self.sigma)
         trial.show("stimulus", self.strength, during="stimulus", start=onset, stop=onset + shown, where=present)
         # Resting is right, until there is a pulse; both are one question.
-        trial.answer("go", -1, during="stimulus")
+        trial.answer("go", -1, during="stimulus", stop=onset)
+        trial.answer("go", -1, during="stimulus", start=onset, where=~present)
         trial.answer("go", 0, during="stimulus", start=onset, where=present)
         trial.note(pulse_onset=np.where(present, onset, -1.0))
 

@@ -10,6 +10,7 @@ from neurogym_task_perceptual.annubes import Annubes
 
 from neurogym_core import TaskEnv, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import fresh_session
 
 RESPOND = 1
 
@@ -17,7 +18,7 @@ RESPOND = 1
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> np.ndarray:
     """Stimuli of some sessions drawn side by side, (trials, sessions)."""
     rng = np.random.default_rng(seed)
-    return task.draw_ahead(task.fresh_session(rng, sessions), rng, trials)["stimulus"]
+    return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)["stimulus"]
 
 
 def longest_runs(stimuli: np.ndarray) -> dict[str, int]:

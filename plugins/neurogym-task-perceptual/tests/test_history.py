@@ -14,6 +14,7 @@ from neurogym_task_perceptual.history import (
 
 from neurogym_core import Dataset, TaskEnv, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import fresh_session
 
 KINDS = [HistoryPerceptualDecisionMaking, PriorBlocks]
 
@@ -21,7 +22,7 @@ KINDS = [HistoryPerceptualDecisionMaking, PriorBlocks]
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> dict:
     """Conditions of some sessions drawn side by side, name -> (trials, sessions)."""
     rng = np.random.default_rng(seed)
-    session = task.fresh_session(rng, sessions)
+    session = fresh_session(task, rng, sessions)
     return task.draw_ahead(session, rng, trials)
 
 

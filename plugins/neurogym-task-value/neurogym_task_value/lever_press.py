@@ -8,6 +8,7 @@ import numpy as np
 
 from neurogym_core import END, STAY, Choice, Outcome, Session, Task, Trial
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import impose_on
 
 REST, PRESS, POKE = 0, 1, 2
 
@@ -96,7 +97,7 @@ class LeverPress(Task):
         group, right = ("press", 0) if self.rests else ("do", int(self.poke))
         trial.answer(group, right, during="lever", start=last_step, then="wait", slot="lever", correct=0)
         if self.thirst:
-            trial.show("thirst", trial.thirst_level, during=trial.timeline.names)
+            trial.show("thirst", trial.thirst_level, during=trial.layout.timeline.names)
         trial.best(self.rewards["correct"] * trial.thirst_level - self._least_effort())
 
     def _least_effort(self) -> float:
@@ -184,4 +185,4 @@ class LeverPressWithPokeRest(LeverPressWithPoke):
         previous = session.previous["outcome"]
         drank, dry = previous == Outcome.CORRECT, (previous != Outcome.CORRECT) & (previous != Outcome.NONE)
         session.thirst = np.clip(session.thirst - 0.5 * session.thirst * drank + 0.25 * dry, LEVELS[0], LEVELS[-1])
-        return self.impose_on({"thirst_level": session.thirst.copy()}, rng, len(session), {})
+        return impose_on(self, {"thirst_level": session.thirst.copy()}, rng, len(session), {})

@@ -9,12 +9,13 @@ from neurogym_task_value.walks import decaying_walk
 
 from neurogym_core import TaskEnv, TaskVectorEnv, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import fresh_session
 
 
 def means_of(task, sessions=64, trials=300, seed=1):
     """(trials, sessions, arms) as drawn for whole sessions."""
     rng = np.random.default_rng(seed)
-    session = task.fresh_session(rng, sessions)
+    session = fresh_session(task, rng, sessions)
     return task.draw_ahead(session, rng, trials)["mean"]
 
 
@@ -42,7 +43,7 @@ def test_it_starts_where_it_will_stay():
 
 def test_drawing_one_by_one_goes_on_with_the_same_walk():
     task, rng = DriftingBandit(drift=0.0), np.random.default_rng(0)
-    session = task.fresh_session(rng, 3)
+    session = fresh_session(task, rng, 3)
     start = session.mean.copy()
     one_by_one = np.stack([task.draw(session, rng)["mean"] for _ in range(5)])
     np.testing.assert_allclose(one_by_one, 50 + (start - 50) * 0.9836 ** np.arange(5)[:, None, None])

@@ -15,6 +15,7 @@ from neurogym_core.play.dataset import Chunk, Part
 from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.types import types_of
+from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.noise import key_of
 from neurogym_torch.layout import Layout
@@ -55,7 +56,7 @@ class Activity:
     def window(self, layer: str, period: str) -> np.ndarray:
         """A layer during a period, (n, longest, units), from its onset on; NaN after its end."""
         steps = self._steps(period)
-        values = self.around(layer, period, 0, float(steps.max()) * self.trials.task.dt)
+        values = self.around(layer, period, 0, float(steps.max()) * self.trials.interface.dt)
         values[np.arange(values.shape[1]) >= steps[:, None]] = np.nan
         return values
 
@@ -65,7 +66,7 @@ class Activity:
 
         Trials in which the period is skipped are NaN throughout.
         """
-        dt = self.trials.task.dt
+        dt = self.trials.interface.dt
         steps = np.arange(-round(before / dt), round(after / dt))
         if not len(steps):
             raise InvalidValueError(
@@ -79,7 +80,7 @@ class Activity:
 
     def _number(self, period: str) -> int:
         if period not in self.trials.period_names:
-            raise unknown("period", period, self.trials.period_names, of=self.trials.task.name)
+            raise unknown("period", period, self.trials.period_names, of=self.trials.interface.name)
         return self.trials.period_names.index(period)
 
     def _steps(self, period: str) -> np.ndarray:
@@ -135,7 +136,7 @@ def record_activity(
 
 def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
     """Each trial in a row of its own, with the noise of ``batch.render(seed)``."""
-    if task.hooked:
+    if hooked(task):
         raise NotSupportedError(
             f"{task.name} shows what depends on the subject's actions, so it has no table to show. "
             "Record while it plays: run(…)."

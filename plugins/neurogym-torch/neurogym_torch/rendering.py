@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from neurogym_core.play.dataset import Chunk, Part, unit_targets
-from neurogym_core.tasks.task import Task
+from neurogym_core.trials.interface import Interface
 from neurogym_torch.noise import gaussian
 
 
@@ -37,7 +37,7 @@ def render(
         targets: "action" or "best" (ids; values in [-1, 1] for continuous actions) or "units" (one per action unit).
         noise: whether observations have their noise.
     """
-    task, steps = chunk.parts[0].types.batch.task, chunk.shape[0] * chunk.shape[1]
+    task, steps = chunk.parts[0].types.batch.interface, chunk.shape[0] * chunk.shape[1]
     device = torch.device(device)
     inputs = torch.zeros(steps, chunk.parts[0].types.tables.n_units, device=device)
     weights = torch.zeros(steps, device=device)
@@ -61,7 +61,7 @@ class _OnDevice:
         at: (steps,) its place among all steps of the chunk, row after row.
     """
 
-    def __init__(self, part: Part, width: int, task: Task, device: torch.device) -> None:
+    def __init__(self, part: Part, width: int, task: Interface, device: torch.device) -> None:
         self.tables, self.task, self.device = part.types.tables, task, device
         self.kinds, kind = np.unique(part.steps.kind, return_inverse=True)  # a block may hold many more types
         self.serial, path = self._put(part.steps.serial), part.steps.path

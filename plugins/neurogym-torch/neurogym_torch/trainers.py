@@ -13,6 +13,7 @@ from neurogym_core import TrialRecord
 from neurogym_core._files import replacing
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.dataset import decode_units
+from neurogym_core.tasks.laying_out import hooked
 from neurogym_torch.data import TorchBatch
 from neurogym_torch.losses import LOSSES, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
@@ -103,7 +104,7 @@ class SupervisedTrainer(Trainer):
                     f"{task.name} has no resting, so every step of it is an answer; answers='last' was given. "
                     "Use 'first'."
                 )
-            if task.hooked or task.reads_outcomes:
+            if hooked(task) or task.reads_outcomes:
                 raise NotSupportedError(
                     f"{task.name} shows what depends on the subject's actions, so whole trials cannot be scored "
                     "afterwards. "

@@ -1,0 +1,210 @@
+"""Drawing the conditions of a task's trials, and the right answers that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn, TaskLike, TaskState, state_of
+from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.distributions import Distribution
+from neurogym_core.trials.record import DURATION, as_texts
+
+TRIES = 1000
+"""How often conditions are drawn until a computed answer is the wanted one."""
+
+
+# ---------------------------------------------------------------------- what is known of the conditions
+
+
+def stateful(task: TaskLike) -> bool:
+    """Whether trials depend on the session they are in."""
+    return state_of(task).stateful
+
+
+def has_answer(task: TaskLike) -> bool:
+    """Whether the task declares what decides the right answer."""
+    return state_of(task).answer is not None
+
+
+def answer_condition(task: TaskLike) -> str | None:
+    """Name of the condition that decides what is right, or None where it is computed or there is none."""
+    answer = state_of(task).answer
+    return answer if isinstance(answer, str) else None
+
+
+def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
+    """Which answer is right in each trial, (n,).
+
+    Raises:
+        NotSupportedError: the task declares no answer.
+    """
+    answer = state_of(task).answer
+    if answer is None:
+        raise NotSupportedError(f"{task.name} declares no answer; add answer=… to self.vary() in its define().")
+    return conditions[answer] if isinstance(answer, str) else answer(conditions)
+
+
+def answers_of(task: TaskLike) -> Array:
+    """The possible right answers, (m,); found once.
+
+    Raises:
+        NotSupportedError: the task declares no answer.
+    """
+    known = state_of(task).known
+    if "answers" not in known:
+        known["answers"] = _find_answers(task)
+    answers: Array = known["answers"]
+    return answers
+
+
+def _find_answers(task: TaskLike) -> Array:
+    name = answer_condition(task)
+    declared = None if name is None else state_of(task).declared[name]
+    support = declared.support() if isinstance(declared, Distribution) else None
+    if support is not None:
+        return np.unique(support)
+    return np.unique(answer_of(task, task.draw_conditions(np.random.default_rng(0), TRIES)))
+
+
+def dimensions_of(task: TaskLike, condition: str) -> int:
+    """0 where a condition is one value per trial, 1 where it is several."""
+    state = state_of(task)
+    declared = state.declared[condition]
+    support = declared.support() if isinstance(declared, Distribution) else None
+    return state.dimensions.get(condition, 0) if support is None else support.ndim - 1
+
+
+# ---------------------------------------------------------------------- independent draws
+
+
+class Prior(dict[str, Array]):
+    """The conditions drawn so far, and how many trials are drawn (`n`)."""
+
+    def __init__(self, drawn: Mapping[str, Array], n: int) -> None:
+        super().__init__(drawn)
+        self.n = n
+
+
+def draw_conditions(
+    task: TaskLike,
+    rng: np.random.Generator,
+    n: int,
+    imposed: Mapping[str, Any] | None = None,
+    answer: Array | None = None,
+) -> Drawn:
+    """See `Task.draw_conditions`."""
+    imposed, name = dict(imposed or {}), answer_condition(task)
+    if answer is None:
+        return draw_once(task, rng, n, imposed)
+    if name is not None:
+        return draw_once(task, rng, n, {**imposed, name: answer})
+    return _draw_until(task, rng, n, imposed, answer)
+
+
+def draw_once(task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> Drawn:
+    """Draw every condition that is not imposed, in the order of their declaration."""
+    state, drawn = state_of(task), Drawn()
+    for name, declared in state.declared.items():
+        if name in imposed:
+            values = np.asarray(imposed[name])
+        elif name in state.imposed:
+            values = state.imposed[name].sample(rng, n)
+        elif isinstance(declared, Distribution):
+            values = declared.sample(rng, n)
+        else:
+            values = np.asarray(declared(rng, Prior(drawn, n)))
+        drawn[name] = for_each_trial(task, name, values, n)
+    return drawn
+
+
+def for_each_trial(task: TaskLike, name: str, values: Any, n: int) -> Array:
+    """Values of a condition, one or one per trial, as (n, …)."""
+    values = as_texts(np.asarray(values))
+    if not values.size:
+        raise InvalidValueError(f"The condition {name!r} of {task.name} was given no values; give at least one.")
+    if values.ndim <= dimensions_of(task, name):
+        return np.broadcast_to(values, (n, *values.shape))
+    if len(values) != n:
+        raise InvalidValueError(
+            f"The condition {name!r} of {task.name} was given {len(values)} values for {n} trials; give one, or one per "
+            "trial."
+        )
+    return np.asarray(values)
+
+
+def _draw_until(
+    task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any], wanted: Array
+) -> Drawn:
+    wanted = np.broadcast_to(wanted, (n,))
+    drawn = {name: values.copy() for name, values in draw_once(task, rng, n, imposed).items()}
+    for _ in range(TRIES):
+        wrong = np.flatnonzero(answer_of(task, drawn) != wanted)
+        if not len(wrong):
+            return drawn
+        left = {name: v if np.ndim(v) == 0 else np.asarray(v)[wrong] for name, v in imposed.items()}
+        for name, values in draw_once(task, rng, len(wrong), left).items():
+            drawn[name][wrong] = values
+    raise InvalidValueError(
+        f"{task.name} was asked for the answer {np.unique(wanted)!r}, which 1,000 draws of its conditions never gave; "
+        f"known answers: {answers_of(task)!r}."
+    )
+
+
+# ---------------------------------------------------------------------- imposing
+
+
+def impose_on(
+    task: TaskLike, drawn: Mapping[str, Array], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+) -> Drawn:
+    """Drawn conditions (n, …), with those that `make` and then `imposed` impose, name -> (n, …)."""
+    if state_of(task).wraps is not None:
+        decided: Drawn = cast(Any, task).impose_on(drawn, rng, n, imposed)
+        return decided
+    state = state_of(task)
+    fixed: dict[str, Any] = {name: dist.sample(rng, n) for name, dist in state.imposed.items() if name in state.declared}
+    fixed.update({name: value for name, value in imposed.items() if name in state.declared})
+    return {**drawn, **{name: for_each_trial(task, name, value, n) for name, value in fixed.items()}}
+
+
+# ---------------------------------------------------------------------- sessions
+
+
+def fresh_session(task: TaskLike, rng: np.random.Generator, n: int, subject: Session | None = None) -> Session:
+    """`n` new sessions.
+
+    Args:
+        subject: what outlives sessions; None: new subjects.
+    """
+    session = Session(n, subject if subject is not None else Session(n))
+    if task.reads_outcomes:
+        zeros = np.zeros(n)
+        session.remember(
+            np.arange(n),
+            {
+                "choice": zeros.astype(np.int64) - 1,
+                "outcome": zeros.astype(np.int8),
+                "reward": zeros,
+                "performance": zeros,
+            },
+        )
+    task.new_session(session, rng)
+    return session
+
+
+def draw_sessionless(task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> Drawn:
+    """Conditions of `n` trials, each the first of a session of its own."""
+    if not stateful(task):
+        return task.draw_conditions(rng, n, imposed)
+    session = fresh_session(task, rng, n)
+    return impose_on(task, task.draw(session, rng), rng, n, imposed)
+
+
+def imposed_durations(state: TaskState, rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Durations that `make` imposed, period -> (n,) ms."""
+    imposed = {name: dist for name, dist in state.imposed.items() if name.startswith(DURATION)}
+    return {name.removeprefix(DURATION): dist.sample(rng, n) for name, dist in imposed.items()}

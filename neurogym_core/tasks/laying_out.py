@@ -1,0 +1,206 @@
+"""From conditions to a table of trials: running a task's `new_trial`, samples, designs, and how long trials can get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, NotSupportedError, TrialLayoutError, listed, unknown
+from neurogym_core.tasks.drawing import (
+    answer_of,
+    draw_sessionless,
+    fresh_session,
+    impose_on,
+    imposed_durations,
+    stateful,
+)
+from neurogym_core.tasks.given import draw_given
+from neurogym_core.tasks.state import Drawn, TaskLike, interface_of, state_of
+from neurogym_core.trials.arrays import Array, Ints
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.checks import check_periods
+from neurogym_core.trials.compiling import compile_layout
+from neurogym_core.trials.distributions import Constant, Distribution
+from neurogym_core.trials.layout import Layout
+from neurogym_core.trials.record import DURATION
+from neurogym_core.trials.trial import Trial
+
+
+def lay_out(
+    task: TaskLike, conditions: Mapping[str, Array], rng: np.random.Generator, n: int, imposed: Mapping[str, Any] | None = None
+) -> TrialBatch:
+    """The table of `n` trials with these conditions.
+
+    Args:
+        imposed: durations in ms by period, number or (n,).
+    """
+    durations = {**imposed_durations(state_of(task), rng, n), **(imposed or {})}
+    if task.batched:
+        return compile_layout(layout_of(task, conditions, rng, n, durations))
+    singles = [
+        compile_layout(layout_of(task, _row(conditions, i), rng, 1, _row(durations, i))) for i in range(n)
+    ]
+    return TrialBatch.concatenate(singles)
+
+
+def _row(values: Mapping[str, Any], i: int) -> dict[str, Any]:
+    """Row i of what there is one of per trial, as arrays of one row."""
+    return {name: np.asarray(value) if np.ndim(value) == 0 else np.asarray(value)[i : i + 1] for name, value in values.items()}
+
+
+def layout_of(
+    task: TaskLike, conditions: Mapping[str, Array], rng: np.random.Generator, n: int, durations: Mapping[str, Any]
+) -> Layout:
+    """What `new_trial` says of `n` trials; of one, with scalars, where the task is not batched.
+
+    Args:
+        durations: ms by period that are imposed, number or (n,).
+
+    Raises:
+        TrialLayoutError: `new_trial` named no periods, or asks for the truth of an array.
+        UnknownNameError: there is no such period.
+    """
+    trial = Trial(
+        interface_of(task),
+        conditions,
+        rng,
+        n,
+        timing=state_of(task).timing,
+        durations=durations,
+        answer=lambda known: answer_of(task, known),
+        scalar=not task.batched,
+    )
+    try:
+        task.new_trial(trial)
+    except ValueError as error:
+        if not task.batched or "truth value of an array" not in str(error):
+            raise
+        raise TrialLayoutError(
+            f"{task.name}.new_trial asks whether an array is true (if, and, or, not), but conditions have a value for each "
+            f"of the {n} trials. Use np.where(condition, a, b) and where=, or set batched = False to lay out one trial at a "
+            "time."
+        ) from error
+    check_periods(trial.layout)
+    for name in durations:
+        if name not in trial.layout.timeline.names:
+            raise unknown("period", name, trial.layout.timeline.names, of=task.name)
+    return trial.layout
+
+
+def lay_out_imposed(task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> TrialBatch:
+    """`n` independent trials with imposed conditions and durations, number or (n, …) each."""
+    state = state_of(task)
+    for name in imposed:
+        if name not in state.declared and not name.startswith(DURATION):
+            raise unknown("condition", name, [*state.declared, *(DURATION + period for period in task.timing)], of=task.name)
+    durations = {name.removeprefix(DURATION): ms for name, ms in imposed.items() if name.startswith(DURATION)}
+    wanted = {name: value for name, value in imposed.items() if name in state.declared}
+    return lay_out(task, draw_sessionless(task, rng, n, wanted), rng, n, durations)
+
+
+def sample(task: TaskLike, n: Any, seed: Any, conditions: Mapping[str, Any]) -> TrialBatch:
+    """See `Task.sample`."""
+    rng = np.random.default_rng(seed)
+    if isinstance(n, Mapping):
+        conditions = {**n, **conditions}
+        n = max((len(values) for values in n.values() if np.ndim(values)), default=1)
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InvalidValueError(
+            f"{task.name}.sample() was given n={n!r}; it needs a whole number of trials, at least 1."
+        )
+    return lay_out_imposed(task, rng, int(n), conditions)
+
+
+def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Drawn:
+    """See `Task.factorial`."""
+    state = state_of(task)
+    if repeats < 1:
+        raise InvalidValueError(f"{task.name}.factorial() was given repeats={repeats!r}; it needs at least 1.")
+    for name in levels:
+        if name not in state.declared:
+            raise unknown("condition", name, state.declared, of=task.name)
+    found = {name: _values_of(task, name, levels) for name in state.declared}
+    supports = {name: values for name, values in found.items() if values is not None}
+    if not supports:
+        raise NotSupportedError(
+            f"{listed(state.declared)} of {task.name} cannot be enumerated; give levels, e.g. "
+            f"factorial({next(iter(state.declared), 'name')}=[…])."
+        )
+    index = np.array(list(product(*(range(len(values)) for values in supports.values())))).reshape(-1, len(supports))
+    index = np.repeat(index, repeats, axis=0)
+    return {name: values[index[:, column]] for column, (name, values) in enumerate(supports.items())}
+
+
+def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | None:
+    """The values of a condition, or None where it cannot be enumerated."""
+    state = state_of(task)
+    if name in state.recorded:
+        return None
+    if name in levels:
+        return np.atleast_1d(np.asarray(levels[name]))
+    distribution = state.imposed.get(name, state.declared[name])
+    return distribution.support() if isinstance(distribution, Distribution) else None
+
+
+# ---------------------------------------------------------------------- how long trials are
+
+
+def typical_steps(task: TaskLike) -> int:
+    """Median number of steps of a few trials."""
+    return state_of(task).typical_steps
+
+
+def hooked(task: TaskLike) -> bool:
+    """Whether the task computes something on every step."""
+    return bool(interface_of(task).hooks)
+
+
+def max_steps_of(task: TaskLike, steps: Array) -> Ints:
+    """Steps after which trials that were drawn to last `steps` are over."""
+    return interface_of(task).max_steps_of(steps)
+
+
+def max_steps(task: TaskLike) -> int:
+    """Steps of the longest trial: the longest of 1,000 sampled ones, and of those with every drawn duration at its bound.
+
+    Sampled are first trials of sessions, and those that follow where they do not depend on what the subject does. A sequence of tasks has so many of each of its tasks.
+    """
+    known = state_of(task).known
+    if "max_steps" not in known:
+        known["max_steps"] = max(_longest(task, stage) for stage in state_of(task).stages or ({},))
+    steps: int = known["max_steps"]
+    return steps
+
+
+def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
+    rng, state = np.random.default_rng(0), state_of(task)
+    drawn_periods = {name: dist for name, dist in task.timing.items() if not isinstance(dist, Constant)}
+    longest = {name: dist.bounds[1] for name, dist in drawn_periods.items() if name in state.period_names}
+    n = 1000 if task.batched else 50
+    draws = [(n, _draw_stage(task, rng, n, stage) if stage else draw_sessionless(task, rng, n, {}))]
+    if stateful(task) and not task.reads_outcomes:
+        draws.append(_draw_sessions(task, rng, n))
+    return int(max(lay_out(task, drawn, rng, m, imposed).steps.max() for m, drawn in draws for imposed in ({}, longest)))
+
+
+def _draw_stage(task: TaskLike, rng: np.random.Generator, n: int, stage: Mapping[str, Any]) -> Drawn:
+    """Conditions of `n` trials of one part of a sequence of tasks."""
+    given = {name: np.full((1, n), value) for name, value in stage.items()}
+    try:
+        drawn = draw_given(task, fresh_session(task, rng, n), rng, 1, given)
+    except InvalidValueError:  # a wrapper around the sequence decides which part comes
+        return draw_sessionless(task, rng, n, {})
+    return {name: values[0] for name, values in drawn.items()}
+
+
+def _draw_sessions(task: TaskLike, rng: np.random.Generator, n: int) -> tuple[int, Drawn]:
+    """Conditions of about `n` trials of sessions of up to 50, and how many they are."""
+    trials = min(50, task.trials_per_session or 50)
+    session = fresh_session(task, rng, max(n // trials, 1))
+    drawn = task.draw_ahead(session, rng, trials)
+    flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
+    m = trials * len(session)
+    return m, impose_on(task, flat, rng, m, {})

@@ -1,0 +1,260 @@
+"""Making a task: reading what it was given, running its `define`, and laying out a few trials so that mistakes show now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError, unknown
+from neurogym_core.tasks.drawing import draw_sessionless
+from neurogym_core.tasks.imposed import read_condition
+from neurogym_core.tasks.laying_out import lay_out
+from neurogym_core.tasks.names import check_condition
+from neurogym_core.tasks.shortest import check_shortest
+from neurogym_core.tasks.state import STATE, Answer, TaskLike, TaskState, state_of
+from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.checks import check_read, check_values, unread
+from neurogym_core.trials.distributions import Distribution, parse
+from neurogym_core.trials.interface import Actions, Channels, Interface
+from neurogym_core.trials.record import DURATION
+from neurogym_core.trials.timing import Timing
+
+HOOKS = ("step_action", "step_observation", "step_target")
+SINGLES = 200
+"""Trials of a task that lays out one at a time, in one of which every condition has to be read."""
+
+
+# ---------------------------------------------------------------------- what a task is given
+
+
+def begin(task: TaskLike, parameters: Mapping[str, Any], overrides: Mapping[str, Mapping[str, Any] | None]) -> None:
+    """Set the parameters, `timing` and `rewards` of a task, before its `define` runs.
+
+    Raises:
+        InvalidValueError: a parameter that every task has, a reward or a duration that is impossible.
+        UnknownNameError: a reward that the task does not have.
+    """
+    name = type(task).__name__
+    state = TaskState(name, dict(parameters), channels=Channels({}, name))
+    task.__dict__[STATE] = state
+    state.overrides = {kind: _by_name(name, kind, given) for kind, given in overrides.items()}
+    for parameter, value in parameters.items():
+        setattr(task, parameter, value)
+    _check_base_parameters(task, name)
+    task.rewards = _merged_rewards(type(task), state)  # type: ignore[misc]
+    task.timing = _merged_timing(type(task), state)  # type: ignore[misc]
+
+
+def _by_name(task: str, kind: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise InvalidValueError(
+            f"{task} was given {kind}={given!r}; give values by name, e.g. {kind}={{'…': {given!r}}}."
+        )
+    return dict(given or {})
+
+
+def _check_base_parameters(task: TaskLike, name: str) -> None:
+    for parameter, value, may_be_none in (("dt", task.dt, False), ("max_duration", task.max_duration, True)):
+        if value is None and may_be_none:
+            continue
+        if not (isinstance(value, int | float) and 0 < value < math.inf):
+            raise InvalidValueError(f"{name} was given {parameter}={value!r}; it needs a positive number of ms.")
+    trials = task.trials_per_session
+    if trials is not None and trials < 1:
+        raise InvalidValueError(
+            f"{name} was given trials_per_session={trials!r}; it needs at least 1, or None for no end."
+        )
+
+
+def _merged_rewards(cls: type, state: TaskState) -> Mapping[str, float]:
+    merged = _merge_class_level(cls, "rewards")
+    for name, amount in state.overrides["rewards"].items():
+        if name not in merged:
+            raise unknown("reward", name, merged, of=state.name)
+        merged[name] = amount
+    for name, amount in merged.items():
+        if isinstance(amount, bool) or not isinstance(amount, int | float | np.number) or not math.isfinite(amount):
+            raise InvalidValueError(f"{state.name} was given the reward {name}={amount!r}; it needs a finite number.")
+    return MappingProxyType({name: float(amount) for name, amount in merged.items()})
+
+
+def _merged_timing(cls: type, state: TaskState) -> Mapping[str, Distribution]:
+    merged = {**_merge_class_level(cls, "timing"), **state.overrides["timing"]}
+    return MappingProxyType({name: _duration_distribution(state.name, name, spec) for name, spec in merged.items()})
+
+
+def _merge_class_level(cls: type, name: str) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        declared = vars(base).get(name, {})
+        merged.update(declared if isinstance(declared, Mapping) else {})
+    return merged
+
+
+def _duration_distribution(task: str, period: str, spec: Any) -> Distribution:
+    try:
+        distribution = parse(spec)
+    except (InvalidValueError, TypeError, ValueError) as error:
+        raise InvalidValueError(f"{task} was given the duration {period}={spec!r}. {error}") from None
+    try:
+        low, high = distribution.bounds
+    except (TypeError, ValueError):
+        raise InvalidValueError(
+            f"{task} was given the duration {period}={spec!r}; durations are numbers of ms."
+        ) from None
+    if not low >= 0 or high != high:
+        raise InvalidValueError(
+            f"{task} was given the duration {period}={spec!r}, which can be {low:g} ms; durations are 0 ms or more."
+        )
+    return distribution
+
+
+# ---------------------------------------------------------------------- what its define declares
+
+
+def check_open(task: TaskLike, verb: str) -> TaskState:
+    """The state of a task that is being made.
+
+    Raises:
+        TaskDefinitionError: it is complete, and does not change any more.
+    """
+    state = state_of(task)
+    if state.sealed:
+        raise TaskDefinitionError(
+            f"{state.name}.{verb}() was called after the task was made; tasks do not change. Call it in define()."
+        )
+    return state
+
+
+def declare_channels(task: TaskLike, channels: Mapping[str, Any]) -> None:
+    """See `Task.observe`."""
+    state = check_open(task, "observe")
+    state.channels = Channels.declare(channels, state.name)
+
+
+def declare_actions(task: TaskLike, actions: Mapping[str, Any]) -> None:
+    """See `Task.act`."""
+    state = check_open(task, "act")
+    state.actions = Actions.declare(actions, state.name)
+
+
+def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, Any]) -> None:
+    """See `Task.vary`."""
+    state = check_open(task, "vary")
+    for name, spec in conditions.items():
+        check_condition(state.name, name)
+        state.declared[name] = spec if callable(spec) and not isinstance(spec, Distribution) else parse(spec)
+    if answer is not None:
+        if not isinstance(answer, str) and not callable(answer):
+            raise TaskDefinitionError(
+                f"{state.name} declares the condition 'answer', a name that is taken by the core: answer= takes the name of the "
+                "condition that decides what is right, or a function of the conditions. Choose another."
+            )
+        if isinstance(answer, str) and answer not in state.declared:
+            raise unknown("condition", answer, state.declared, of=f"{state.name}, given as answer=")
+        state.answer = answer
+
+
+# ---------------------------------------------------------------------- after define
+
+
+def complete(task: TaskLike) -> None:
+    """Check what was declared, close the task, and lay out a few of its trials.
+
+    Raises:
+        TaskDefinitionError: nothing to see or to do was declared, or `draw` leaves conditions out.
+        TrialLayoutError: `new_trial` leaves conditions unread, or asks for answers when there is no time for them.
+    """
+    state = state_of(task)
+    actions = _check_defined(state)
+    state.imposed |= _read_conditions(state, state.overrides["conditions"]) if state.wraps is None else {}
+    state.limits = state.limits or (task.max_duration,)
+    state.timing = Timing(task.timing, frozenset(state.overrides["timing"]), state.warned)
+    state.interface = Interface(
+        name=task.name,
+        dt=task.dt,
+        channels=state.channels,
+        actions=actions,
+        rewards=dict(task.rewards),
+        abort_ends_trial=task.abort_ends_trial,
+        limits=state.limits,
+        hooks=frozenset(hook for hook in HOOKS if getattr(task, hook) is not None),
+    )
+    state.sealed = True
+    _probe(task, state)
+
+
+def _check_defined(state: TaskState) -> Actions:
+    if not len(state.channels):
+        raise TaskDefinitionError(f"{state.name}.define() declares no channel; call self.observe(…).")
+    if state.actions is None or not len(state.actions):
+        raise TaskDefinitionError(f"{state.name}.define() declares no action; call self.act(…).")
+    return state.actions
+
+
+def _read_conditions(state: TaskState, given: Mapping[str, Any]) -> dict[str, Distribution]:
+    for name in given:
+        if name not in state.declared and not name.startswith(DURATION):
+            raise unknown("condition", name, state.declared, of=state.name)
+    return {
+        name: _duration_distribution(state.name, name, spec)
+        if name.startswith(DURATION) else read_condition(state.name, name, spec, state.declared[name])
+        for name, spec in given.items()
+    }  # fmt: skip
+
+
+def _probe(task: TaskLike, state: TaskState) -> None:
+    """Lay out a few trials, so that a wrong task fails when it is made, and note what is known of them."""
+    rng = np.random.default_rng(0)
+    batch = _few_trials(task, state, rng)
+    state.period_names = batch.period_names
+    for name in state.overrides["timing"]:
+        if name not in state.period_names:
+            raise unknown("period", name, state.period_names, of=state.name)
+    _check_windows(state.name, task.dt, batch)
+    layouts = [source.layout for source in batch.sources]
+    if not task.batched and unread(layouts):  # a branch that few trials take may read it
+        conditions = draw_sessionless(task, rng, SINGLES, {})
+        layouts += [source.layout for source in lay_out(task, conditions, rng, SINGLES).sources]
+    check_read(layouts)
+    for layout in layouts:
+        check_values(layout)
+    state.typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)
+
+
+def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> TrialBatch:
+    sizes = {part.size for named in (task.channels, task.actions) for part in named.parts.values()}
+    # A number of trials that no shape per unit can be mistaken for.
+    n = next(n for n in (7, 11, 13, 17, 19) if n not in sizes)
+    conditions = draw_sessionless(task, rng, n, {})
+    for name in state.declared:
+        if name not in conditions:
+            raise TaskDefinitionError(
+                f"{state.name}.draw() returned no {name!r}; return every condition that vary() declares."
+            )
+        kind = np.asarray(conditions[name]).dtype
+        if kind.kind not in "biufU":
+            raise TaskDefinitionError(
+                f"{state.name} draws {name!r} as an array of dtype {kind}; draw bools, numbers or texts (astype(str), say)."
+            )
+    state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
+    batch = lay_out(task, conditions, rng, n)
+    check_shortest(task, batch, conditions)
+    return batch
+
+
+def _check_windows(name: str, dt: float, batch: TrialBatch) -> None:
+    payoffs = batch.payoffs
+    played: Array = batch.duration > 0
+    steps: Array = np.asarray((payoffs.window & played[:, :, None]).any(axis=1))
+    for k, slot in enumerate(payoffs.slot_names):
+        if (payoffs.asked[:, k] & ~steps[:, k]).any():
+            raise TrialLayoutError(
+                f"The response window of {slot!r} in {name} has no step; let it lie within a period that lasts at "
+                f"least dt={dt:g} ms (start= and stop= are ms from the onset of the period)."
+            )

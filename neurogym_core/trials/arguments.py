@@ -1,0 +1,286 @@
+"""Reading what the verbs of `Trial` were given: shapes, moments, right choices, and where answers lead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import TrialLayoutError, listed, unknown
+from neurogym_core.trials.arrays import Array, Bools, Floats
+from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span
+
+OUTCOMES = ("correct", "error", "other")
+"""What `then=` may be given by."""
+
+
+def brief(value: Any) -> str:
+    """A value and its shape, for messages."""
+    return f"{np.array2string(np.asarray(value), threshold=6)} (shape {np.shape(value)})"
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def per_trial(layout: Layout, name: str, value: Any) -> Floats:
+    """A number, or one per trial, as (n,)."""
+    value = np.asarray(value, dtype=np.float64)
+    if value.ndim > 1 or (value.ndim == 1 and value.shape != (layout.n,)) or np.isnan(value).any():
+        raise TrialLayoutError(
+            f"{name}= of {layout.name} was given {brief(value)}; give a number, or shape ({layout.n},), without NaN."
+        )
+    return np.broadcast_to(value, (layout.n,))
+
+
+def per_unit(layout: Layout, name: str, value: Any, k: int) -> Array:
+    """A value that broadcasts against (n, k). One dimension means trials where there is one unit, else units."""
+    value, n = np.asarray(value), layout.n
+    if value.ndim == 1 and k == 1:
+        value = value[:, None]
+    rows = value.ndim < 2 or value.shape[0] in (1, n)
+    if value.ndim > 2 or not rows or (value.ndim and value.shape[-1] not in (1, k)):
+        raise TrialLayoutError(
+            f"{name} of {layout.name} was given shape {value.shape}; give a number, ({n},), ({k},) or ({n}, {k})."
+        )
+    return np.asarray(value)
+
+
+def each_unit(layout: Layout, name: str, value: Any, k: int) -> Floats:
+    """As `per_unit`, in full: (n, k)."""
+    return np.broadcast_to(per_unit(layout, name, value, k), (layout.n, k)).astype(np.float64)
+
+
+def moment(layout: Layout, ms: Any, name: str) -> Floats | None:
+    """Finite ms, (n,), or None where none were given."""
+    if ms is None:
+        return None
+    ms = per_trial(layout, name, ms)
+    if np.isinf(ms).any():
+        raise TrialLayoutError(
+            f"{name}= of {layout.name} was given {brief(ms)}; give a finite number of ms, or leave it out."
+        )
+    return np.asarray(ms)
+
+
+def frames(layout: Layout, name: str, values: Any) -> Array:
+    """Values of `frames`, (n or 1, T, k) float32."""
+    interface, n = layout.interface, layout.n
+    part = interface.channels.get(name) or (interface.actions.get(name) if interface.actions.continuous else None)
+    if part is None:
+        raise unknown("channel", name, interface.channels, of=layout.name)
+    values = np.asarray(values, dtype=np.float32)
+    width = part.stop - part.start
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim == 2:
+        values = values[None]
+    if values.ndim != 3 or values.shape[0] not in (1, n) or values.shape[2] not in (1, width):
+        raise TrialLayoutError(
+            f"frames({name!r}) of {layout.name} was given shape {values.shape}; give (T, {width}) or ({n}, T, {width})."
+        )
+    return np.asarray(values)
+
+
+# ---------------------------------------------------------------------- periods
+
+
+def span(layout: Layout, during: str | Iterable[str], start: Any, stop: Any, where: Any) -> Span:
+    """The stretch that `during`, `start`, `stop` and `where` name."""
+    names = (during,) if isinstance(during, str) else tuple(during)
+    if not names:
+        raise TrialLayoutError(
+            f"during= of {layout.name} was given no period; give one or several of {listed(layout.timeline.names)}."
+        )
+    for name in names:
+        check_period(layout, name)
+    if where is not None:
+        where = np.asarray(where)
+        if where.dtype != bool or where.shape not in ((), (layout.n,)):
+            raise TrialLayoutError(
+                f"where= of {layout.name} was given {where.dtype} values of shape {where.shape}; give True or False "
+                f"per trial, shape ({layout.n},)."
+            )
+        where = np.broadcast_to(where, (layout.n,))
+    in_order = tuple(sorted(names, key=layout.timeline.names.index))
+    return Span(in_order, moment(layout, start, "start"), moment(layout, stop, "stop"), where)
+
+
+def check_period(layout: Layout, name: str) -> None:
+    """Raise `UnknownNameError` where the trial has no such period."""
+    if name not in layout.timeline.names:
+        hint = "" if layout.timeline.names else " Call trial.periods(…) first."
+        error = unknown("period", name, layout.timeline.names, of=layout.name)
+        raise type(error)(f"{error}{hint}")
+
+
+def check_goto(layout: Layout, target: str, words: tuple[str, ...]) -> None:
+    """Raise `UnknownNameError` where `target` is neither one of the words nor a period."""
+    if target not in words and target not in layout.timeline.names:
+        raise unknown("target of then=", target, (*words, *layout.timeline.names), of=layout.name)
+
+
+# ---------------------------------------------------------------------- what is right
+
+
+def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools | None, Array]:
+    """The mask of right choices (n, k) and the one the target shows (n,)."""
+    actions, n = layout.interface.actions, layout.n
+    part = actions[group]
+    k = part.stop - part.start
+    which = np.asarray(which)
+    if actions.continuous:
+        return None, each_unit(layout, f"answer({group!r})", which, k)
+    if which.dtype == bool and which.shape in ((k,), (1, k), (n, k)):
+        mask = np.broadcast_to(which, (n, k))
+        return mask, np.where(mask.any(axis=1), np.argmax(mask, axis=1), -1)
+    if which.dtype.kind == "f":
+        return _right_angle(layout, group, which, tolerance)
+    if which.dtype.kind not in "iub" or which.shape not in ((), (n,)) or (which < -1).any() or (which >= k).any():
+        raise TrialLayoutError(
+            f"answer({group!r}) of {layout.name} was given {brief(which)}; give an index from 0 to {k - 1} (or -1 for "
+            f"resting), one number or shape ({n},), an angle with tolerance=, or a mask of shape ({n}, {k})."
+        )
+    which = np.broadcast_to(which.astype(np.int64), (n,))
+    return which[:, None] == np.arange(k), which
+
+
+def _right_angle(layout: Layout, group: str, which: Array, tolerance: Any) -> tuple[Bools, Array]:
+    encoder = layout.interface.actions.parts[group]
+    if not hasattr(encoder, "nearest") or which.shape not in ((), (layout.n,)) or not np.isfinite(which).all():
+        raise TrialLayoutError(
+            f"answer({group!r}) of {layout.name} was given {brief(which)}; angles in radians can be asked of a Ring only: "
+            "use whole numbers for the index of a choice."
+        )
+    nearest = np.broadcast_to(encoder.nearest(which), (layout.n,))
+    mask = nearest[:, None] == np.arange(encoder.size)
+    if tolerance is not None:
+        mask = mask | np.broadcast_to(encoder.within(which, float(tolerance)), mask.shape)
+    return mask, nearest
+
+
+def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]:
+    """As `right`, for an action that is due at a moment: which one of its group it is."""
+    actions, n = layout.interface.actions, layout.n
+    part = actions[action]
+    k = part.stop - part.start
+    which = np.asarray(index)
+    if which.dtype.kind not in "iu" or which.shape not in ((), (n,)) or ((which < 0) | (which >= k)).any():
+        raise TrialLayoutError(
+            f"answer_at({action!r}) of {layout.name} was given index={brief(which) if which.ndim else index!r}; give one "
+            f"from 0 to {k - 1}, or one per trial."
+        )
+    if actions.continuous and actions.trigger is None:
+        raise TrialLayoutError(
+            f"answer_at({action!r}) of {layout.name} has no moment, because none of its axes triggers; give one of them "
+            "a threshold: Axis(…, trigger=…)."
+        )
+    if actions.continuous:
+        return None, np.zeros((n, k))
+    aim = np.broadcast_to(which.astype(np.int64), (n,))
+    return aim[:, None] == np.arange(k), aim
+
+
+# ---------------------------------------------------------------------- slots
+
+
+def slot(layout: Layout, name: str, group: str, span: Span, then: Destination, terms: dict[str, Any]) -> Slot:
+    """The slot that a verb asks for; rewards that it leaves out are the task's.
+
+    Args:
+        terms: the other attributes of `Slot`, as they were given.
+    """
+    names = {slot.name for slot in layout.slots}
+    if terms["needs"] is not None and terms["needs"] not in names:
+        raise unknown("slot", terms["needs"], [slot.name for slot in layout.slots], of=layout.name)
+    if group == layout.interface.actions.rest_name:
+        raise TrialLayoutError(
+            f"{layout.name}.new_trial asks for {group!r}, the action of resting; use which=-1 with another group."
+        )
+    _check_answerable(layout, group, span, terms["right"])
+    _check_joins(layout, name, terms)
+    for term in ("correct", "error", "miss"):
+        value = layout.interface.rewards[term] if terms[term] is None else terms[term]
+        terms[term] = per_trial(layout, term, value)
+    if not isinstance(then, str | Mapping):
+        terms["leads"] = _leads(layout, group, then, terms)
+        then = "wait"
+    return Slot(name=name, group=group, span=span, then=_by_outcome(layout, then), **terms)
+
+
+def _by_outcome(layout: Layout, then: str | Mapping[str, str]) -> dict[str, str]:
+    given = then if isinstance(then, Mapping) else dict.fromkeys(OUTCOMES, then)
+    for outcome in given:
+        if outcome not in OUTCOMES:
+            raise unknown("outcome", outcome, OUTCOMES, of="then")
+    outcomes = {**dict.fromkeys(OUTCOMES, "end"), **given}
+    for target in outcomes.values():
+        check_goto(layout, target, ("end", "wait"))
+    return outcomes
+
+
+def _check_joins(layout: Layout, name: str, terms: Mapping[str, Any]) -> None:
+    """Several calls may answer one question, but it is judged in one way."""
+    for slot in layout.slots:
+        if slot.name != name or slot.amounts is not None or terms.get("amounts") is not None:
+            continue
+        timed = (slot.due is None) != (terms.get("due") is None)
+        if timed or slot.needs != terms["needs"] or slot.pays != terms.get("pays"):
+            raise TrialLayoutError(
+                f"The question {name!r} of {layout.name} is asked twice with different due times, needs= or pays=; ask the "
+                "second under a name of its own (slot=…)."
+            )
+
+
+def _check_answerable(layout: Layout, group: str, span: Span, right: Bools | None) -> None:
+    """Resting can be right only where there is an action of resting."""
+    if layout.interface.actions.rest is not None or right is None:
+        return
+    asked = True if span.where is None else span.where
+    if (asked & ~right.any(axis=1)).any():
+        raise TrialLayoutError(
+            f"answer({group!r}) of {layout.name} has no right choice in some trials (-1), but there is no action of "
+            "resting; make the first action of act() a single one to rest with, or say with where= which trials ask."
+        )
+
+
+def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> Array:
+    """Where each choice leads, (n, k) of STAY, END or the index of a period, from names of that shape."""
+    actions, n = layout.interface.actions, layout.n
+    part = actions[group]
+    k = part.stop - part.start
+    if actions.continuous or terms["needs"] is not None or terms.get("due") is not None:
+        raise TrialLayoutError(
+            f"then= of {layout.name} leads by choice, which continuous, timed and dependent (needs=) answers cannot; "
+            "give one place, or a dict by outcome."
+        )
+    names = np.asarray(then)
+    rows = names.ndim < 2 or len(names) == n
+    if names.dtype.kind != "U" or names.ndim not in (1, 2) or names.shape[-1] != k or not rows:
+        raise TrialLayoutError(
+            f"then= of {layout.name} was given {brief(names)}; give one name, a dict by outcome, or the names of "
+            f"periods per choice, of shape ({k},) or ({n}, {k})."
+        )
+    known, which = np.unique(names, return_inverse=True)
+    for name in known.tolist():
+        check_goto(layout, name, ("end", "wait"))
+    index = {"wait": STAY, "end": END, **{name: p for p, name in enumerate(layout.timeline.names)}}
+    places = np.array([index[name] for name in known.tolist()], np.int16)
+    return np.broadcast_to(places[which.reshape(names.shape)], (n, k))
+
+
+def reading(conditions: Mapping[str, Array], read: set[str], answer: Callable[[Mapping[str, Array]], Any]) -> Any:
+    """What `answer` makes of the conditions; those it looks at are added to `read`."""
+    return answer(_Reading(conditions, read))
+
+
+class _Reading(dict[str, Array]):
+    """Conditions that note which of them are looked at."""
+
+    def __init__(self, conditions: Mapping[str, Array], read: set[str]) -> None:
+        super().__init__(conditions)
+        self._read = read
+
+    def __getitem__(self, name: str) -> Array:
+        self._read.add(name)
+        return super().__getitem__(name)

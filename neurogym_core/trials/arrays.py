@@ -1,0 +1,18 @@
+"""Types of NumPy arrays, one name for each kind that the table of a trial has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+"""Numbers, truth values or text."""
+Floats: TypeAlias = npt.NDArray[np.float64]
+Singles: TypeAlias = npt.NDArray[np.float32]
+Ints: TypeAlias = npt.NDArray[np.int64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Columns: TypeAlias = Mapping[str, Array]
+"""Arrays (n, …) by name: conditions, covariates, a design."""

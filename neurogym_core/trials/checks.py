@@ -1,0 +1,103 @@
+"""What is wrong with a layout that no single verb can see."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import TrialLayoutError, listed
+from neurogym_core.trials.arguments import brief
+from neurogym_core.trials.geometry import Geometry
+from neurogym_core.trials.layout import Layout, Slot
+
+
+def check_periods(layout: Layout) -> None:
+    """Raise `TrialLayoutError` where `new_trial` named no periods."""
+    if not layout.timeline.names:
+        raise TrialLayoutError(
+            f"{layout.name}.new_trial never called trial.periods(…); name the periods of the trial first."
+        )
+
+
+def check_lasts(layout: Layout, geometry: Geometry) -> None:
+    """Raise `TrialLayoutError` where a trial lasts 0 steps."""
+    if not geometry.untimed and not np.logical_or.reduce(geometry.duration, axis=1).all():
+        raise TrialLayoutError(
+            f"A trial of {layout.name} lasts 0 steps: all of {listed(geometry.names)} are skipped. Let at least one period last "
+            f"dt={geometry.dt:g} ms in every trial, e.g. with timing={{{geometry.names[-1]!r}: {geometry.dt:g}}}."
+        )
+
+
+def unread(layouts: Iterable[Layout]) -> list[str]:
+    """Names of the conditions that `new_trial` read in none of these."""
+    layouts = list(layouts)
+    read = set().union(*(layout.read for layout in layouts))
+    return [name for name in layouts[0].conditions if name not in read]
+
+
+def check_read(layouts: Iterable[Layout]) -> None:
+    """Raise `TrialLayoutError` where a condition is drawn for nothing: in none of these trials was it read."""
+    layouts = list(layouts)
+    names = unread(layouts)
+    if names:
+        raise TrialLayoutError(
+            f"{layouts[0].name}.new_trial never reads the condition(s) {listed(names)} declared with vary(); "
+            "use them, or do not declare them."
+        )
+
+
+def check_overlaps(layout: Layout, geometry: Geometry) -> None:
+    """Raise `TrialLayoutError` where two answers to one slot are asked on the same step of a trial.
+
+    Choices with prices may join an answer (a sure bet beside the answers).
+    """
+    answers: dict[str, list[Slot]] = {}
+    for slot in layout.slots:
+        if slot.amounts is None:
+            answers.setdefault(slot.name, []).append(slot)
+    for name, slots in answers.items():
+        if len(slots) > 1:
+            _check_apart(layout, geometry, name, slots)
+
+
+def _check_apart(layout: Layout, geometry: Geometry, name: str, slots: list[Slot]) -> None:
+    played, asked = geometry.duration > 0, np.zeros(geometry.duration.shape, bool)
+    for slot in slots:
+        mine = np.zeros(played.shape, bool)
+        for segment, covered in geometry.segments(slot.span):
+            mine[:, segment] |= covered
+        both = mine & asked & played
+        if both.any():
+            periods = dict.fromkeys(geometry.names[p] for p in geometry.period[both.any(axis=0)])
+            raise TrialLayoutError(
+                f"{layout.name}.new_trial asks {name!r} twice on the same steps of {listed(periods)}, in "
+                f"{int(both.any(axis=1).sum())} of {layout.n} trials; a step can ask for one answer to a slot. Give the "
+                "second answer() a name of its own (slot=…), or keep the two apart with during=, start=, stop= or where=."
+            )
+        asked |= mine
+
+
+def check_values(layout: Layout) -> None:
+    """Raise where values that were shown, paid or weighed are no numbers. Asked once per task, not per batch."""
+    for show in layout.shows:
+        _check_numbers(layout, f"channel {show.channel!r}", show.value)
+        _check_numbers(layout, f"noise of channel {show.channel!r}", show.noise, least=0)
+    for frames in layout.frames:
+        _check_numbers(layout, f"frames({frames.name!r})", frames.values)
+    for weigh in layout.weights:
+        _check_numbers(layout, "weigh()", weigh.weight, least=0)
+    for hold in layout.holds:
+        _check_numbers(layout, "hold(cost=…)", 0 if hold.cost is None else hold.cost)
+    for slot in layout.slots:
+        _check_numbers(layout, f"pay({slot.group!r})", 0 if slot.amounts is None else slot.amounts)
+        _check_numbers(layout, f"worth of {slot.group!r}", 0 if slot.worth is None else slot.worth)
+
+
+def _check_numbers(layout: Layout, what: str, value: Any, least: float = -math.inf) -> None:
+    value = np.asarray(value, dtype=np.float64)
+    if not (np.isfinite(value) & (value >= least)).all():
+        wanted = "finite numbers" if least == -math.inf else f"finite numbers, {least:g} or more"
+        raise TrialLayoutError(f"{what} of {layout.name} was given {brief(value)}; give {wanted}.")

@@ -1,0 +1,109 @@
+"""`Timing`: where the durations of a task's periods come from."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import TrialLayoutError
+from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.distributions import Constant, Distribution
+from neurogym_core.trials.layout import Layout, to_steps
+
+
+@dataclass(frozen=True, eq=False)
+class Timing:
+    """Durations of periods, in ms.
+
+    Attributes:
+        declared: period -> distribution.
+        given: periods whose distribution the user gave; it comes before a duration that `new_trial` computes.
+        warned: periods that a warning has named, because they are no whole number of steps.
+    """
+
+    declared: Mapping[str, Distribution]
+    given: frozenset[str] = frozenset()
+    warned: set[str] = field(default_factory=set)
+
+    def lay_out(self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]) -> None:
+        """Set the steps of a period: imposed, drawn or computed, in this order.
+
+        Raises:
+            TrialLayoutError: there is no duration, or it is negative, NaN or of the wrong shape.
+        """
+        ms = self._ms(layout, period, rng, computed)
+        timeline, dt = layout.timeline, layout.dt
+        if isinstance(ms, float) and 0 <= ms < math.inf:
+            steps = max(int(ms / dt + 0.5 + 1e-9), int(ms > 0))
+            self._warn_inexact(layout, period, ms, steps)
+            timeline.steps[period] = np.full(layout.n, steps)
+            return
+        try:
+            ms = np.asarray(ms, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TrialLayoutError(
+                f"Period {period!r} of {layout.name} was given the duration {ms!r}; durations are numbers of ms."
+            ) from None
+        _check_ms(layout, period, ms)
+        if np.isposinf(ms).all():
+            timeline.untimed.add(period)
+            ms = np.zeros(ms.shape)
+        rounded = to_steps(ms, dt)
+        rounded = np.where((rounded == 0) & (ms > 0), 1, rounded)
+        timeline.steps[period] = np.broadcast_to(rounded, (layout.n,))
+
+    def _ms(self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]) -> Any:
+        if period in layout.durations:
+            return layout.durations[period]
+        if period in self.given or period not in computed:
+            return self._drawn(layout, period, rng)
+        ms = computed[period]
+        ms = ms() if callable(ms) else ms
+        return float(ms) if isinstance(ms, int | float) else ms
+
+    def _drawn(self, layout: Layout, period: str, rng: np.random.Generator) -> float | Array:
+        if period not in self.declared:
+            raise TrialLayoutError(
+                f"Period {period!r} of {layout.name} has no duration: add it to timing = {{…}}, or compute it in "
+                f"trial.periods(…, {period}=ms). timing knows: {', '.join(self.declared) or 'nothing'}."
+            )
+        distribution = self.declared[period]
+        return float(distribution.value) if isinstance(distribution, Constant) else distribution.sample(rng, layout.n)
+
+    def _warn_inexact(self, layout: Layout, period: str, ms: float, steps: int) -> None:
+        played = steps * layout.dt
+        if not ms > 0 or abs(played - ms) <= 0.1 * ms or period in self.warned:
+            return
+        self.warned.add(period)
+        warnings.warn(
+            f"Period {period!r} of {layout.name} lasts {ms:g} ms, which dt={layout.dt:g} ms makes {played:g} ms. "
+            f"Use a smaller dt, or timing={{{period!r}: {played:g}}} to say that this is meant.",
+            stacklevel=2,
+        )
+
+
+def _check_ms(layout: Layout, period: str, ms: Array) -> None:
+    if ms.ndim > 1 or (ms.ndim == 1 and ms.shape != (layout.n,)):
+        raise TrialLayoutError(
+            f"Period {period!r} of {layout.name} was given durations of shape {ms.shape}; give one number, or shape "
+            f"({layout.n},)."
+        )
+    if np.isnan(ms).any() or (ms < 0).any():
+        raise TrialLayoutError(
+            f"Period {period!r} of {layout.name} was given the duration {_first_bad(ms)} ms; durations are 0 or more."
+        )
+    if np.isposinf(ms).any() and not np.isposinf(ms).all():
+        raise TrialLayoutError(
+            f"Period {period!r} of {layout.name} is without a timer in some trials only; give inf for all of them, or a "
+            "number for all."
+        )
+
+
+def _first_bad(ms: Array) -> float:
+    flat = np.atleast_1d(ms)
+    return float(flat[np.isnan(flat) | (flat < 0)][0]) if flat.size else math.nan
