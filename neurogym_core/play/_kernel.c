@@ -26,7 +26,7 @@
 #include "_noise.h"
 
 /* Raised together with VERSION in kernels.py whenever the calls between the two change. */
-#define KERNEL_VERSION 3
+#define KERNEL_VERSION 4
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -1679,7 +1679,7 @@ enum { F_SHOWN, F_SD, F_SCRIPT, F_SCRIPT_AT, F_TARGET, F_TARGET_SCRIPT, F_WEIGHT
 
 typedef struct {
     Py_ssize_t types, segments, units, dimensions, trials, places, script_rows, target_rows;
-    int sd_per_type, continuous;
+    int sd_per_type, continuous, padded;
     unsigned long long key;
     float *noise;
     Array a[FILLED];
@@ -1735,10 +1735,10 @@ static int fill_trial(Filling *f, Py_ssize_t i)
                             out[step * U + from + u] += sd[from + u] * z[u];
                 }
             }
-            for (Py_ssize_t j = 0; j < steps; ++j) {
+            for (Py_ssize_t j = 0; j < steps; ++j)
                 F(float, F_WEIGHTS)[at + j] = F(float, F_WEIGHT)[here];
-                F(uint8_t, F_REAL)[at + j] = 1;
-            }
+            if (f->padded)
+                memset(F(uint8_t, F_REAL) + at, 1, (size_t)steps);
             if (!f->continuous) {
                 for (Py_ssize_t j = 0; j < steps; ++j)
                     F(int64_t, F_TARGETS)[at + j] = F(int64_t, F_TARGET)[here];
@@ -1820,9 +1820,13 @@ static PyObject *fill(PyObject *Py_UNUSED(module), PyObject *arguments)
         Py_SETREF(objects[F_SKIP], Py_NewRef(skip));
         Py_SETREF(objects[F_PLAYED], Py_NewRef(played));
     }
-    if (hold(&f->a[F_REAL], objects[F_REAL], "real", '?', 1, -1, 1) < 0)
+    if (hold(&f->a[F_WEIGHTS], objects[F_WEIGHTS], "weights", 'f', 4, -1, 1) < 0)
         goto done;
-    f->places = f->a[F_REAL].view.len;
+    f->places = f->a[F_WEIGHTS].view.len / 4;
+    release(&f->a[F_WEIGHTS]);
+    f->padded = objects[F_REAL] != Py_None;
+    if (f->padded && hold(&f->a[F_REAL], objects[F_REAL], "real", '?', 1, f->places, 1) < 0)
+        goto done;
     counts[F_SHOWN] = k * S * f->units, counts[F_SD] = (f->sd_per_type ? k : 1) * S * f->units;
     counts[F_SCRIPT] = f->script_rows * f->units, counts[F_SCRIPT_AT] = counts[F_WEIGHT] = k * S;
     counts[F_TARGET] = k * S * (f->continuous ? f->dimensions : 1), counts[F_TARGET_SCRIPT] = f->target_rows * f->dimensions;

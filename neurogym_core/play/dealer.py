@@ -32,7 +32,9 @@ Columns = Mapping[str, npt.NDArray[Any]]
 BLOCK_STEPS = 1 << 15
 """Steps of a block, about: as many trials as typically last so long."""
 BLOCK_UNITS = 1 << 21
-"""Numbers that the observations of a block may have, about."""
+"""Numbers that the layout of a block may have, about."""
+BLOCK_SEGMENTS = 16
+"""Segments that a trial has, at most, about."""
 BLOCK_DRAWS = 1 << 10
 """Trials of each env in a block, at most, where each is a call of `draw`."""
 SMALLEST = 16
@@ -237,7 +239,7 @@ def _block_rows(task: Task, n: int) -> int:
     wanted = max(BLOCK_STEPS // steps, 32 * n if n > 1 else 1)
     if stateful(task) and type(task).draw_ahead is Task.draw_ahead:
         wanted = min(wanted, BLOCK_DRAWS * n)
-    most = BLOCK_UNITS // (steps * (task.channels.size + 4))
+    most = BLOCK_UNITS // (min(steps, BLOCK_SEGMENTS) * (task.channels.size + 4))
     return max(min(wanted, most, 1 << 15), n, SMALLEST)
 
 

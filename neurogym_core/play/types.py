@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neurogym_core.play.tables import Ints, tables_of
+from neurogym_core.play.tables import Ints, Shown, Tables, shown_of, tables_of
 from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
@@ -32,16 +32,38 @@ class Types:
         batch: one trial of each type.
 
     Attributes:
-        tables: what can happen.
-        slot_names: (K,) names of the answer slots.
-        slot_units: (K,) slices of the action that answer each slot.
-        pays: (K,) what a continuous answer pays, (distance, tolerance) -> reward, or None.
+        shown: what they show and ask for.
     """
 
+    shown: Shown
+
     def __init__(self, batch: TrialBatch) -> None:
-        self.batch, self.tables = batch, tables_of(batch)
-        self.slot_names, self.slot_units = batch.payoffs.slot_names, batch.payoffs.units
-        self.pays = batch.payoffs.pays
+        self.batch, self.shown = batch, shown_of(batch)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """All that can happen; datasets need it only to judge answers."""
+        return tables_of(self.batch, self.shown)
+
+    @property
+    def period_names(self) -> tuple[str, ...]:
+        """(P,) names of the periods."""
+        return self.batch.period_names
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """(K,) names of the answer slots."""
+        return self.batch.payoffs.slot_names
+
+    @property
+    def slot_units(self) -> tuple[slice, ...]:
+        """(K,) slices of the action that answer each slot."""
+        return self.batch.payoffs.units
+
+    @property
+    def pays(self) -> tuple[Any, ...]:
+        """(K,) pay of a continuous answer, (distance, tolerance) -> reward, or None."""
+        return self.batch.payoffs.pays
 
     @property
     def notes(self) -> Columns:
@@ -61,7 +83,7 @@ class Types:
     @cached_property
     def durations(self) -> Mapping[str, npt.NDArray[np.float64]]:
         """Name -> (k,) ms of each period."""
-        return {name: steps * self.tables.dt for name, steps in self.batch.period_steps.items()}
+        return {name: steps * self.batch.interface.dt for name, steps in self.batch.period_steps.items()}
 
 
 class TypeIndex:
