@@ -51,7 +51,7 @@ class Now:
 
     def in_period(self, name: str) -> npt.NDArray[np.bool_]:
         """(N,) whether this is the period."""
-        return self._stepper.period == self._stepper.task.period_names.index(name)
+        return self._stepper.period == self._stepper.number_of[name]
 
     @property
     def elapsed(self) -> npt.NDArray[np.float64]:
@@ -76,12 +76,14 @@ class _Conditions(Mapping[str, Any]):
         self._stepper = stepper
 
     def __getitem__(self, name: str) -> Any:
+        stepper = self._stepper
+
         def values_of(block: Block, envs: Any) -> Any:
             if name in block.conditions:
-                return block.conditions[name][self._stepper.state("row")[envs]]
-            return block.types.notes[name][self._stepper.state("type")[envs]]
+                return block.conditions[name][stepper.state("row")[envs]]
+            return block.types.notes[name][stepper.state("type")[envs]]
 
-        return self._stepper.gathered(values_of)
+        return stepper.gathered(values_of)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._stepper.any_block.conditions)
@@ -104,6 +106,7 @@ class Stepper:
         self, task: Task, n: int, seed: int | np.random.SeedSequence | None = None, next_step: bool = False
     ) -> None:
         self.task, self.n = task, n
+        self.number_of = {name: number for number, name in enumerate(task.period_names)}
         self.dealer = Dealer(task, n, seed)
         self.begun = False
         self.memory = {name: self._blank_memory(name) for name in task.memory}
@@ -301,13 +304,8 @@ class Stepper:
     def remaining(self) -> Whole:
         """(N,) steps until the time of the period runs out, the current one included."""
         kind, segment = self.state("type"), self.state("segment")
-
-        def later(block: Block, envs: Any) -> Any:
-            period, duration = block.tables.period, block.tables.duration[kind[envs]]
-            same = (period == period[segment[envs]][:, None]) & (np.arange(len(period)) >= segment[envs][:, None])
-            return (duration * same).sum(axis=1)
-
-        return self.gathered(later) - (self.state("clock") - self.state("entered"))  # type: ignore[no-any-return]
+        ahead = self.gathered(lambda block, envs: block.types.ahead[kind[envs], segment[envs]])
+        return ahead - (self.state("clock") - self.state("entered"))  # type: ignore[no-any-return]
 
     def table_targets(self) -> Any:
         """(N,) or (N, D), the targets that the tables hold, in task units."""
@@ -395,7 +393,7 @@ class Stepper:
             given = Given(extra=extra, distance=distance, graded=graded, values=values)
         if task.step_action is None:
             return given
-        waiting = np.flatnonzero(self.state("waiting"))
+        waiting = np.flatnonzero(self.state("waiting")) if self._next_step else ()
         if len(waiting) == self.n:
             return given
         kept = {name: memory[waiting].copy() for name, memory in self.memory.items()} if len(waiting) else {}
@@ -408,7 +406,9 @@ class Stepper:
 
     def _each(self, value: Any, dtype: Any) -> Any:
         """A value for each env, or None."""
-        return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (self.n,)), dtype)
+        if value is None or (type(value) is np.ndarray and value.dtype == dtype and value.shape == (self.n,)):
+            return value if value is None or value.flags.c_contiguous else value.copy()
+        return np.ascontiguousarray(np.broadcast_to(value, (self.n,)), dtype)
 
     def _squared_error(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Default payoff of continuous actions: minus the mean squared error, per 100 ms, where the weight is not 0."""

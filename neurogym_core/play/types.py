@@ -81,6 +81,13 @@ class Types:
         return self.path.sum(axis=1)  # type: ignore[no-any-return]
 
     @cached_property
+    def ahead(self) -> Ints:
+        """(k, S) steps from the first one of a segment to the end of its period."""
+        batch = self.batch
+        same = (batch.period == batch.period[:, None]) & (np.arange(len(batch.period)) >= np.arange(len(batch.period))[:, None])
+        return batch.duration @ same.T.astype(np.int64)  # type: ignore[no-any-return]
+
+    @cached_property
     def durations(self) -> Mapping[str, npt.NDArray[np.float64]]:
         """Name -> (k,) ms of each period."""
         return {name: steps * self.batch.interface.dt for name, steps in self.batch.period_steps.items()}
