@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from time import process_time
 from typing import Any
 
 import gymnasium
@@ -142,10 +143,10 @@ def _subject(task_id: str, kind: str) -> slices.Slice:
     actions = env.unwrapped.task.actions
     if kind == "random":
         rng = np.random.default_rng(1)
-        drawn = list(rng.uniform(-1, 1, (4000, actions.size)).astype(np.float32))
-        return slices.single(env, drawn if actions.continuous else drawn_actions(actions.size, 4000))
+        values = list(rng.uniform(-1, 1, (500, actions.size)).astype(np.float32))
+        return slices.single(env, values if actions.continuous else drawn_actions(actions.size, 500))
     rest = actions.from_task_units(actions.rest_value) if actions.continuous else int(actions.rest)
-    return slices.single(env, [rest] * 4000)
+    return slices.single(env, [rest] * 500)
 
 
 def _cartpole(case: Case) -> slices.Slice:
@@ -205,10 +206,13 @@ def _singles(task: str, drawn: list[int]) -> slices.Slice:
     envs = [ngym.make(task, seed=number) for number in range(SIDE_BY_SIDE)]
     timed = slices.loop(envs, drawn[:250])
     for number, env in enumerate(envs):
+        limit = process_time() + 0.1
         for action in itertools.islice(itertools.cycle(drawn), number * BLOCK_STEPS // SIDE_BY_SIDE):
             _, _, terminated, truncated, _ = env.step(action)
             if terminated or truncated:
                 env.reset()
+            if process_time() > limit:
+                break
     return timed
 
 
