@@ -3,7 +3,7 @@
 ``{"make": [kind, task, size]}`` is answered by ``{"case": number}`` or ``{"missing": why}``, ``{"run": number,
 "seconds": s}`` by ``{"steps": n, "seconds": t}``, and ``{"freeze": true}`` by ``{}``. Of the core only, ``{"about": true}``
 is answered by ``{"about": text}``, ``{"swept": kind}`` by ``{"tasks": ids}``, and ``{"sweep": kind, "task": id, "rounds": n,
-"seconds": s}`` by ``{"rates": [[steps per second, of what it is divided by], …]}``.
+"seconds": s}`` by ``{"rates": [steps per second, those of what it is divided by]}``.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def _make(maker: Any, case: Case, slices: list[Any]) -> dict[str, Any]:
     return {"case": len(slices) - 1}
 
 
-def _swept(pair: Any, rounds: int, seconds: float) -> list[list[float]]:
-    """Steps per second of both, in turn, after a round of warm-up."""
+def _swept(pair: Any, rounds: int, seconds: float) -> list[float]:
+    """Steps per second of both over all rounds, which they take in turn, after one of warm-up."""
     timed = [[one(seconds) for one in pair] for _ in range(rounds + 1)][1:]
-    return [[steps / took for steps, took in one] for one in timed]
+    return [sum(steps for steps, _ in one) / sum(took for _, took in one) for one in zip(*timed, strict=True)]
 
 
 if __name__ == "__main__":
