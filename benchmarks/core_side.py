@@ -15,6 +15,7 @@ from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.play.dealer import BLOCK_STEPS
 from neurogym_core.play.kernels import load
 from neurogym_core.play.make import is_task
+from neurogym_core.tasks.laying_out import hooked
 
 from . import slices
 from .noise import noise_filler
@@ -185,7 +186,7 @@ def swept(kind: str) -> list[str]:
         if entry.has("blocked") or not is_task(load_task(entry.id)):
             continue
         task = ngym.make_task(entry.id)
-        discrete = not (task.hooked or task.actions.continuous)
+        discrete = not (hooked(task) or task.actions.continuous)
         if discrete if kind == "vector" else task.actions.rest is not None:
             found.append(entry.id)
     return sorted(found)
