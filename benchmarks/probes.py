@@ -45,10 +45,8 @@ delivered = sum(next(dataset).inputs.shape[0] * 100 for _ in range(50))
 print(rendered / delivered)
 """
 
-PLAYING = (
-    "tables", "types", "blocks", "kernel", "kernels", "compiled", "dealer", "stepper", "render", "results", "replay",
-)  # fmt: skip
-"""The modules of `neurogym_core.play` that play tables, those of them that there are."""
+PLAYING = ("tables", "types", "blocks", "kernel", "kernels", "dealer", "stepper", "render", "results", "replay")
+"""The modules of `neurogym_core.play` that play tables."""
 
 
 def start() -> float:
@@ -79,8 +77,7 @@ def classes() -> float:
 
 def _sources() -> list[str]:
     folder = Path(__file__).resolve().parents[1] / "neurogym_core" / "play"
-    paths = [folder / f"{name}.py" for name in PLAYING]
-    return [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
+    return [(folder / f"{name}.py").read_text(encoding="utf-8") for name in PLAYING]
 
 
 def _printed(code: str) -> float:

@@ -60,9 +60,9 @@ BOUNDS = {"noise": "noise alone", "writing": "writing alone"}
 HEADS = ("what", "must", "stretch", "measured", "range", "steps/s", *BOUNDS.values(), "mark")
 NOTES = f"""\
 "noise alone" makes the noise of as many steps with the same generator in a bare loop, "writing alone" fills as many bytes as
-the steps hold; both in steps/s, with the share of it that is reached. Lines are all lines of those modules of
-neurogym_core/play that play tables ({", ".join(PLAYING)}, those that there are), also empty ones, comments and docstrings;
-classes are the classes that they define."""
+the steps hold; both in steps/s, with the share of it that is reached. Lines are all lines of the modules of neurogym_core/play
+that play tables ({", ".join(PLAYING)}), also empty ones, comments
+and docstrings; classes are the classes that they define."""
 
 
 def cells(result: Result) -> list[str]:
