@@ -114,6 +114,7 @@ class Stepper:
         self._blocks: list[Block | None] = []
         self._current = 0  # index of the block that shared trials are dealt from
         self._one: Block | None = None  # the block that all envs are in
+        self._attached = False  # whether there are blocks of which this is not known yet
         self._make_kernel()
 
     def _make_kernel(self) -> None:
@@ -241,6 +242,8 @@ class Stepper:
             self.kernel.begin(env, index, row + offset)
 
     def _last_trials(self, envs: Whole) -> TrialResults:
+        if self._one is not None:
+            return TrialResults(self.state("last_row")[envs], self._one)
         blocks = [self._blocks[index] for index in self.state("last_block")[envs].tolist()]
         one = blocks[0] if all(block is blocks[0] for block in blocks) else None
         return TrialResults(self.state("last_row")[envs], one or blocks)  # type: ignore[arg-type]
@@ -257,10 +260,14 @@ class Stepper:
     def _hold(self, index: int, block: Block | None) -> None:
         self._blocks += [None] * (index + 1 - len(self._blocks))
         self._blocks[index] = block
+        self._attached = True
         self.kernel.attach(index, block)
 
     def _find_one(self) -> None:
         """Let go of blocks that no env is in, and see whether one is left."""
+        if self._one is not None and not self._attached:
+            return
+        self._attached = False
         used = set(self.state("block").tolist())
         for index, block in enumerate(self._blocks):
             if block is not None and index not in used and index != self._current:
