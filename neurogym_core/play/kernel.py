@@ -172,6 +172,8 @@ class PlainKernel:
         self.current = 0
         """Index of the block of stride 1 that trials are dealt from."""
         self.places = [Place(per_session) for _ in range(n)]
+        self.last_reward = np.zeros(n)
+        """(N,) what the last step paid; 0 after a reset."""
         self._period_names = names.tolist()
 
     # ------------------------------------------------------------------ blocks and state
@@ -432,6 +434,7 @@ class PlainKernel:
             one = all(block is blocks[0] for block in blocks)
             finished = TrialResults(np.array([self.places[env].row for env in envs]), blocks[0] if one else blocks)
             self.begin_next(envs)
+        self.last_reward = reward
         return Moved(reward, ended, over, target, period, performance, finished)
 
     def observe(self) -> npt.NDArray[np.float32]:

@@ -133,13 +133,14 @@ class Stepper:
         state = {name: value for name, value in self.__dict__.items() if name not in ("kernel", "conditions", "now")}
         self.kernel.sync()
         cursors = [None if block is None else self.kernel.cursor(i) for i, block in enumerate(self._blocks)]
-        return {**state, "kernel": ({name: self.kernel.get(name).copy() for name in STATE}, cursors)}
+        places = {name: self.kernel.get(name) for name in STATE}
+        return {**state, "kernel": (places, cursors, self.kernel.last_reward)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        places, cursors = state.pop("kernel")
+        places, cursors, last_reward = state.pop("kernel")
         self.__dict__.update(state)
         self._make_kernel()
-        self.kernel.current = self._current
+        self.kernel.current, self.kernel.last_reward = self._current, last_reward
         for index, (block, cursor) in enumerate(zip(self._blocks, cursors, strict=True)):
             if block is not None:
                 self.kernel.attach(index, block)
@@ -169,6 +170,7 @@ class Stepper:
         self.kernel.set("session", session)
         self.kernel.set("left", np.full(self.n, self.task.trials_per_session or NEVER))
         self.kernel.set("waiting", np.zeros(self.n, np.int64))
+        self.kernel.last_reward = np.zeros(self.n)
         if anew or stateful(self.task):
             self._begin()
         else:
