@@ -6,6 +6,7 @@ described. What varies from trial to trial varies with the conditions u0 … u3,
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from dataclasses import dataclass, field
@@ -65,6 +66,10 @@ class Description:
     weights: list[dict] = field(default_factory=list)
     holds: list[dict] = field(default_factory=list)
     slots: list[dict] = field(default_factory=list)
+    drawn: str | None = None
+    """Conditions depend on those of the trial before (``"before"``), or on its outcome (``"outcomes"``)."""
+    untimed: str | None = None
+    """A period without a timer."""
 
     @property
     def noisy(self) -> bool:
@@ -85,6 +90,10 @@ class Described(Task):
         rest = {"rest": 1} if self.description.rest else {}
         self.act(**rest, **{name: k for name, k in GROUPS.items() if rest or name != "go"})
         self.vary(**{f"u{k}": Uniform(0, 1) for k in range(N_CONDITIONS)})
+
+    def new_session(self, session, rng):
+        if self.description.drawn:
+            session.level = rng.random(len(session))
 
     def new_trial(self, trial):
         said = self.description
@@ -115,7 +124,7 @@ class Described(Task):
             "slot": slot["slot"],
             "then": slot["then"],
             "needs": slot["needs"],
-            "miss": slot["miss"],
+            "miss": self._of(trial, slot["miss"]),
             **self._span(trial, slot),
         }
         if slot["kind"] == "answer":
@@ -123,24 +132,25 @@ class Described(Task):
             trial.answer(
                 slot["group"],
                 np.clip(which, -1 if self.description.rest else 0, k - 1),
-                correct=slot["correct"],
-                error=slot["error"],
+                correct=self._of(trial, slot["correct"]),
+                error=self._of(trial, slot["error"]),
                 **common,
             )
         elif slot["kind"] == "mask":
             mask = np.stack([np.asarray(below.of(trial)) for below in slot["mask"]], axis=-1)
             if not self.description.rest:
                 mask[..., 0] |= ~mask.any(axis=-1)  # who cannot rest is never right to
-            trial.answer(slot["group"], mask, correct=slot["correct"], error=slot["error"], **common)
+            pays = {name: self._of(trial, slot[name]) for name in ("correct", "error")}
+            trial.answer(slot["group"], mask, **pays, **common)
         elif slot["kind"] == "timed":
-            ms, tolerance = slot["ms"].of(trial), slot["tolerance"]
+            ms, tolerance = slot["ms"].of(trial), self._of(trial, slot["tolerance"])
             trial.answer_at(
                 slot["group"],
                 ms,
                 tolerance=tolerance,
                 index=slot["index"],
                 pays=slot["pays"],
-                correct=slot["correct"],
+                correct=self._of(trial, slot["correct"]),
                 **common,
             )
         else:
@@ -161,6 +171,32 @@ class Described(Task):
         return {"during": said["during"], **moments}
 
 
+class Carried(Described):
+    """What is drawn for a trial depends on the session and the trial before."""
+
+    def draw(self, session, rng):
+        drawn = self.draw_conditions(rng, len(session))
+        session.level = (session.level + drawn["u0"]) % 1
+        return {**drawn, "u0": session.level, "u1": np.where(session.trial == 0, 0.0, drawn["u1"])}
+
+
+class Answering(Described):
+    """What is drawn for a trial depends on what became of the one before, and on what was drawn for it."""
+
+    reads_outcomes = True
+
+    def draw(self, session, rng):
+        drawn, previous = self.draw_conditions(rng, len(session)), session.previous
+        before = previous.get("u1", np.zeros(len(session)))
+        u0 = after(previous["outcome"], previous["reward"], previous["choice"], before)
+        return {**drawn, "u0": np.where(session.trial == 0, drawn["u0"], u0)}
+
+
+def after(outcome, reward, choice, u1):
+    """u0 of the trial that comes after one of which this became."""
+    return (0.17 * outcome + 0.07 * np.asarray(reward) + 0.031 * np.asarray(choice) + 0.5 * np.asarray(u1)) % 1
+
+
 def task_of(description: Description, batched: bool = True, **made_with: Any) -> Task:
     """A task of a class of its own, because `timing` and `rewards` belong to classes."""
     said = {
@@ -169,7 +205,8 @@ def task_of(description: Description, batched: bool = True, **made_with: Any) ->
         "description": description,
         "batched": batched,
     }
-    cls = type("Described", (Described,), said)
+    base = {None: Described, "before": Carried, "outcomes": Answering}[description.drawn]
+    cls = type(base.__name__, (base,), said)
     return cls(
         dt=description.dt, trials_per_session=description.trials_per_session, max_duration=description.max_duration,
         abort_ends_trial=description.abort_ends_trial, **made_with,
@@ -195,16 +232,19 @@ def varying(draw, low, high):
 
 
 def where():
-    return st.one_of(st.none(), st.none(), st.builds(Below, st.sampled_from([0.3, 0.5, 0.8]), indices))
+    """In which trials: all, or some, or very few, as catch trials."""
+    return st.one_of(st.none(), st.none(), st.builds(Below, st.sampled_from([0.03, 0.3, 0.5, 0.8]), indices))
 
 
 @st.composite
-def descriptions(draw, fixed=False, jumps=True):
+def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
     """Any task.
 
     Args:
         fixed: no duration is drawn: they are constant, or follow from conditions.
         jumps: whether trials may leave the order of their periods.
+        drawn: what the draw of a trial may depend on.
+        untimed: whether a period may be without a timer.
     """
     dt = draw(st.sampled_from([100.0, 50.0, 20.0, 16.0, 7.5]))
     periods = PERIODS[: draw(st.integers(1, 4))]
@@ -213,7 +253,7 @@ def descriptions(draw, fixed=False, jumps=True):
         kinds = ["constant", "computed"] if fixed else ["constant", "uniform", "choice", "exponential", "computed"]
         kind = draw(st.sampled_from(kinds))
         low = draw(st.integers(0, 4))
-        high = low + draw(st.integers(0, 5))
+        high = low + draw(st.sampled_from([0, 1, 2, 3, 5, 40] if jumps else [0, 1, 2, 3, 5]))
         least[name] = low
         if kind == "constant":
             timing[name] = low * dt
@@ -230,6 +270,10 @@ def descriptions(draw, fixed=False, jumps=True):
         computed.pop(name, None)
         least[name] = draw(st.integers(1, 4))
         timing[name] = least[name] * dt
+    free = draw(st.sampled_from([None, None, *periods])) if untimed else None
+    if free is not None:
+        timing[free], least[free] = math.inf, 1
+        computed.pop(free, None)
     then = draw(_then(periods, least)) if jumps else {}
     said = Description(
         dt=dt, periods=periods, timing=timing, computed=computed, least=least, then=then,
@@ -238,9 +282,11 @@ def descriptions(draw, fixed=False, jumps=True):
         trials_per_session=draw(st.sampled_from([None, 1, 3])),
         max_duration=draw(st.sampled_from([None, None, 6.0 * dt])) if jumps else None,
         rewards=draw(st.fixed_dictionaries({"abort": numbers, "correct": numbers, "error": numbers, "miss": numbers})),
+        drawn=draw(st.sampled_from(drawn)), untimed=free,
     )  # fmt: skip
     said.shows.extend(draw(st.lists(_shows(said), max_size=4)))
-    said.frames.extend(draw(st.lists(_frames(said), max_size=2)))
+    frames = draw(st.lists(_frames(said), max_size=2))
+    said.frames.extend(frames if said.untimed is None else [])  # frames lie on a clock
     said.weights.extend(draw(st.lists(_weights(said), max_size=2)))
     said.slots.extend(
         _askable(said, draw(st.lists(_slots(said, jumps), max_size=3, unique_by=lambda slot: slot["group"])))
@@ -271,6 +317,8 @@ def _spans(draw, said):
     if draw(st.booleans()):
         during = tuple(sorted(draw(st.sets(st.sampled_from(said.periods), min_size=1))))
         return {"during": during[0] if len(during) == 1 else during, "where": draw(where())}
+    if said.untimed in during:
+        return {"during": during, "where": draw(where())}
     edges = st.one_of(st.none(), varying(-1.0 * said.dt, 12.0 * said.dt), st.floats(0, 800, width=16))
     return {"during": during, "start": draw(edges), "stop": draw(edges), "where": draw(where())}
 
@@ -315,9 +363,12 @@ def _slots(draw, said, jumps):
     k = GROUPS[group]
     first = draw(st.sampled_from([p for p, name in enumerate(said.periods) if said.least[name]]))
     last = draw(st.integers(first, len(said.periods) - 1))
+    timed = said.untimed not in said.periods[first : last + 1]
     start = draw(st.one_of(st.none(), varying(0.0, (said.least[said.periods[first]] - 1) * said.dt)))
     stop = None
-    if draw(st.booleans()):
+    if not timed:
+        start = None
+    elif draw(st.booleans()):
         begin = start if start is not None else Varying(0.0, 0.0, 0)
         length = draw(st.integers(1, 5)) * said.dt
         stop = Varying(begin.low + length, begin.high + length, begin.index)
@@ -328,13 +379,13 @@ def _slots(draw, said, jumps):
         then = draw(st.one_of(st.sampled_from(["end", "wait"]), by_outcome, place))
     else:
         then = "end" if last == len(said.periods) - 1 else "wait"
-    kind = draw(st.sampled_from(["answer", "answer", "mask", "timed", "pay"]))
+    kind = draw(st.sampled_from(["answer", "answer", "mask", "timed" if timed else "mask", "pay"]))
     if jumps and kind == "pay" and draw(st.booleans()):
         then = tuple(draw(place) for _ in range(k))
     jumping = not (then == "wait" or (then == "end" and last == len(said.periods) - 1))
     if not jumps and kind == "pay" and draw(st.booleans()):
         then = "wait"
-    own = st.one_of(st.none(), numbers)
+    own = st.one_of(st.none(), numbers, varying(-2.0, 2.0))
     return {
         "group": group,
         "slot": draw(st.sampled_from([None, None, "joined"])),
@@ -349,7 +400,7 @@ def _slots(draw, said, jumps):
         "which": draw(varying(-1.0, k - 0.125)),
         "mask": [Below(draw(moments), draw(indices)) for _ in range(k)],
         "ms": draw(varying(0.0, 8.0 * said.dt)),
-        "tolerance": draw(st.integers(0, 3)) * said.dt,
+        "tolerance": draw(st.one_of(st.integers(0, 3).map(lambda steps: steps * said.dt), varying(0.0, 3.0 * said.dt))),
         "index": draw(st.integers(0, k - 1)),
         "pays": draw(st.sampled_from([None, squared])),
         "amounts": [draw(numbers) for _ in range(3)],
