@@ -10,13 +10,15 @@ import math
 import os
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from neurogym_core import Task, Uniform, parse
+from neurogym_core import END, STAY, Axis, Task, Uniform, parse
+from neurogym_core.trials.record import Outcome
 
 N_CONDITIONS = 4
 PERIODS = ("a", "b", "c", "d", "e")
@@ -197,7 +199,7 @@ def after(outcome, reward, choice, u1):
     return (0.17 * outcome + 0.07 * np.asarray(reward) + 0.031 * np.asarray(choice) + 0.5 * np.asarray(u1)) % 1
 
 
-def task_of(description: Description, batched: bool = True, **made_with: Any) -> Task:
+def task_of(description: Description, batched: bool = True, mixed_in: tuple[type, ...] = (), **made_with: Any) -> Task:
     """A task of a class of its own, because `timing` and `rewards` belong to classes."""
     said = {
         "timing": description.timing,
@@ -206,7 +208,9 @@ def task_of(description: Description, batched: bool = True, **made_with: Any) ->
         "batched": batched,
     }
     base = {None: Described, "before": Carried, "outcomes": Answering}[description.drawn]
-    cls = type(base.__name__, (base,), said)
+    cls = type(base.__name__, (*mixed_in, base), said)
+    # Classes that are made here are not found by name: pickles hold what they are made of.
+    cls.__reduce__ = lambda self: (partial(task_of, description, batched, mixed_in, **made_with), ())
     return cls(
         dt=description.dt, trials_per_session=description.trials_per_session, max_duration=description.max_duration,
         abort_ends_trial=description.abort_ends_trial, **made_with,
@@ -438,6 +442,90 @@ def _askable(said: Description, slots: list[dict]) -> list[dict]:
 def _places(then: Any) -> set[str]:
     named = {then} if isinstance(then, str) else set(then.values()) if isinstance(then, dict) else set(then)
     return named - {"end", "wait"}
+
+
+# ---------------------------------------------------------------------- hooks, continuous actions
+
+
+class Hooks:
+    """Hooks that remember, draw numbers, pay, end trials and decide outcomes; a mixin."""
+
+    memory = {"acts": 0, "luck": (0.0, 0.0)}
+
+    def step_action(self, now, action):
+        continuous = self.actions.continuous
+        acted = (np.abs(action) > 0.3).any(axis=1) if continuous else np.asarray(action) > 0
+        now.memory["acts"] = now.memory["acts"] + acted
+        now.memory["luck"] = now.memory["luck"] + now.rng.random((now.n, 2))
+        acts = now.memory["acts"]
+        reward = np.where(now.in_period("a"), now.memory["luck"][:, 0], now.remaining / 1000)
+        return reward, np.where(acts >= 4, END, STAY), np.where(acts == 3, Outcome.CORRECT, Outcome.NONE)
+
+    def step_observation(self, now, obs):
+        obs[:, 0] += now.memory["luck"][:, 1] + now.elapsed / 1000 + now.conditions["u0"]
+        return obs
+
+    def step_target(self, now):
+        return np.where((now.memory["acts"] % 2 == 0).reshape(-1, *[1] * (now.target.ndim - 1)), now.target, 0)
+
+
+class Steered(Task):
+    """Continuous actions, judged when they trigger, or where `trigger` is None when the window closes."""
+
+    trigger: float | None = 0.5
+    graded: bool = False
+    then: str = "end"
+    drawn: bool = False
+    timing = {"a": parse({"uniform": [100, 400]}), "b": 500, "c": 100}
+    rewards = {"abort": -0.25, "miss": -0.5, "error": -0.125}
+
+    def define(self):
+        self.observe(**CHANNELS)
+        self.act(level=Axis(-1, 1, rest=0, trigger=self.trigger), beside=Axis(-2, 2))
+        self.vary(u0=Uniform(0, 1), u1=Uniform(0, 1))
+
+    def new_session(self, session, rng):
+        session.level = rng.random(len(session))
+
+    def draw(self, session, rng):
+        drawn = self.draw_conditions(rng, len(session))
+        return {**drawn, "u0": (session.level + drawn["u0"]) / 2} if self.drawn else drawn
+
+    def new_trial(self, trial):
+        trial.periods("a", "b", "c")
+        trial.show("lamp", trial.u0, during=("a", "b"), noise=1.0, where=trial.u1 < 0.3)
+        trial.show("dots", trial.u1[:, None] * [1, 2, 3], during="b", start=100)
+        trial.hold(during="a", then="restart", where=trial.u0 < 0.5)
+        pays = {"pays": squared} if self.graded else {}
+        wanted = np.stack([trial.u0, 0.5 - trial.u1], axis=1)
+        trial.answer("level", wanted[:, :1], during="b", tolerance=0.1 + trial.u1, then=self.then, **pays)
+
+
+class HookedSteered(Hooks, Steered):
+    """The same with hooks."""
+
+
+@st.composite
+def steered(draw):
+    """Tasks of continuous actions; `made_with` of their class."""
+    trigger = draw(st.sampled_from([0.5, None]))
+    then = draw(st.sampled_from(["end", "c", "a", "wait"]))
+    rest = {"drawn": draw(st.booleans()), "graded": draw(st.booleans())}
+    sessions = {"trials_per_session": draw(st.sampled_from([None, 1, 3])), "abort_ends_trial": draw(st.booleans())}
+    return {"trigger": trigger, "then": then, **rest, **sessions}
+
+
+@st.composite
+def tasks(draw, hooks=True):
+    """Tasks of every kind: discrete or continuous, with hooks or without, whose trials share types or do not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        hooked = (Hooks,) if hooks and draw(st.booleans()) else ()
+        if draw(st.sampled_from([False, False, False, True])):
+            return (HookedSteered if hooked else Steered)(**draw(steered()))
+        said = draw(descriptions(drawn=(None, None, "before", "outcomes"), untimed=True))
+        few = {f"u{k}": {"choice": [0.2, 0.7]} for k in range(N_CONDITIONS)}
+        return task_of(said, mixed_in=hooked, **({"conditions": few} if draw(st.booleans()) else {}))
 
 
 # ---------------------------------------------------------------------- tests of them
