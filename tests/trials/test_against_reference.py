@@ -177,7 +177,7 @@ def check_record(record: dict, expected: dict) -> None:
 ANY = random_tasks.descriptions(drawn=(None, None, "before", "outcomes"), untimed=True)
 
 
-@held(100)
+@held(50)
 @given(description=ANY, seed=st.integers(0, 99))
 def test_single_env_plays_as_the_reference(kernel, description, seed):
     task = playable(description)
@@ -206,7 +206,7 @@ def test_single_env_plays_as_the_reference(kernel, description, seed):
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("n", [1, 5])
-@held(30)
+@held(12)
 @given(description=ANY, seed=st.integers(0, 99))
 def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
     task = playable(description)

@@ -59,7 +59,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@held(40)
+@held(20)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(kernel, task, seed, mode):
     single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode=mode)
@@ -85,7 +85,7 @@ def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(kernel, task, see
             seen = single.reset()[0]
 
 
-@held(40)
+@held(25)
 @given(description=random_tasks.descriptions(jumps=False, drawn=(None, "before")), seed=SEEDS, n=st.sampled_from([1, 3]))
 def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, description, seed, n):
     """Trial by trial, where no action leads to another period."""
@@ -126,7 +126,7 @@ def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, descrip
 
 
 @pytest.mark.parametrize("n", [1, 4])
-@held(60)
+@held(40)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_both_kernels_say_the_same_bits(n, task, seed):
     with pytest.MonkeyPatch.context() as patch:
@@ -149,7 +149,7 @@ def skip_unless_built():
 # ---------------------------------------------------------------------- seeds
 
 
-@held(30)
+@held(20)
 @given(task=random_tasks.tasks(hooks=False), seed=SEEDS)
 def test_trials_and_their_noise_are_the_same_whatever_is_played(kernel, task, seed):
     """By serial number and step of the trial: also after restarts in other trials, and beside other envs."""
@@ -176,7 +176,7 @@ def test_trials_and_their_noise_are_the_same_whatever_is_played(kernel, task, se
 
 
 @pytest.mark.parametrize("n", [None, 3])
-@held(30)
+@held(20)
 @given(task=random_tasks.tasks(), seed=SEEDS, before=st.integers(0, 40))
 def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(n, task, seed, before):
     with pytest.MonkeyPatch.context() as patch:
@@ -205,7 +205,7 @@ def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(n,
 
 
 @pytest.mark.parametrize("n", [None, 1, 3])
-@held(30)
+@held(15)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_overwriting_what_was_returned_changes_nothing_later(kernel, n, task, seed):
     def said(spoil: bool) -> list:
@@ -251,7 +251,7 @@ def test_no_two_observations_share_memory(kernel, task, seed):
 
 
 @pytest.mark.parametrize("n", [1, 3])
-@held(20)
+@held(12)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_trials_are_counted_without_gaps_and_sessions_have_their_length(kernel, n, task, seed):
     env = TaskVectorEnv(task, n)
