@@ -108,9 +108,7 @@ def test_what_is_known_of_the_trial_before_is_blank_throughout_when_a_session_be
         now, *_, over, _ = env.step(2)
         if over and begun == "by conditions":
             now = env.reset(options={"conditions": {}})[0]
-        elif over and begun != "by itself":
-            now = env.reset()[0]
-        elif begun == "by reset in mid-session" and trial == 2:
+        elif (over and begun != "by itself") or (begun == "by reset in mid-session" and trial == 2):
             now = env.reset()[0]
         seen.append(now.item())
     # The side was 1 and the choice 1, which makes 11; -2 stands for nothing known.
@@ -216,14 +214,12 @@ class Silent(Task):
     def define(self):
         self.observe(x=2)
         self.act(rest=1, go=1)
-        self.vary(side=Choice(2))
 
     def new_trial(self, trial):
         trial.periods("wait", "go")
         trial.show("x", [1, 2], during="wait")
         trial.hold(during="wait", then="restart")
         trial.answer("go", 0, during="go")
-        trial.side
 
 
 def test_what_is_shown_again_after_a_restart_is_not_what_the_caller_made_of_it():

@@ -93,10 +93,6 @@ class Described(Task):
         self.act(**rest, **{name: k for name, k in GROUPS.items() if rest or name != "go"})
         self.vary(**{f"u{k}": Uniform(0, 1) for k in range(N_CONDITIONS)})
 
-    def new_session(self, session, rng):
-        if self.description.drawn:
-            session.level = rng.random(len(session))
-
     def new_trial(self, trial):
         said = self.description
         for k in range(N_CONDITIONS):
@@ -175,6 +171,9 @@ class Described(Task):
 
 class Carried(Described):
     """What is drawn for a trial depends on the session and the trial before."""
+
+    def new_session(self, session, rng):
+        session.level = rng.random(len(session))
 
     def draw(self, session, rng):
         drawn = self.draw_conditions(rng, len(session))
