@@ -371,7 +371,8 @@ class PlainKernel:
         """Note until when time does nothing, and where the rendered observation is."""
         duration = NEVER if rules.endless[place.segment] else rules.duration[place.type * rules.n_segments + place.segment]
         place.until = min(place.entered + duration, rules.limit[place.type])
-        in_order = rules.tape is not None and rules.offset(place.type, place.segment) == place.entered
+        timed = not rules.endless[place.segment]  # without a timer it may outlast what was rendered of it
+        in_order = rules.tape is not None and timed and rules.offset(place.type, place.segment) == place.entered
         place.on_tape = rules.tape_at[place.row] if in_order else -1
 
     def _end(self, env: int, rules: Any, aborted: bool) -> None:

@@ -28,7 +28,6 @@ class Now:
     Attributes:
         n: number of envs.
         dt: ms per step.
-        rng: generator for what happens only when a subject acts.
         memory: name -> (N, …), per-trial arrays; only `step_action` changes them.
         conditions: name -> (N, …), conditions and notes of the current trials.
     """
@@ -36,8 +35,12 @@ class Now:
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
         self.n, self.dt = stepper.n, stepper.task.dt
-        self.rng, self.memory = stepper.dealer.hooks, stepper.memory
-        self.conditions = stepper.conditions
+        self.memory, self.conditions = stepper.memory, stepper.conditions
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Generator for what happens only when a subject acts; each seed gives a new one."""
+        return self._stepper.dealer.hooks
 
     @property
     def session(self) -> Session | None:
