@@ -14,6 +14,7 @@ from ngym_test_random_tasks import held, playable
 
 from neurogym_core import TaskEnv, TaskVectorEnv
 from neurogym_core.play.dealer import Dealer
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.trials.record import OUTCOME_NAMES
 
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
@@ -112,8 +113,8 @@ class Stream:
     """The trials of a seed, in the order in which they are dealt, as they were written down."""
 
     def __init__(self, task, seed, n):
-        self.dealer, self.n, self.stateful = Dealer(task, n, seed), n, task.stateful
-        self.queues = [[] for _ in range(n if task.stateful else 1)]
+        self.dealer, self.n, self.stateful = Dealer(task, n, seed), n, stateful(task)
+        self.queues = [[] for _ in range(n if stateful(task) else 1)]
         self.dealer.new_sessions()
 
     def coming(self, env):

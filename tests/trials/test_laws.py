@@ -19,6 +19,7 @@ from ngym_test_random_tasks import held
 from neurogym_core import Dataset, TaskEnv, TaskVectorEnv
 from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import kernels
+from neurogym_core.tasks.drawing import stateful
 
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 SEEDS = st.integers(0, 99)
@@ -90,7 +91,7 @@ def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(kernel, task, see
 def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, description, seed, n):
     """Trial by trial, where no action leads to another period."""
     task = random_tasks.playable(description)
-    n = n if task.stateful else 1  # else it is the pace of the envs that says which gets which trial
+    n = n if stateful(task) else 1  # else it is the pace of the envs that says which gets which trial
     dataset = Dataset(task, n, seed=seed, targets="action" if task.supervised else "best")
     env, rng = TaskVectorEnv(task, n, autoreset_mode="SameStep"), np.random.default_rng(seed)
     now = env.reset(seed=seed)[0]
