@@ -230,8 +230,9 @@ def _endless(batch: TrialBatch) -> Bools:
 
 
 def _limit(batch: TrialBatch, lengths: Ints) -> Ints:
-    """(n,) steps that trials may last; those with an untimed period are laid out for as long as they may."""
-    return lengths if batch.untimed else batch.interface.max_steps_of(lengths)
+    """(n,) steps that trials may last, which periods without a timer do not add to."""
+    endless = np.isin(batch.period, batch.untimed_places)
+    return np.maximum(batch.interface.max_steps_of(lengths - batch.duration[:, endless].sum(axis=1)), 1)
 
 
 def _scripts(batch: TrialBatch) -> tuple[Floats, Ints, Floats]:
