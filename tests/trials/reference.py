@@ -55,8 +55,9 @@ class WrittenTrial:
     @property
     def limit(self) -> int:
         """Steps after which the trial is over, whatever happens."""
-        drawn = sum(self.length)
-        return drawn if self.trial.timeline.untimed else self._limit_of(drawn)
+        untimed = self.trial.timeline.untimed
+        timed = sum(steps for name, steps in zip(self.names, self.length, strict=True) if name not in untimed)
+        return max(self._limit_of(timed), 1)
 
     # ------------------------------------------------------------------ where a span holds
 
@@ -228,9 +229,9 @@ class WrittenTrial:
             if not self.asks(name):
                 continue
             opens = any(self.is_open(name, p, k) for k in range(self.length[p]))
-            goes_on = self.following(p)
-            stays_open = goes_on is not None and any(
-                self.is_open(name, goes_on, k) for k in range(self.length[goes_on])
+            coming = self.enter(self.following(p))
+            stays_open = coming is not None and any(
+                self.is_open(name, coming[0], k) for k in range(self.length[coming[0]])
             )
             target = self._target_leads(name)
             if opens and not stays_open and target != STAY:

@@ -197,7 +197,7 @@ def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(n,
         copies += [other, pickle.loads(pickle.dumps(other)), copy.deepcopy(other)]
         patch.setenv(kernels.VARIABLE, "plain")
         copies.append(pickle.loads(pickle.dumps(other)))
-        assert [type(each.stepper.kernel) is not PlainKernel for each in copies] == [False, False, True, True, True, False]
+        assert [not isinstance(each.stepper.kernel, PlainKernel) for each in copies] == [False, False, True, True, True, False]
         expected = [one_step(env, action) for action in actions[before:]]
         for each in copies:
             assert_same([one_step(each, action) for action in actions[before:]], expected)
