@@ -142,7 +142,7 @@ class Payoffs:
         follows[follows == n_periods] = END
         following = np.full(len(window), follows[p])
         for _ in range(n_periods):  # periods of 0 steps are passed over
-            passed = (following >= 0) & (period_steps[rows, following] == 0)
+            passed = (following >= 0) & (period_steps[rows, np.maximum(following, 0)] == 0)
             following = np.where(passed, follows[following], following)
         return (following >= 0) & (window & (self.period == following[:, None])).any(axis=1)
 
