@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from neurogym_core.play.tables import Bools, Floats, Ints, Tables
-from neurogym_core.play.types import Columns, Types
+from neurogym_core.play.tables import Tables
+from neurogym_core.play.types import Types
+from neurogym_core.trials.arrays import Array, Bools, Columns, Reals, Wholes
 from neurogym_core.trials.record import RESTING
 
 
@@ -31,21 +31,21 @@ class Log:
         values: (n, K, D) float64, continuous answers in task units.
     """
 
-    env: Ints
-    number: Ints
-    session: Ints
-    steps: Ints
-    aborts: Ints
-    reward: Floats
-    performance: Floats
-    outcome: Ints
+    env: Wholes
+    number: Wholes
+    session: Wholes
+    steps: Wholes
+    aborts: Wholes
+    reward: Reals
+    performance: Reals
+    outcome: Wholes
     ended: Bools
-    opened: Ints
-    slot_outcome: Ints
-    slot_choice: Ints
-    slot_time: Floats
-    slot_score: Floats
-    values: Floats
+    opened: Wholes
+    slot_outcome: Wholes
+    slot_choice: Wholes
+    slot_time: Reals
+    slot_score: Reals
+    values: Reals
 
     def __init__(self, n: int, slots: int, dimensions: int) -> None:
         whole, real, each, slot = np.int64, np.float64, (n,), (n, slots)
@@ -69,7 +69,7 @@ class Log:
             getattr(self, name)[...] = values
 
 
-def carved(shapes: Mapping[str, tuple[tuple[int, ...], type[np.generic]]]) -> dict[str, npt.NDArray[Any]]:
+def carved(shapes: Mapping[str, tuple[tuple[int, ...], type[np.generic]]]) -> dict[str, Array]:
     """Arrays of zeros that lie one after another in memory of their own.
 
     The compiled kernel writes into them, and nothing in Python can move them: a bytearray that is in use keeps its
@@ -98,7 +98,7 @@ class Block:
             where rows are dealt one at a time, on demand.
     """
 
-    def __init__(self, types: Types, kind: Ints, first_serial: int, conditions: Columns, stride: int) -> None:
+    def __init__(self, types: Types, kind: Wholes, first_serial: int, conditions: Columns, stride: int) -> None:
         self.types, self.first_serial, self.stride = types, first_serial, stride
         self.kind = carved({"kind": (kind.shape, np.int64)})["kind"]
         self.kind[:] = kind

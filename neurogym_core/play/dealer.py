@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.play.blocks import Block
@@ -24,10 +23,9 @@ from neurogym_core.tasks.drawing import dimensions_of, fresh_session, impose_on,
 from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array, Columns, Ints
 from neurogym_core.trials.noise import key_of
 from neurogym_core.trials.record import DURATION
-
-Columns = Mapping[str, npt.NDArray[Any]]
 
 BLOCK_STEPS = 1 << 15
 """Steps of a block, about: as many trials as typically last so long."""
@@ -75,7 +73,7 @@ class Dealer:
 
         A value holds for every trial; an array (m,) gives the values of the coming trials in turn, over and over.
         """
-        imposed: dict[str, npt.NDArray[Any]] = {}
+        imposed: dict[str, Array] = {}
         for name, value in conditions.items():
             period = name.removeprefix(DURATION)
             known = self.task.period_names if name.startswith(DURATION) else self.task.conditions
@@ -104,7 +102,7 @@ class Dealer:
             self.session = fresh_session(self.task, self.sessions, self.n, self.subject)
             self.subject = self.session.subject
 
-    def _renew_sessions(self, envs: npt.NDArray[np.int64]) -> None:
+    def _renew_sessions(self, envs: Ints) -> None:
         """Start another session in some of the envs, whose subjects remember the trial that ended the last one."""
         assert self.session is not None
         subject = self.subject.take(envs)  # type: ignore[union-attr]
@@ -150,7 +148,7 @@ class Dealer:
             left -= now
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def on_demand(self, envs: npt.NDArray[np.int64], ended: TrialResults | None) -> tuple[Block, int]:
+    def on_demand(self, envs: Ints, ended: TrialResults | None) -> tuple[Block, int]:
         """The coming trials of envs whose last ones have ended: a block, and the first of their rows in it."""
         session = self.session
         if session is None:
@@ -163,7 +161,7 @@ class Dealer:
                 self._renew_sessions(over)
         return self._add(self._draw(envs), len(envs))
 
-    def _draw(self, envs: npt.NDArray[np.int64]) -> Columns:
+    def _draw(self, envs: Ints) -> Columns:
         session: Session = self.session  # type: ignore[assignment]
         if len(envs) == self.n:
             drawn = self.task.draw(session, self.sessions)
@@ -207,7 +205,7 @@ class Dealer:
         self._imposed_at += n
         return {name: value for name, value in values.items() if not name.startswith(DURATION)}
 
-    def _slice(self, name: str, value: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+    def _slice(self, name: str, value: Array, n: int) -> Array:
         several = 0 if name.startswith(DURATION) else dimensions_of(self.task, name)
         return value if value.ndim <= several else value[(self._imposed_at + np.arange(n)) % len(value)]
 
@@ -243,7 +241,7 @@ def _block_rows(task: Task, n: int) -> int:
     return max(min(wanted, most, 1 << 15), n, SMALLEST)
 
 
-def _history(ended: TrialResults) -> Columns:
+def _history(ended: TrialResults) -> dict[str, Array]:
     """What `session.previous` keeps of the trials that ended."""
     return {
         **ended.conditions, "choice": ended.choice, "outcome": ended.outcome,
@@ -251,7 +249,7 @@ def _history(ended: TrialResults) -> Columns:
     }  # fmt: skip
 
 
-def _room(conditions: Columns, size: int) -> dict[str, npt.NDArray[Any]]:
+def _room(conditions: Columns, size: int) -> dict[str, Array]:
     return {name: np.zeros((size, *values.shape[1:]), values.dtype) for name, values in conditions.items()}
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.render import Steps, observation, render
 from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo
+from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.record import Outcome
 
@@ -33,8 +34,8 @@ STATE = (
 )  # fmt: skip
 """The state of an env, all whole numbers (see `Place`)."""
 
-Stepped = tuple[np.ndarray, float, bool, bool, dict[str, Any]]
-VectorStepped = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
+Stepped = tuple[Array, float, bool, bool, dict[str, Any]]
+VectorStepped = tuple[Array, Array, Array, Array, dict[str, Any]]
 
 
 class Place:
@@ -75,13 +76,13 @@ class Given(NamedTuple):
         values: (N, D) float64, the action in task units.
     """
 
-    reward: npt.NDArray[np.float64] | None = None
-    extra: npt.NDArray[np.float64] | None = None
-    goto: npt.NDArray[np.int64] | None = None
-    outcome: npt.NDArray[np.int64] | None = None
-    distance: npt.NDArray[np.float64] | None = None
-    graded: npt.NDArray[np.float64] | None = None
-    values: npt.NDArray[np.float64] | None = None
+    reward: Floats | None = None
+    extra: Floats | None = None
+    goto: Ints | None = None
+    outcome: Ints | None = None
+    distance: Floats | None = None
+    graded: Floats | None = None
+    values: Floats | None = None
 
 
 class Moved(NamedTuple):
@@ -96,12 +97,12 @@ class Moved(NamedTuple):
         finished: these trials, or None.
     """
 
-    reward: npt.NDArray[np.float64]
-    ended: npt.NDArray[np.bool_]
-    over: npt.NDArray[np.bool_]
-    target: npt.NDArray[np.int64]
-    period: npt.NDArray[np.int64]
-    performance: npt.NDArray[np.float64]
+    reward: Floats
+    ended: Bools
+    over: Bools
+    target: Ints
+    period: Ints
+    performance: Floats
     finished: TrialResults | None
 
 
@@ -117,7 +118,7 @@ class _Rules:
         self.dt, self.trigger = tables.dt, tables.trigger
         self.continuous = tables.target.ndim == 3
         self.duration, self.limit = map(self._listed, (tables.duration, tables.limit))
-        self.type = memoryview(block.kind)  # on demand, rows are filled while the block is played
+        self.type = block.kind.data  # on demand, rows are filled while the block is played
         self.reward, self.goto, self.slot = map(self._listed, (tables.reward, tables.goto, tables.slot))
         self.outcome, self.score = self._listed(tables.outcome), self._listed(tables.score)
         self.aborts, self.window = self._listed(tables.aborts), self._listed(tables.window)
@@ -127,19 +128,23 @@ class _Rules:
         self.entry, self.period = tables.entry.tolist(), tables.period.tolist()
         self.needs, self.first_action = tables.needs.tolist(), tables.first_action.tolist()
         self.cursor = 0
-        self.tape, self.tape_at = self._rendered(key) if block.stride else (None, None)
+        self.tape: Singles | None = None
+        self.tape_at: Any = None
+        if block.stride:
+            self.tape, self.tape_at = self._rendered(key)
 
-    def _listed(self, values: npt.NDArray[Any]) -> Any:
+    def _listed(self, values: Array) -> Any:
         flat = np.ascontiguousarray(values).reshape(-1)
-        return flat.tolist() if flat.size <= self.FEW else memoryview(flat)
+        return flat.tolist() if flat.size <= self.FEW else flat.data
 
-    def _rendered(self, key: int) -> tuple[npt.NDArray[np.float32], Any]:
+    def _rendered(self, key: int) -> tuple[Singles, memoryview]:
         """The observations of all rows, periods in order, and where each row begins; noise is the same at any time."""
         block = self.block
         duration = block.tables.duration[block.kind]
         lengths = duration.sum(axis=1)
         tape = render(block.tables, Steps(block.kind, block.first_serial + np.arange(len(block)), duration), key)
-        return tape, memoryview(np.cumsum(lengths) - lengths)
+        begins = np.cumsum(lengths) - lengths
+        return tape, begins.data
 
     def offset(self, kind: int, segment: int) -> int:
         """Step on which a segment begins when all are played in order."""
@@ -163,7 +168,7 @@ class PlainKernel:
 
     def __init__(
         self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,
-        deal: Callable[[list[int]], None], check: Callable[[Any], int], check_all: Callable[[Any], Any],
+        deal: Callable[[list[int]], None], check: Callable[[Any], int], check_all: Callable[[Any], Ints],
     ) -> None:  # fmt: skip
         self.n, self.key, self.names = n, key, names
         self.per_session, self.next_step, self.once = per_session, next_step, per_session == 1
@@ -181,11 +186,11 @@ class PlainKernel:
         self.rules += [None] * (index + 1 - len(self.rules))
         self.rules[index] = None if block is None else _Rules(block, self.key)
 
-    def get(self, name: str) -> npt.NDArray[np.int64]:
+    def get(self, name: str) -> Ints:
         """(N,) one of `STATE`, a copy."""
         return np.array([getattr(place, name) for place in self.places], np.int64)
 
-    def set(self, name: str, values: npt.NDArray[np.int64]) -> None:
+    def set(self, name: str, values: Ints) -> None:
         """Set one of `STATE`, (N,)."""
         for place, value in zip(self.places, values.tolist(), strict=True):
             setattr(place, name, value)
@@ -289,7 +294,7 @@ class PlainKernel:
         return reward, False
 
     def _answer(
-        self, env: int, rules: Any, cell: int, action: int, reward: float, given: Given | None
+        self, env: int, rules: _Rules, cell: int, action: int, reward: float, given: Given | None
     ) -> tuple[float, int]:
         """The answer to a slot: what the step pays, and where it leads. The first answer counts."""
         place, log, k = self.places[env], rules.log, rules.slot[cell]
@@ -326,7 +331,7 @@ class PlainKernel:
             log.values[row, k] = given.values[env]
         return reward, goto
 
-    def _close(self, env: int, rules: Any, coming: int, reward: float, given: Given | None) -> float:
+    def _close(self, env: int, rules: _Rules, coming: int, reward: float, given: Given | None) -> float:
         """Close the windows of the segment that are not open in the coming one (END: all); what the step pays then."""
         place, log = self.places[env], rules.log
         tables, kind, row = rules.block.tables, place.type, place.row
@@ -346,7 +351,7 @@ class PlainKernel:
             log.slot_outcome[row, k], log.slot_score[row, k] = outcome, float(outcome == CORRECT)
         return reward
 
-    def _landing(self, rules: Any, kind: int, segment: int) -> int:
+    def _landing(self, rules: _Rules, kind: int, segment: int) -> int:
         """The segment that a trial comes to when it enters one: those of 0 steps are passed over."""
         for _ in range(2 * rules.n_segments):
             if segment < 0 or rules.duration[kind * rules.n_segments + segment]:
@@ -354,7 +359,7 @@ class PlainKernel:
             segment = rules.follows[segment]
         return END  # periods of no steps that lead to each other
 
-    def _enter(self, place: Place, rules: Any, segment: int, before: int) -> None:
+    def _enter(self, place: Place, rules: _Rules, segment: int, before: int) -> None:
         """Come to a segment from another one before it, or from elsewhere (-1)."""
         clock, window, log = place.clock, rules.block.tables.window[place.type], rules.log
         if before < 0 or rules.period[segment] != rules.period[before]:
@@ -365,14 +370,14 @@ class PlainKernel:
         place.segment, place.entered = segment, clock
         self._set_time(place, rules)
 
-    def _set_time(self, place: Place, rules: Any) -> None:
+    def _set_time(self, place: Place, rules: _Rules) -> None:
         """Note until when time does nothing, and where the rendered observation is."""
         duration = NEVER if rules.endless[place.segment] else rules.duration[place.type * rules.n_segments + place.segment]
         place.until = min(place.entered + duration, rules.limit[place.type])
         in_order = rules.tape is not None and rules.offset(place.type, place.segment) == place.entered
         place.on_tape = rules.tape_at[place.row] if in_order else -1
 
-    def _end(self, env: int, rules: Any, aborted: bool) -> None:
+    def _end(self, env: int, rules: _Rules, aborted: bool) -> None:
         """The trial is over: its outcome, performance and place among the env's trials."""
         place, log, tables = self.places[env], rules.log, rules.block.tables
         kind, row = place.type, place.row
@@ -403,7 +408,7 @@ class PlainKernel:
 
     # ------------------------------------------------------------------ one step of all envs
 
-    def advance(self, actions: npt.NDArray[np.int64], given: Given | None = None) -> Moved:
+    def advance(self, actions: Ints, given: Given | None = None) -> Moved:
         """Play one step of every env that does not wait, and start the coming trials.
 
         Args:
@@ -434,14 +439,14 @@ class PlainKernel:
             self.begin_next(envs)
         return Moved(reward, ended, over, target, period, performance, finished)
 
-    def observe(self) -> npt.NDArray[np.float32]:
+    def observe(self) -> Singles:
         """The current observations, (N, U) float32, of the caller's own."""
         first = self.rules[self.places[0].block]
         if all(place.on_tape >= 0 and place.block == self.places[0].block for place in self.places):
             return first.tape.take([place.on_tape + place.clock for place in self.places], axis=0)  # type: ignore[no-any-return]
         return np.stack([self._observe_one(env) for env in range(self.n)])
 
-    def _observe_one(self, env: int) -> npt.NDArray[np.float32]:
+    def _observe_one(self, env: int) -> Singles:
         place = self.places[env]
         rules = self.rules[place.block]
         if place.on_tape >= 0:

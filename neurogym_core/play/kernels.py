@@ -10,9 +10,19 @@ import importlib
 import os
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from neurogym_core.play.blocks import Block
+    from neurogym_core.play.kernel import Given, Moved, Stepped, VectorStepped
+    from neurogym_core.play.render import Steps
+    from neurogym_core.play.tables import Shown
+    from neurogym_core.trials.arrays import Array, Bools, Ints, Singles, Wholes
 
 VARIABLE = "NGYM_KERNEL"
 VERSION = 4  # of the calls to `_kernel.c`, which has the same number: one that was built from other sources is not used
@@ -20,6 +30,52 @@ HOW_TO_BUILD = (
     "To have it compiled, install a C compiler (Debian: gcc and python3-dev) and then, in a checkout, run "
     "`NEUROGYM_BUILD_KERNEL=1 python -m pip install -e .`, which says why where compiling fails"
 )
+
+
+class Kernel(Protocol):
+    """What both kernels offer; `PlainKernel` says what each method does."""
+
+    key: int
+    current: int
+
+    def __init__(
+        self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,
+        deal: Callable[[list[int]], None], check: Callable[[Any], int], check_all: Callable[[Any], Ints],
+        /,
+    ) -> None: ...  # fmt: skip
+
+    def attach(self, index: int, block: Block | None, /) -> None: ...
+
+    def get(self, name: str, /) -> Ints: ...
+
+    def set(self, name: str, values: Ints, /) -> None: ...
+
+    def sync(self) -> None: ...
+
+    def cursor(self, index: int, row: int | None = None, /) -> int: ...
+
+    def begin(self, env: int, index: int, row: int, /) -> None: ...
+
+    def begin_next(self, envs: list[int], /) -> None: ...
+
+    def stop(self, envs: list[int], /) -> None: ...
+
+    def advance(self, actions: Ints, given: Given | None = None, /) -> Moved: ...
+
+    def observe(self) -> Singles: ...
+
+    def step(self, action: Any) -> Stepped: ...
+
+    def vector_step(self, actions: Any, /) -> VectorStepped: ...
+
+
+class Fill(Protocol):
+    """The signature of `render.fill`, which says what it does."""
+
+    def __call__(
+        self, shown: Shown, steps: Steps, offset: Wholes, key: int, inputs: Singles, targets: Array,
+        weights: Singles, real: Bools | None, /,
+    ) -> None: ...  # fmt: skip
 
 
 class Loaded(NamedTuple):
@@ -73,21 +129,23 @@ def _compiled() -> Loaded:
     return Loaded(module, f"version {version}, {module.__file__}")
 
 
-def kernel_class() -> Any:
+def kernel_class() -> type[Kernel]:
     """The class of kernels to use: `PlainKernel`, or the compiled one with the same methods."""
     module = load().module
     if module is None:
         from neurogym_core.play.kernel import PlainKernel
 
         return PlainKernel
-    return module.Kernel  # type: ignore[no-any-return]
+    compiled: type[Kernel] = module.Kernel
+    return compiled
 
 
-def fill_function() -> Callable[..., None]:
+def fill_function() -> Fill:
     """The function that renders trials into the arrays of a batch: `render.fill`, or the compiled one."""
     module = load().module
     if module is None:
         from neurogym_core.play.render import fill
 
         return fill
-    return module.fill  # type: ignore[no-any-return]
+    compiled: Fill = module.fill
+    return compiled

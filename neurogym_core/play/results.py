@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from neurogym_core.play.blocks import Block
+from neurogym_core.trials.arrays import Array, Ints
 from neurogym_core.trials.questions import QUESTIONS
 from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RESTING, TrialRecord
-
-Array = npt.NDArray[Any]
 
 
 class TrialResults:
@@ -24,7 +22,7 @@ class TrialResults:
         blocks: their block, or one for each.
     """
 
-    def __init__(self, rows: npt.NDArray[np.int64], blocks: Block | Sequence[Block]) -> None:
+    def __init__(self, rows: Ints, blocks: Block | Sequence[Block]) -> None:
         self.rows = rows
         self._blocks = blocks
 
@@ -55,16 +53,51 @@ class TrialResults:
         return np.concatenate(parts)[order]
 
     def _logged(self, name: str) -> Array:
-        return self._gather(lambda block, rows: getattr(block.log, name)[rows])
+        def values_of(block: Block, rows: Array) -> Array:
+            values: Array = getattr(block.log, name)[rows]
+            return values
 
-    envs = property(lambda self: self._logged("env"), doc="(m,) int64, the env each trial was played in.")
-    number = property(lambda self: self._logged("number"), doc="(m,) int64, number of each trial in its env.")
-    session = property(lambda self: self._logged("session"), doc="(m,) int64, number of its session.")
-    reward = property(lambda self: self._logged("reward"), doc="(m,) float64, sum over the trial.")
-    aborts = property(lambda self: self._logged("aborts"), doc="(m,) int64, actions that broke the hold.")
-    steps = property(lambda self: self._logged("steps"), doc="(m,) int64, steps played.")
-    outcome = property(lambda self: self._logged("outcome"), doc="(m,) int8, `Outcome` of each trial.")
-    performance = property(lambda self: self._logged("performance"), doc="(m,) float64, from 0 to 1.")
+        return self._gather(values_of)
+
+    @property
+    def envs(self) -> Array:
+        """(m,) int64, the env each trial was played in."""
+        return self._logged("env")
+
+    @property
+    def number(self) -> Array:
+        """(m,) int64, number of each trial in its env."""
+        return self._logged("number")
+
+    @property
+    def session(self) -> Array:
+        """(m,) int64, number of its session."""
+        return self._logged("session")
+
+    @property
+    def reward(self) -> Array:
+        """(m,) float64, sum over the trial."""
+        return self._logged("reward")
+
+    @property
+    def aborts(self) -> Array:
+        """(m,) int64, actions that broke the hold."""
+        return self._logged("aborts")
+
+    @property
+    def steps(self) -> Array:
+        """(m,) int64, steps played."""
+        return self._logged("steps")
+
+    @property
+    def outcome(self) -> Array:
+        """(m,) int8, `Outcome` of each trial."""
+        return self._logged("outcome")
+
+    @property
+    def performance(self) -> Array:
+        """(m,) float64, from 0 to 1."""
+        return self._logged("performance")
 
     @property
     def choice(self) -> Array:
@@ -77,7 +110,7 @@ class TrialResults:
     def conditions(self) -> dict[str, Array]:
         """Conditions of the trials, name -> (m, …)."""
         names = self._parts[0][0].conditions
-        return {name: self._gather(lambda block, rows, name=name: block.conditions[name][rows]) for name in names}
+        return {name: self._gather(partial(_condition, name)) for name in names}
 
     @cached_property
     def columns(self) -> dict[str, Array]:
@@ -98,6 +131,10 @@ class TrialResults:
         """Trial `i` as Python values; a reaction time that is absent is an absent key."""
         row = {name: values[i].tolist() for name, values in self.columns.items()}
         return {name: value for name, value in row.items() if not (name.endswith("reaction_time") and value != value)}
+
+
+def _condition(name: str, block: Block, rows: Array) -> Array:
+    return block.conditions[name][rows]
 
 
 def _columns(block: Block, rows: Array) -> dict[str, Array]:
@@ -122,9 +159,11 @@ def _choice(block: Block, rows: Array, k: int) -> Array:
     """(m,) choices of a slot; of continuous actions the values in task units, (m,) or (m, dimensions)."""
     log = block.log
     if not log.values.shape[2]:
-        return log.slot_choice[rows, k]
+        choice: Array = log.slot_choice[rows, k]
+        return choice
     values = np.where(log.slot_choice[rows, k, None] >= 0, log.values[rows, k][:, block.types.slot_units[k]], 0.0)
-    return values[:, 0] if values.shape[1] == 1 else values
+    whole: Array = values[:, 0] if values.shape[1] == 1 else values
+    return whole
 
 
 class LazyDict(dict[str, Any]):
@@ -172,16 +211,17 @@ class LazyDict(dict[str, Any]):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return dict.__repr__(self._full())
 
-    def __or__(self, other: Any) -> dict[str, Any]:
+    def __or__(self, other: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
         return self.copy() | other
 
-    def __ror__(self, other: Any) -> dict[str, Any]:
-        return other | self.copy()  # type: ignore[no-any-return]
+    def __ror__(self, other: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
+        joined: dict[str, Any] = other | self.copy()
+        return joined
 
     def get(self, name: str, default: Any = None) -> Any:
         return dict.get(self._full(), name, default)
@@ -207,7 +247,7 @@ class LazyDict(dict[str, Any]):
     def __delitem__(self, name: str) -> None:
         dict.__delitem__(self._full(), name)
 
-    def __ior__(self, other: Any) -> LazyDict:
+    def __ior__(self, other: Any) -> LazyDict:  # type: ignore[override, misc]
         dict.update(self._full(), other)
         return self
 

@@ -14,13 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neurogym_core.errors import TrialLayoutError
+from neurogym_core.trials.arrays import Array, Bools, Reals, Wholes
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.payoffs import Payoffs
-
-Ints = npt.NDArray[np.integer]
-Floats = npt.NDArray[np.floating]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,13 +36,13 @@ class Shown:
         weight: (k, S) float32, the weight of a step in a supervised loss.
     """
 
-    shown: Floats
-    sd: Floats
-    script: Floats
-    script_at: Ints
-    target: Ints | Floats
-    target_script: Floats
-    weight: Floats
+    shown: Reals
+    sd: Reals
+    script: Reals
+    script_at: Wholes
+    target: Wholes | Reals
+    target_script: Reals
+    weight: Reals
 
     def __len__(self) -> int:
         return len(self.shown)
@@ -53,7 +50,8 @@ class Shown:
     @property
     def n_units(self) -> int:
         """Number of observation units, U."""
-        return self.shown.shape[2]
+        units: int = self.shown.shape[2]
+        return units
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,32 +91,32 @@ class Tables(Shown):
         trigger: False for continuous actions that are judged when the window closes.
     """
 
-    period: Ints
-    follows: Ints
+    period: Wholes
+    follows: Wholes
     endless: Bools
-    entry: Ints
-    duration: Ints
-    limit: Ints
-    reward: Floats
+    entry: Wholes
+    duration: Wholes
+    limit: Wholes
+    reward: Reals
     aborts: Bools
-    goto: Ints
-    slot: Ints
-    outcome: Ints
-    score: Floats
+    goto: Wholes
+    slot: Wholes
+    outcome: Wholes
+    score: Reals
     window: Bools
     asked: Bools
-    miss_reward: Floats
-    miss_outcome: Ints
-    error_reward: Floats
-    error_goto: Ints
-    due: Floats
-    tolerance: Floats
-    graded: Floats
-    graded_from: Ints
-    aim: Floats
-    best: Floats
-    needs: Ints
-    first_action: Ints
+    miss_reward: Reals
+    miss_outcome: Wholes
+    error_reward: Reals
+    error_goto: Wholes
+    due: Reals
+    tolerance: Reals
+    graded: Reals
+    graded_from: Wholes
+    aim: Reals
+    best: Reals
+    needs: Wholes
+    first_action: Wholes
     dt: float
     trigger: bool
 
@@ -127,7 +125,7 @@ class Tables(Shown):
         """Number of answer slots, K."""
         return len(self.needs)
 
-    def landing(self, kind: Ints, segment: Ints) -> Ints:
+    def landing(self, kind: Wholes, segment: Wholes) -> Wholes:
         """(m,) the segments that trials of types `kind` (m,) come to when they enter `segment` (m,).
 
         Segments of 0 steps are passed over.
@@ -165,7 +163,6 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         TrialLayoutError: a trial is over before its first step.
     """
     pay, duration = batch.payoffs, batch.duration
-    n, n_segments = duration.shape
     lengths = duration.sum(axis=1)
     period = batch.period.astype(np.int32)
     entry = np.searchsorted(period, np.arange(len(batch.period_names))).astype(np.int32)
@@ -205,11 +202,11 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
     return tables
 
 
-def _as(values: np.ndarray, dtype: npt.DTypeLike) -> np.ndarray:
+def _as(values: Array, dtype: npt.DTypeLike) -> Array:
     return np.ascontiguousarray(values, dtype)
 
 
-def _follows(period: Ints, then: Ints, entry: Ints) -> Ints:
+def _follows(period: Wholes, then: Wholes, entry: Wholes) -> Wholes:
     """(S,) the segment after each when its time runs out."""
     follows = np.append(np.arange(1, len(period)), END).astype(np.int32)
     last = np.append(period[1:] != period[:-1], True)
@@ -228,12 +225,12 @@ def _endless(batch: TrialBatch) -> Bools:
     return endless
 
 
-def _limit(batch: TrialBatch, lengths: Ints) -> Ints:
+def _limit(batch: TrialBatch, lengths: Wholes) -> Wholes:
     """(n,) steps that trials may last; those with an untimed period are laid out for as long as they may."""
     return lengths if batch.untimed else batch.interface.max_steps_of(lengths)
 
 
-def _scripts(batch: TrialBatch) -> tuple[Floats, Ints, Floats]:
+def _scripts(batch: TrialBatch) -> tuple[Reals, Wholes, Reals]:
     """Observations and targets of every step, where some change within a segment."""
     n_units, size = batch.shown.shape[2], batch.target.shape[2] if batch.target.ndim == 3 else 0
     nothing = np.zeros((0, n_units), np.float32), np.full(batch.duration.shape, -1, np.int64, order="C")
@@ -249,28 +246,28 @@ def _scripts(batch: TrialBatch) -> tuple[Floats, Ints, Floats]:
     return np.add(batch.render(None, batch.duration), 0, dtype=np.float32, order="C"), script_at, targets
 
 
-def _graded(pay: Payoffs, dt: float) -> tuple[Floats, Ints]:
+def _graded(pay: Payoffs, dt: float) -> tuple[Reals, Wholes]:
     """What timed answers pay on each step at which they are right, and the first of these steps."""
     n, n_slots = pay.due.shape
     start = np.zeros((n, n_slots), np.int32)
-    timed = [k for k in range(n_slots) if pay.pays[k] is not None and np.isfinite(pay.due[:, k]).any()]
+    timed = [(k, pays) for k, pays in enumerate(pay.pays) if pays and np.isfinite(pay.due[:, k]).any()]
     if not timed:
         return np.zeros((n, n_slots, 0)), start
     first = np.maximum(np.floor((pay.due - pay.tolerance) / dt), 1)
     last = np.ceil((pay.due + pay.tolerance) / dt)
-    width = int(np.nanmax((last - first)[:, timed])) + 1
+    width = int(np.nanmax((last - first)[:, [k for k, _ in timed]])) + 1
     graded = np.zeros((n, n_slots, max(width, 1)))
-    for k in timed:
+    for k, pays in timed:
         rows = np.isfinite(pay.due[:, k])
         step = first[rows, k, None] + np.arange(graded.shape[2])
         error = np.abs(step * dt - pay.due[rows, k, None])
         tolerance = np.broadcast_to(pay.tolerance[rows, k, None], error.shape)
-        graded[rows, k] = pay.pays[k](error.ravel(), tolerance.ravel()).reshape(error.shape)
+        graded[rows, k] = pays(error.ravel(), tolerance.ravel()).reshape(error.shape)
         start[rows, k] = first[rows, k]
     return graded, start
 
 
-def _check_begins(tables: Tables, lengths: Ints, name: str) -> None:
+def _check_begins(tables: Tables, lengths: Wholes, name: str) -> None:
     if not lengths.all():
         raise TrialLayoutError(
             f"A trial of {name} lasts 0 steps; let at least one period last dt={tables.dt:g} ms or more."

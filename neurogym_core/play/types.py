@@ -12,14 +12,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from neurogym_core.play.tables import Ints, Shown, Tables, shown_of, tables_of
+from neurogym_core.play.tables import Shown, Tables, shown_of, tables_of
 from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array, Bools, Columns, Floats, Ints, Wholes
 from neurogym_core.trials.batch import TrialBatch
 
-Columns = Mapping[str, npt.NDArray[Any]]
 TRIED = 256
 """Types that are laid out before it is asked whether any of them come again."""
 COMBINATIONS = 1 << 20
@@ -71,17 +70,17 @@ class Types:
         return self.batch.notes
 
     @cached_property
-    def path(self) -> Ints:
+    def path(self) -> Wholes:
         """(k, S) steps of each segment that the oracle plays."""
         return np.ascontiguousarray(self.batch.path, np.int64)
 
     @cached_property
-    def steps(self) -> Ints:
+    def steps(self) -> Wholes:
         """(k,) steps that the oracle plays."""
         return self.path.sum(axis=1)  # type: ignore[no-any-return]
 
     @cached_property
-    def durations(self) -> Mapping[str, npt.NDArray[np.float64]]:
+    def durations(self) -> Mapping[str, Floats]:
         """Name -> (k,) ms of each period."""
         return {name: steps * self.batch.interface.dt for name, steps in self.batch.period_steps.items()}
 
@@ -98,7 +97,7 @@ class TypeIndex:
 
     def lay_out(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
-    ) -> tuple[Types, npt.NDArray[np.int64]]:
+    ) -> tuple[Types, Ints]:
         """The types of `n` trials with these conditions and imposed durations, and which type each is of, (n,)."""
         self._asked += n
         found = None
@@ -108,7 +107,7 @@ class TypeIndex:
 
     def _first(
         self, conditions: Columns, n: int, rng: np.random.Generator
-    ) -> tuple[Types, npt.NDArray[np.int64]]:
+    ) -> tuple[Types, Ints]:
         """Lay out all trials, and keep their types if trials with equal conditions turn out to be equal."""
         before = str(rng.bit_generator.state)
         batch = lay_out(self.task, conditions, rng, n, {})
@@ -124,14 +123,15 @@ class TypeIndex:
 
     def _known(
         self, conditions: Columns, n: int, rng: np.random.Generator
-    ) -> tuple[Types, npt.NDArray[np.int64]] | None:
+    ) -> tuple[Types, Ints] | None:
         """Look the types up, and lay out those that are new."""
         kind = self._find(_flat(conditions))
         new = np.flatnonzero(kind < 0)
         if len(new):
             new = new[_distinct([values[new] for values in _flat(conditions)])[0]]
             batch = lay_out(self.task, {name: values[new] for name, values in conditions.items()}, rng, len(new), {})
-            self._keep(TrialBatch.concatenate([self._batch, batch]))
+            known = [self._batch] if self._batch is not None else []
+            self._keep(TrialBatch.concatenate([*known, batch]))
             kind = self._find(_flat(conditions))
             self.useless = self.useless or bool((kind < 0).any())  # NaN is unlike itself
         return None if self.useless and (kind < 0).any() else (self._types, kind)
@@ -147,7 +147,7 @@ class TypeIndex:
         if not self.useless:
             self._type_of[self._codes(columns)[0]] = np.arange(len(batch))
 
-    def _codes(self, columns: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    def _codes(self, columns: list[Array]) -> tuple[Ints, Bools]:
         """A number for each combination of known values, (n,), and where all values are known, (n,)."""
         code, known = np.zeros(len(columns[0]), np.int64), np.ones(len(columns[0]), np.bool_)
         for levels, values in zip(self._levels, columns, strict=True):
@@ -156,7 +156,7 @@ class TypeIndex:
             code = code * len(levels) + at
         return code, known
 
-    def _find(self, columns: list[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+    def _find(self, columns: list[Array]) -> Ints:
         """(n,) the type of each trial, -1 where it is not known."""
         if len(columns) != len(self._levels) or self.useless:
             return np.full(len(columns[0]), -1)
@@ -164,19 +164,19 @@ class TypeIndex:
         return np.where(known, self._type_of[np.where(known, code, 0)], -1)
 
 
-def _flat(conditions: Columns) -> list[npt.NDArray[Any]]:
+def _flat(conditions: Columns) -> list[Array]:
     """All conditions as columns (n,)."""
     return [part for values in conditions.values() for part in values.reshape(len(values), -1).T]
 
 
-def _distinct(columns: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _distinct(columns: list[Array]) -> tuple[Ints, Ints]:
     """The first row of each combination of values, (k,), and which of these each row is like, (n,)."""
     codes = np.stack([np.unique(values, return_inverse=True)[1].reshape(-1) for values in columns], axis=1)
     _, first, kind = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     return first, kind.reshape(-1)
 
 
-def _alike(batch: TrialBatch, first: Ints, kind: Ints) -> bool:
+def _alike(batch: TrialBatch, first: Wholes, kind: Wholes) -> bool:
     """Whether trials of one type are the same in what is shown, asked and noted."""
     columns = [batch.duration, batch.target, batch.weight, batch.shown, *batch.notes.values()]
     columns += [batch.noise] if len(batch.noise) > 1 else []
