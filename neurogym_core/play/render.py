@@ -39,7 +39,7 @@ class Steps:
 
 def render(shown: Shown, steps: Steps, key: int | None) -> Singles:
     """Observations, (steps, U) float32; `key` is that of the noise, None: without noise."""
-    place, trial, clock = _places(shown, steps)
+    place, trial, clock = _places(steps)
     if len(shown.script):
         out = shown.script[_script_rows(shown, steps, place, trial, clock)]
     else:
@@ -52,7 +52,7 @@ def render(shown: Shown, steps: Steps, key: int | None) -> Singles:
 
 def render_targets(shown: Shown, steps: Steps) -> Wholes | Reals:
     """Right actions, (steps,) int64 or (steps, D) float32 in task units."""
-    place, trial, clock = _places(shown, steps)
+    place, trial, clock = _places(steps)
     if len(shown.target_script):
         return shown.target_script[_script_rows(shown, steps, place, trial, clock)]
     return shown.target.reshape(-1, *shown.target.shape[2:])[place]
@@ -60,7 +60,7 @@ def render_targets(shown: Shown, steps: Steps) -> Wholes | Reals:
 
 def render_weights(shown: Shown, steps: Steps) -> Singles:
     """Weights of the steps in a supervised loss, (steps,) float32."""
-    return shown.weight.reshape(-1)[_places(shown, steps)[0]]
+    return shown.weight.reshape(-1)[_places(steps)[0]]
 
 
 def fill(
@@ -98,7 +98,7 @@ def observation(
     return out  # type: ignore[no-any-return]
 
 
-def _places(shown: Shown, steps: Steps) -> tuple[Wholes, Wholes, Wholes]:
+def _places(steps: Steps) -> tuple[Wholes, Wholes, Wholes]:
     """For every step: row of its (type, segment) in flat tables, which trial it is of, and the trial's clock."""
     duration = steps.duration
     n_segments = duration.shape[1]

@@ -102,7 +102,7 @@ class TypeIndex:
         self._asked += n
         found = None
         if not self.useless and not durations:
-            found = self._first(conditions, n, rng) if self._batch is None else self._known(conditions, n, rng)
+            found = self._first(conditions, n, rng) if self._batch is None else self._known(conditions, rng)
         return found or (Types(lay_out(self.task, conditions, rng, n, durations)), np.arange(n))
 
     def _first(
@@ -121,9 +121,7 @@ class TypeIndex:
         self._keep(batch.take(first))
         return self._types, kind
 
-    def _known(
-        self, conditions: Columns, n: int, rng: np.random.Generator
-    ) -> tuple[Types, Ints] | None:
+    def _known(self, conditions: Columns, rng: np.random.Generator) -> tuple[Types, Ints] | None:
         """Look the types up, and lay out those that are new."""
         kind = self._find(_flat(conditions))
         new = np.flatnonzero(kind < 0)
