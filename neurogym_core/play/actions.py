@@ -1,4 +1,4 @@
-"""Actions from outside: checked, as columns of the tables, and what hooks and continuous actions add to a step."""
+"""Actions: checked, as columns of the tables, and what hooks and continuous ones add to a step."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def checked_all(task: Task, n: int, actions: Any) -> Array:
     array, name, size = np.asarray(actions), task.name, task.actions.size
     continuous = task.actions.continuous
     shape = (n, size) if continuous else (n,)
-    kinds, what = ("fiu", "numbers in [-1, 1]") if continuous else ("iu", "whole numbers, one per env")
+    kinds, what = (
+        ("fiu", "numbers in [-1, 1]") if continuous else ("iu", "whole numbers, one per env")
+    )
     if array.dtype.kind not in kinds or array.shape != shape:
         raise InvalidValueError(
             f"{name} was given actions of type {array.dtype} and shape {array.shape}; "
@@ -52,12 +54,14 @@ def checked_all(task: Task, n: int, actions: Any) -> Array:
     if continuous:
         if not (np.abs(array) <= 1 + 1e-6).all():
             raise InvalidValueError(
-                f"{name} was given actions from {array.min()} to {array.max()}; they must be in [-1, 1]."
+                f"{name} was given actions from {array.min()} to {array.max()}; "
+                "they must be in [-1, 1]."
             )
         return array.astype(np.float64)
     if array.min() < 0 or array.max() >= size:
         raise InvalidValueError(
-            f"{name} was given actions from {array.min()} to {array.max()}; they must be from 0 to {size - 1}."
+            f"{name} was given actions from {array.min()} to {array.max()}; "
+            f"they must be from 0 to {size - 1}."
         )
     return array.astype(np.int64, copy=False)
 
@@ -113,7 +117,7 @@ def _each(value: Any, n: int, dtype: type[np.generic]) -> Array | None:
 
 
 def _squared_error(stepper: Stepper, values: Floats) -> Floats:
-    """Default payoff of continuous actions: minus the mean squared error, per 100 ms, where the weight is not 0."""
+    """(N,) minus the mean squared error per 100 ms, where the weight is not 0."""
     error: Floats = ((values - stepper.table_targets()) ** 2).mean(axis=1)
     counts = stepper.table("weight") > 0
     paid: Floats = -error * counts * stepper.task.dt / 100
@@ -121,7 +125,10 @@ def _squared_error(stepper: Stepper, values: Floats) -> Floats:
 
 
 def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None]:
-    """(N, K) how far the action is from what each slot wants, and what graded slots pay for that (NaN: flat)."""
+    """(N, K) how far the action is from what each slot wants, and what graded slots pay for that.
+
+    NaN: what the slot pays does not depend on the distance.
+    """
     types, kind = stepper.any_block.types, stepper.state("type")
     aim = stepper.gathered(lambda block, envs: block.tables.aim[kind[envs]])
     tolerance = stepper.gathered(lambda block, envs: block.tables.tolerance[kind[envs]])

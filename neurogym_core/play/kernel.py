@@ -1,8 +1,8 @@
-"""The kernel: one step of a trial, in plain Python. This file is the definition of what a step does.
+"""The kernel: one step of a trial, in plain Python. This file defines what a step does.
 
-`PlainKernel` moves N envs through the tables of their blocks. `_kernel.c` is the same, compiled; `kernels.py` chooses
-between them, and the tests hold the two together bit by bit. What a step does is in `PlainKernel.advance_one`, with
-`_answer`, `_close`, `_enter` and `_end`, and nowhere else.
+`PlainKernel` moves N envs through the tables of their blocks. `_kernel.c` is the same, compiled;
+`kernels.py` chooses between them, and the tests hold the two together bit by bit. What a step does
+is in `PlainKernel.advance_one`, with `_answer`, `_close`, `_enter` and `_end`, and nowhere else.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class Place:
         waiting: 1 if the env sits out the next step, because its session ended on the last one.
         last_block, last_row: the trial that ended last.
         until: clock on which time ends the segment or the trial.
-        on_tape: row of the block's rendered observations for clock 0; -1 where the trial has left their order.
+        on_tape: row of the block's rendered observations for clock 0; -1 where the trial has left
+            their order.
     """
 
     __slots__ = (*STATE, "on_tape", "until")
@@ -107,22 +108,26 @@ class Moved(NamedTuple):
 
 
 class _Rules:
-    """A block as the plain kernel reads it: numbers in lists, which Python indexes fastest; cells are flat."""
+    """A block as the plain kernel reads it: flat lists, which Python indexes fastest."""
 
     FEW = 1 << 14
     """Numbers up to which a list is made; more are read through a memoryview."""
 
     def __init__(self, block: Block, key: int) -> None:
         self.block, self.log, tables = block, block.log, block.tables
-        self.n_segments, self.n_actions, self.n_slots = tables.reward.shape[1], tables.reward.shape[2], tables.n_slots
+        _, self.n_segments, self.n_actions = tables.reward.shape
+        self.n_slots = tables.n_slots
         self.dt, self.trigger = tables.dt, tables.trigger
         self.continuous = tables.target.ndim == 3
         self.duration, self.limit = map(self._listed, (tables.duration, tables.limit))
         self.type = block.kind.data  # on demand, rows are filled while the block is played
-        self.reward, self.goto, self.slot = map(self._listed, (tables.reward, tables.goto, tables.slot))
+        self.reward, self.goto, self.slot = map(
+            self._listed, (tables.reward, tables.goto, tables.slot)
+        )
         self.outcome, self.score = self._listed(tables.outcome), self._listed(tables.score)
         self.aborts, self.window = self._listed(tables.aborts), self._listed(tables.window)
-        self.acts = self._listed((tables.slot >= 0) | (tables.goto != STAY) | tables.aborts)  # does more than pay
+        # Does more than pay.
+        self.acts = self._listed((tables.slot >= 0) | (tables.goto != STAY) | tables.aborts)
         self.target = None if self.continuous else self._listed(tables.target)
         self.follows, self.endless = tables.follows.tolist(), tables.endless.tolist()
         self.entry, self.period = tables.entry.tolist(), tables.period.tolist()
@@ -138,11 +143,15 @@ class _Rules:
         return flat.tolist() if flat.size <= self.FEW else flat.data
 
     def _rendered(self, key: int) -> tuple[Singles, memoryview]:
-        """The observations of all rows, periods in order, and where each row begins; noise is the same at any time."""
+        """The observations of all rows, periods in order, and where each row begins."""
         block = self.block
         duration = block.tables.duration[block.kind]
         lengths = duration.sum(axis=1)
-        tape = render(block.tables, Steps(block.kind, block.first_serial + np.arange(len(block)), duration), key)
+        tape = render(
+            block.tables,
+            Steps(block.kind, block.first_serial + np.arange(len(block)), duration),
+            key,
+        )
         begins = np.cumsum(lengths) - lengths
         return tape, begins.data
 
@@ -161,14 +170,17 @@ class PlainKernel:
         names: (P,) names of the periods.
         per_session: trials of a session, or NEVER.
         next_step: whether envs sit out the step after a session's end.
-        deal: called with the envs that need a trial and find none in their block; it calls `begin` for each.
-        check: called with an action that is no plain number in range; returns it as a number, or raises.
+        deal: called with the envs that need a trial and find none in their block; it calls `begin`
+            for each.
+        check: called with an action that is no plain number in range; returns it as a number, or
+            raises.
         check_all: called with the actions of all envs; returns them as (N,) int64, or raises.
     """
 
     def __init__(
         self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,
-        deal: Callable[[list[int]], None], check: Callable[[Any], int], check_all: Callable[[Any], Ints],
+        deal: Callable[[list[int]], None], check: Callable[[Any], int],
+        check_all: Callable[[Any], Ints],
     ) -> None:  # fmt: skip
         self.n, self.key, self.names = n, key, names
         self.per_session, self.next_step, self.once = per_session, next_step, per_session == 1
@@ -216,7 +228,7 @@ class PlainKernel:
         self._enter(place, rules, self._landing(rules, place.type, 0), -1)
 
     def begin_next(self, envs: list[int]) -> None:
-        """Start the coming trials of envs: the next ones of their blocks, else what `deal` deals."""
+        """Start the coming trials of envs: the next of their blocks, else what `deal` deals."""
         dry = []
         for env in envs:
             place = self.places[env]
@@ -256,7 +268,12 @@ class PlainKernel:
         if given is not None:
             if given.extra is not None:
                 reward += given.extra.item(env)
-            if given.outcome is not None and rules.n_slots and given.outcome[env] and not log.slot_outcome[row, 0]:
+            if (
+                given.outcome is not None
+                and rules.n_slots
+                and given.outcome[env]
+                and not log.slot_outcome[row, 0]
+            ):
                 log.slot_outcome[row, 0] = given.outcome[env]
                 log.slot_score[row, 0] = given.outcome[env] == CORRECT
         log.aborts[row] += rules.aborts[cell]
@@ -310,7 +327,9 @@ class PlainKernel:
                 wrong = abs(steps * rules.dt - due) > tolerance + 1e-9
                 if tables.graded_from[kind, k]:
                     last = tables.graded.shape[2] - 1
-                    pay = tables.graded.item(kind, k, min(max(steps - tables.graded_from[kind, k], 0), last))
+                    pay = tables.graded.item(
+                        kind, k, min(max(steps - tables.graded_from[kind, k], 0), last)
+                    )
         elif given is not None and given.distance is not None:
             wrong = given.distance[env, k] > tolerance + 1e-9
             if given.graded is not None:
@@ -331,8 +350,10 @@ class PlainKernel:
             log.values[row, k] = given.values[env]
         return reward, goto
 
-    def _close(self, env: int, rules: _Rules, coming: int, reward: float, given: Given | None) -> float:
-        """Close the windows of the segment that are not open in the coming one (END: all); what the step pays then."""
+    def _close(
+        self, env: int, rules: _Rules, coming: int, reward: float, given: Given | None
+    ) -> float:
+        """Close windows not open in the coming segment (END: all); what the step pays then."""
         place, log = self.places[env], rules.log
         tables, kind, row = rules.block.tables, place.type, place.row
         for k in range(rules.n_slots):
@@ -344,7 +365,8 @@ class PlainKernel:
                 outcome = tables.miss_outcome.item(kind, k)
                 reward += tables.miss_reward.item(kind, k)
             else:  # a continuous action without a trigger answers by what it is at the end
-                near = given.distance[env, k] <= tables.tolerance[kind, k] + 1e-9  # type: ignore[union-attr, index]
+                distance = given.distance[env, k]  # type: ignore[union-attr, index]
+                near = distance <= tables.tolerance[kind, k] + 1e-9
                 outcome = CORRECT if near else ERROR
                 log.slot_choice[row, k] = 0
                 log.values[row, k] = given.values[env]  # type: ignore[union-attr, index]
@@ -352,7 +374,7 @@ class PlainKernel:
         return reward
 
     def _landing(self, rules: _Rules, kind: int, segment: int) -> int:
-        """The segment that a trial comes to when it enters one: those of 0 steps are passed over."""
+        """The segment that a trial that enters one comes to: those of 0 steps are passed over."""
         for _ in range(2 * rules.n_segments):
             if segment < 0 or rules.duration[kind * rules.n_segments + segment]:
                 return segment
@@ -372,9 +394,15 @@ class PlainKernel:
 
     def _set_time(self, place: Place, rules: _Rules) -> None:
         """Note until when time does nothing, and where the rendered observation is."""
-        duration = NEVER if rules.endless[place.segment] else rules.duration[place.type * rules.n_segments + place.segment]
+        duration = (
+            NEVER
+            if rules.endless[place.segment]
+            else rules.duration[place.type * rules.n_segments + place.segment]
+        )
         place.until = min(place.entered + duration, rules.limit[place.type])
-        in_order = rules.tape is not None and rules.offset(place.type, place.segment) == place.entered
+        in_order = (
+            rules.tape is not None and rules.offset(place.type, place.segment) == place.entered
+        )
         place.on_tape = rules.tape_at[place.row] if in_order else -1
 
     def _end(self, env: int, rules: _Rules, aborted: bool) -> None:
@@ -396,7 +424,8 @@ class PlainKernel:
             performance = log.reward.item(row) / best if best > 0 else 0.0
         log.outcome[row] = ABORT if aborted else worst
         log.performance[row] = min(max(0.0, performance), 1.0)
-        log.env[row], log.number[row], log.session[row], log.steps[row] = env, place.number, place.session, place.clock
+        log.env[row], log.number[row] = env, place.number
+        log.session[row], log.steps[row] = place.session, place.clock
         log.ended[row] = True
         place.last_block, place.last_row = place.block, row
         place.number += 1
@@ -412,7 +441,8 @@ class PlainKernel:
         """Play one step of every env that does not wait, and start the coming trials.
 
         Args:
-            actions: (N,) action ids, or columns of the tables for continuous actions; checked by the caller.
+            actions: (N,) action ids, or columns of the tables for continuous actions; checked by
+                the caller.
         """
         reward, performance = np.zeros((2, self.n))
         ended, over = np.zeros((2, self.n), np.bool_)
@@ -435,7 +465,9 @@ class PlainKernel:
         if envs:
             blocks = [self.rules[self.places[env].block].block for env in envs]
             one = all(block is blocks[0] for block in blocks)
-            finished = TrialResults(np.array([self.places[env].row for env in envs]), blocks[0] if one else blocks)
+            finished = TrialResults(
+                np.array([self.places[env].row for env in envs]), blocks[0] if one else blocks
+            )
             self.begin_next(envs)
         return Moved(reward, ended, over, target, period, performance, finished)
 
@@ -443,7 +475,8 @@ class PlainKernel:
         """The current observations, (N, U) float32, of the caller's own."""
         first = self.rules[self.places[0].block]
         if all(place.on_tape >= 0 and place.block == self.places[0].block for place in self.places):
-            return first.tape.take([place.on_tape + place.clock for place in self.places], axis=0)  # type: ignore[no-any-return]
+            rows = [place.on_tape + place.clock for place in self.places]
+            return first.tape.take(rows, axis=0)  # type: ignore[no-any-return]
         return np.stack([self._observe_one(env) for env in range(self.n)])
 
     def _observe_one(self, env: int) -> Singles:
@@ -453,7 +486,13 @@ class PlainKernel:
             return rules.tape[place.on_tape + place.clock].copy()  # type: ignore[no-any-return]
         serial = rules.block.first_serial + place.row
         return observation(
-            rules.block.tables, place.type, place.segment, place.clock - place.entered, self.key, serial, place.clock
+            rules.block.tables,
+            place.type,
+            place.segment,
+            place.clock - place.entered,
+            self.key,
+            serial,
+            place.clock,
         )
 
     # ------------------------------------------------------------------ what Gymnasium is told
@@ -467,7 +506,10 @@ class PlainKernel:
         if not isinstance(action, int) or not 0 <= action < rules.n_actions:
             action = self.check(action)
         here = place.type * rules.n_segments + place.segment
-        info: dict[str, Any] = {"gt": rules.target[here], "period": self._period_names[rules.period[place.segment]]}
+        info: dict[str, Any] = {
+            "gt": rules.target[here],
+            "period": self._period_names[rules.period[place.segment]],
+        }
         reward, ended = self.advance_one(0, action, None)
         info["new_trial"] = ended
         over = False
@@ -480,13 +522,21 @@ class PlainKernel:
         return self._observe_one(0), reward, over and self.once, over and not self.once, info
 
     def vector_step(self, actions: Any) -> VectorStepped:
-        """One step of all envs, as `gymnasium.vector.VectorEnv.step` returns it; discrete actions."""
+        """One step of all envs, as Gymnasium's `VectorEnv.step` returns it; discrete actions."""
         if self.places[0].block < 0:
             self.deal(list(range(self.n)))
         moved = self.advance(self.check_all(actions))
-        info: dict[str, Any] = {"gt": moved.target, "period": self.names[moved.period], "new_trial": moved.ended}
+        info: dict[str, Any] = {
+            "gt": moved.target,
+            "period": self.names[moved.period],
+            "new_trial": moved.ended,
+        }
         if moved.finished is not None:
             info["trial"] = VectorInfo(moved.finished, self.n)
             info["_trial"], info["performance"] = moved.ended, moved.performance
-        terminated, truncated = (moved.over, np.zeros(self.n, np.bool_)) if self.once else (np.zeros(self.n, np.bool_), moved.over)
+        terminated, truncated = (
+            (moved.over, np.zeros(self.n, np.bool_))
+            if self.once
+            else (np.zeros(self.n, np.bool_), moved.over)
+        )
         return self.observe(), moved.reward, terminated, truncated, info

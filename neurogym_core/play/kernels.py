@@ -1,7 +1,7 @@
 """Finds the compiled kernel, or says why the plain one plays.
 
-Both kernels compute the same, bit for bit. `NGYM_KERNEL=plain` leaves the compiled one unused; `NGYM_KERNEL=compiled`
-makes its absence an error.
+Both kernels compute the same, bit for bit. `NGYM_KERNEL=plain` leaves the compiled one unused;
+`NGYM_KERNEL=compiled` makes its absence an error.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from neurogym_core.trials.arrays import Array, Bools, Ints, Singles, Wholes
 
 VARIABLE = "NGYM_KERNEL"
-VERSION = 4  # of the calls to `_kernel.c`, which has the same number: one that was built from other sources is not used
+VERSION = 4
+"""Of the calls to `_kernel.c`, which has the same; one built from other sources is not used."""
 HOW_TO_BUILD = (
-    "To have it compiled, install a C compiler (Debian: gcc and python3-dev) and then, in a checkout, run "
+    "To have it compiled, install a C compiler (Debian: gcc and python3-dev) and then, in a "
+    "checkout, run "
     "`NEUROGYM_BUILD_KERNEL=1 python -m pip install -e .`, which says why where compiling fails"
 )
 
@@ -40,8 +42,8 @@ class Kernel(Protocol):
 
     def __init__(
         self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,
-        deal: Callable[[list[int]], None], check: Callable[[Any], int], check_all: Callable[[Any], Ints],
-        /,
+        deal: Callable[[list[int]], None], check: Callable[[Any], int],
+        check_all: Callable[[Any], Ints], /,
     ) -> None: ...  # fmt: skip
 
     def attach(self, index: int, block: Block | None, /) -> None: ...
@@ -92,7 +94,8 @@ class Loaded(NamedTuple):
     def __str__(self) -> str:
         """One line: which kernel plays, why, and what is slower."""
         line = f"The {self.name} kernel plays: {self.reason}."
-        return line if self.module else f"{line} Results are the same; steps of envs are slower. {HOW_TO_BUILD}."
+        slower = f" Results are the same; steps of envs are slower. {HOW_TO_BUILD}."
+        return line if self.module else line + slower
 
 
 def load() -> Loaded:
@@ -104,13 +107,16 @@ def load() -> Loaded:
     """
     wanted = os.environ.get(VARIABLE, "")
     if wanted not in ("", "plain", "compiled"):
-        raise InvalidValueError(f"{VARIABLE} is {wanted!r}. Expected plain or compiled. Correct or unset it.")
+        raise InvalidValueError(
+            f"{VARIABLE} is {wanted!r}. Expected plain or compiled. Correct or unset it."
+        )
     if wanted == "plain":
         return Loaded(None, f"{VARIABLE} is plain")
     found = _compiled()
     if wanted == "compiled" and found.module is None:
         raise MissingDependencyError(
-            f"{VARIABLE} is compiled, but {found.reason}. Expected a compiled kernel of version {VERSION}. "
+            f"{VARIABLE} is compiled, but {found.reason}. "
+            f"Expected a compiled kernel of version {VERSION}. "
             f"{HOW_TO_BUILD}. Or unset {VARIABLE} to use the plain kernel."
         )
     return found
@@ -125,7 +131,11 @@ def _compiled() -> Loaded:
         return Loaded(None, f"the compiled kernel cannot be loaded ({error})")
     version = getattr(module, "version", None)
     if version != VERSION:
-        return Loaded(None, f"the compiled kernel is of version {version}, built from other sources: {VERSION} is needed")
+        return Loaded(
+            None,
+            f"the compiled kernel is of version {version}, built from other sources: "
+            f"{VERSION} is needed",
+        )
     return Loaded(module, f"version {version}, {module.__file__}")
 
 
@@ -141,7 +151,7 @@ def kernel_class() -> type[Kernel]:
 
 
 def fill_function() -> Fill:
-    """The function that renders trials into the arrays of a batch: `render.fill`, or the compiled one."""
+    """The function that renders trials into a batch: `render.fill`, or the compiled one."""
     module = load().module
     if module is None:
         from neurogym_core.play.render import fill

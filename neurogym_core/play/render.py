@@ -1,4 +1,4 @@
-"""Observations and targets of tables, step by step: what is shown, plus SD times the noise of the trial."""
+"""Observations and targets of tables, step by step: what is shown, plus SD times noise."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def fill(
     """Write the steps of m trials into the arrays of a batch.
 
     Args:
-        offset: (m,) the place of each trial's first step among all rows of the batch, one after another.
+        offset: (m,) the place of each trial's first step among all rows of the batch, one after
+            another.
         key: of the noise.
         inputs, targets, weights: (rows, T, …), written where these trials lie.
         real: (rows, T), set to True there; None: all places are filled.
@@ -90,7 +91,7 @@ def fill(
 def observation(
     shown: Shown, kind: int, segment: int, within: int, key: int, serial: int, clock: int
 ) -> Singles:
-    """One observation, (U,) float32: step `within` of a segment, on which the trial's clock stands at `clock`."""
+    """One observation, (U,) float32: step `within` of a segment, at the trial's `clock`."""
     at = shown.script_at[kind, segment]
     out = shown.shown[kind, segment].copy() if at < 0 else shown.script[at + within].copy()
     sd = shown.sd[kind if len(shown.sd) > 1 else 0, segment][None]
@@ -99,7 +100,7 @@ def observation(
 
 
 def _places(steps: Steps) -> tuple[Wholes, Wholes, Wholes]:
-    """For every step: row of its (type, segment) in flat tables, which trial it is of, and the trial's clock."""
+    """For every step: row of its (type, segment) in flat tables, its trial, and its clock."""
     duration = steps.duration
     n_segments = duration.shape[1]
     rows = (steps.kind[:, None] * n_segments + np.arange(n_segments)).ravel()
@@ -115,4 +116,5 @@ def _places(steps: Steps) -> tuple[Wholes, Wholes, Wholes]:
 def _script_rows(shown: Shown, steps: Steps, place: Wholes, trial: Wholes, clock: Wholes) -> Wholes:
     onset = np.cumsum(steps.path, axis=1) - steps.path
     segment = place % onset.shape[1]
-    return shown.script_at.ravel()[place] + clock - onset[trial, segment]  # type: ignore[no-any-return]
+    rows: Wholes = shown.script_at.ravel()[place] + clock - onset[trial, segment]
+    return rows

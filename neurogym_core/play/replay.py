@@ -1,4 +1,4 @@
-"""Judging actions after the fact: the record of trials in which a subject did what is written down."""
+"""Judging actions after the fact: the record of trials in which a subject did these."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
     Args:
         task: the task whose trials these are.
         trials: the trials.
-        actions: (n, T[, D]) what was done on each step along the oracle's path. A trial that leaves this path ends
-            there, because what came after was never seen.
+        actions: (n, T[, D]) what was done on each step along the oracle's path. A trial that leaves
+            this path ends there, because what came after was never seen.
     """
     stepper = _Replay(task, trials)
     segment, within = _path(trials)
@@ -87,4 +87,3 @@ class _Replay(Stepper):
         """End trials where they are: slots that were not answered stay so."""
         if len(envs):
             self.kernel.stop(envs.tolist())
-

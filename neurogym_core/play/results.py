@@ -1,4 +1,4 @@
-"""`TrialResults`: trials that ended, as columns that are computed on first access, and the `info` dicts made of them."""
+"""`TrialResults`: trials that ended, as columns computed on first access; and `info` of them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,11 @@ class TrialResults:
     def choice(self) -> Array:
         """(m,) int64, choice of the first slot; -1: none."""
         return self._gather(
-            lambda block, rows: block.log.slot_choice[rows, 0] if block.types.slot_names else np.full(len(rows), RESTING)
+            lambda block, rows: (
+                block.log.slot_choice[rows, 0]
+                if block.types.slot_names
+                else np.full(len(rows), RESTING)
+            )
         )
 
     @cached_property
@@ -130,7 +134,11 @@ class TrialResults:
     def row(self, i: int) -> dict[str, Any]:
         """Trial `i` as Python values; a reaction time that is absent is an absent key."""
         row = {name: values[i].tolist() for name, values in self.columns.items()}
-        return {name: value for name, value in row.items() if not (name.endswith("reaction_time") and value != value)}
+        return {
+            name: value
+            for name, value in row.items()
+            if not (name.endswith("reaction_time") and value != value)
+        }
 
 
 def _condition(name: str, block: Block, rows: Array) -> Array:
@@ -139,7 +147,11 @@ def _condition(name: str, block: Block, rows: Array) -> Array:
 
 def _columns(block: Block, rows: Array) -> dict[str, Array]:
     log, types, kind = block.log, block.types, block.kind[rows]
-    columns: dict[str, Array] = {"trial": log.number[rows], "env": log.env[rows], "session": log.session[rows]}
+    columns: dict[str, Array] = {
+        "trial": log.number[rows],
+        "env": log.env[rows],
+        "session": log.session[rows],
+    }
     columns |= {name: values[rows] for name, values in block.conditions.items()}
     columns |= {name: values[kind] for name, values in types.notes.items()}
     for k, name in enumerate(types.slot_names):
@@ -156,12 +168,14 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
 
 
 def _choice(block: Block, rows: Array, k: int) -> Array:
-    """(m,) choices of a slot; of continuous actions the values in task units, (m,) or (m, dimensions)."""
+    """(m,) choices of a slot; continuous ones in task units, (m,) or (m, dimensions)."""
     log = block.log
     if not log.values.shape[2]:
         choice: Array = log.slot_choice[rows, k]
         return choice
-    values = np.where(log.slot_choice[rows, k, None] >= 0, log.values[rows, k][:, block.types.slot_units[k]], 0.0)
+    values = np.where(
+        log.slot_choice[rows, k, None] >= 0, log.values[rows, k][:, block.types.slot_units[k]], 0.0
+    )
     whole: Array = values[:, 0] if values.shape[1] == 1 else values
     return whole
 
@@ -169,8 +183,8 @@ def _choice(block: Block, rows: Array, k: int) -> Array:
 class LazyDict(dict[str, Any]):
     """A dict whose items are computed when one of them is first asked for.
 
-    Gymnasium asks whether `info["trial"]` is a dict, and few subjects look into it on every step. It copies and pickles
-    as a plain dict.
+    Gymnasium asks whether `info["trial"]` is a dict, and few subjects look into it on every step.
+    It copies and pickles as a plain dict.
     """
 
     __slots__ = ("_pending",)
@@ -268,13 +282,14 @@ class LazyDict(dict[str, Any]):
 
 
 class TrialInfo(LazyDict):
-    """``info["trial"]`` of a single env: column -> Python value; an absent reaction time is an absent key."""
+    """``info["trial"]`` of one env: column -> Python value; no reaction time, no such key."""
 
     __slots__ = ("_block", "_row")
 
     def __init__(self, block: Block, row: int) -> None:
         self._pending, self._block, self._row = True, block, row
-        dict.__setitem__(self, "trial", block.log.number.item(row))  # json takes a dict without items for an empty one
+        # json takes a dict without items for an empty one.
+        dict.__setitem__(self, "trial", block.log.number.item(row))
 
     @classmethod
     def of(cls, results: TrialResults) -> TrialInfo:
@@ -305,7 +320,9 @@ class VectorInfo(LazyDict):
         envs, wide = self.finished.envs, {}
         for name, values in self.finished.columns.items():
             if name.endswith("reaction_time"):
-                wide[f"{name.removesuffix('reaction_time')}_reaction_time"] = self._spread(~np.isnan(values), envs)
+                wide[f"{name.removesuffix('reaction_time')}_reaction_time"] = self._spread(
+                    ~np.isnan(values), envs
+                )
                 values = np.nan_to_num(values, nan=0.0)
             wide[name] = self._spread(values, envs)
         return wide

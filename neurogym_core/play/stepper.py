@@ -1,4 +1,4 @@
-"""`Stepper`: N envs of one task: the kernel, the dealer that gives it trials, and the task's hooks."""
+"""`Stepper`: N envs of one task: the kernel, the dealer of its trials, and the task's hooks."""
 
 from __future__ import annotations
 
@@ -103,7 +103,11 @@ class Stepper:
     """
 
     def __init__(
-        self, task: Task, n: int, seed: int | np.random.SeedSequence | None = None, next_step: bool = False
+        self,
+        task: Task,
+        n: int,
+        seed: int | np.random.SeedSequence | None = None,
+        next_step: bool = False,
     ) -> None:
         self.task, self.n = task, n
         self.dealer = Dealer(task, n, seed)
@@ -117,18 +121,27 @@ class Stepper:
 
     def _make_kernel(self) -> None:
         self.kernel: Kernel = kernel_class()(
-            self.n, self.dealer.key, np.array(self.task.period_names), self.task.trials_per_session or NEVER,
-            self._next_step, self._deal,
+            self.n, self.dealer.key, np.array(self.task.period_names),
+            self.task.trials_per_session or NEVER, self._next_step, self._deal,
             partial(checked_one, self.task), partial(checked_all, self.task, self.n),
         )  # fmt: skip
         self.conditions = _Conditions(self)
         self.now = Now(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name not in ("kernel", "conditions", "now")}
+        state = {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("kernel", "conditions", "now")
+        }
         self.kernel.sync()
-        cursors = [None if block is None else self.kernel.cursor(i) for i, block in enumerate(self._blocks)]
-        return {**state, "kernel": ({name: self.kernel.get(name).copy() for name in STATE}, cursors)}
+        cursors = [
+            None if block is None else self.kernel.cursor(i) for i, block in enumerate(self._blocks)
+        ]
+        return {
+            **state,
+            "kernel": ({name: self.kernel.get(name).copy() for name in STATE}, cursors),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         places, cursors = state.pop("kernel")
@@ -144,12 +157,18 @@ class Stepper:
 
     # ------------------------------------------------------------------ sessions begin
 
-    def reset(self, seed: int | np.random.SeedSequence | None = None, conditions: Mapping[str, Any] | None = None) -> Singles:
+    def reset(
+        self,
+        seed: int | np.random.SeedSequence | None = None,
+        conditions: Mapping[str, Any] | None = None,
+    ) -> Singles:
         """New sessions in all envs; the first observations, (N, U).
 
-        Without seed and conditions, trials under way are given up, and the sessions go on with the coming ones.
+        Without seed and conditions, trials under way are given up, and the sessions go on with the
+        coming ones.
         """
-        number, session = self.state("number") + self._started, self.state("session") + self._session_begun
+        number = self.state("number") + self._started
+        session = self.state("session") + self._session_begun
         if seed is not None:
             self.dealer.seed(seed)
             self.kernel.key = self.dealer.key
@@ -254,7 +273,9 @@ class Stepper:
         for index, held in enumerate(self._blocks):
             if held is block:
                 return index
-        free = next((index for index, held in enumerate(self._blocks) if held is None), len(self._blocks))
+        free = next(
+            (index for index, held in enumerate(self._blocks) if held is None), len(self._blocks)
+        )
         self._hold(free, block)
         return free
 
@@ -283,12 +304,18 @@ class Stepper:
         return self._block(self.state("block").item(0))
 
     def gathered(self, values_of: Callable[[Block, Envs], Array]) -> Array:
-        """(N, …) of ``values_of(block, envs)``, which is asked once for each block that envs are in."""
+        """(N, …) of ``values_of(block, envs)``, asked once for each block that envs are in."""
         if self._one is not None:
             return values_of(self._one, slice(None))
         index = self.state("block")
-        parts = [(envs, values_of(self._block(k), envs)) for k in np.unique(index).tolist() for envs in [np.flatnonzero(index == k)]]
-        out = np.zeros((self.n, *parts[0][1].shape[1:]), np.result_type(*(values.dtype for _, values in parts)))
+        parts = [
+            (envs, values_of(self._block(k), envs))
+            for k in np.unique(index).tolist()
+            for envs in [np.flatnonzero(index == k)]
+        ]
+        out = np.zeros(
+            (self.n, *parts[0][1].shape[1:]), np.result_type(*(values.dtype for _, values in parts))
+        )
         for envs, values in parts:
             out[envs] = values
         return out
@@ -296,7 +323,9 @@ class Stepper:
     def table(self, name: str) -> Array:
         """(N, …) of a table (k, S, …) on the current step."""
         kind, segment = self.state("type"), self.state("segment")
-        return self.gathered(lambda block, envs: getattr(block.tables, name)[kind[envs], segment[envs]])
+        return self.gathered(
+            lambda block, envs: getattr(block.tables, name)[kind[envs], segment[envs]]
+        )
 
     @property
     def period(self) -> Ints:
@@ -311,7 +340,9 @@ class Stepper:
 
         def later(block: Block, envs: Envs) -> Array:
             period, duration = block.tables.period, block.tables.duration[kind[envs]]
-            same = (period == period[segment[envs]][:, None]) & (np.arange(len(period)) >= segment[envs][:, None])
+            same = (period == period[segment[envs]][:, None]) & (
+                np.arange(len(period)) >= segment[envs][:, None]
+            )
             steps: Array = (duration * same).sum(axis=1)
             return steps
 
@@ -326,14 +357,19 @@ class Stepper:
         def targets_of(block: Block, envs: Envs) -> Array:
             tables = block.tables
             if len(tables.target_script):
-                return tables.target_script[tables.script_at[kind[envs], segment[envs]] + within[envs]]
+                return tables.target_script[
+                    tables.script_at[kind[envs], segment[envs]] + within[envs]
+                ]
             return tables.target[kind[envs], segment[envs]]
 
         return self.gathered(targets_of)
 
     def targets(self) -> Array:
         """Targets: action ids (N,), or for continuous actions (N, D) in [-1, 1]."""
-        target = self.table_targets() if self.task.step_target is None else np.asarray(self.task.step_target(self.now))
+        if self.task.step_target is None:
+            target = self.table_targets()
+        else:
+            target = np.asarray(self.task.step_target(self.now))
         return self.task.actions.from_task_units(target) if self.task.actions.continuous else target
 
     def observations(self) -> Singles:
@@ -356,7 +392,7 @@ class Stepper:
         return asked
 
     def can_wait(self) -> Bools:
-        """(N,) whether a slot may be answered now and on the next step too, at no particular moment."""
+        """(N,) whether a slot may be answered now and on the next step, at no set moment."""
         kind, segment = self.state("type"), self.state("segment")
         within = self.state("clock") - self.state("entered")
 

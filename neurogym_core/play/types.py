@@ -1,7 +1,8 @@
 """`TypeIndex`: trials with the same conditions are of one type, which is laid out once.
 
-Where conditions say all of a trial but its noise (no duration is drawn, `new_trial` draws nothing), a task has as many
-types of trials as its conditions have combinations, and looking one up is several times as fast as laying it out.
+Where conditions say all of a trial but its noise (no duration is drawn, `new_trial` draws nothing),
+a task has as many types of trials as its conditions have combinations, and looking one up is
+several times as fast as laying it out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ COMBINATIONS = 1 << 20
 
 
 class Types:
-    """k types of trials: their tables, and what the record, datasets and continuous answers need besides.
+    """k types of trials: their tables, and what records, datasets and continuous answers need.
 
     Args:
         batch: one trial of each type.
@@ -82,7 +83,9 @@ class Types:
     @cached_property
     def durations(self) -> Mapping[str, Floats]:
         """Name -> (k,) ms of each period."""
-        return {name: steps * self.batch.interface.dt for name, steps in self.batch.period_steps.items()}
+        return {
+            name: steps * self.batch.interface.dt for name, steps in self.batch.period_steps.items()
+        }
 
 
 class TypeIndex:
@@ -98,17 +101,19 @@ class TypeIndex:
     def lay_out(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
     ) -> tuple[Types, Ints]:
-        """The types of `n` trials with these conditions and imposed durations, and which type each is of, (n,)."""
+        """The types of `n` trials with these conditions and durations; (n,) the type of each."""
         self._asked += n
         found = None
         if not self.useless and not durations:
-            found = self._first(conditions, n, rng) if self._batch is None else self._known(conditions, rng)
+            found = (
+                self._first(conditions, n, rng)
+                if self._batch is None
+                else self._known(conditions, rng)
+            )
         return found or (Types(lay_out(self.task, conditions, rng, n, durations)), np.arange(n))
 
-    def _first(
-        self, conditions: Columns, n: int, rng: np.random.Generator
-    ) -> tuple[Types, Ints]:
-        """Lay out all trials, and keep their types if trials with equal conditions turn out to be equal."""
+    def _first(self, conditions: Columns, n: int, rng: np.random.Generator) -> tuple[Types, Ints]:
+        """Lay out all trials, and keep their types if those with equal conditions are equal."""
         before = str(rng.bit_generator.state)
         batch = lay_out(self.task, conditions, rng, n, {})
         if batch.random or batch.frames or not conditions or str(rng.bit_generator.state) != before:
@@ -127,7 +132,13 @@ class TypeIndex:
         new = np.flatnonzero(kind < 0)
         if len(new):
             new = new[_distinct([values[new] for values in _flat(conditions)])[0]]
-            batch = lay_out(self.task, {name: values[new] for name, values in conditions.items()}, rng, len(new), {})
+            batch = lay_out(
+                self.task,
+                {name: values[new] for name, values in conditions.items()},
+                rng,
+                len(new),
+                {},
+            )
             known = [self._batch] if self._batch is not None else []
             self._keep(TrialBatch.concatenate([*known, batch]))
             kind = self._find(_flat(conditions))
@@ -146,7 +157,7 @@ class TypeIndex:
             self._type_of[self._codes(columns)[0]] = np.arange(len(batch))
 
     def _codes(self, columns: list[Array]) -> tuple[Ints, Bools]:
-        """A number for each combination of known values, (n,), and where all values are known, (n,)."""
+        """(n,) a number for each combination of known values, and (n,) where all are known."""
         code, known = np.zeros(len(columns[0]), np.int64), np.ones(len(columns[0]), np.bool_)
         for levels, values in zip(self._levels, columns, strict=True):
             at = np.minimum(levels.searchsorted(values), len(levels) - 1)
@@ -168,8 +179,10 @@ def _flat(conditions: Columns) -> list[Array]:
 
 
 def _distinct(columns: list[Array]) -> tuple[Ints, Ints]:
-    """The first row of each combination of values, (k,), and which of these each row is like, (n,)."""
-    codes = np.stack([np.unique(values, return_inverse=True)[1].reshape(-1) for values in columns], axis=1)
+    """(k,) the first row of each combination of values; (n,) which of these each row is like."""
+    codes = np.stack(
+        [np.unique(values, return_inverse=True)[1].reshape(-1) for values in columns], axis=1
+    )
     _, first, kind = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     return first, kind.reshape(-1)
 
