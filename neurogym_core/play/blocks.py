@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from neurogym_core.play.tables import Bools, Floats, Ints, Tables
-from neurogym_core.play.types import Columns, Types
+from neurogym_core.play.tables import Tables
+from neurogym_core.play.types import Types
+from neurogym_core.trials.arrays import Array, Bools, Columns, Reals, Wholes
 from neurogym_core.trials.record import RESTING
 
 
@@ -19,7 +19,8 @@ class Log:
     """What became of the trials of a block; rows are filled while they are played.
 
     Attributes:
-        env, number, session: (n,) int64: where the trial was played, its number there, the session's number.
+        env, number, session: (n,) int64: where the trial was played, its number there, the
+            session's number.
         steps, aborts: (n,) int64: steps played, actions that broke the hold.
         reward, performance: (n,) float64.
         outcome: (n,) int8, the trial's `Outcome`; set when it ends.
@@ -31,30 +32,31 @@ class Log:
         values: (n, K, D) float64, continuous answers in task units.
     """
 
-    env: Ints
-    number: Ints
-    session: Ints
-    steps: Ints
-    aborts: Ints
-    reward: Floats
-    performance: Floats
-    outcome: Ints
+    env: Wholes
+    number: Wholes
+    session: Wholes
+    steps: Wholes
+    aborts: Wholes
+    reward: Reals
+    performance: Reals
+    outcome: Wholes
     ended: Bools
-    opened: Ints
-    slot_outcome: Ints
-    slot_choice: Ints
-    slot_time: Floats
-    slot_score: Floats
-    values: Floats
+    opened: Wholes
+    slot_outcome: Wholes
+    slot_choice: Wholes
+    slot_time: Reals
+    slot_score: Reals
+    values: Reals
 
     def __init__(self, n: int, slots: int, dimensions: int) -> None:
         whole, real, each, slot = np.int64, np.float64, (n,), (n, slots)
         shapes: dict[str, tuple[tuple[int, ...], type[np.generic]]] = {
-            "env": (each, whole), "number": (each, whole), "session": (each, whole), "steps": (each, whole),
-            "aborts": (each, whole), "reward": (each, real), "performance": (each, real),
-            "opened": (slot, whole), "slot_choice": (slot, whole), "slot_time": (slot, real), "slot_score": (slot, real),
-            "values": ((n, slots, dimensions), real), "slot_outcome": (slot, np.int8), "outcome": (each, np.int8),
-            "ended": (each, np.bool_),
+            "env": (each, whole), "number": (each, whole), "session": (each, whole),
+            "steps": (each, whole), "aborts": (each, whole), "reward": (each, real),
+            "performance": (each, real), "opened": (slot, whole), "slot_choice": (slot, whole),
+            "slot_time": (slot, real), "slot_score": (slot, real),
+            "values": ((n, slots, dimensions), real), "slot_outcome": (slot, np.int8),
+            "outcome": (each, np.int8), "ended": (each, np.bool_),
         }  # fmt: skip
         self.__dict__.update(carved(shapes))
         self.slot_choice.fill(RESTING)
@@ -64,21 +66,25 @@ class Log:
         return {name: values.copy() for name, values in self.__dict__.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(carved({name: (values.shape, values.dtype.type) for name, values in state.items()}))
+        self.__dict__.update(
+            carved({name: (values.shape, values.dtype.type) for name, values in state.items()})
+        )
         for name, values in state.items():
             getattr(self, name)[...] = values
 
 
-def carved(shapes: Mapping[str, tuple[tuple[int, ...], type[np.generic]]]) -> dict[str, npt.NDArray[Any]]:
+def carved(shapes: Mapping[str, tuple[tuple[int, ...], type[np.generic]]]) -> dict[str, Array]:
     """Arrays of zeros that lie one after another in memory of their own.
 
-    The compiled kernel writes into them, and nothing in Python can move them: a bytearray that is in use keeps its
-    size, and arrays that do not own their memory do too.
+    The compiled kernel writes into them, and nothing in Python can move them: a bytearray that is
+    in use keeps its size, and arrays that do not own their memory do too.
 
     Args:
         shapes: name -> (shape, type), types of 8 bytes before those of 1.
     """
-    sizes = {name: math.prod(shape) * np.dtype(kind).itemsize for name, (shape, kind) in shapes.items()}
+    sizes = {
+        name: math.prod(shape) * np.dtype(kind).itemsize for name, (shape, kind) in shapes.items()
+    }
     memory, arrays, at = bytearray(sum(sizes.values()) or 1), {}, 0
     for name, (shape, kind) in shapes.items():
         arrays[name] = np.frombuffer(memory, kind, math.prod(shape), at).reshape(shape)
@@ -94,17 +100,19 @@ class Block:
         kind: (n,) int64, the type of each trial.
         first_serial: serial number of row 0; the others follow. Noise belongs to serial numbers.
         conditions: name -> (n, …).
-        stride: 1 where an env takes the row after the last one that was dealt; N where row r belongs to env r % N; 0
-            where rows are dealt one at a time, on demand.
+        stride: 1 where an env takes the row after the last one that was dealt; N where row r
+            belongs to env r % N; 0 where rows are dealt one at a time, on demand.
     """
 
-    def __init__(self, types: Types, kind: Ints, first_serial: int, conditions: Columns, stride: int) -> None:
+    def __init__(
+        self, types: Types, kind: Wholes, first_serial: int, conditions: Columns, stride: int
+    ) -> None:
         self.types, self.first_serial, self.stride = types, first_serial, stride
         self.kind = carved({"kind": (kind.shape, np.int64)})["kind"]
         self.kind[:] = kind
         self.conditions = conditions
         self.after: Any = None
-        """State of the dealer after this block was drawn (trials that depend on those before them)."""
+        """State of the dealer after it drew this block, where trials depend on those before."""
         self.following: Any = None
         """A weak reference to the block after this one, where there is one."""
 
@@ -122,7 +130,8 @@ class Block:
         return len(self.kind)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "kind": self.kind.copy(), "following": None}  # the block after it is drawn again
+        # The block after it is drawn again.
+        return {**self.__dict__, "kind": self.kind.copy(), "following": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium.spaces import Discrete
 
 from neurogym_core.errors import NotSupportedError
-from neurogym_core.play.dataset import SPLITS, Batch, Dataset, Placed, _known, _whole
+from neurogym_core.play.dataset import SPLITS, Batch, Dataset, Placed, _any_seed, _known, _seed, _whole
 from neurogym_core.tasks.period_env import PeriodEnv, TrialWrapper
+from neurogym_core.trials.arrays import Array
 
 
 class ClassicBatch(Batch):
@@ -52,19 +53,20 @@ class ClassicDataset(Dataset):
         from neurogym_core.play.make import bare_env
 
         env = bare_env(task, wrap=wrap, **params)
-        self.task: Any = env.unwrapped
+        self.task: Any = cast(Any, env.unwrapped)  # whatever class the env is of
         self._env = env
         self.batch_size = _whole("batch_size", batch_size)
         self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, ("action", "units"))
-        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else seed  # type: ignore[operator]
+        self.seed = _any_seed() if seed is None else _seed(seed)
         self._check_supported()
-        discrete = isinstance(self.task.action_space, Discrete)
-        self.n_inputs = self.task.observation_space.shape[0]
-        self.n_outputs = int(self.task.action_space.n) if discrete else self.task.action_space.shape[0]  # type: ignore[attr-defined]
+        space = self.task.action_space
+        discrete = isinstance(space, Discrete)
+        self.n_inputs: int = self.task.observation_space.shape[0]
+        self.n_outputs = int(space.n) if discrete else space.shape[0]
         self._units = np.eye(self.n_outputs, dtype=np.float32) if discrete and targets == "units" else None
-        self._first = int(self.task.action_space.start) if discrete else 0  # type: ignore[attr-defined]
+        self._first = int(space.start) if discrete else 0
         self.restart()
 
     def _check_supported(self) -> None:
@@ -104,7 +106,7 @@ class ClassicDataset(Dataset):
         self._rows = [_Row(copy.deepcopy(self._env), int(seed >> 1)) for seed in seeds.tolist()]
 
     def __next__(self) -> Batch:
-        return self._whole_trials() if self.seq_len is None else self._streams()
+        return self._whole_trials() if self.seq_len is None else self._streams(self.seq_len)
 
     def __repr__(self) -> str:
         settings = f"seq_len={self.seq_len}, seed={self.seed}, split={self.split!r}"
@@ -115,8 +117,8 @@ class ClassicDataset(Dataset):
         steps = max(len(trial.ob) for trial in trials)
         return self._batch([[(0, trial)] for trial in trials], steps)
 
-    def _streams(self) -> Batch:
-        return self._batch([row.stretch(self.seq_len) for row in self._rows], self.seq_len)
+    def _streams(self, steps: int) -> Batch:
+        return self._batch([row.stretch(steps) for row in self._rows], steps)
 
     def _batch(self, rows: list[list[tuple[int, _Trial]]], steps: int) -> Batch:
         """The batch of rows of trials, each with the step on which it begins (negative: before the batch)."""
@@ -134,10 +136,10 @@ class ClassicDataset(Dataset):
                     new_trial[row, start] = True
         return ClassicBatch(inputs, targets, weights, new_trial, partial(_placed, rows), self)
 
-    def _encode(self, targets: np.ndarray) -> np.ndarray:
+    def _encode(self, targets: Array) -> Array:
         return targets if self._units is None else self._units[targets - self._first]
 
-    def encode(self, targets: np.ndarray) -> np.ndarray:
+    def encode(self, targets: Array) -> Array:
         """Targets as they are wanted: ids or values, or units."""
         return self._encode(np.asarray(targets))
 
@@ -191,13 +193,13 @@ def _placed(rows: list[list[tuple[int, _Trial]]]) -> Placed:
     return Placed(np.array([row for row, *_ in flat]), start, stop, conditions)
 
 
-def _joined(conditions: list[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+def _joined(conditions: list[Mapping[str, Any]]) -> dict[str, Array]:
     """Name -> (m, …); an array of objects where values differ in shape, or some trials lack them (None)."""
     names = dict.fromkeys(name for trial in conditions for name in trial)
     return {str(name): _column([trial.get(name) for trial in conditions]) for name in names}
 
 
-def _column(values: list) -> np.ndarray:
+def _column(values: list[Any]) -> Array:
     if (
         all(value is not None for value in values)
         and len({np.shape(value) for value in values if not isinstance(value, Mapping)}) == 1

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.play.blocks import Block
@@ -20,9 +19,10 @@ from neurogym_core.play.stepper import Stepper
 from neurogym_core.play.types import Types
 from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array, Bools, Columns, Singles
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.encoders import Ring
+from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.record import TrialRecord
 
 SPLITS = ("train", "validation")
@@ -30,7 +30,6 @@ TARGETS = ("action", "units", "best")
 CHUNK_STEPS = 1 << 15
 """Small batches are rendered several at a time, about so many steps together."""
 
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +106,7 @@ class Chunk:
     key: int
 
     @property
-    def new_trial(self) -> npt.NDArray[np.bool_]:
+    def new_trial(self) -> Bools:
         """(rows, steps), the first step of a trial."""
         mask = np.zeros(self.shape, np.bool_)
         for part in self.parts:
@@ -162,8 +161,9 @@ class Batch:
     """
 
     def __init__(
-        self, inputs: Any, targets: Any, weights: Any, new_trial: Any, placed: Callable[[], Placed], dataset: Dataset
-    ) -> None:
+        self, inputs: Singles, targets: Array, weights: Singles, new_trial: Bools, placed: Callable[[], Placed],
+        dataset: Dataset,
+    ) -> None:  # fmt: skip
         self.inputs, self.targets, self.weights, self.new_trial = inputs, targets, weights, new_trial
         self._place = placed
         self.task, self.kind = dataset.task, dataset.targets
@@ -174,10 +174,25 @@ class Batch:
         del self._place
         return placed
 
-    row = property(lambda self: self._placed.row)
-    start = property(lambda self: self._placed.start)
-    stop = property(lambda self: self._placed.stop)
-    conditions = property(lambda self: self._placed.conditions)
+    @property
+    def row(self) -> Array:
+        """See the class."""
+        return self._placed.row
+
+    @property
+    def start(self) -> Array:
+        """See the class."""
+        return self._placed.start
+
+    @property
+    def stop(self) -> Array:
+        """See the class."""
+        return self._placed.stop
+
+    @property
+    def conditions(self) -> Columns:
+        """See the class."""
+        return self._placed.conditions
 
     @cached_property
     def trials(self) -> TrialBatch | None:
@@ -193,9 +208,10 @@ class Batch:
         return f"<Batch: inputs {self.inputs.shape}, targets {self.targets.shape}, {len(self.row)} trials>"
 
     @property
-    def complete(self) -> np.ndarray:
+    def complete(self) -> Array:
         """(m,) whether all steps of a trial are in this batch."""
-        return (self.start >= 0) & (self.stop <= self.inputs.shape[1])
+        whole: Array = (self.start >= 0) & (self.stop <= self.inputs.shape[1])
+        return whole
 
     def score(self, outputs: Any) -> TrialRecord:
         """The trial record of a subject that gave these outputs; trials that are not wholly in the batch are left out.
@@ -210,20 +226,22 @@ class Batch:
         """
         if self._placed.trials is None:
             raise NotSupportedError(
-                f"{self.task.name} shows what depends on the subject's actions, so outputs cannot be scored afterwards; "  # type: ignore[union-attr]
+                f"{self.task.name} shows what depends on the subject's actions, so outputs cannot be scored afterwards; "
                 "play it instead: run(task, subject, n_trials=…)."
             )
         actions = self._actions(np.asarray(outputs))
         which = np.flatnonzero(self.complete)
         if not len(which):  # the columns of a record, without rows
-            return replay(self.task, self._placed.trials(np.zeros(1, np.int64)), actions[:1])[:0]
+            one = self._placed.trials(np.zeros(1, np.int64))
+            none: TrialRecord = replay(self.task, one, actions[:1])[:0]
+            return none
         trials = self._placed.trials(which)
         steps = int((self.stop - self.start)[which].max())
         at = np.minimum(self.start[which, None] + np.arange(steps), actions.shape[1] - 1)
         return replay(self.task, trials, actions[self.row[which, None], at])
 
-    def _actions(self, outputs: np.ndarray) -> np.ndarray:
-        actions = self.task.actions  # type: ignore[union-attr]
+    def _actions(self, outputs: Array) -> Array:
+        actions = self.task.actions
         shape = self.inputs.shape[:2]
         if actions.continuous:
             if outputs.shape != (*shape, actions.size):
@@ -232,7 +250,7 @@ class Batch:
         if outputs.shape == shape and outputs.dtype.kind in "iu":
             if outputs.min() < 0 or outputs.max() >= actions.size:
                 raise InvalidValueError(
-                    f"score() was given action ids from {outputs.min()} to {outputs.max()}; {self.task.name} has those "  # type: ignore[union-attr]
+                    f"score() was given action ids from {outputs.min()} to {outputs.max()}; {self.task.name} has those "
                     f"from 0 to {actions.size - 1}."
                 )
             return outputs
@@ -244,7 +262,7 @@ class Batch:
         return decode_units(self.task, outputs) if self.kind == "units" else outputs.argmax(axis=2)
 
 
-def decode_units(task: Task, outputs: np.ndarray) -> np.ndarray:
+def decode_units(task: Task, outputs: Array) -> Array:
     """Action ids that unit outputs (…, units) stand for: rest above 0.5, else the direction or unit pointed to."""
     actions = task.actions
     groups = [name for name in actions if name != actions.rest_name]
@@ -258,7 +276,7 @@ def decode_units(task: Task, outputs: np.ndarray) -> np.ndarray:
     return chosen if rest is None else np.where(outputs[..., rest] > 0.5, rest, chosen)
 
 
-def unit_targets(task: Task | Interface) -> np.ndarray:
+def unit_targets(task: Task | Interface) -> Array:
     """(actions, units) float32: what every action looks like on the output units: its encoder's bump, or one-hot."""
     actions = task.actions
     table = np.eye(actions.size, dtype=np.float32)
@@ -310,7 +328,7 @@ class Dataset:
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
         self._check_supervised()
-        self.seed = int(np.random.SeedSequence().entropy % 2**63) if seed is None else _seed(seed)  # type: ignore[operator]
+        self.seed = _any_seed() if seed is None else _seed(seed)
         self.n_inputs = self.task.channels.size
         self.n_outputs = self.task.actions.size
         self._units = unit_targets(self.task) if targets == "units" and not self.task.actions.continuous else None
@@ -327,7 +345,7 @@ class Dataset:
         """Return to the seed: the same batches again."""
         sequence = np.random.SeedSequence(self.seed, spawn_key=() if self.split is None else (100 + SPLITS.index(self.split),))
         stepped = hooked(self.task) or self.task.reads_outcomes
-        self._source: Any = _Stepped(self, sequence) if stepped else _Streams(self, sequence)
+        self._source: _Stepped | _Streams = _Stepped(self, sequence) if stepped else _Streams(self, sequence)
 
     def __iter__(self) -> Iterator[Batch]:
         while True:
@@ -349,7 +367,7 @@ class Dataset:
         Raises:
             NotSupportedError: the task has to be stepped through (`from_tables` is False).
         """
-        if not self.from_tables:
+        if isinstance(self._source, _Stepped):
             raise NotSupportedError(
                 f"{self.task.name} is stepped through, since what comes depends on what is done: it has no table ahead. "
                 "Use next(dataset)."
@@ -359,7 +377,7 @@ class Dataset:
     def __repr__(self) -> str:
         return f"Dataset({self.task!r}, batch_size={self.batch_size}, seq_len={self.seq_len}, seed={self.seed}, split={self.split!r})"
 
-    def encode(self, targets: np.ndarray) -> np.ndarray:
+    def encode(self, targets: Array) -> Array:
         """Targets as they are wanted: ids, units, or [-1, 1]."""
         if self.task.actions.continuous:
             return self.task.actions.from_task_units(targets)
@@ -384,17 +402,18 @@ class _Streams:
     def next_batch(self) -> Batch:
         """The coming batch."""
         steps = self.dataset.seq_len
-        if self.batches == 1:
+        if steps is None or self.batches == 1:
             chunk = self.next_chunk()
             return Batch(*chunk.rendered(self.dataset.encode), chunk.placed, self.dataset)
         if self._served == self.batches:
             chunk = self.next_chunk()
             self._arrays, self._placed = chunk.rendered(self.dataset.encode), chunk.placed
             self._served = 0
-        begin = self._served * steps  # type: ignore[operator]
+        begin = self._served * steps
         self._served += 1
-        arrays = (array[:, begin : begin + steps].copy() for array in self._arrays)
-        return Batch(*arrays, partial(_windowed, self._placed, begin, steps), self.dataset)  # type: ignore[call-arg]
+        inputs, targets, weights, new_trial = (array[:, begin : begin + steps].copy() for array in self._arrays)
+        placed = partial(_windowed, self._placed, begin, steps)
+        return Batch(inputs, targets, weights, new_trial, placed, self.dataset)
 
     def next_chunk(self) -> Chunk:
         """The coming steps of every row, or the coming trial."""
@@ -529,6 +548,11 @@ class _Stepped:
         return np.where(waits, actions.rest, target)
 
 
+def _any_seed() -> int:
+    """A seed of the operating system's entropy."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+
+
 def _seed(seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidValueError(f"Dataset() was given seed={seed!r}; it needs a whole number, 0 or more, or None.")
@@ -541,7 +565,7 @@ def _whole(name: str, value: Any) -> int:
     return int(value)
 
 
-def _known(name: str, value: Any, allowed: tuple) -> Any:
+def _known(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     if value not in allowed:
         error = unknown(name, value, [item for item in allowed if item], of="Dataset")
         raise error

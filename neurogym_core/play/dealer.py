@@ -1,9 +1,11 @@
-"""`Dealer`: which trial an env, or a row of a dataset, plays next. It alone decides what equal seeds give.
+"""`Dealer`: which trial an env, or a row of a dataset, plays next.
 
-A seed gives three independent generators (conditions and durations; sessions; hooks) and the key of the noise. Trials
-come in one of three ways. *Shared*: trials that depend on nothing are dealt in order to whichever env asks next.
-*Per session*: trials that depend on those before them belong to their env; each env goes through a chain of blocks at
-its own pace. *On demand*: trials that depend on outcomes are drawn when the last one has ended.
+It alone decides what equal seeds give.
+A seed gives three independent generators (conditions and durations; sessions; hooks) and the key of
+the noise. Trials come in one of three ways. *Shared*: trials that depend on nothing are dealt in
+order to whichever env asks next. *Per session*: trials that depend on those before them belong to
+their env; each env goes through a chain of blocks at its own pace. *On demand*: trials that depend
+on outcomes are drawn when the last one has ended.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.play.blocks import Block
@@ -24,10 +25,9 @@ from neurogym_core.tasks.drawing import dimensions_of, fresh_session, impose_on,
 from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array, Columns, Ints
 from neurogym_core.trials.noise import key_of
 from neurogym_core.trials.record import DURATION
-
-Columns = Mapping[str, npt.NDArray[Any]]
 
 BLOCK_STEPS = 1 << 15
 """Steps of a block, about: as many trials as typically last so long."""
@@ -50,18 +50,24 @@ class Dealer:
         hooks: generator for what happens only when a subject acts.
     """
 
-    def __init__(self, task: Task, n: int, seed: int | np.random.SeedSequence | None = None) -> None:
+    def __init__(
+        self, task: Task, n: int, seed: int | np.random.SeedSequence | None = None
+    ) -> None:
         self.task, self.n = task, n
         self.block_rows = _block_rows(task, n)
         self.types = TypeIndex(task)
         self.seed(seed)
 
     def seed(self, seed: int | np.random.SeedSequence | None) -> None:
-        """Begin again: the seed fixes all that follows; None: the operating system's entropy does."""
-        sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-        # Fresh children of the same sequence whenever it is used: spawn() would count on from the last time.
+        """Begin again; `seed` fixes all that follows (None: the operating system's entropy)."""
+        sequence = (
+            seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+        )
+        # Fresh children of the same sequence whenever it is used: spawn() would count on from
+        # the last time.
         conditions, noise, sessions, hooks = (
-            np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k)) for k in range(4)
+            np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k))
+            for k in range(4)
         )
         self.conditions, self.sessions, self.hooks = map(_generator, (conditions, sessions, hooks))
         self.key = key_of(noise)
@@ -73,19 +79,24 @@ class Dealer:
     def impose(self, conditions: Mapping[str, Any]) -> None:
         """Impose conditions (and durations, as ``duration.<period>``) on all coming trials.
 
-        A value holds for every trial; an array (m,) gives the values of the coming trials in turn, over and over.
+        A value holds for every trial; an array (m,) gives the values of the coming trials in turn,
+        over and over.
         """
-        imposed: dict[str, npt.NDArray[Any]] = {}
+        imposed: dict[str, Array] = {}
         for name, value in conditions.items():
             period = name.removeprefix(DURATION)
             known = self.task.period_names if name.startswith(DURATION) else self.task.conditions
             if (period if name.startswith(DURATION) else name) not in known:
-                names = [*self.task.conditions, *(DURATION + known for known in self.task.period_names)]
+                names = [
+                    *self.task.conditions,
+                    *(DURATION + known for known in self.task.period_names),
+                ]
                 raise unknown("condition", name, names, of=self.task.name)
             imposed[name] = np.asarray(value)
             if not imposed[name].size:
                 raise InvalidValueError(
-                    f"The condition {name!r} of {self.task.name} was imposed with no values; give at least one."
+                    f"The condition {name!r} of {self.task.name} was imposed with no values; "
+                    "give at least one."
                 )
             if imposed[name].dtype.kind == "f" and np.isnan(imposed[name]).any():
                 raise InvalidValueError(
@@ -93,7 +104,8 @@ class Dealer:
                 )
         self.imposed, self._imposed_at = imposed, 0
         self._durations: Columns = {}
-        self._open: Block | None = None  # the block that is filled on demand, and how many of its rows are
+        # The block that is filled on demand, and how many of its rows are.
+        self._open: Block | None = None
         self._used = 0
 
     # ------------------------------------------------------------------ sessions
@@ -106,8 +118,8 @@ class Dealer:
             self.session.previous = _blank(before) | self.session.previous
             self.subject = self.session.subject
 
-    def _renew_sessions(self, envs: npt.NDArray[np.int64]) -> None:
-        """Start another session in some of the envs, whose subjects remember the trial that ended the last one."""
+    def _renew_sessions(self, envs: Ints) -> None:
+        """Start another session in some of the envs; subjects remember the last trial before it."""
         assert self.session is not None
         subject = self.subject.take(envs)  # type: ignore[union-attr]
         subject.previous = {name: values[envs] for name, values in self.session.previous.items()}
@@ -125,13 +137,18 @@ class Dealer:
             drawn = task.draw_conditions(self.conditions, rows, self._next_imposed(rows))
             return self._lay_out(drawn, rows, stride=1)
         trials = max(rows // self.n, 1)
-        drawn = {name: values.reshape(-1, *values.shape[2:]) for name, values in self._sessions(trials).items()}
-        block = self._lay_out(self._with_imposed(drawn, trials * self.n), trials * self.n, stride=self.n)
+        drawn = {
+            name: values.reshape(-1, *values.shape[2:])
+            for name, values in self._sessions(trials).items()
+        }
+        block = self._lay_out(
+            self._with_imposed(drawn, trials * self.n), trials * self.n, stride=self.n
+        )
         block.after = _Snapshot(self)
         return block
 
     def following(self, block: Block) -> Block:
-        """The block after one, of the same envs: the one that others play already, or drawn anew from where it ended."""
+        """The block after one: that which others play already, or drawn from where it ended."""
         known = block.following() if block.following is not None else None
         if known is None:
             block.after.restore(self)
@@ -140,7 +157,7 @@ class Dealer:
         return known
 
     def _sessions(self, trials: int) -> Columns:
-        """Conditions of `trials` trials of every env, (trials, n, …), starting sessions where one ends."""
+        """Conditions of `trials` trials of every env, (trials, n, …); sessions end and begin."""
         limit, parts, left = self.task.trials_per_session, [], trials
         while left:
             if self.session is None or (limit is not None and self.session.trial[0] >= limit):
@@ -153,8 +170,8 @@ class Dealer:
             left -= now
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def on_demand(self, envs: npt.NDArray[np.int64], ended: TrialResults | None) -> tuple[Block, int]:
-        """The coming trials of envs whose last ones have ended: a block, and the first of their rows in it."""
+    def on_demand(self, envs: Ints, ended: TrialResults | None) -> tuple[Block, int]:
+        """The coming trials of envs whose last ones ended: a block, and their first row in it."""
         session = self.session
         if session is None:
             self.new_sessions()
@@ -166,7 +183,7 @@ class Dealer:
                 self._renew_sessions(over)
         return self._add(self._draw(envs), len(envs))
 
-    def _draw(self, envs: npt.NDArray[np.int64]) -> Columns:
+    def _draw(self, envs: Ints) -> Columns:
         session: Session = self.session  # type: ignore[assignment]
         if len(envs) == self.n:
             drawn = self.task.draw(session, self.sessions)
@@ -179,18 +196,26 @@ class Dealer:
         return self._with_imposed(drawn, len(envs))
 
     def _add(self, conditions: Columns, n: int) -> tuple[Block, int]:
-        """Rows for trials on demand: in the current block if it has room for them and they are of its types."""
+        """Rows for trials on demand: of the current block if it has room and holds their types."""
         types, kind = self.types.lay_out(conditions, n, self.conditions, self._durations)
         block, used = self._open, self._used
-        if block is None or block.types is not types or used + n > len(block) or not _fits(block.conditions, conditions):
+        if (
+            block is None
+            or block.types is not types
+            or used + n > len(block)
+            or not _fits(block.conditions, conditions)
+        ):
             size = n if self.types.useless else max(n, ROOM)
-            block = Block(types, np.zeros(size, np.int64), self.serial, _room(conditions, size), stride=0)
+            block = Block(
+                types, np.zeros(size, np.int64), self.serial, _room(conditions, size), stride=0
+            )
             self._open, used = block, 0
         block.kind[used : used + n] = kind
         for name, values in conditions.items():
             block.conditions[name][used : used + n] = values
         self._used = used + n
-        self.serial += n  # not those of rows that stay empty: noise must not depend on which rows share a block
+        # Not those of rows that stay empty: noise must not depend on which rows share a block.
+        self.serial += n
         return block, used
 
     def _lay_out(self, conditions: Columns, n: int, stride: int) -> Block:
@@ -205,17 +230,25 @@ class Dealer:
         """The imposed conditions of the coming `n` trials; imposed durations go to `_durations`."""
         values = {name: self._slice(name, value, n) for name, value in self.imposed.items()}
         self._durations = {
-            name.removeprefix(DURATION): value for name, value in values.items() if name.startswith(DURATION)
+            name.removeprefix(DURATION): value
+            for name, value in values.items()
+            if name.startswith(DURATION)
         }
         self._imposed_at += n
         return {name: value for name, value in values.items() if not name.startswith(DURATION)}
 
-    def _slice(self, name: str, value: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+    def _slice(self, name: str, value: Array, n: int) -> Array:
         several = 0 if name.startswith(DURATION) else dimensions_of(self.task, name)
-        return value if value.ndim <= several else value[(self._imposed_at + np.arange(n)) % len(value)]
+        return (
+            value
+            if value.ndim <= several
+            else value[(self._imposed_at + np.arange(n)) % len(value)]
+        )
 
     def _with_imposed(self, drawn: Columns, n: int) -> Columns:
-        return impose_on(self.task, drawn, self.conditions, n, self._next_imposed(n) if self.imposed else {})
+        return impose_on(
+            self.task, drawn, self.conditions, n, self._next_imposed(n) if self.imposed else {}
+        )
 
 
 class _Snapshot:
@@ -246,12 +279,12 @@ def _block_rows(task: Task, n: int) -> int:
     return max(min(wanted, most, 1 << 15), n, SMALLEST)
 
 
-def _blank(previous: Columns) -> dict[str, npt.NDArray[Any]]:
+def _blank(previous: Columns) -> dict[str, Array]:
     """What `session.previous` holds while nothing is known: zeros, also for conditions."""
     return {name: np.zeros_like(values) for name, values in previous.items()}
 
 
-def _history(ended: TrialResults) -> Columns:
+def _history(ended: TrialResults) -> dict[str, Array]:
     """What `session.previous` keeps of the trials that ended."""
     return {
         **ended.conditions, "choice": ended.choice, "outcome": ended.outcome,
@@ -259,8 +292,11 @@ def _history(ended: TrialResults) -> Columns:
     }  # fmt: skip
 
 
-def _room(conditions: Columns, size: int) -> dict[str, npt.NDArray[Any]]:
-    return {name: np.zeros((size, *values.shape[1:]), values.dtype) for name, values in conditions.items()}
+def _room(conditions: Columns, size: int) -> dict[str, Array]:
+    return {
+        name: np.zeros((size, *values.shape[1:]), values.dtype)
+        for name, values in conditions.items()
+    }
 
 
 def _fits(there: Columns, coming: Columns) -> bool:

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.play.actions import checked_all, checked_one
 from neurogym_core.play.kernel import Stepped
 from neurogym_core.play.options import read_options
 from neurogym_core.play.results import TrialInfo
@@ -16,9 +17,10 @@ from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array
 
 
-class TaskEnv(gymnasium.Env[np.ndarray, Any]):
+class TaskEnv(gymnasium.Env[Array, Any]):
     """One subject playing one task, trial after trial.
 
     ``step(action)`` scores the action against the observation it was chosen on and returns the next one. `info`: `gt`
@@ -54,7 +56,7 @@ class TaskEnv(gymnasium.Env[np.ndarray, Any]):
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Array, dict[str, Any]]:
         """A new session; without seed or options it goes on with the coming trial.
 
         Args:
@@ -81,7 +83,11 @@ class TaskEnv(gymnasium.Env[np.ndarray, Any]):
         stepper = self.stepper
         if not stepper.begun:
             stepper.reset()
-        actions = stepper.checked(np.asarray(action)[None]) if self.task.actions.continuous else np.array([action if type(action) is int and 0 <= action < self._size else stepper.check(action)])
+        if self.task.actions.continuous:
+            actions = checked_all(self.task, 1, np.asarray(action)[None])
+        else:
+            known = type(action) is int and 0 <= action < self._size
+            actions = np.array([action if known else checked_one(self.task, action)])
         target = stepper.targets()[0]
         moved = stepper.step(actions)
         info: dict[str, Any] = {
@@ -95,7 +101,7 @@ class TaskEnv(gymnasium.Env[np.ndarray, Any]):
         over = moved.over.item(0)
         return stepper.observations()[0], moved.reward.item(0), over and self._once, over and not self._once, info
 
-    def render(self) -> np.ndarray | None:  # type: ignore[override]
+    def render(self) -> Array | None:
         """The figure of the trial so far, (height, width, 3) uint8; needs matplotlib."""
         return self._trace.picture() if self._trace is not None else None
 
@@ -110,7 +116,7 @@ class TaskEnv(gymnasium.Env[np.ndarray, Any]):
     @property
     def period(self) -> str:
         """Name of the period."""
-        return self.task.period_names[self.stepper.period[0]]
+        return self.task.period_names[self.stepper.period.item(0)]
 
     @property
     def trial(self) -> dict[str, Any]:
@@ -145,8 +151,8 @@ class _Trace:
         self.env = env
         self.begin(np.zeros(env.task.channels.size, np.float32))
 
-    def begin(self, observation: np.ndarray) -> None:
-        self.observations: list[np.ndarray] = []
+    def begin(self, observation: Array) -> None:
+        self.observations: list[Array] = []
         self.actions: list[Any] = []
         self.rewards: list[float] = []
         self.targets: list[Any] = []
@@ -166,7 +172,7 @@ class _Trace:
         if info["new_trial"]:
             self.begin(observation)
 
-    def picture(self) -> np.ndarray:
+    def picture(self) -> Array:
         from neurogym_core.study.traces import picture_of
 
         return picture_of(self.env.task, self)

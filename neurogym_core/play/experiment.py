@@ -35,6 +35,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ TASK_KEYS = ("others", "distractor")
 """Settings of wrappers that name tasks, or hold tables with a ``task``."""
 NOTHING = "none"
 """How None is written: TOML has no word for it."""
+Keys = tuple[Any, ...]
+"""The path of a key in a file: names, and numbers of tables in a list."""
 
 _TASK_ID = re.compile(r"[\w.-]+/[\w.-]+-v\d+")
 _WRAPPER_ID = re.compile(r"[\w.-]+/\w+")
@@ -263,13 +266,14 @@ class _Reader:
         self._check_keys()
         self._check_task()
         wrap = tuple(self._wrapper(k, table) for k, table in enumerate(self.said.get("wrap", [])))
-        numbers = {name: self._number(name) for name in ("seed", "trials", "steps")}
-        if numbers["trials"] is not None and numbers["steps"] is not None:
+        seed, trials, steps = (self._number(name) for name in ("seed", "trials", "steps"))
+        if trials is not None and steps is not None:
             raise self.wrong(self.at("steps"), "trials and steps are both given. Expected one of them. Leave one out.")
-        sections = {name: self._table(name) for name in (*SECTIONS, "imposed", "train")}
+        sections: dict[str, Any] = {name: self._table(name) for name in (*SECTIONS, "imposed", "train")}
         found = Experiment(
-            task=self.said["task"], wrap=wrap, subject=self._subject(), folder=self.folder, **numbers, **sections
-        )
+            task=self.said["task"], wrap=wrap, subject=self._subject(), folder=self.folder,
+            seed=seed, trials=trials, steps=steps, **sections,
+        )  # fmt: skip
         self._check_made(found)
         return found
 
@@ -324,7 +328,7 @@ class _Reader:
         settings = {key: value for key, value in table.items() if key != "name"}
         for key, value in settings.items():
             line = self.at("wrap", k, key)
-            _with_tasks({key: value}, lambda task, line=line: self._check_task_name(task, line))
+            _with_tasks({key: value}, partial(self._check_task_name, line=line))
         return name, settings
 
     def _number(self, name: str) -> int | None:
@@ -355,18 +359,18 @@ class _Reader:
         # A plain env has no Task to check; it is made when it is played.
         if not is_task(resolve(found.source)):
             return
-        given = {(section, key): value for section in SECTIONS for key, value in getattr(found, section).items()}
+        given: dict[Keys, Any] = {
+            (section, key): value for section in SECTIONS for key, value in getattr(found, section).items()
+        }
         self._tried(lambda: make_task(found.source, **found.settings), ("task",), given)
         for k, (name, settings) in enumerate(found.wrap):
             given = {("wrap", k, key): value for key, value in settings.items()}
-            self._tried(
-                lambda name=name, settings=settings: _check_env_wrapper(name, settings), ("wrap", k, "name"), given
-            )
+            self._tried(partial(_check_env_wrapper, name, settings), ("wrap", k, "name"), given)
             self._tried(replace(found, wrap=found.wrap[: k + 1]).make_task, ("wrap", k, "name"), given)
         given = {("imposed", key): value for key, value in found.imposed.items()}
         self._tried(lambda: Dealer(found.make_task(), 1, 0).impose(found.imposed), ("imposed",), given)
 
-    def _tried(self, make: Callable[[], Any], fallback: tuple, given: Mapping[tuple, Any]) -> None:
+    def _tried(self, make: Callable[[], Any], fallback: Keys, given: Mapping[Keys, Any]) -> None:
         """Make something; a failure is told with the line of the key that it is about, by its name or its value."""
         try:
             make()
@@ -412,9 +416,9 @@ _KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=""")
 _QUOTED = re.compile(r"'''.*?'''|\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'[^']*'|#.*")
 
 
-def _lines_of(text: str) -> Iterator[tuple[tuple, int]]:
+def _lines_of(text: str) -> Iterator[tuple[Keys, int]]:
     """Where every key of a TOML text is written: path -> line, from 1. Keys of inline tables are left out."""
-    table: tuple = ()
+    table: Keys = ()
     counts: dict[str, int] = {}
     depth = 0
     for number, line in enumerate(text.splitlines(), 1):

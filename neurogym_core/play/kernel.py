@@ -1,8 +1,8 @@
-"""The kernel: one step of a trial, in plain Python. This file is the definition of what a step does.
+"""The kernel: one step of a trial, in plain Python. This file defines what a step does.
 
-`PlainKernel` moves N envs through the tables of their blocks. `_kernel.c` is the same, compiled; `kernels.py` chooses
-between them, and the tests hold the two together bit by bit. What a step does is in `PlainKernel.advance_one`, with
-`_answer`, `_close`, `_enter` and `_end`, and nowhere else.
+`PlainKernel` moves N envs through the tables of their blocks. `_kernel.c` is the same, compiled;
+`kernels.py` chooses between them, and the tests hold the two together bit by bit. What a step does
+is in `PlainKernel.advance_one`, with `_answer`, `_close`, `_enter` and `_end`, and nowhere else.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.render import Steps, observation, render
 from neurogym_core.play.results import TrialInfo, TrialResults, VectorInfo
+from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.record import Outcome
 
@@ -33,8 +34,8 @@ STATE = (
 )  # fmt: skip
 """The state of an env, all whole numbers (see `Place`)."""
 
-Stepped = tuple[np.ndarray, float, bool, bool, dict[str, Any]]
-VectorStepped = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
+Stepped = tuple[Array, float, bool, bool, dict[str, Any]]
+VectorStepped = tuple[Array, Array, Array, Array, dict[str, Any]]
 
 
 class Place:
@@ -50,7 +51,8 @@ class Place:
         waiting: 1 if the env sits out the next step, because its session ended on the last one.
         last_block, last_row: the trial that ended last.
         until: clock on which time ends the segment or the trial.
-        on_tape: row of the block's rendered observations for clock 0; -1 where the trial has left their order.
+        on_tape: row of the block's rendered observations for clock 0; -1 where the trial has left
+            their order.
     """
 
     __slots__ = (*STATE, "on_tape", "until")
@@ -75,13 +77,13 @@ class Given(NamedTuple):
         values: (N, D) float64, the action in task units.
     """
 
-    reward: npt.NDArray[np.float64] | None = None
-    extra: npt.NDArray[np.float64] | None = None
-    goto: npt.NDArray[np.int64] | None = None
-    outcome: npt.NDArray[np.int64] | None = None
-    distance: npt.NDArray[np.float64] | None = None
-    graded: npt.NDArray[np.float64] | None = None
-    values: npt.NDArray[np.float64] | None = None
+    reward: Floats | None = None
+    extra: Floats | None = None
+    goto: Ints | None = None
+    outcome: Ints | None = None
+    distance: Floats | None = None
+    graded: Floats | None = None
+    values: Floats | None = None
 
 
 class Moved(NamedTuple):
@@ -96,50 +98,62 @@ class Moved(NamedTuple):
         finished: these trials, or None.
     """
 
-    reward: npt.NDArray[np.float64]
-    ended: npt.NDArray[np.bool_]
-    over: npt.NDArray[np.bool_]
-    target: npt.NDArray[np.int64]
-    period: npt.NDArray[np.int64]
-    performance: npt.NDArray[np.float64]
+    reward: Floats
+    ended: Bools
+    over: Bools
+    target: Ints
+    period: Ints
+    performance: Floats
     finished: TrialResults | None
 
 
 class _Rules:
-    """A block as the plain kernel reads it: numbers in lists, which Python indexes fastest; cells are flat."""
+    """A block as the plain kernel reads it: flat lists, which Python indexes fastest."""
 
     FEW = 1 << 14
     """Numbers up to which a list is made; more are read through a memoryview."""
 
     def __init__(self, block: Block, key: int) -> None:
         self.block, self.log, tables = block, block.log, block.tables
-        self.n_segments, self.n_actions, self.n_slots = tables.reward.shape[1], tables.reward.shape[2], tables.n_slots
+        _, self.n_segments, self.n_actions = tables.reward.shape
+        self.n_slots = tables.n_slots
         self.dt, self.trigger = tables.dt, tables.trigger
         self.continuous = tables.target.ndim == 3
         self.duration, self.limit = map(self._listed, (tables.duration, tables.limit))
-        self.type = memoryview(block.kind)  # on demand, rows are filled while the block is played
-        self.reward, self.goto, self.slot = map(self._listed, (tables.reward, tables.goto, tables.slot))
+        self.type = block.kind.data  # on demand, rows are filled while the block is played
+        self.reward, self.goto, self.slot = map(
+            self._listed, (tables.reward, tables.goto, tables.slot)
+        )
         self.outcome, self.score = self._listed(tables.outcome), self._listed(tables.score)
         self.aborts, self.window = self._listed(tables.aborts), self._listed(tables.window)
-        self.acts = self._listed((tables.slot >= 0) | (tables.goto != STAY) | tables.aborts)  # does more than pay
+        # Does more than pay.
+        self.acts = self._listed((tables.slot >= 0) | (tables.goto != STAY) | tables.aborts)
         self.target = None if self.continuous else self._listed(tables.target)
         self.follows, self.endless = tables.follows.tolist(), tables.endless.tolist()
         self.entry, self.period = tables.entry.tolist(), tables.period.tolist()
         self.needs, self.first_action = tables.needs.tolist(), tables.first_action.tolist()
         self.cursor = 0
-        self.tape, self.tape_at = self._rendered(key) if block.stride else (None, None)
+        self.tape: Singles | None = None
+        self.tape_at: Any = None
+        if block.stride:
+            self.tape, self.tape_at = self._rendered(key)
 
-    def _listed(self, values: npt.NDArray[Any]) -> Any:
+    def _listed(self, values: Array) -> Any:
         flat = np.ascontiguousarray(values).reshape(-1)
-        return flat.tolist() if flat.size <= self.FEW else memoryview(flat)
+        return flat.tolist() if flat.size <= self.FEW else flat.data
 
-    def _rendered(self, key: int) -> tuple[npt.NDArray[np.float32], Any]:
-        """The observations of all rows, periods in order, and where each row begins; noise is the same at any time."""
+    def _rendered(self, key: int) -> tuple[Singles, memoryview]:
+        """The observations of all rows, periods in order, and where each row begins."""
         block = self.block
         duration = block.tables.duration[block.kind]
         lengths = duration.sum(axis=1)
-        tape = render(block.tables, Steps(block.kind, block.first_serial + np.arange(len(block)), duration), key)
-        return tape, memoryview(np.cumsum(lengths) - lengths)
+        tape = render(
+            block.tables,
+            Steps(block.kind, block.first_serial + np.arange(len(block)), duration),
+            key,
+        )
+        begins = np.cumsum(lengths) - lengths
+        return tape, begins.data
 
     def offset(self, kind: int, segment: int) -> int:
         """Step on which a segment begins when all are played in order."""
@@ -156,14 +170,17 @@ class PlainKernel:
         names: (P,) names of the periods.
         per_session: trials of a session, or NEVER.
         next_step: whether envs sit out the step after a session's end.
-        deal: called with the envs that need a trial and find none in their block; it calls `begin` for each.
-        check: called with an action that is no plain number in range; returns it as a number, or raises.
+        deal: called with the envs that need a trial and find none in their block; it calls `begin`
+            for each.
+        check: called with an action that is no plain number in range; returns it as a number, or
+            raises.
         check_all: called with the actions of all envs; returns them as (N,) int64, or raises.
     """
 
     def __init__(
         self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,
-        deal: Callable[[list[int]], None], check: Callable[[Any], int], check_all: Callable[[Any], Any],
+        deal: Callable[[list[int]], None], check: Callable[[Any], int],
+        check_all: Callable[[Any], Ints],
     ) -> None:  # fmt: skip
         self.n, self.key, self.names = n, key, names
         self.per_session, self.next_step, self.once = per_session, next_step, per_session == 1
@@ -183,11 +200,11 @@ class PlainKernel:
         self.rules += [None] * (index + 1 - len(self.rules))
         self.rules[index] = None if block is None else _Rules(block, self.key)
 
-    def get(self, name: str) -> npt.NDArray[np.int64]:
+    def get(self, name: str) -> Ints:
         """(N,) one of `STATE`, a copy."""
         return np.array([getattr(place, name) for place in self.places], np.int64)
 
-    def set(self, name: str, values: npt.NDArray[np.int64]) -> None:
+    def set(self, name: str, values: Ints) -> None:
         """Set one of `STATE`, (N,)."""
         for place, value in zip(self.places, values.tolist(), strict=True):
             setattr(place, name, value)
@@ -213,7 +230,7 @@ class PlainKernel:
         self._enter(place, rules, self._landing(rules, place.type, 0), -1)
 
     def begin_next(self, envs: list[int]) -> None:
-        """Start the coming trials of envs: the next ones of their blocks, else what `deal` deals."""
+        """Start the coming trials of envs: the next of their blocks, else what `deal` deals."""
         dry = []
         for env in envs:
             place = self.places[env]
@@ -253,7 +270,12 @@ class PlainKernel:
         if given is not None:
             if given.extra is not None:
                 reward += given.extra.item(env)
-            if given.outcome is not None and rules.n_slots and given.outcome[env] and not log.slot_outcome[row, 0]:
+            if (
+                given.outcome is not None
+                and rules.n_slots
+                and given.outcome[env]
+                and not log.slot_outcome[row, 0]
+            ):
                 log.slot_outcome[row, 0] = given.outcome[env]
                 log.slot_score[row, 0] = given.outcome[env] == CORRECT
         log.aborts[row] += rules.aborts[cell]
@@ -291,7 +313,7 @@ class PlainKernel:
         return reward, False
 
     def _answer(
-        self, env: int, rules: Any, cell: int, action: int, reward: float, given: Given | None
+        self, env: int, rules: _Rules, cell: int, action: int, reward: float, given: Given | None
     ) -> tuple[float, int]:
         """The answer to a slot: what the step pays, and where it leads. The first answer counts."""
         place, log, k = self.places[env], rules.log, rules.slot[cell]
@@ -307,7 +329,9 @@ class PlainKernel:
                 wrong = abs(steps * rules.dt - due) > tolerance + 1e-9
                 if tables.graded_from[kind, k]:
                     last = tables.graded.shape[2] - 1
-                    pay = tables.graded.item(kind, k, min(max(steps - tables.graded_from[kind, k], 0), last))
+                    pay = tables.graded.item(
+                        kind, k, min(max(steps - tables.graded_from[kind, k], 0), last)
+                    )
         elif given is not None and given.distance is not None:
             wrong = given.distance[env, k] > tolerance + 1e-9
             if given.graded is not None:
@@ -328,8 +352,10 @@ class PlainKernel:
             log.values[row, k] = given.values[env]
         return reward, goto
 
-    def _close(self, env: int, rules: Any, coming: int, reward: float, given: Given | None) -> float:
-        """Close the windows of the segment that are not open in the coming one (END: all); what the step pays then."""
+    def _close(
+        self, env: int, rules: _Rules, coming: int, reward: float, given: Given | None
+    ) -> float:
+        """Close windows not open in the coming segment (END: all); what the step pays then."""
         place, log = self.places[env], rules.log
         tables, kind, row = rules.block.tables, place.type, place.row
         for k in range(rules.n_slots):
@@ -341,22 +367,23 @@ class PlainKernel:
                 outcome = tables.miss_outcome.item(kind, k)
                 reward += tables.miss_reward.item(kind, k)
             else:  # a continuous action without a trigger answers by what it is at the end
-                near = given.distance[env, k] <= tables.tolerance[kind, k] + 1e-9  # type: ignore[union-attr, index]
+                distance = given.distance[env, k]  # type: ignore[union-attr, index]
+                near = distance <= tables.tolerance[kind, k] + 1e-9
                 outcome = CORRECT if near else ERROR
                 log.slot_choice[row, k] = 0
                 log.values[row, k] = given.values[env]  # type: ignore[union-attr, index]
             log.slot_outcome[row, k], log.slot_score[row, k] = outcome, float(outcome == CORRECT)
         return reward
 
-    def _landing(self, rules: Any, kind: int, segment: int) -> int:
-        """The segment that a trial comes to when it enters one: those of 0 steps are passed over."""
+    def _landing(self, rules: _Rules, kind: int, segment: int) -> int:
+        """The segment that a trial that enters one comes to: those of 0 steps are passed over."""
         for _ in range(2 * rules.n_segments):
             if segment < 0 or rules.duration[kind * rules.n_segments + segment]:
                 return segment
             segment = rules.follows[segment]
         return END  # periods of no steps that lead to each other
 
-    def _enter(self, place: Place, rules: Any, segment: int, before: int) -> None:
+    def _enter(self, place: Place, rules: _Rules, segment: int, before: int) -> None:
         """Come to a segment from another one before it, or from elsewhere (-1)."""
         clock, window, log = place.clock, rules.block.tables.window[place.type], rules.log
         if before < 0 or rules.period[segment] != rules.period[before]:
@@ -367,15 +394,20 @@ class PlainKernel:
         place.segment, place.entered = segment, clock
         self._set_time(place, rules)
 
-    def _set_time(self, place: Place, rules: Any) -> None:
+    def _set_time(self, place: Place, rules: _Rules) -> None:
         """Note until when time does nothing, and where the rendered observation is."""
-        duration = NEVER if rules.endless[place.segment] else rules.duration[place.type * rules.n_segments + place.segment]
+        duration = (
+            NEVER
+            if rules.endless[place.segment]
+            else rules.duration[place.type * rules.n_segments + place.segment]
+        )
         place.until = min(place.entered + duration, rules.limit[place.type])
-        timed = not rules.endless[place.segment]  # without a timer it may outlast what was rendered of it
-        in_order = rules.tape is not None and timed and rules.offset(place.type, place.segment) == place.entered
+        # Without a timer it may outlast what was rendered of it.
+        timed = rules.tape is not None and not rules.endless[place.segment]
+        in_order = timed and rules.offset(place.type, place.segment) == place.entered
         place.on_tape = rules.tape_at[place.row] if in_order else -1
 
-    def _end(self, env: int, rules: Any, aborted: bool) -> None:
+    def _end(self, env: int, rules: _Rules, aborted: bool) -> None:
         """The trial is over: its outcome, performance and place among the env's trials."""
         place, log, tables = self.places[env], rules.log, rules.block.tables
         kind, row = place.type, place.row
@@ -394,7 +426,8 @@ class PlainKernel:
             performance = log.reward.item(row) / best if best > 0 else 0.0
         log.outcome[row] = ABORT if aborted else worst
         log.performance[row] = min(max(0.0, performance), 1.0)
-        log.env[row], log.number[row], log.session[row], log.steps[row] = env, place.number, place.session, place.clock
+        log.env[row], log.number[row] = env, place.number
+        log.session[row], log.steps[row] = place.session, place.clock
         log.ended[row] = True
         place.last_block, place.last_row = place.block, row
         place.number += 1
@@ -406,11 +439,12 @@ class PlainKernel:
 
     # ------------------------------------------------------------------ one step of all envs
 
-    def advance(self, actions: npt.NDArray[np.int64], given: Given | None = None) -> Moved:
+    def advance(self, actions: Ints, given: Given | None = None) -> Moved:
         """Play one step of every env that does not wait, and start the coming trials.
 
         Args:
-            actions: (N,) action ids, or columns of the tables for continuous actions; checked by the caller.
+            actions: (N,) action ids, or columns of the tables for continuous actions; checked by
+                the caller.
         """
         reward, performance = np.zeros((2, self.n))
         ended, over = np.zeros((2, self.n), np.bool_)
@@ -433,26 +467,35 @@ class PlainKernel:
         if envs:
             blocks = [self.rules[self.places[env].block].block for env in envs]
             one = all(block is blocks[0] for block in blocks)
-            finished = TrialResults(np.array([self.places[env].row for env in envs]), blocks[0] if one else blocks)
+            finished = TrialResults(
+                np.array([self.places[env].row for env in envs]), blocks[0] if one else blocks
+            )
             self.begin_next(envs)
         self.last_reward = reward
         return Moved(reward, ended, over, target, period, performance, finished)
 
-    def observe(self) -> npt.NDArray[np.float32]:
+    def observe(self) -> Singles:
         """The current observations, (N, U) float32, of the caller's own."""
         first = self.rules[self.places[0].block]
         if all(place.on_tape >= 0 and place.block == self.places[0].block for place in self.places):
-            return first.tape.take([place.on_tape + place.clock for place in self.places], axis=0)  # type: ignore[no-any-return]
+            rows = [place.on_tape + place.clock for place in self.places]
+            return first.tape.take(rows, axis=0)  # type: ignore[no-any-return]
         return np.stack([self._observe_one(env) for env in range(self.n)])
 
-    def _observe_one(self, env: int) -> npt.NDArray[np.float32]:
+    def _observe_one(self, env: int) -> Singles:
         place = self.places[env]
         rules = self.rules[place.block]
         if place.on_tape >= 0:
             return rules.tape[place.on_tape + place.clock].copy()  # type: ignore[no-any-return]
         serial = rules.block.first_serial + place.row
         return observation(
-            rules.block.tables, place.type, place.segment, place.clock - place.entered, self.key, serial, place.clock
+            rules.block.tables,
+            place.type,
+            place.segment,
+            place.clock - place.entered,
+            self.key,
+            serial,
+            place.clock,
         )
 
     # ------------------------------------------------------------------ what Gymnasium is told
@@ -466,7 +509,10 @@ class PlainKernel:
         if not isinstance(action, int) or not 0 <= action < rules.n_actions:
             action = self.check(action)
         here = place.type * rules.n_segments + place.segment
-        info: dict[str, Any] = {"gt": rules.target[here], "period": self._period_names[rules.period[place.segment]]}
+        info: dict[str, Any] = {
+            "gt": rules.target[here],
+            "period": self._period_names[rules.period[place.segment]],
+        }
         reward, ended = self.advance_one(0, action, None)
         info["new_trial"] = ended
         over = False
@@ -479,13 +525,21 @@ class PlainKernel:
         return self._observe_one(0), reward, over and self.once, over and not self.once, info
 
     def vector_step(self, actions: Any) -> VectorStepped:
-        """One step of all envs, as `gymnasium.vector.VectorEnv.step` returns it; discrete actions."""
+        """One step of all envs, as Gymnasium's `VectorEnv.step` returns it; discrete actions."""
         if self.places[0].block < 0:
             self.deal(list(range(self.n)))
         moved = self.advance(self.check_all(actions))
-        info: dict[str, Any] = {"gt": moved.target, "period": self.names[moved.period], "new_trial": moved.ended}
+        info: dict[str, Any] = {
+            "gt": moved.target,
+            "period": self.names[moved.period],
+            "new_trial": moved.ended,
+        }
         if moved.finished is not None:
             info["trial"] = VectorInfo(moved.finished, self.n)
             info["_trial"], info["performance"] = moved.ended, moved.performance
-        terminated, truncated = (moved.over, np.zeros(self.n, np.bool_)) if self.once else (np.zeros(self.n, np.bool_), moved.over)
+        terminated, truncated = (
+            (moved.over, np.zeros(self.n, np.bool_))
+            if self.once
+            else (np.zeros(self.n, np.bool_), moved.over)
+        )
         return self.observe(), moved.reward, terminated, truncated, info

@@ -8,14 +8,14 @@ from typing import Any
 import gymnasium
 
 
-class Listening(gymnasium.Wrapper):
+class Listening(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Calls every listener with the env and the record of each trial that ended."""
 
-    def __init__(self, env: gymnasium.Env, listeners: Sequence[Callable]) -> None:
+    def __init__(self, env: gymnasium.Env[Any, Any], listeners: Sequence[Callable[..., Any]]) -> None:
         super().__init__(env)
         self._listeners = tuple(listeners)
 
-    def step(self, action: Any) -> tuple:
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         result = self.env.step(action)
         if "trial" in result[4]:
             for listener in self._listeners:

@@ -11,14 +11,18 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError, listed, u
 
 if TYPE_CHECKING:
     import gymnasium
+    from gymnasium.envs.registration import EnvSpec
 
     from neurogym_core.play.vector_env import TaskVectorEnv
+    from neurogym_core.tasks.period_env import PeriodEnv
     from neurogym_core.tasks.task import Task
 
 TaskLike = Any
 """A Task, a Task class, the id of an installed task, or ``"file.py:Class"``."""
 Wrap = Any
 """A wrapper class, its name, ``(class or name, settings)``, or a function of the task or env."""
+Wrappers = list[tuple[Any, dict[str, Any]]]
+"""Wrappers and their settings, innermost first."""
 
 
 def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any) -> Task:
@@ -44,7 +48,7 @@ def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any
 
 def make(
     task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), render_mode: str | None = None, seed: int | None = None, plugins: bool = True, **params: Any
-) -> gymnasium.Env:
+) -> gymnasium.Env[Any, Any]:
     """A Gymnasium env of a task, checked for the order of calls, with env wrappers and plug-ins applied.
 
     Args:
@@ -67,13 +71,13 @@ def make(
     return _with_plugins(env, spec) if plugins else env
 
 
-def _ordered(env: gymnasium.Env) -> gymnasium.Env:
+def _ordered(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
     from neurogym_core.play.ordered import Ordered
 
     return Ordered(env)
 
 
-def bare_env(task: TaskLike, *, wrap: Any = (), render_mode: str | None = None, seed: int | None = None, **params: Any) -> gymnasium.Env:
+def bare_env(task: TaskLike, *, wrap: Any = (), render_mode: str | None = None, seed: int | None = None, **params: Any) -> gymnasium.Env[Any, Any]:
     """The env of a task with its wrappers, without the order check and plug-ins that `make` adds."""
     env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
     for wrapper, settings in env_wrappers:
@@ -81,7 +85,7 @@ def bare_env(task: TaskLike, *, wrap: Any = (), render_mode: str | None = None, 
     return env
 
 
-def _bare(task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]) -> tuple[Any, list]:
+def _bare(task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]) -> tuple[gymnasium.Env[Any, Any], Wrappers]:
     found = resolve(task)
     if _is_gymnasium_env(found):
         return _plain_env(found, render_mode, seed, params), _env_wrappers(found, wrap)
@@ -91,20 +95,21 @@ def _bare(task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, 
     return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
 
 
-def _plain_env(cls: type, render_mode: str | None, seed: int | None, params: dict[str, Any]) -> gymnasium.Env:
+def _plain_env(cls: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]) -> gymnasium.Env[Any, Any]:
     """An env of a class that is no Task: a classic env, or any other of Gymnasium's."""
     params = {**params, "render_mode": render_mode} if render_mode else dict(params)
     if not is_classic(cls):
-        return _applied(cls, settings=params)
-    trials = params.pop("trials_per_session", cls.trials_per_session)  # type: ignore[attr-defined]
-    env = _applied(cls, settings=params)
+        plain: gymnasium.Env[Any, Any] = _applied(cls, settings=params)
+        return plain
+    trials = params.pop("trials_per_session", cls.trials_per_session)
+    env: PeriodEnv = _applied(cls, settings=params)
     env.trials_per_session = trials
     if seed is not None:
         env.reseed(seed)
     return env
 
 
-def _env_wrappers(cls: type, wrap: Any) -> list[tuple[Any, dict]]:
+def _env_wrappers(cls: type, wrap: Any) -> Wrappers:
     """The wrappers of a plain env; none of them may wrap tasks."""
     wrappers = [_wrapper(item) for item in _as_list(wrap)]
     for wrapper, _ in wrappers:
@@ -149,7 +154,7 @@ def make_vec(
             f"gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
         )
     made, env_wrappers = _make_with(found, wrap, params)
-    env: Any = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
+    env = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
     for wrapper, settings in env_wrappers:
         env = _applied(_vector_twin(wrapper), env, settings=settings)
     return env
@@ -194,7 +199,7 @@ def _is_gymnasium_env(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, gymnasium.Env)
 
 
-def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Any, list[tuple[Any, dict]]]:
+def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task, Wrappers]:
     """The wrapped task, and the env wrappers that remain."""
     found = resolve(task)
     if not is_task(found):
@@ -207,7 +212,7 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Any, 
         found = found(**params)
     elif params:
         found = found.with_settings(**params)
-    env_wrappers: list[tuple[Any, dict]] = []
+    env_wrappers: Wrappers = []
     for item in _as_list(wrap):
         wrapper, settings = _wrapper(item)
         if _wraps_tasks(wrapper):
@@ -219,14 +224,14 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Any, 
     return found, env_wrappers
 
 
-def _as_list(wrap: Any) -> list:
+def _as_list(wrap: Any) -> list[Any]:
     if wrap is None or wrap == ():
         return []
     single = isinstance(wrap, str | type) or callable(wrap) or (isinstance(wrap, tuple) and len(wrap) == 2 and isinstance(wrap[1], dict))
     return [wrap] if single else list(wrap)
 
 
-def _wrapper(item: Any) -> tuple[Any, dict]:
+def _wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
     wrapper, settings = item if isinstance(item, tuple) else (item, {})
     if isinstance(wrapper, str):
         from neurogym_core.ecosystem.discovery import load_wrapper
@@ -243,7 +248,7 @@ def _wraps_tasks(wrapper: Any) -> bool:
     return isinstance(wrapper, type) and issubclass(wrapper, TaskWrapper)
 
 
-def _applied(wrapper: Callable, *env: Any, settings: dict[str, Any]) -> Any:
+def _applied(wrapper: Callable[..., Any], *env: Any, settings: dict[str, Any]) -> Any:
     """Call a wrapper or an env class, and say which settings it takes where it is given others."""
     try:
         return wrapper(*env, **settings)
@@ -285,7 +290,7 @@ def _spec_kwargs(task: TaskLike, wrap: Any, params: dict[str, Any]) -> dict[str,
     return kwargs
 
 
-def _with_plugins(env: Any, spec: Any) -> Any:
+def _with_plugins(env: gymnasium.Env[Any, Any], spec: EnvSpec) -> gymnasium.Env[Any, Any]:
     from neurogym_core.ecosystem.discovery import declared
 
     if "neurogym_core.ecosystem.hooks" not in sys.modules and not any(package.plugins for package in declared().packages):

@@ -1,16 +1,14 @@
-"""Observations and targets of tables, step by step: what is shown, plus SD times the noise of the trial."""
+"""Observations and targets of tables, step by step: what is shown, plus SD times noise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from neurogym_core.play.tables import Ints, Shown
+from neurogym_core.play.tables import Shown
+from neurogym_core.trials.arrays import Array, Bools, Reals, Singles, Wholes
 from neurogym_core.trials.noise import add_noise
-
-Seen = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +21,14 @@ class Steps:
         skip, played: (m,) steps of each trial that come before, and that are rendered; default all.
     """
 
-    kind: Ints
-    serial: Ints
-    path: Ints
-    skip: Ints | None = None
-    played: Ints | None = None
+    kind: Wholes
+    serial: Wholes
+    path: Wholes
+    skip: Wholes | None = None
+    played: Wholes | None = None
 
     @property
-    def duration(self) -> Ints:
+    def duration(self) -> Wholes:
         """(m, S) steps of each segment that are rendered."""
         if self.skip is None or self.played is None:
             return self.path
@@ -39,9 +37,9 @@ class Steps:
         return np.diff(inside, axis=1, prepend=self.skip[:, None])
 
 
-def render(shown: Shown, steps: Steps, key: int | None) -> Seen:
+def render(shown: Shown, steps: Steps, key: int | None) -> Singles:
     """Observations, (steps, U) float32; `key` is that of the noise, None: without noise."""
-    place, trial, clock = _places(shown, steps)
+    place, trial, clock = _places(steps)
     if len(shown.script):
         out = shown.script[_script_rows(shown, steps, place, trial, clock)]
     else:
@@ -52,27 +50,28 @@ def render(shown: Shown, steps: Steps, key: int | None) -> Seen:
     return out
 
 
-def render_targets(shown: Shown, steps: Steps) -> npt.NDArray[np.int64] | Seen:
+def render_targets(shown: Shown, steps: Steps) -> Wholes | Reals:
     """Right actions, (steps,) int64 or (steps, D) float32 in task units."""
-    place, trial, clock = _places(shown, steps)
+    place, trial, clock = _places(steps)
     if len(shown.target_script):
-        return shown.target_script[_script_rows(shown, steps, place, trial, clock)]  # type: ignore[return-value]
-    return shown.target.reshape(-1, *shown.target.shape[2:])[place]  # type: ignore[return-value]
+        return shown.target_script[_script_rows(shown, steps, place, trial, clock)]
+    return shown.target.reshape(-1, *shown.target.shape[2:])[place]
 
 
-def render_weights(shown: Shown, steps: Steps) -> Seen:
+def render_weights(shown: Shown, steps: Steps) -> Singles:
     """Weights of the steps in a supervised loss, (steps,) float32."""
-    return shown.weight.reshape(-1)[_places(shown, steps)[0]]  # type: ignore[return-value]
+    return shown.weight.reshape(-1)[_places(steps)[0]]
 
 
 def fill(
-    shown: Shown, steps: Steps, offset: Ints, key: int, inputs: Seen, targets: npt.NDArray[np.generic],
-    weights: Seen, real: npt.NDArray[np.bool_] | None,
+    shown: Shown, steps: Steps, offset: Wholes, key: int, inputs: Singles, targets: Array,
+    weights: Singles, real: Bools | None,
 ) -> None:  # fmt: skip
     """Write the steps of m trials into the arrays of a batch.
 
     Args:
-        offset: (m,) the place of each trial's first step among all rows of the batch, one after another.
+        offset: (m,) the place of each trial's first step among all rows of the batch, one after
+            another.
         key: of the noise.
         inputs, targets, weights: (rows, T, …), written where these trials lie.
         real: (rows, T), set to True there; None: all places are filled.
@@ -91,8 +90,8 @@ def fill(
 
 def observation(
     shown: Shown, kind: int, segment: int, within: int, key: int, serial: int, clock: int
-) -> Seen:
-    """One observation, (U,) float32: step `within` of a segment, on which the trial's clock stands at `clock`."""
+) -> Singles:
+    """One observation, (U,) float32: step `within` of a segment, at the trial's `clock`."""
     at = shown.script_at[kind, segment]
     out = shown.shown[kind, segment].copy() if at < 0 else shown.script[at + within].copy()
     sd = shown.sd[kind if len(shown.sd) > 1 else 0, segment][None]
@@ -100,8 +99,8 @@ def observation(
     return out  # type: ignore[no-any-return]
 
 
-def _places(shown: Shown, steps: Steps) -> tuple[Ints, Ints, Ints]:
-    """For every step: row of its (type, segment) in flat tables, which trial it is of, and the trial's clock."""
+def _places(steps: Steps) -> tuple[Wholes, Wholes, Wholes]:
+    """For every step: row of its (type, segment) in flat tables, its trial, and its clock."""
     duration = steps.duration
     n_segments = duration.shape[1]
     rows = (steps.kind[:, None] * n_segments + np.arange(n_segments)).ravel()
@@ -114,7 +113,8 @@ def _places(shown: Shown, steps: Steps) -> tuple[Ints, Ints, Ints]:
     return place, trial, clock
 
 
-def _script_rows(shown: Shown, steps: Steps, place: Ints, trial: Ints, clock: Ints) -> Ints:
+def _script_rows(shown: Shown, steps: Steps, place: Wholes, trial: Wholes, clock: Wholes) -> Wholes:
     onset = np.cumsum(steps.path, axis=1) - steps.path
     segment = place % onset.shape[1]
-    return shown.script_at.ravel()[place] + clock - onset[trial, segment]  # type: ignore[no-any-return]
+    rows: Wholes = shown.script_at.ravel()[place] + clock - onset[trial, segment]
+    return rows

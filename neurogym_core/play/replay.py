@@ -1,4 +1,4 @@
-"""Judging actions after the fact: the record of trials in which a subject did what is written down."""
+"""Judging actions after the fact: the record of trials in which a subject did these."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from neurogym_core.play.results import TrialResults
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.play.types import Types
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord
 
 
-def replay(task: Task, trials: TrialBatch, actions: np.ndarray) -> TrialRecord:
+def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
     """The record of `n` trials.
 
     Args:
         task: the task whose trials these are.
         trials: the trials.
-        actions: (n, T[, D]) what was done on each step along the oracle's path. A trial that leaves this path ends
-            there, because what came after was never seen.
+        actions: (n, T[, D]) what was done on each step along the oracle's path. A trial that leaves
+            this path ends there, because what came after was never seen.
     """
     stepper = _Replay(task, trials)
     segment, within = _path(trials)
@@ -40,11 +41,11 @@ def replay(task: Task, trials: TrialBatch, actions: np.ndarray) -> TrialRecord:
     return TrialResults(np.arange(len(trials)), stepper.trials).record()
 
 
-def _wide(mask: np.ndarray, like: np.ndarray) -> np.ndarray:
+def _wide(mask: Array, like: Array) -> Array:
     return mask.reshape(-1, *[1] * (like.ndim - 1))
 
 
-def _path(trials: TrialBatch) -> tuple[np.ndarray, np.ndarray]:
+def _path(trials: TrialBatch) -> tuple[Array, Array]:
     """(n, T) segment, and step within it, on each step of the oracle's path; -1 after its end."""
     path = trials.path
     lengths = path.sum(axis=1)
@@ -82,8 +83,7 @@ class _Replay(Stepper):
         for env in envs:
             self.kernel.begin(env, 0, self.n)
 
-    def stop(self, envs: np.ndarray) -> None:
+    def stop(self, envs: Array) -> None:
         """End trials where they are: slots that were not answered stay so."""
         if len(envs):
             self.kernel.stop(envs.tolist())
-

@@ -1,19 +1,17 @@
-"""`TrialResults`: trials that ended, as columns that are computed on first access, and the `info` dicts made of them."""
+"""`TrialResults`: trials that ended, as columns computed on first access; and `info` of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from neurogym_core.play.blocks import Block
+from neurogym_core.trials.arrays import Array, Ints
 from neurogym_core.trials.questions import QUESTIONS
 from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RESTING, TrialRecord
-
-Array = npt.NDArray[Any]
 
 
 class TrialResults:
@@ -24,7 +22,7 @@ class TrialResults:
         blocks: their block, or one for each.
     """
 
-    def __init__(self, rows: npt.NDArray[np.int64], blocks: Block | Sequence[Block]) -> None:
+    def __init__(self, rows: Ints, blocks: Block | Sequence[Block]) -> None:
         self.rows = rows
         self._blocks = blocks
 
@@ -57,29 +55,68 @@ class TrialResults:
         return np.concatenate(parts)[order]
 
     def _logged(self, name: str) -> Array:
-        return self._gather(lambda block, rows: getattr(block.log, name)[rows])
+        def values_of(block: Block, rows: Array) -> Array:
+            values: Array = getattr(block.log, name)[rows]
+            return values
 
-    envs = property(lambda self: self._logged("env"), doc="(m,) int64, the env each trial was played in.")
-    number = property(lambda self: self._logged("number"), doc="(m,) int64, number of each trial in its env.")
-    session = property(lambda self: self._logged("session"), doc="(m,) int64, number of its session.")
-    reward = property(lambda self: self._logged("reward"), doc="(m,) float64, sum over the trial.")
-    aborts = property(lambda self: self._logged("aborts"), doc="(m,) int64, actions that broke the hold.")
-    steps = property(lambda self: self._logged("steps"), doc="(m,) int64, steps played.")
-    outcome = property(lambda self: self._logged("outcome"), doc="(m,) int8, `Outcome` of each trial.")
-    performance = property(lambda self: self._logged("performance"), doc="(m,) float64, from 0 to 1.")
+        return self._gather(values_of)
+
+    @property
+    def envs(self) -> Array:
+        """(m,) int64, the env each trial was played in."""
+        return self._logged("env")
+
+    @property
+    def number(self) -> Array:
+        """(m,) int64, number of each trial in its env."""
+        return self._logged("number")
+
+    @property
+    def session(self) -> Array:
+        """(m,) int64, number of its session."""
+        return self._logged("session")
+
+    @property
+    def reward(self) -> Array:
+        """(m,) float64, sum over the trial."""
+        return self._logged("reward")
+
+    @property
+    def aborts(self) -> Array:
+        """(m,) int64, actions that broke the hold."""
+        return self._logged("aborts")
+
+    @property
+    def steps(self) -> Array:
+        """(m,) int64, steps played."""
+        return self._logged("steps")
+
+    @property
+    def outcome(self) -> Array:
+        """(m,) int8, `Outcome` of each trial."""
+        return self._logged("outcome")
+
+    @property
+    def performance(self) -> Array:
+        """(m,) float64, from 0 to 1."""
+        return self._logged("performance")
 
     @property
     def choice(self) -> Array:
         """(m,) int64, choice of the first slot; -1: none."""
         return self._gather(
-            lambda block, rows: block.log.slot_choice[rows, 0] if block.types.slot_names else np.full(len(rows), RESTING)
+            lambda block, rows: (
+                block.log.slot_choice[rows, 0]
+                if block.types.slot_names
+                else np.full(len(rows), RESTING)
+            )
         )
 
     @cached_property
     def conditions(self) -> dict[str, Array]:
         """Conditions of the trials, name -> (m, …)."""
         names = self._parts[0][0].conditions
-        return {name: self._gather(lambda block, rows, name=name: block.conditions[name][rows]) for name in names}
+        return {name: self._gather(partial(_condition, name)) for name in names}
 
     @cached_property
     def columns(self) -> dict[str, Array]:
@@ -99,12 +136,24 @@ class TrialResults:
     def row(self, i: int) -> dict[str, Any]:
         """Trial `i` as Python values; a reaction time that is absent is an absent key."""
         row = {name: values[i].tolist() for name, values in self.columns.items()}
-        return {name: value for name, value in row.items() if not (name.endswith("reaction_time") and value != value)}
+        return {
+            name: value
+            for name, value in row.items()
+            if not (name.endswith("reaction_time") and value != value)
+        }
+
+
+def _condition(name: str, block: Block, rows: Array) -> Array:
+    return block.conditions[name][rows]
 
 
 def _columns(block: Block, rows: Array) -> dict[str, Array]:
     log, types, kind = block.log, block.types, block.kind[rows]
-    columns: dict[str, Array] = {"trial": log.number[rows], "env": log.env[rows], "session": log.session[rows]}
+    columns: dict[str, Array] = {
+        "trial": log.number[rows],
+        "env": log.env[rows],
+        "session": log.session[rows],
+    }
     columns |= {name: values[rows] for name, values in block.conditions.items()}
     columns |= {name: values[kind] for name, values in types.notes.items()}
     for k, name in enumerate(types.slot_names):
@@ -121,19 +170,23 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
 
 
 def _choice(block: Block, rows: Array, k: int) -> Array:
-    """(m,) choices of a slot; of continuous actions the values in task units, (m,) or (m, dimensions)."""
+    """(m,) choices of a slot; continuous ones in task units, (m,) or (m, dimensions)."""
     log = block.log
     if not log.values.shape[2]:
-        return log.slot_choice[rows, k]
-    values = np.where(log.slot_choice[rows, k, None] >= 0, log.values[rows, k][:, block.types.slot_units[k]], 0.0)
-    return values[:, 0] if values.shape[1] == 1 else values
+        choice: Array = log.slot_choice[rows, k]
+        return choice
+    values = np.where(
+        log.slot_choice[rows, k, None] >= 0, log.values[rows, k][:, block.types.slot_units[k]], 0.0
+    )
+    whole: Array = values[:, 0] if values.shape[1] == 1 else values
+    return whole
 
 
 class LazyDict(dict[str, Any]):
     """A dict whose items are computed when one of them is first asked for.
 
-    Gymnasium asks whether `info["trial"]` is a dict, and few subjects look into it on every step. It copies and pickles
-    as a plain dict.
+    Gymnasium asks whether `info["trial"]` is a dict, and few subjects look into it on every step.
+    It copies and pickles as a plain dict.
     """
 
     __slots__ = ("_pending",)
@@ -174,16 +227,17 @@ class LazyDict(dict[str, Any]):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return dict.__repr__(self._full())
 
-    def __or__(self, other: Any) -> dict[str, Any]:
+    def __or__(self, other: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
         return self.copy() | other
 
-    def __ror__(self, other: Any) -> dict[str, Any]:
-        return other | self.copy()  # type: ignore[no-any-return]
+    def __ror__(self, other: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
+        joined: dict[str, Any] = other | self.copy()
+        return joined
 
     def get(self, name: str, default: Any = None) -> Any:
         return dict.get(self._full(), name, default)
@@ -209,7 +263,7 @@ class LazyDict(dict[str, Any]):
     def __delitem__(self, name: str) -> None:
         dict.__delitem__(self._full(), name)
 
-    def __ior__(self, other: Any) -> LazyDict:
+    def __ior__(self, other: Any) -> LazyDict:  # type: ignore[override, misc]
         dict.update(self._full(), other)
         return self
 
@@ -230,13 +284,14 @@ class LazyDict(dict[str, Any]):
 
 
 class TrialInfo(LazyDict):
-    """``info["trial"]`` of a single env: column -> Python value; an absent reaction time is an absent key."""
+    """``info["trial"]`` of one env: column -> Python value; no reaction time, no such key."""
 
     __slots__ = ("_block", "_row")
 
     def __init__(self, block: Block, row: int) -> None:
         self._pending, self._block, self._row = True, block, row
-        dict.__setitem__(self, "trial", block.log.number.item(row))  # json takes a dict without items for an empty one
+        # json takes a dict without items for an empty one.
+        dict.__setitem__(self, "trial", block.log.number.item(row))
 
     @classmethod
     def of(cls, results: TrialResults) -> TrialInfo:
@@ -267,7 +322,9 @@ class VectorInfo(LazyDict):
         envs, wide = self.finished.envs, {}
         for name, values in self.finished.columns.items():
             if name.endswith("reaction_time"):
-                wide[f"{name.removesuffix('reaction_time')}_reaction_time"] = self._spread(~np.isnan(values), envs)
+                wide[f"{name.removesuffix('reaction_time')}_reaction_time"] = self._spread(
+                    ~np.isnan(values), envs
+                )
                 values = np.nan_to_num(values, nan=0.0)
             wide[name] = self._spread(values, envs)
         return wide

@@ -1,9 +1,10 @@
 """`Tables`: everything that can happen in trials of k types, as flat arrays.
 
-A trial is a state machine over segments. On each step of a segment the table says what is shown, with how much
-noise, which action is right, and for each action what it pays, means, answers, and where it leads; a segment ends
-when its steps are played, or when an action leads out of it. The kernel (`kernel.py`, `_kernel.c`) interprets
-these arrays and knows nothing else: no task, no period names, no Python objects.
+A trial is a state machine over segments. On each step of a segment the table says what is shown,
+with how much noise, which action is right, and for each action what it pays, means, answers, and
+where it leads; a segment ends when its steps are played, or when an action leads out of it. The
+kernel (`kernel.py`, `_kernel.c`) interprets these arrays and knows nothing else: no task, no period
+names, no Python objects.
 """
 
 from __future__ import annotations
@@ -14,13 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neurogym_core.errors import TrialLayoutError
+from neurogym_core.trials.arrays import Array, Bools, Reals, Wholes
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.layout import END, STAY
 from neurogym_core.trials.payoffs import Payoffs
-
-Ints = npt.NDArray[np.integer]
-Floats = npt.NDArray[np.floating]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,18 +32,19 @@ class Shown:
         sd: (k or 1, S, U) float32, SD of the noise.
         script: (R, U) float32, observations of types that change within a segment, without noise.
         script_at: (k, S) int64, row of `script` for a segment's first step, or -1: `shown` holds.
-        target: (k, S) int64, the right action; (k, S, D) float32 in task units for continuous actions.
+        target: (k, S) int64, the right action; (k, S, D) float32 in task units for continuous
+            actions.
         target_script: (R, D) float32, targets that change within a segment; empty if none does.
         weight: (k, S) float32, the weight of a step in a supervised loss.
     """
 
-    shown: Floats
-    sd: Floats
-    script: Floats
-    script_at: Ints
-    target: Ints | Floats
-    target_script: Floats
-    weight: Floats
+    shown: Reals
+    sd: Reals
+    script: Reals
+    script_at: Wholes
+    target: Wholes | Reals
+    target_script: Reals
+    weight: Reals
 
     def __len__(self) -> int:
         return len(self.shown)
@@ -53,15 +52,16 @@ class Shown:
     @property
     def n_units(self) -> int:
         """Number of observation units, U."""
-        return self.shown.shape[2]
+        units: int = self.shown.shape[2]
+        return units
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables(Shown):
-    """All that can happen in k types of trials, over S segments, P periods, A actions and K answer slots.
+    """All that can happen in k types of trials: S segments, P periods, A actions, K answer slots.
 
-    For continuous actions A = 2 (resting, acting), or 1 where no axis triggers. A destination is the index of a
-    period, STAY (-1) or END (-2).
+    For continuous actions A = 2 (resting, acting), or 1 where no axis triggers. A destination is
+    the index of a period, STAY (-1) or END (-2).
 
     Attributes:
         period: (S,) int32, the period of each segment.
@@ -79,12 +79,13 @@ class Tables(Shown):
         window: (k, S, K) bool, the slot may be answered here.
         asked: (k, K) bool, the slot exists in this type.
         miss_reward, miss_outcome: (k, K) float64, int8, of a window that closes unanswered.
-        error_reward, error_goto: (k, K) float64, int16, of an answer that is too early, too late, too far off,
-            or lacks the slot it needs.
+        error_reward, error_goto: (k, K) float64, int16, of an answer that is too early, too late,
+            too far off, or lacks the slot it needs.
         due: (k, K) float64, ms from the window's opening to the right moment; NaN: any moment.
         tolerance: (k, K) float64, ms around `due`, or the largest distance of a continuous answer.
         graded: (k, K, G) float64, pay of a timed answer that is right, by its step in the window.
-        graded_from: (k, K) int32, the step in the window (from 1) of the first entry of `graded`; 0: pay is flat.
+        graded_from: (k, K) int32, the step in the window (from 1) of the first entry of `graded`;
+            0: pay is flat.
         aim: (k, K, D) float64, wanted values of continuous answers, task units.
         best: (k,) float64, the most a trial can pay, or NaN: performance is the mean score.
         needs: (K,) int32, the slot that has to be correct for this one to be, or -1.
@@ -93,32 +94,32 @@ class Tables(Shown):
         trigger: False for continuous actions that are judged when the window closes.
     """
 
-    period: Ints
-    follows: Ints
+    period: Wholes
+    follows: Wholes
     endless: Bools
-    entry: Ints
-    duration: Ints
-    limit: Ints
-    reward: Floats
+    entry: Wholes
+    duration: Wholes
+    limit: Wholes
+    reward: Reals
     aborts: Bools
-    goto: Ints
-    slot: Ints
-    outcome: Ints
-    score: Floats
+    goto: Wholes
+    slot: Wholes
+    outcome: Wholes
+    score: Reals
     window: Bools
     asked: Bools
-    miss_reward: Floats
-    miss_outcome: Ints
-    error_reward: Floats
-    error_goto: Ints
-    due: Floats
-    tolerance: Floats
-    graded: Floats
-    graded_from: Ints
-    aim: Floats
-    best: Floats
-    needs: Ints
-    first_action: Ints
+    miss_reward: Reals
+    miss_outcome: Wholes
+    error_reward: Reals
+    error_goto: Wholes
+    due: Reals
+    tolerance: Reals
+    graded: Reals
+    graded_from: Wholes
+    aim: Reals
+    best: Reals
+    needs: Wholes
+    first_action: Wholes
     dt: float
     trigger: bool
 
@@ -127,8 +128,8 @@ class Tables(Shown):
         """Number of answer slots, K."""
         return len(self.needs)
 
-    def landing(self, kind: Ints, segment: Ints) -> Ints:
-        """(m,) the segments that trials of types `kind` (m,) come to when they enter `segment` (m,).
+    def landing(self, kind: Wholes, segment: Wholes) -> Wholes:
+        """(m,) the segments that trials of types `kind` (m,) come to from entering `segment` (m,).
 
         Segments of 0 steps are passed over.
         """
@@ -164,8 +165,7 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
     Raises:
         TrialLayoutError: a trial is over before its first step.
     """
-    pay, duration = batch.payoffs, batch.duration
-    n, n_segments = duration.shape
+    pay, duration, actions = batch.payoffs, batch.duration, batch.interface.actions
     lengths = duration.sum(axis=1)
     period = batch.period.astype(np.int32)
     entry = np.searchsorted(period, np.arange(len(batch.period_names))).astype(np.int32)
@@ -200,17 +200,17 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         needs=np.array(pay.needs, np.int32),
         first_action=np.array([units.start for units in pay.units], np.int32),
         dt=float(batch.interface.dt),
-        trigger=batch.interface.actions.trigger is not None if batch.interface.actions.continuous else True,
+        trigger=not actions.continuous or actions.trigger is not None,
     )
     _check_begins(tables, lengths, batch.interface.name)
     return tables
 
 
-def _as(values: np.ndarray, dtype: npt.DTypeLike) -> np.ndarray:
+def _as(values: Array, dtype: npt.DTypeLike) -> Array:
     return np.ascontiguousarray(values, dtype)
 
 
-def _follows(period: Ints, then: Ints, entry: Ints) -> Ints:
+def _follows(period: Wholes, then: Wholes, entry: Wholes) -> Wholes:
     """(S,) the segment after each when its time runs out."""
     follows = np.append(np.arange(1, len(period)), END).astype(np.int32)
     last = np.append(period[1:] != period[:-1], True)
@@ -229,16 +229,20 @@ def _endless(batch: TrialBatch) -> Bools:
     return endless
 
 
-def _limit(batch: TrialBatch, lengths: Ints) -> Ints:
+def _limit(batch: TrialBatch, lengths: Wholes) -> Wholes:
     """(n,) steps that trials may last, which periods without a timer do not add to."""
     endless = np.isin(batch.period, batch.untimed_places)
-    return np.maximum(batch.interface.max_steps_of(lengths - batch.duration[:, endless].sum(axis=1)), 1)
+    timed = lengths - batch.duration[:, endless].sum(axis=1)
+    return np.maximum(batch.interface.max_steps_of(timed), 1)
 
 
-def _scripts(batch: TrialBatch) -> tuple[Floats, Ints, Floats]:
+def _scripts(batch: TrialBatch) -> tuple[Reals, Wholes, Reals]:
     """Observations and targets of every step, where some change within a segment."""
     n_units, size = batch.shown.shape[2], batch.target.shape[2] if batch.target.ndim == 3 else 0
-    nothing = np.zeros((0, n_units), np.float32), np.full(batch.duration.shape, -1, np.int64, order="C")
+    nothing = (
+        np.zeros((0, n_units), np.float32),
+        np.full(batch.duration.shape, -1, np.int64, order="C"),
+    )
     if not batch.frames:
         return (*nothing, np.zeros((0, size), np.float32))
     lengths = batch.duration.sum(axis=1)
@@ -248,37 +252,44 @@ def _scripts(batch: TrialBatch) -> tuple[Floats, Ints, Floats]:
     if any(frame.target for frame in batch.frames):
         targets = batch.render_targets(batch.duration).astype(np.float32)
     script_at = np.ascontiguousarray(script_at)
-    return np.add(batch.render(None, batch.duration), 0, dtype=np.float32, order="C"), script_at, targets
+    return (
+        np.add(batch.render(None, batch.duration), 0, dtype=np.float32, order="C"),
+        script_at,
+        targets,
+    )
 
 
-def _graded(pay: Payoffs, dt: float) -> tuple[Floats, Ints]:
+def _graded(pay: Payoffs, dt: float) -> tuple[Reals, Wholes]:
     """What timed answers pay on each step at which they are right, and the first of these steps."""
     n, n_slots = pay.due.shape
     start = np.zeros((n, n_slots), np.int32)
-    timed = [k for k in range(n_slots) if pay.pays[k] is not None and np.isfinite(pay.due[:, k]).any()]
+    timed = [
+        (k, pays) for k, pays in enumerate(pay.pays) if pays and np.isfinite(pay.due[:, k]).any()
+    ]
     if not timed:
         return np.zeros((n, n_slots, 0)), start
     first = np.maximum(np.floor((pay.due - pay.tolerance) / dt), 1)
     last = np.ceil((pay.due + pay.tolerance) / dt)
-    width = int(np.nanmax((last - first)[:, timed])) + 1
+    width = int(np.nanmax((last - first)[:, [k for k, _ in timed]])) + 1
     graded = np.zeros((n, n_slots, max(width, 1)))
-    for k in timed:
+    for k, pays in timed:
         rows = np.isfinite(pay.due[:, k])
         step = first[rows, k, None] + np.arange(graded.shape[2])
         error = np.abs(step * dt - pay.due[rows, k, None])
         tolerance = np.broadcast_to(pay.tolerance[rows, k, None], error.shape)
-        graded[rows, k] = pay.pays[k](error.ravel(), tolerance.ravel()).reshape(error.shape)
+        graded[rows, k] = pays(error.ravel(), tolerance.ravel()).reshape(error.shape)
         start[rows, k] = first[rows, k]
     return graded, start
 
 
-def _check_begins(tables: Tables, lengths: Ints, name: str) -> None:
+def _check_begins(tables: Tables, lengths: Wholes, name: str) -> None:
     if not lengths.all():
         raise TrialLayoutError(
-            f"A trial of {name} lasts 0 steps; let at least one period last dt={tables.dt:g} ms or more."
+            f"A trial of {name} lasts 0 steps; let at least one period last dt={tables.dt:g} ms "
+            "or more."
         )
     if (tables.landing(np.arange(len(tables)), np.zeros(len(tables), np.int64)) == END).any():
         raise TrialLayoutError(
-            f"A trial of {name} is over before its first step: periods of 0 ms lead to its end; let the period "
-            "that it begins with last longer, or lead elsewhere."
+            f"A trial of {name} is over before its first step: periods of 0 ms lead to its end; "
+            "let the period that it begins with last longer, or lead elsewhere."
         )

@@ -1,7 +1,8 @@
 """`TypeIndex`: trials with the same conditions are of one type, which is laid out once.
 
-Where conditions say all of a trial but its noise (no duration is drawn, `new_trial` draws nothing), a task has as many
-types of trials as its conditions have combinations, and looking one up is several times as fast as laying it out.
+Where conditions say all of a trial but its noise (no duration is drawn, `new_trial` draws nothing),
+a task has as many types of trials as its conditions have combinations, and looking one up is
+several times as fast as laying it out.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from neurogym_core.play.tables import Ints, Shown, Tables, shown_of, tables_of
+from neurogym_core.play.tables import Shown, Tables, shown_of, tables_of
 from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array, Bools, Columns, Floats, Ints, Wholes
 from neurogym_core.trials.batch import TrialBatch
 
-Columns = Mapping[str, npt.NDArray[Any]]
 FEW = 16
 """Trials up to which their types are found one by one."""
 TRIED = 256
@@ -28,7 +28,7 @@ COMBINATIONS = 1 << 20
 
 
 class Types:
-    """k types of trials: their tables, and what the record, datasets and continuous answers need besides.
+    """k types of trials: their tables, and what records, datasets and continuous answers need.
 
     Args:
         batch: one trial of each type.
@@ -73,26 +73,30 @@ class Types:
         return self.batch.notes
 
     @cached_property
-    def path(self) -> Ints:
+    def path(self) -> Wholes:
         """(k, S) steps of each segment that the oracle plays."""
         return np.ascontiguousarray(self.batch.path, np.int64)
 
     @cached_property
-    def steps(self) -> Ints:
+    def steps(self) -> Wholes:
         """(k,) steps that the oracle plays."""
         return self.path.sum(axis=1)  # type: ignore[no-any-return]
 
     @cached_property
-    def ahead(self) -> Ints:
-        """(k, S) steps from the first one of a segment to the end of its period."""
-        batch = self.batch
-        same = (batch.period == batch.period[:, None]) & (np.arange(len(batch.period)) >= np.arange(len(batch.period))[:, None])
-        return batch.duration @ same.T.astype(np.int64)  # type: ignore[no-any-return]
+    def ahead(self) -> Floats:
+        """(k, S) steps from the first one of a segment to the end of its period; inf: it has no timer."""
+        period, places = self.batch.period, np.arange(len(self.batch.period))
+        later = (period == period[:, None]) & (places >= places[:, None])
+        steps: Floats = (self.batch.duration @ later.T.astype(np.int64)).astype(np.float64)
+        steps[:, np.isin(period, self.batch.untimed_places)] = np.inf
+        return steps
 
     @cached_property
-    def durations(self) -> Mapping[str, npt.NDArray[np.float64]]:
+    def durations(self) -> Mapping[str, Floats]:
         """Name -> (k,) ms of each period."""
-        return {name: steps * self.batch.interface.dt for name, steps in self.batch.period_steps.items()}
+        return {
+            name: steps * float(self.batch.interface.dt) for name, steps in self.batch.period_steps.items()
+        }
 
 
 class TypeIndex:
@@ -107,18 +111,20 @@ class TypeIndex:
 
     def lay_out(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
-    ) -> tuple[Types, npt.NDArray[np.int64]]:
-        """The types of `n` trials with these conditions and imposed durations, and which type each is of, (n,)."""
+    ) -> tuple[Types, Ints]:
+        """The types of `n` trials with these conditions and durations; (n,) the type of each."""
         self._asked += n
         found = None
         if not self.useless and not durations:
-            found = self._first(conditions, n, rng) if self._batch is None else self._known(conditions, n, rng)
+            found = (
+                self._first(conditions, n, rng)
+                if self._batch is None
+                else self._known(conditions, rng)
+            )
         return found or (Types(lay_out(self.task, conditions, rng, n, durations)), np.arange(n))
 
-    def _first(
-        self, conditions: Columns, n: int, rng: np.random.Generator
-    ) -> tuple[Types, npt.NDArray[np.int64]]:
-        """Lay out all trials, and keep their types if trials with equal conditions turn out to be equal."""
+    def _first(self, conditions: Columns, n: int, rng: np.random.Generator) -> tuple[Types, Ints]:
+        """Lay out all trials, and keep their types if those with equal conditions are equal."""
         before = str(rng.bit_generator.state)
         batch = lay_out(self.task, conditions, rng, n, {})
         if batch.random or batch.frames or not conditions or str(rng.bit_generator.state) != before:
@@ -131,16 +137,21 @@ class TypeIndex:
         self._keep(batch.take(first))
         return self._types, kind
 
-    def _known(
-        self, conditions: Columns, n: int, rng: np.random.Generator
-    ) -> tuple[Types, npt.NDArray[np.int64]] | None:
+    def _known(self, conditions: Columns, rng: np.random.Generator) -> tuple[Types, Ints] | None:
         """Look the types up, and lay out those that are new."""
         kind = self._find(_flat(conditions))
         new = np.flatnonzero(kind < 0)
         if len(new):
             new = new[_distinct([values[new] for values in _flat(conditions)])[0]]
-            batch = lay_out(self.task, {name: values[new] for name, values in conditions.items()}, rng, len(new), {})
-            self._keep(TrialBatch.concatenate([self._batch, batch]))
+            batch = lay_out(
+                self.task,
+                {name: values[new] for name, values in conditions.items()},
+                rng,
+                len(new),
+                {},
+            )
+            known = [self._batch] if self._batch is not None else []
+            self._keep(TrialBatch.concatenate([*known, batch]))
             kind = self._find(_flat(conditions))
             self.useless = self.useless or bool((kind < 0).any())  # NaN is unlike itself
         return None if self.useless and (kind < 0).any() else (self._types, kind)
@@ -157,8 +168,8 @@ class TypeIndex:
         if not self.useless:
             self._type_of[self._codes(columns)[0]] = np.arange(len(batch))
 
-    def _codes(self, columns: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """A number for each combination of known values, (n,), and where all values are known, (n,)."""
+    def _codes(self, columns: list[Array]) -> tuple[Ints, Bools]:
+        """(n,) a number for each combination of known values, and (n,) where all are known."""
         code, known = np.zeros(len(columns[0]), np.int64), np.ones(len(columns[0]), np.bool_)
         for levels, values in zip(self._levels, columns, strict=True):
             at = np.minimum(levels.searchsorted(values), len(levels) - 1)
@@ -166,7 +177,7 @@ class TypeIndex:
             code = code * len(levels) + at
         return code, known
 
-    def _find(self, columns: list[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+    def _find(self, columns: list[Array]) -> Ints:
         """(n,) the type of each trial, -1 where it is not known."""
         if len(columns) != len(self._levels) or self.useless:
             return np.full(len(columns[0]), -1)
@@ -176,7 +187,7 @@ class TypeIndex:
         return np.where(known, self._type_of[np.where(known, code, 0)], -1)
 
 
-def _flat(conditions: Columns) -> list[npt.NDArray[Any]]:
+def _flat(conditions: Columns) -> list[Array]:
     """All conditions as columns (n,)."""
     return [
         part
@@ -185,18 +196,20 @@ def _flat(conditions: Columns) -> list[npt.NDArray[Any]]:
     ]
 
 
-def _rows(columns: list[npt.NDArray[Any]]) -> Iterator[tuple[Any, ...]]:
+def _rows(columns: list[Array]) -> Iterator[tuple[Any, ...]]:
     return zip(*(values.tolist() for values in columns), strict=True)
 
 
-def _distinct(columns: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The first row of each combination of values, (k,), and which of these each row is like, (n,)."""
-    codes = np.stack([np.unique(values, return_inverse=True)[1].reshape(-1) for values in columns], axis=1)
+def _distinct(columns: list[Array]) -> tuple[Ints, Ints]:
+    """(k,) the first row of each combination of values; (n,) which of these each row is like."""
+    codes = np.stack(
+        [np.unique(values, return_inverse=True)[1].reshape(-1) for values in columns], axis=1
+    )
     _, first, kind = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     return first, kind.reshape(-1)
 
 
-def _alike(batch: TrialBatch, first: Ints, kind: Ints) -> bool:
+def _alike(batch: TrialBatch, first: Wholes, kind: Wholes) -> bool:
     """Whether trials of one type are the same in what is shown, asked and noted."""
     columns = [batch.duration, batch.target, batch.weight, batch.shown, *batch.notes.values()]
     columns += [batch.noise] if len(batch.noise) > 1 else []

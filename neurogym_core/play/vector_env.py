@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.play.actions import checked_all
 from neurogym_core.play.kernel import VectorStepped
 from neurogym_core.play.options import read_options
 from neurogym_core.play.results import VectorInfo
@@ -17,6 +18,7 @@ from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array
 
 
 class TaskVectorEnv(VectorEnv):
@@ -56,7 +58,7 @@ class TaskVectorEnv(VectorEnv):
         """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every step."""
         plain = not self._hooked and self.autoreset_mode is AutoresetMode.NEXT_STEP
         if plain and type(self).step is TaskVectorEnv.step:
-            self.step = self.stepper.kernel.vector_step  # type: ignore[method-assign]
+            self.step = self.stepper.kernel.vector_step  # type: ignore[method-assign, assignment]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "step"}
@@ -69,7 +71,7 @@ class TaskVectorEnv(VectorEnv):
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Array, dict[str, Any]]:
         """New sessions on all envs.
 
         Args:
@@ -84,14 +86,15 @@ class TaskVectorEnv(VectorEnv):
     def step(self, actions: Any) -> VectorStepped:
         """One step of every env; see the class."""
         if self._hooked:
-            result = self._step_with_hooks(self.stepper.checked(actions))
+            checked = checked_all(self.task, self.num_envs, actions)
+            result = self._step_with_hooks(checked)
         else:
             result = self.stepper.kernel.vector_step(actions)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and (result[2].any() or result[3].any()):
             self._add_final(result)
         return result
 
-    def _step_with_hooks(self, actions: np.ndarray) -> VectorStepped:
+    def _step_with_hooks(self, actions: Array) -> VectorStepped:
         stepper = self.stepper
         if not stepper.begun:
             stepper.reset()
@@ -119,38 +122,39 @@ class TaskVectorEnv(VectorEnv):
     # ------------------------------------------------------------------ the current observations
 
     @property
-    def target(self) -> np.ndarray:
+    def target(self) -> Array:
         """The right actions: (num_envs,) ids, or (num_envs, k) for continuous actions."""
         return self.stepper.targets()
 
     @property
-    def period(self) -> np.ndarray:
+    def period(self) -> Array:
         """(num_envs,) names of the periods."""
-        return self._names[self.stepper.period]
+        names: Array = self._names[self.stepper.period]
+        return names
 
     @property
-    def trial(self) -> dict[str, np.ndarray]:
+    def trial(self) -> dict[str, Array]:
         """Conditions of the trials, name -> (num_envs, …)."""
         conditions = self.stepper.conditions
         return {name: conditions[name] for name in conditions}
 
     @property
-    def trial_number(self) -> np.ndarray:
+    def trial_number(self) -> Array:
         """(num_envs,) how many trials each env has finished."""
         return self.stepper.state("number").copy()
 
     @property
-    def last_reward(self) -> np.ndarray:
+    def last_reward(self) -> Array:
         """What the last step paid, (num_envs,); 0 after a reset."""
         return self.stepper.kernel.last_reward.copy()
 
     @property
-    def is_asked(self) -> np.ndarray:
+    def is_asked(self) -> Array:
         """(num_envs,) whether a slot may be answered."""
         return self.stepper.is_asked()
 
     @property
-    def can_wait(self) -> np.ndarray:
+    def can_wait(self) -> Array:
         """(num_envs,) whether the slot may also be answered on a later step."""
         return self.stepper.can_wait()
 
@@ -158,7 +162,7 @@ class TaskVectorEnv(VectorEnv):
 def _mode(mode: str | AutoresetMode) -> AutoresetMode:
     names = {"NextStep": AutoresetMode.NEXT_STEP, "SameStep": AutoresetMode.SAME_STEP}
     found = mode if isinstance(mode, AutoresetMode) else names.get(mode)
-    if found not in names.values():
+    if found is None or found not in names.values():
         raise InvalidValueError(f"autoreset_mode={mode!r} was given; give 'NextStep' or 'SameStep'.")
     return found
 
@@ -169,6 +173,8 @@ def _one_seed(seed: Any, num_envs: int) -> int | None:
             raise InvalidValueError(
                 f"reset() was given {len(seed)} seeds for {num_envs} envs; give one for each, or one number for all."
             )
-        numbers = [item for item in seed if item is not None]
-        return int(np.random.SeedSequence(numbers).generate_state(1)[0]) if numbers else None
+        if all(item is None for item in seed):
+            return None
+        numbers = [0 if item is None else item + 1 for item in seed]  # each in its place
+        return int(np.random.SeedSequence(numbers).generate_state(1)[0])
     return seed  # type: ignore[no-any-return]

@@ -21,13 +21,26 @@ _SUBTITLE = 100  # characters that fit above the figure
 class Buffers(Protocol):
     """What an env keeps of the trial in hand: one entry per step made, and the observation that waits for an action."""
 
-    observations: Sequence[np.ndarray]
-    actions: Sequence[Any]
-    rewards: Sequence[float]
-    targets: Sequence[Any]
-    periods: Sequence[str]
-    pending: np.ndarray
-    conditions: Mapping[str, Any]
+    @property
+    def observations(self) -> Sequence[np.ndarray]: ...
+
+    @property
+    def actions(self) -> Sequence[Any]: ...
+
+    @property
+    def rewards(self) -> Sequence[float]: ...
+
+    @property
+    def targets(self) -> Sequence[Any]: ...
+
+    @property
+    def periods(self) -> Sequence[str]: ...
+
+    @property
+    def pending(self) -> np.ndarray: ...
+
+    @property
+    def conditions(self) -> Mapping[str, Any]: ...
 
 
 def trace_of(

@@ -14,5 +14,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Singles: TypeAlias = npt.NDArray[np.float32]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+Wholes: TypeAlias = npt.NDArray[np.integer[Any]]
+"""Integers of any width."""
+Reals: TypeAlias = npt.NDArray[np.floating[Any]]
+"""Floating-point numbers of any width."""
 Columns: TypeAlias = Mapping[str, Array]
 """Arrays (n, …) by name: conditions, covariates, a design."""

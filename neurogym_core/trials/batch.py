@@ -158,15 +158,12 @@ class TrialBatch:
 
     # ------------------------------------------------------------------ rendering
 
-    def render(
-        self, seed: int | np.random.Generator | None, duration: np.ndarray | None = None, skip: np.ndarray | None = None
-    ) -> np.ndarray:
+    def render(self, seed: int | np.random.Generator | None, duration: np.ndarray | None = None) -> np.ndarray:
         """Observations of all trials, one after another, (total steps, obs) float32.
 
         Args:
             seed: of the noise, or a generator that draws one; None renders without noise.
             duration: (n, S) steps to render; default the oracle's path.
-            skip: (n,) steps of each trial that were rendered before, and that `duration` therefore lacks.
         """
         duration = self.path if duration is None else duration
         n_units = self.shown.shape[2]
@@ -174,41 +171,38 @@ class TrialBatch:
         observations = np.repeat(self.shown.reshape(-1, n_units), flat, axis=0)
         for frame in self.frames:
             if not frame.target:
-                self._add_frame(frame, observations, duration, skip)
+                self._add_frame(frame, observations, duration)
         if seed is not None:
-            self._add_noise(seed, observations, duration, skip)
+            self._add_noise(seed, observations, duration)
         return observations
 
-    def _add_noise(
-        self, seed: int | np.random.Generator, observations: np.ndarray, duration: np.ndarray, skip: np.ndarray | None
-    ) -> None:
+    def _add_noise(self, seed: int | np.random.Generator, observations: np.ndarray, duration: np.ndarray) -> None:
         drawn = int(seed.integers(1 << 63)) if isinstance(seed, np.random.Generator) else seed
         key = key_of(np.random.SeedSequence(drawn))
         sd = np.broadcast_to(self.noise, self.shown.shape).reshape(-1, observations.shape[1])
         place = np.repeat(np.arange(duration.size), duration.ravel())
         lengths = duration.sum(axis=1)
         trial = np.repeat(np.arange(len(self)), lengths)
-        clock = np.arange(len(observations)) - (np.cumsum(lengths) - lengths)[trial] + (0 if skip is None else skip[trial])
+        clock = np.arange(len(observations)) - (np.cumsum(lengths) - lengths)[trial]
         add_noise(observations, sd, place, key, trial, clock)
 
-    def render_targets(self, duration: np.ndarray | None = None, skip: np.ndarray | None = None) -> np.ndarray:
+    def render_targets(self, duration: np.ndarray | None = None) -> np.ndarray:
         """Correct actions of all steps, (total,) int64 or (total, k) float32 in task units."""
         duration = self.path if duration is None else duration
         target = self.target.reshape(-1, *self.target.shape[2:])
         targets = np.repeat(target, duration.ravel(), axis=0)
         for frame in self.frames:
             if frame.target:
-                self._add_frame(frame, targets, duration, skip)
+                self._add_frame(frame, targets, duration)
         return targets
 
-    def _add_frame(self, frame: Frame, out: np.ndarray, duration: np.ndarray, skip: np.ndarray | None) -> None:
+    def _add_frame(self, frame: Frame, out: np.ndarray, duration: np.ndarray) -> None:
         lengths = duration.sum(axis=1)
         row = np.repeat(np.arange(len(self)), lengths)
         begin = np.cumsum(lengths) - lengths
-        step = np.arange(len(out)) - begin[row] + (0 if skip is None else skip[row])
+        step = np.arange(len(out)) - begin[row]
         if self.jumps:  # a frame's moments are those of all periods in order; passing over some must not shift them
-            path = duration if skip is None else self.path
-            passed_over = (np.cumsum(self.duration, axis=1) - self.duration) - (np.cumsum(path, axis=1) - path)
+            passed_over = (np.cumsum(self.duration, axis=1) - self.duration) - (np.cumsum(duration, axis=1) - duration)
             step += np.repeat(passed_over.ravel(), duration.ravel())
         k = step - frame.zero[row]
         inside = (step >= frame.start[row]) & (step < frame.stop[row])

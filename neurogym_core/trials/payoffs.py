@@ -153,8 +153,8 @@ def build_payoffs(layout: Layout, geometry: Geometry) -> Payoffs:
     builder.hold_everywhere()
     for hold in layout.holds:
         builder.hold(hold)
-    for k, slot in enumerate(builder.slots):
-        builder.open_window(k, slot)
+    for slot in builder.slots:
+        builder.open_window(slot)
     for charge in layout.charges:
         builder.charge(charge)
     return builder.finish()
@@ -224,7 +224,7 @@ class _Builder:
             return int(self.geometry.period[segment])
         return self.geometry.names.index(target)
 
-    def open_window(self, index: int, slot: Slot) -> None:
+    def open_window(self, slot: Slot) -> None:
         k = self.names.index(slot.name)
         units = slice(1, 2) if self.actions.continuous else self.actions[slot.group]
         terms = self._terms(slot)
@@ -239,7 +239,7 @@ class _Builder:
             self.outcome[rows, segment, units] = terms["outcome"][rows]
             self.score[rows, segment, units] = terms["score"][rows]
             self.goto[rows, segment, units] = terms["goto"][rows]
-        self._set_slot_terms(k, slot, terms)
+        self._set_slot_terms(k, slot)
 
     def _terms(self, slot: Slot) -> dict[str, Array]:
         """Reward, outcome, score and goto of every choice of a slot, (n, choices)."""
@@ -256,7 +256,7 @@ class _Builder:
             "goto": np.where(right, gotos[0], gotos[1]).astype(np.int16) if slot.leads is None else slot.leads,
         }
 
-    def _set_slot_terms(self, k: int, slot: Slot, terms: dict[str, Array]) -> None:
+    def _set_slot_terms(self, k: int, slot: Slot) -> None:
         rows = slice(None) if slot.span.where is None else slot.span.where
         asked = self.asked[:, k].copy()
         self.asked[rows, k] = True

@@ -9,8 +9,6 @@ import numpy as np
 
 from neurogym_core.trials.record import TrialRecord
 
-REACTION_TIME = "reaction_time"
-
 
 def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
     """The trial that ended on the last step of a single env, as a record of one row; None: none did."""

@@ -5,7 +5,7 @@ What agrees in name and kind is shared; what only agrees in name gets the task's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -272,8 +272,3 @@ def kind_of(values: np.ndarray) -> tuple:
     """What must agree for two conditions to share a column."""
     family = {"i": "number", "u": "number", "f": "number"}.get(values.dtype.kind, values.dtype.kind)
     return (family, values.shape[1:])
-
-
-def all_or_none(flags: Iterable[bool]) -> bool:
-    """Whether all are alike."""
-    return len(set(flags)) == 1

@@ -1,0 +1,145 @@
+"""Actions: checked, as columns of the tables, and what hooks and continuous ones add to a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.play.kernel import Given
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
+
+if TYPE_CHECKING:
+    from neurogym_core.play.stepper import Stepper
+
+NOBODY: Wholes = np.zeros(0, np.int64)
+
+
+def checked_one(task: Task, action: Any) -> int:
+    """An action id as a number.
+
+    Raises:
+        InvalidValueError: not a whole number, or out of range.
+    """
+    array, size, name = np.asarray(action), task.actions.size, task.name
+    if array.size != 1 or array.dtype.kind not in "iu":
+        raise InvalidValueError(
+            f"{name} was given the action {action!r}; give a whole number from 0 to {size - 1}."
+        )
+    value = int(array.reshape(()))
+    if not 0 <= value < size:
+        raise InvalidValueError(
+            f"{name} was given the action {value}; it must be from 0 to {size - 1}."
+        )
+    return value
+
+
+def checked_all(task: Task, n: int, actions: Any) -> Array:
+    """Actions of all envs: ids (N,) int64, or for continuous actions (N, D) float64.
+
+    Raises:
+        InvalidValueError: not whole numbers (numbers), of another shape, or out of range.
+    """
+    array, name, size = np.asarray(actions), task.name, task.actions.size
+    continuous = task.actions.continuous
+    shape = (n, size) if continuous else (n,)
+    kinds, what = (
+        ("fiu", "numbers in [-1, 1]") if continuous else ("iu", "whole numbers, one per env")
+    )
+    if array.dtype.kind not in kinds or array.shape != shape:
+        raise InvalidValueError(
+            f"{name} was given actions of type {array.dtype} and shape {array.shape}; "
+            f"give {what}: shape {shape}."
+        )
+    if continuous:
+        if not (np.abs(array) <= 1 + 1e-6).all():
+            raise InvalidValueError(
+                f"{name} was given actions from {array.min()} to {array.max()}; "
+                "they must be in [-1, 1]."
+            )
+        return array.astype(np.float64)
+    if array.min() < 0 or array.max() >= size:
+        raise InvalidValueError(
+            f"{name} was given actions from {array.min()} to {array.max()}; "
+            f"they must be from 0 to {size - 1}."
+        )
+    return array.astype(np.int64, copy=False)
+
+
+def columns_of(task: Task, actions: Array) -> tuple[Ints, Floats | None]:
+    """Columns of the tables, (N,), and continuous actions in task units, (N, D)."""
+    declared = task.actions
+    if not declared.continuous:
+        return actions, None
+    values = declared.to_task_units(actions)
+    if declared.trigger is None:
+        return np.zeros(len(values), np.int64), values
+    index, threshold = declared.trigger
+    return (values[:, index] > threshold).astype(np.int64), values
+
+
+def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | None:
+    """What hooks and continuous actions add to the step.
+
+    Args:
+        stepper: the envs, before the step.
+        action: (N,) action ids, or (N, D) in task units.
+        values: (N, D) continuous actions in task units; None for others.
+    """
+    task, given = stepper.task, None
+    if values is not None:
+        extra = None
+        if task.actions.trigger is None and task.step_action is None:
+            extra = _squared_error(stepper, values)
+        distance, graded = _judged(stepper, values)
+        given = Given(extra=extra, distance=distance, graded=graded, values=values)
+    if task.step_action is None:
+        return given
+    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.next_step else NOBODY
+    if len(waiting) == stepper.n:
+        return given
+    kept = {}
+    if len(waiting):
+        kept = {name: memory[waiting].copy() for name, memory in stepper.memory.items()}
+    reward, goto, outcome = (*task.step_action(stepper.now, action), None, None)[:3]
+    for name, memory in kept.items():
+        stepper.memory[name][waiting] = memory
+    return (given or Given())._replace(
+        reward=_each(reward, stepper.n, np.float64),
+        goto=_each(goto, stepper.n, np.int64),
+        outcome=_each(outcome, stepper.n, np.int64),
+    )
+
+
+def _each(value: Any, n: int, dtype: type[np.generic]) -> Array | None:
+    """A value for each env, or None."""
+    if type(value) is np.ndarray and value.dtype == dtype and value.shape == (n,):
+        return value if value.flags.c_contiguous else value.copy()
+    return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
+
+
+def _squared_error(stepper: Stepper, values: Floats) -> Floats:
+    """(N,) minus the mean squared error per 100 ms, where the weight is not 0."""
+    error: Floats = ((values - stepper.table_targets()) ** 2).mean(axis=1)
+    counts = stepper.table("weight") > 0
+    paid: Floats = -error * counts * stepper.task.dt / 100
+    return paid
+
+
+def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None]:
+    """(N, K) how far the action is from what each slot wants, and what graded slots pay for that.
+
+    NaN: what the slot pays does not depend on the distance.
+    """
+    types, kind = stepper.any_block.types, stepper.state("type")
+    aim = stepper.gathered(lambda block, envs: block.tables.aim[kind[envs]])
+    tolerance = stepper.gathered(lambda block, envs: block.tables.tolerance[kind[envs]])
+    distance, graded = np.zeros(tolerance.shape), None
+    for k, (units, pays) in enumerate(zip(types.slot_units, types.pays, strict=True)):
+        distance[:, k] = np.sqrt(((values[:, units] - aim[:, k, units]) ** 2).sum(axis=1))
+        if pays is not None:
+            graded = np.full(tolerance.shape, np.nan) if graded is None else graded
+            graded[:, k] = pays(distance[:, k], tolerance[:, k])
+    return distance, graded
