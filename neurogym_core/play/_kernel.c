@@ -1150,7 +1150,7 @@ static int hold_actions(Kernel *kernel, PyObject *actions, Array *array)
     PyObject *straight = NULL;
     int failed;
     if (PyArray_Check(actions) && same_type((PyArrayObject *)actions, 'q', 8) &&
-        !PyArray_ISCARRAY_RO((PyArrayObject *)actions)) {
+        PyArray_SIZE((PyArrayObject *)actions) == kernel->n && !PyArray_ISCARRAY_RO((PyArrayObject *)actions)) {
         straight = PyArray_FromArray((PyArrayObject *)actions, NULL, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_ENSUREARRAY);
         if (straight == NULL)
             return -1;
