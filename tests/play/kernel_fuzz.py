@@ -339,7 +339,7 @@ class Evil:
 class Tricky(np.ndarray):
     """An array of a subclass that keeps every copy made of it, and shrinks those that own their memory."""
 
-    made: list[Any] = []  # noqa: RUF012
+    made: list[Any] = []
 
     def __array_finalize__(self, of: Any) -> None:
         Tricky.made.append(self)
