@@ -29,7 +29,7 @@
 #include "_noise.h"
 
 /* Raised together with VERSION in kernels.py whenever the calls between the two change. */
-#define KERNEL_VERSION 3
+#define KERNEL_VERSION 5
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -525,6 +525,7 @@ typedef struct {
     PyObject *names, *deal, *check, *check_all;
     PyObject *period_names; /* tuple of str */
     PyObject *info, *info_ended; /* dicts with the keys of `info` */
+    PyObject *last_reward;
     float *noise;           /* numbers for NOISE_LANES rows */
     Py_ssize_t noise_units;
 } Kernel;
@@ -1134,6 +1135,7 @@ static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, 
         if (begin_next(kernel, envs, count) < 0)
             goto done;
     }
+    Py_XSETREF(kernel->last_reward, Py_NewRef(results->reward));
     failed = 0;
 done:
     PyMem_Free(own);
@@ -1683,7 +1685,8 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
     kernel->info = Py_BuildValue("{OsOsOs}", text_gt, "", text_period, "", text_new_trial, "");
     kernel->info_ended = Py_BuildValue("{OsOsOsOsOs}", text_gt, "", text_period, "", text_new_trial, "", text_trial, "",
                                        text_performance, "");
-    if (kernel->info == NULL || kernel->info_ended == NULL)
+    kernel->last_reward = zeros(n, NPY_FLOAT64);
+    if (kernel->info == NULL || kernel->info_ended == NULL || kernel->last_reward == NULL)
         return -1;
     /* A copy of no subclass, which nothing else knows, because nothing may change its size. */
     kernel->names = PyArray_FromArray((PyArrayObject *)names, NULL,
@@ -1708,6 +1711,7 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
 
 static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 {
+    Py_VISIT(kernel->last_reward);
     Py_VISIT(kernel->deal);
     Py_VISIT(kernel->check);
     Py_VISIT(kernel->check_all);
@@ -1720,6 +1724,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 static int Kernel_clear(Kernel *kernel)
 {
     kernel->n = 0; /* what follows may run Python, and the places of the envs point to rules: refuse all */
+    Py_CLEAR(kernel->last_reward);
     Py_CLEAR(kernel->deal);
     Py_CLEAR(kernel->check);
     Py_CLEAR(kernel->check_all);
@@ -1758,7 +1763,7 @@ enum { F_SHOWN, F_SD, F_SCRIPT, F_SCRIPT_AT, F_TARGET, F_TARGET_SCRIPT, F_WEIGHT
 
 typedef struct {
     Py_ssize_t types, segments, units, dimensions, trials, places, script_rows, target_rows;
-    int sd_per_type, continuous;
+    int sd_per_type, continuous, padded;
     unsigned long long key;
     float *noise;
     Array a[FILLED];
@@ -1820,10 +1825,10 @@ static int fill_trial(Filling *f, Py_ssize_t i)
                             out[step * U + from + u] += sd[from + u] * z[u];
                 }
             }
-            for (Py_ssize_t j = 0; j < steps; ++j) {
+            for (Py_ssize_t j = 0; j < steps; ++j)
                 F(float, F_WEIGHTS)[at + j] = F(float, F_WEIGHT)[here];
-                F(uint8_t, F_REAL)[at + j] = 1;
-            }
+            if (f->padded)
+                memset(F(uint8_t, F_REAL) + at, 1, (size_t)steps);
             if (!f->continuous) {
                 for (Py_ssize_t j = 0; j < steps; ++j)
                     F(int64_t, F_TARGETS)[at + j] = F(int64_t, F_TARGET)[here];
@@ -1905,9 +1910,13 @@ again:
         Py_SETREF(objects[F_SKIP], Py_NewRef(skip));
         Py_SETREF(objects[F_PLAYED], Py_NewRef(played));
     }
-    if (hold(&f->a[F_REAL], objects[F_REAL], "real", '?', 1, -1, 1) < 0)
+    if (hold(&f->a[F_WEIGHTS], objects[F_WEIGHTS], "weights", 'f', 4, -1, 1) < 0)
         goto done;
-    f->places = f->a[F_REAL].view.len;
+    f->places = f->a[F_WEIGHTS].view.len / 4;
+    release(&f->a[F_WEIGHTS]);
+    f->padded = objects[F_REAL] != Py_None;
+    if (f->padded && hold(&f->a[F_REAL], objects[F_REAL], "real", '?', 1, f->places, 1) < 0)
+        goto done;
     counts[F_SCRIPT_AT] = counts[F_WEIGHT] = times(k, S);
     counts[F_SHOWN] = times(times(k, S), f->units), counts[F_SD] = times(times(f->sd_per_type ? k : 1, S), f->units);
     counts[F_SCRIPT] = times(f->script_rows, f->units), counts[F_TARGET_SCRIPT] = times(f->target_rows, f->dimensions);
@@ -1980,6 +1989,7 @@ static PyMethodDef methods[] = {
 static PyMemberDef members[] = {
     {"n", T_PYSSIZET, offsetof(Kernel, n), READONLY, "number of envs"},
     {"key", T_ULONGLONG, offsetof(Kernel, key), 0, "key of the noise"},
+    {"last_reward", T_OBJECT_EX, offsetof(Kernel, last_reward), 0, "(N,) what the last step paid"},
     {"current", T_PYSSIZET, offsetof(Kernel, current), 0, "index of the block that is dealt from"},
     {NULL, 0, 0, 0, NULL},
 };

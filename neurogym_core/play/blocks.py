@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,11 +103,15 @@ class Block:
         self.kind = carved({"kind": (kind.shape, np.int64)})["kind"]
         self.kind[:] = kind
         self.conditions = conditions
-        self.log = Log(len(kind), types.tables.n_slots, types.tables.aim.shape[2])
         self.after: Any = None
         """State of the dealer after this block was drawn (trials that depend on those before them)."""
         self.following: Any = None
         """A weak reference to the block after this one, where there is one."""
+
+    @cached_property
+    def log(self) -> Log:
+        """What became of the trials."""
+        return Log(len(self), self.tables.n_slots, self.tables.aim.shape[2])
 
     @property
     def tables(self) -> Tables:

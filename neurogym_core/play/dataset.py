@@ -61,23 +61,33 @@ class Part:
     """Trials of one block and where they go.
 
     Attributes:
-        types: the types of the block's trials.
-        steps: types, serial numbers and steps of these m trials.
-        row, start: (m,) which row each trial goes to, and the step there of its first one (negative: it began before).
-        conditions: name -> (m, …).
+        block: the block.
+        rows: (m,) the trials' rows of it.
+        steps: types, serial numbers and steps of these trials.
+        row, start: (m,) which row of the chunk each trial goes to, and the step there of its first one (negative: it
+            began before).
         order: (m,) its place among all trials of the chunk.
     """
 
-    types: Types
+    block: Block
+    rows: Array
     steps: Steps
     row: Array
     start: Array
-    conditions: Mapping[str, Array]
     order: Array
+
+    @property
+    def types(self) -> Types:
+        """The types of the block's trials."""
+        return self.block.types
+
+    def conditions(self) -> dict[str, Array]:
+        """Conditions of the trials, name -> (m, …)."""
+        return {name: values[self.rows] for name, values in self.block.conditions.items()}
 
     def trials(self) -> TrialBatch:
         """The trials as a batch."""
-        return self.types.batch.take(self.steps.kind, dict(self.conditions))
+        return self.types.batch.take(self.steps.kind, self.conditions())
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +96,14 @@ class Chunk:
 
     Attributes:
         parts: the trials, by block.
-        shape: (rows, steps). Rows of whole trials may be shorter than that, and are padded.
+        shape: (rows, steps).
+        padded: whether rows are whole trials, which may be shorter than that.
         key: of the noise.
     """
 
     parts: tuple[Part, ...]
     shape: tuple[int, int]
+    padded: bool
     key: int
 
     @property
@@ -105,16 +117,15 @@ class Chunk:
 
     def placed(self) -> Placed:
         """Where the trials lie, in order of their rows."""
-        order = np.concatenate([part.order for part in self.parts])
-        back = np.argsort(order, kind="stable")
+        back = np.argsort(np.concatenate([part.order for part in self.parts]), kind="stable")
 
         def joined(values: list[Array]) -> Array:
             return np.concatenate(values)[back]
 
         row, start = (joined([getattr(part, name) for part in self.parts]) for name in ("row", "start"))
         stop = start + joined([part.types.steps[part.steps.kind] for part in self.parts])
-        names = self.parts[0].conditions
-        conditions = {name: joined([part.conditions[name] for part in self.parts]) for name in names}
+        parts = [part.conditions() for part in self.parts]
+        conditions = {name: joined([part[name] for part in parts]) for name in parts[0]}
         return Placed(row, start, stop, conditions, partial(self._trials, back))
 
     def _trials(self, back: Array, which: Array) -> TrialBatch:
@@ -122,17 +133,17 @@ class Chunk:
 
     def rendered(self, encode: Callable[[Array], Array]) -> tuple[Array, Array, Array, Array]:
         """Inputs, targets, weights and first steps, each (rows, steps, …)."""
-        tables = self.parts[0].types.tables
-        inputs = np.zeros((*self.shape, tables.n_units), np.float32)
-        targets = np.zeros((*self.shape, *tables.target.shape[2:]), tables.target.dtype)
-        weights = np.zeros(self.shape, np.float32)
-        real = np.zeros(self.shape, np.bool_)
+        shown, made = self.parts[0].types.shown, np.zeros if self.padded else np.empty
+        inputs = made((*self.shape, shown.n_units), np.float32)
+        targets = made((*self.shape, *shown.target.shape[2:]), shown.target.dtype)
+        weights = made(self.shape, np.float32)
+        real = np.zeros(self.shape, np.bool_) if self.padded else None
         fill = fill_function()
         for part in self.parts:
             offset = part.row * self.shape[1] + np.maximum(part.start, 0)
-            fill(part.types.tables, part.steps, offset, self.key, inputs, targets, weights, real)
+            fill(part.types.shown, part.steps, offset, self.key, inputs, targets, weights, real)
         wanted = encode(targets)
-        if not real.all():
+        if real is not None and not real.all():
             wanted = wanted * real.reshape(*self.shape, *[1] * (wanted.ndim - 2))
         return inputs, wanted, weights, self.new_trial
 
@@ -368,6 +379,7 @@ class _Streams:
         self._first = 0  # number of the first of them
         self._next = np.zeros(n, np.int64)  # number of the coming trial of every row
         self._done = np.zeros(n, np.int64)  # steps of it that were in the last chunk
+        self._most = 1  # trials that a row has needed for a chunk
 
     def next_batch(self) -> Batch:
         """The coming batch."""
@@ -407,13 +419,14 @@ class _Streams:
             stop[last] -= excess
             self._next += counts - (excess > 0)
             self._done = np.where(excess > 0, stop[last], 0)
-        return Chunk(tuple(self._parts(number, rows, skip, stop - skip, start)), shape, self.dealer.key)
+        parts = tuple(self._parts(number, rows, skip, stop - skip, start))
+        return Chunk(parts, shape, steps is None, self.dealer.key)
 
     def _dealt(self, steps: int | None) -> tuple[Array, Array, Array]:
         """Numbers and lengths of the trials of the chunk, row by row, and how many of them each row gets."""
         n = self.dataset.batch_size
-        most = 1
         while True:
+            most = self._most
             number = self._next + np.arange(most)[:, None]
             while number[-1].max() >= self._first + len(self._ahead):
                 self._extend()
@@ -425,7 +438,7 @@ class _Streams:
                 counts = (reached < steps).sum(axis=0) + 1
                 taken = (np.arange(most)[:, None] < counts).T
                 return number.T[taken], length.T[taken], counts
-            most = max(2 * most, 1 + steps // max(int(length.mean()), 1))
+            self._most = max(most + 1, 2 + steps // max(int(length.max()), 1))
 
     def _extend(self) -> None:
         """Draw another block, and forget those that no row needs any more."""
@@ -448,8 +461,7 @@ class _Streams:
             which = (number[here] - first) * self.dataset.batch_size + row[here]
             kind = block.kind[which]
             steps = Steps(kind, block.first_serial + which, block.types.path[kind], skip[here], played[here])
-            conditions = {name: values[which] for name, values in block.conditions.items()}
-            yield Part(block.types, steps, row[here], start[here], conditions, here)
+            yield Part(block, which, steps, row[here], start[here], here)
 
 
 def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:

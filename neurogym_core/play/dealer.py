@@ -32,7 +32,9 @@ Columns = Mapping[str, npt.NDArray[Any]]
 BLOCK_STEPS = 1 << 15
 """Steps of a block, about: as many trials as typically last so long."""
 BLOCK_UNITS = 1 << 21
-"""Numbers that the observations of a block may have, about."""
+"""Numbers that the layout of a block may have, about."""
+BLOCK_SEGMENTS = 16
+"""Segments that a trial has, at most, about."""
 BLOCK_DRAWS = 1 << 10
 """Trials of each env in a block, at most, where each is a call of `draw`."""
 SMALLEST = 16
@@ -99,7 +101,9 @@ class Dealer:
     def new_sessions(self) -> None:
         """Start a session in every env."""
         if stateful(self.task):
+            before = self.session.previous if self.session is not None else {}
             self.session = fresh_session(self.task, self.sessions, self.n, self.subject)
+            self.session.previous = _blank(before) | self.session.previous
             self.subject = self.session.subject
 
     def _renew_sessions(self, envs: npt.NDArray[np.int64]) -> None:
@@ -109,7 +113,8 @@ class Dealer:
         subject.previous = {name: values[envs] for name, values in self.session.previous.items()}
         fresh = fresh_session(self.task, self.sessions, len(envs), subject)
         self.session.put(envs, fresh)
-        self.session.remember(envs, fresh.previous)
+        blank = {name: values[envs] for name, values in _blank(self.session.previous).items()}
+        self.session.remember(envs, blank | fresh.previous)
 
     # ------------------------------------------------------------------ blocks
 
@@ -237,8 +242,13 @@ def _block_rows(task: Task, n: int) -> int:
     wanted = max(BLOCK_STEPS // steps, 32 * n if n > 1 else 1)
     if stateful(task) and type(task).draw_ahead is Task.draw_ahead:
         wanted = min(wanted, BLOCK_DRAWS * n)
-    most = BLOCK_UNITS // (steps * (task.channels.size + 4))
+    most = BLOCK_UNITS // (min(steps, BLOCK_SEGMENTS) * (task.channels.size + 4))
     return max(min(wanted, most, 1 << 15), n, SMALLEST)
+
+
+def _blank(previous: Columns) -> dict[str, npt.NDArray[Any]]:
+    """What `session.previous` holds while nothing is known: zeros, also for conditions."""
+    return {name: np.zeros_like(values) for name, values in previous.items()}
 
 
 def _history(ended: TrialResults) -> Columns:

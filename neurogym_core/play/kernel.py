@@ -172,6 +172,8 @@ class PlainKernel:
         self.current = 0
         """Index of the block of stride 1 that trials are dealt from."""
         self.places = [Place(per_session) for _ in range(n)]
+        self.last_reward = np.zeros(n)
+        """(N,) what the last step paid; 0 after a reset."""
         self._period_names = names.tolist()
 
     # ------------------------------------------------------------------ blocks and state
@@ -369,7 +371,8 @@ class PlainKernel:
         """Note until when time does nothing, and where the rendered observation is."""
         duration = NEVER if rules.endless[place.segment] else rules.duration[place.type * rules.n_segments + place.segment]
         place.until = min(place.entered + duration, rules.limit[place.type])
-        in_order = rules.tape is not None and rules.offset(place.type, place.segment) == place.entered
+        timed = not rules.endless[place.segment]  # without a timer it may outlast what was rendered of it
+        in_order = rules.tape is not None and timed and rules.offset(place.type, place.segment) == place.entered
         place.on_tape = rules.tape_at[place.row] if in_order else -1
 
     def _end(self, env: int, rules: Any, aborted: bool) -> None:
@@ -432,6 +435,7 @@ class PlainKernel:
             one = all(block is blocks[0] for block in blocks)
             finished = TrialResults(np.array([self.places[env].row for env in envs]), blocks[0] if one else blocks)
             self.begin_next(envs)
+        self.last_reward = reward
         return Moved(reward, ended, over, target, period, performance, finished)
 
     def observe(self) -> npt.NDArray[np.float32]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
 
 VARIABLE = "NGYM_KERNEL"
-VERSION = 3  # of the calls to `_kernel.c`, which has the same number: one that was built from other sources is not used
+VERSION = 5  # of the calls to `_kernel.c`, which has the same number: one that was built from other sources is not used
 HOW_TO_BUILD = (
     "To have it compiled, install a C compiler (Debian: gcc and python3-dev) and then, in a checkout, run "
     "`NEUROGYM_BUILD_KERNEL=1 python -m pip install -e .`, which says why where compiling fails"

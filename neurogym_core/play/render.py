@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neurogym_core.play.tables import Ints, Tables
+from neurogym_core.play.tables import Ints, Shown
 from neurogym_core.trials.noise import add_noise
 
 Seen = npt.NDArray[np.float32]
@@ -39,66 +39,68 @@ class Steps:
         return np.diff(inside, axis=1, prepend=self.skip[:, None])
 
 
-def render(tables: Tables, steps: Steps, key: int | None) -> Seen:
+def render(shown: Shown, steps: Steps, key: int | None) -> Seen:
     """Observations, (steps, U) float32; `key` is that of the noise, None: without noise."""
-    place, trial, clock = _places(tables, steps)
-    if len(tables.script):
-        out = tables.script[_script_rows(tables, steps, place, trial, clock)]
+    place, trial, clock = _places(shown, steps)
+    if len(shown.script):
+        out = shown.script[_script_rows(shown, steps, place, trial, clock)]
     else:
-        out = tables.shown.reshape(-1, tables.n_units)[place]
+        out = shown.shown.reshape(-1, shown.n_units)[place]
     if key is not None:
-        sd = np.broadcast_to(tables.sd, tables.shown.shape).reshape(-1, tables.n_units)
+        sd = np.broadcast_to(shown.sd, shown.shown.shape).reshape(-1, shown.n_units)
         add_noise(out, sd, place, key, steps.serial[trial], clock)
     return out
 
 
-def render_targets(tables: Tables, steps: Steps) -> npt.NDArray[np.int64] | Seen:
+def render_targets(shown: Shown, steps: Steps) -> npt.NDArray[np.int64] | Seen:
     """Right actions, (steps,) int64 or (steps, D) float32 in task units."""
-    place, trial, clock = _places(tables, steps)
-    if len(tables.target_script):
-        return tables.target_script[_script_rows(tables, steps, place, trial, clock)]  # type: ignore[return-value]
-    return tables.target.reshape(-1, *tables.target.shape[2:])[place]  # type: ignore[return-value]
+    place, trial, clock = _places(shown, steps)
+    if len(shown.target_script):
+        return shown.target_script[_script_rows(shown, steps, place, trial, clock)]  # type: ignore[return-value]
+    return shown.target.reshape(-1, *shown.target.shape[2:])[place]  # type: ignore[return-value]
 
 
-def render_weights(tables: Tables, steps: Steps) -> Seen:
+def render_weights(shown: Shown, steps: Steps) -> Seen:
     """Weights of the steps in a supervised loss, (steps,) float32."""
-    return tables.weight.reshape(-1)[_places(tables, steps)[0]]  # type: ignore[return-value]
+    return shown.weight.reshape(-1)[_places(shown, steps)[0]]  # type: ignore[return-value]
 
 
 def fill(
-    tables: Tables, steps: Steps, offset: Ints, key: int, inputs: Seen, targets: npt.NDArray[np.generic], weights: Seen, real: npt.NDArray[np.bool_]
-) -> None:
+    shown: Shown, steps: Steps, offset: Ints, key: int, inputs: Seen, targets: npt.NDArray[np.generic],
+    weights: Seen, real: npt.NDArray[np.bool_] | None,
+) -> None:  # fmt: skip
     """Write the steps of m trials into the arrays of a batch.
 
     Args:
         offset: (m,) the place of each trial's first step among all rows of the batch, one after another.
         key: of the noise.
         inputs, targets, weights: (rows, T, …), written where these trials lie.
-        real: (rows, T), set to True there.
+        real: (rows, T), set to True there; None: all places are filled.
     """
     played = steps.duration.sum(axis=1)
     at = np.repeat(offset - (np.cumsum(played) - played), played) + np.arange(played.sum())
     for array, values in (
-        (inputs, render(tables, steps, key)),
-        (targets, render_targets(tables, steps)),
-        (weights, render_weights(tables, steps)),
-        (real, True),
+        (inputs, render(shown, steps, key)),
+        (targets, render_targets(shown, steps)),
+        (weights, render_weights(shown, steps)),
     ):
         array.reshape(-1, *array.shape[2:])[at] = values
+    if real is not None:
+        real.reshape(-1)[at] = True
 
 
 def observation(
-    tables: Tables, kind: int, segment: int, within: int, key: int, serial: int, clock: int
+    shown: Shown, kind: int, segment: int, within: int, key: int, serial: int, clock: int
 ) -> Seen:
     """One observation, (U,) float32: step `within` of a segment, on which the trial's clock stands at `clock`."""
-    at = tables.script_at[kind, segment]
-    out = tables.shown[kind, segment].copy() if at < 0 else tables.script[at + within].copy()
-    sd = tables.sd[kind if len(tables.sd) > 1 else 0, segment][None]
+    at = shown.script_at[kind, segment]
+    out = shown.shown[kind, segment].copy() if at < 0 else shown.script[at + within].copy()
+    sd = shown.sd[kind if len(shown.sd) > 1 else 0, segment][None]
     add_noise(out[None], sd, np.zeros(1, np.int64), key, np.array([serial]), np.array([clock]))
     return out  # type: ignore[no-any-return]
 
 
-def _places(tables: Tables, steps: Steps) -> tuple[Ints, Ints, Ints]:
+def _places(shown: Shown, steps: Steps) -> tuple[Ints, Ints, Ints]:
     """For every step: row of its (type, segment) in flat tables, which trial it is of, and the trial's clock."""
     duration = steps.duration
     n_segments = duration.shape[1]
@@ -112,7 +114,7 @@ def _places(tables: Tables, steps: Steps) -> tuple[Ints, Ints, Ints]:
     return place, trial, clock
 
 
-def _script_rows(tables: Tables, steps: Steps, place: Ints, trial: Ints, clock: Ints) -> Ints:
+def _script_rows(shown: Shown, steps: Steps, place: Ints, trial: Ints, clock: Ints) -> Ints:
     onset = np.cumsum(steps.path, axis=1) - steps.path
     segment = place % onset.shape[1]
-    return tables.script_at.ravel()[place] + clock - onset[trial, segment]  # type: ignore[no-any-return]
+    return shown.script_at.ravel()[place] + clock - onset[trial, segment]  # type: ignore[no-any-return]

@@ -28,7 +28,6 @@ class Now:
     Attributes:
         n: number of envs.
         dt: ms per step.
-        rng: generator for what happens only when a subject acts.
         memory: name -> (N, …), per-trial arrays; only `step_action` changes them.
         conditions: name -> (N, …), conditions and notes of the current trials.
     """
@@ -36,8 +35,12 @@ class Now:
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
         self.n, self.dt = stepper.n, stepper.task.dt
-        self.rng, self.memory = stepper.dealer.hooks, stepper.memory
-        self.conditions = stepper.conditions
+        self.memory, self.conditions = stepper.memory, stepper.conditions
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Generator for what happens only when a subject acts; each seed gives a new one."""
+        return self._stepper.dealer.hooks
 
     @property
     def session(self) -> Session | None:
@@ -51,7 +54,7 @@ class Now:
 
     def in_period(self, name: str) -> npt.NDArray[np.bool_]:
         """(N,) whether this is the period."""
-        return self._stepper.period == self._stepper.task.period_names.index(name)
+        return self._stepper.period == self._stepper.number_of[name]
 
     @property
     def elapsed(self) -> npt.NDArray[np.float64]:
@@ -76,12 +79,14 @@ class _Conditions(Mapping[str, Any]):
         self._stepper = stepper
 
     def __getitem__(self, name: str) -> Any:
+        stepper = self._stepper
+
         def values_of(block: Block, envs: Any) -> Any:
             if name in block.conditions:
-                return block.conditions[name][self._stepper.state("row")[envs]]
-            return block.types.notes[name][self._stepper.state("type")[envs]]
+                return block.conditions[name][stepper.state("row")[envs]]
+            return block.types.notes[name][stepper.state("type")[envs]]
 
-        return self._stepper.gathered(values_of)
+        return stepper.gathered(values_of)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._stepper.any_block.conditions)
@@ -104,6 +109,7 @@ class Stepper:
         self, task: Task, n: int, seed: int | np.random.SeedSequence | None = None, next_step: bool = False
     ) -> None:
         self.task, self.n = task, n
+        self.number_of = {name: number for number, name in enumerate(task.period_names)}
         self.dealer = Dealer(task, n, seed)
         self.begun = False
         self.memory = {name: self._blank_memory(name) for name in task.memory}
@@ -111,6 +117,7 @@ class Stepper:
         self._blocks: list[Block | None] = []
         self._current = 0  # index of the block that shared trials are dealt from
         self._one: Block | None = None  # the block that all envs are in
+        self._attached = False  # whether there are blocks of which this is not known yet
         self._make_kernel()
 
     def _make_kernel(self) -> None:
@@ -129,13 +136,14 @@ class Stepper:
         state = {name: value for name, value in self.__dict__.items() if name not in ("kernel", "conditions", "now")}
         self.kernel.sync()
         cursors = [None if block is None else self.kernel.cursor(i) for i, block in enumerate(self._blocks)]
-        return {**state, "kernel": ({name: self.kernel.get(name).copy() for name in STATE}, cursors)}
+        places = {name: self.kernel.get(name) for name in STATE}
+        return {**state, "kernel": (places, cursors, self.kernel.last_reward)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        places, cursors = state.pop("kernel")
+        places, cursors, last_reward = state.pop("kernel")
         self.__dict__.update(state)
         self._make_kernel()
-        self.kernel.current = self._current
+        self.kernel.current, self.kernel.last_reward = self._current, last_reward
         for index, (block, cursor) in enumerate(zip(self._blocks, cursors, strict=True)):
             if block is not None:
                 self.kernel.attach(index, block)
@@ -165,6 +173,7 @@ class Stepper:
         self.kernel.set("session", session)
         self.kernel.set("left", np.full(self.n, self.task.trials_per_session or NEVER))
         self.kernel.set("waiting", np.zeros(self.n, np.int64))
+        self.kernel.last_reward = np.zeros(self.n)
         if anew or stateful(self.task):
             self._begin()
         else:
@@ -238,6 +247,8 @@ class Stepper:
             self.kernel.begin(env, index, row + offset)
 
     def _last_trials(self, envs: Whole) -> TrialResults:
+        if self._one is not None:
+            return TrialResults(self.state("last_row")[envs], self._one)
         blocks = [self._blocks[index] for index in self.state("last_block")[envs].tolist()]
         one = blocks[0] if all(block is blocks[0] for block in blocks) else None
         return TrialResults(self.state("last_row")[envs], one or blocks)  # type: ignore[arg-type]
@@ -254,10 +265,14 @@ class Stepper:
     def _hold(self, index: int, block: Block | None) -> None:
         self._blocks += [None] * (index + 1 - len(self._blocks))
         self._blocks[index] = block
+        self._attached = True
         self.kernel.attach(index, block)
 
     def _find_one(self) -> None:
         """Let go of blocks that no env is in, and see whether one is left."""
+        if self._one is not None and not self._attached:
+            return
+        self._attached = False
         used = set(self.state("block").tolist())
         for index, block in enumerate(self._blocks):
             if block is not None and index not in used and index != self._current:
@@ -301,13 +316,8 @@ class Stepper:
     def remaining(self) -> Whole:
         """(N,) steps until the time of the period runs out, the current one included."""
         kind, segment = self.state("type"), self.state("segment")
-
-        def later(block: Block, envs: Any) -> Any:
-            period, duration = block.tables.period, block.tables.duration[kind[envs]]
-            same = (period == period[segment[envs]][:, None]) & (np.arange(len(period)) >= segment[envs][:, None])
-            return (duration * same).sum(axis=1)
-
-        return self.gathered(later) - (self.state("clock") - self.state("entered"))  # type: ignore[no-any-return]
+        ahead = self.gathered(lambda block, envs: block.types.ahead[kind[envs], segment[envs]])
+        return ahead - (self.state("clock") - self.state("entered"))  # type: ignore[no-any-return]
 
     def table_targets(self) -> Any:
         """(N,) or (N, D), the targets that the tables hold, in task units."""
@@ -395,7 +405,7 @@ class Stepper:
             given = Given(extra=extra, distance=distance, graded=graded, values=values)
         if task.step_action is None:
             return given
-        waiting = np.flatnonzero(self.state("waiting"))
+        waiting = np.flatnonzero(self.state("waiting")) if self._next_step else ()
         if len(waiting) == self.n:
             return given
         kept = {name: memory[waiting].copy() for name, memory in self.memory.items()} if len(waiting) else {}
@@ -408,7 +418,9 @@ class Stepper:
 
     def _each(self, value: Any, dtype: Any) -> Any:
         """A value for each env, or None."""
-        return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (self.n,)), dtype)
+        if value is None or (type(value) is np.ndarray and value.dtype == dtype and value.shape == (self.n,)):
+            return value if value is None or value.flags.c_contiguous else value.copy()
+        return np.ascontiguousarray(np.broadcast_to(value, (self.n,)), dtype)
 
     def _squared_error(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Default payoff of continuous actions: minus the mean squared error, per 100 ms, where the weight is not 0."""

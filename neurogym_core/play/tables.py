@@ -24,11 +24,44 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tables:
-    """k types of trials over S segments, P periods, A actions, K answer slots, U observation units.
+class Shown:
+    """What k types of trials show and ask for on every step of S segments; U observation units.
 
-    Continuous actions have D dimensions, and A = 2 columns (resting, acting), or 1 where no axis triggers.
-    A destination is the index of a period, STAY (-1) or END (-2).
+    Continuous actions have D dimensions.
+
+    Attributes:
+        shown: (k, S, U) float32, the observation without noise.
+        sd: (k or 1, S, U) float32, SD of the noise.
+        script: (R, U) float32, observations of types that change within a segment, without noise.
+        script_at: (k, S) int64, row of `script` for a segment's first step, or -1: `shown` holds.
+        target: (k, S) int64, the right action; (k, S, D) float32 in task units for continuous actions.
+        target_script: (R, D) float32, targets that change within a segment; empty if none does.
+        weight: (k, S) float32, the weight of a step in a supervised loss.
+    """
+
+    shown: Floats
+    sd: Floats
+    script: Floats
+    script_at: Ints
+    target: Ints | Floats
+    target_script: Floats
+    weight: Floats
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    @property
+    def n_units(self) -> int:
+        """Number of observation units, U."""
+        return self.shown.shape[2]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tables(Shown):
+    """All that can happen in k types of trials, over S segments, P periods, A actions and K answer slots.
+
+    For continuous actions A = 2 (resting, acting), or 1 where no axis triggers. A destination is the index of a
+    period, STAY (-1) or END (-2).
 
     Attributes:
         period: (S,) int32, the period of each segment.
@@ -37,13 +70,6 @@ class Tables:
         entry: (P,) int32, the first segment of each period.
         duration: (k, S) int32, steps; segments of 0 steps are passed over.
         limit: (k,) int32, steps after which the trial is over.
-        shown: (k, S, U) float32, the observation without noise.
-        sd: (k or 1, S, U) float32, SD of the noise.
-        script: (R, U) float32, observations of types that change within a segment, without noise.
-        script_at: (k, S) int64, row of `script` for a segment's first step, or -1: `shown` holds.
-        target: (k, S) int64, the right action; (k, S, D) float32 in task units for continuous actions.
-        target_script: (R, D) float32, targets that change within a segment; empty if none does.
-        weight: (k, S) float32, the weight of a step in a supervised loss.
         reward: (k, S, A) float64.
         aborts: (k, S, A) bool, the action breaks the hold.
         goto: (k, S, A) int16, destination.
@@ -73,13 +99,6 @@ class Tables:
     entry: Ints
     duration: Ints
     limit: Ints
-    shown: Floats
-    sd: Floats
-    script: Floats
-    script_at: Ints
-    target: Ints | Floats
-    target_script: Floats
-    weight: Floats
     reward: Floats
     aborts: Bools
     goto: Ints
@@ -103,18 +122,10 @@ class Tables:
     dt: float
     trigger: bool
 
-    def __len__(self) -> int:
-        return len(self.duration)
-
     @property
     def n_slots(self) -> int:
         """Number of answer slots, K."""
         return len(self.needs)
-
-    @property
-    def n_units(self) -> int:
-        """Number of observation units, U."""
-        return self.shown.shape[2]
 
     def landing(self, kind: Ints, segment: Ints) -> Ints:
         """(m,) the segments that trials of types `kind` (m,) come to when they enter `segment` (m,).
@@ -132,11 +143,26 @@ class Tables:
         return segment
 
 
-def tables_of(batch: TrialBatch) -> Tables:
-    """The tables of a batch, each trial a type of its own.
+def shown_of(batch: TrialBatch) -> Shown:
+    """What the trials of a batch show and ask for, each a type of its own."""
+    script, script_at, target_script = _scripts(batch)
+    return Shown(
+        # No -0.0, which adding noise of SD 0 could turn into 0.0.
+        shown=np.add(batch.shown, 0, dtype=np.float32, order="C"),
+        sd=_as(batch.noise, np.float32),
+        script=script,
+        script_at=script_at,
+        target=np.ascontiguousarray(batch.target),
+        target_script=target_script,
+        weight=_as(batch.weight, np.float32),
+    )
+
+
+def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
+    """The tables of a batch, each trial a type of its own; `shown` is `shown_of` it.
 
     Raises:
-        TrialLayoutError: a trial has no steps.
+        TrialLayoutError: a trial is over before its first step.
     """
     pay, duration = batch.payoffs, batch.duration
     n, n_segments = duration.shape
@@ -144,25 +170,19 @@ def tables_of(batch: TrialBatch) -> Tables:
     period = batch.period.astype(np.int32)
     entry = np.searchsorted(period, np.arange(len(batch.period_names))).astype(np.int32)
     graded, graded_from = _graded(pay, batch.interface.dt)
-    script, script_at, target_script = _scripts(batch, lengths)
     tables = Tables(
+        **vars(shown),
         period=period,
         follows=_follows(period, pay.period_then, entry),
         endless=_endless(batch),
         entry=entry,
         duration=_as(duration, np.int32),
         limit=_as(np.minimum(_limit(batch, lengths), np.iinfo(np.int32).max), np.int32),
-        shown=np.add(batch.shown, 0, dtype=np.float32, order="C"),  # no -0.0, which adding noise of SD 0 could turn into 0.0
-        sd=_as(batch.noise, np.float32),
-        script=script,
-        script_at=script_at,
-        target=np.ascontiguousarray(batch.target),
-        target_script=target_script,
-        weight=_as(batch.weight, np.float32),
         reward=_as(pay.reward, np.float64),
         aborts=_as(pay.aborts, np.bool_),
         goto=_as(pay.goto, np.int16),
-        slot=_as(pay.slot, np.int8),
+        # Batches that are joined get segments that last no steps, with zeros, also where there is no slot 0.
+        slot=_as(pay.slot if pay.slot_names else np.full_like(pay.slot, -1), np.int8),
         outcome=_as(pay.outcome, np.int8),
         score=_as(pay.score, np.float64),
         window=_as(pay.window, np.bool_),
@@ -214,12 +234,13 @@ def _limit(batch: TrialBatch, lengths: Ints) -> Ints:
     return lengths if batch.untimed else batch.interface.max_steps_of(lengths)
 
 
-def _scripts(batch: TrialBatch, lengths: Ints) -> tuple[Floats, Ints, Floats]:
+def _scripts(batch: TrialBatch) -> tuple[Floats, Ints, Floats]:
     """Observations and targets of every step, where some change within a segment."""
     n_units, size = batch.shown.shape[2], batch.target.shape[2] if batch.target.ndim == 3 else 0
     nothing = np.zeros((0, n_units), np.float32), np.full(batch.duration.shape, -1, np.int64, order="C")
     if not batch.frames:
         return (*nothing, np.zeros((0, size), np.float32))
+    lengths = batch.duration.sum(axis=1)
     begin = np.cumsum(lengths) - lengths
     script_at = begin[:, None] + np.cumsum(batch.duration, axis=1) - batch.duration
     targets = np.zeros((0, size), np.float32)

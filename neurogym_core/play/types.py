@@ -7,19 +7,21 @@ types of trials as its conditions have combinations, and looking one up is sever
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from neurogym_core.play.tables import Ints, tables_of
+from neurogym_core.play.tables import Ints, Shown, Tables, shown_of, tables_of
 from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 
 Columns = Mapping[str, npt.NDArray[Any]]
+FEW = 16
+"""Trials up to which their types are found one by one."""
 TRIED = 256
 """Types that are laid out before it is asked whether any of them come again."""
 COMBINATIONS = 1 << 20
@@ -32,16 +34,38 @@ class Types:
         batch: one trial of each type.
 
     Attributes:
-        tables: what can happen.
-        slot_names: (K,) names of the answer slots.
-        slot_units: (K,) slices of the action that answer each slot.
-        pays: (K,) what a continuous answer pays, (distance, tolerance) -> reward, or None.
+        shown: what they show and ask for.
     """
 
+    shown: Shown
+
     def __init__(self, batch: TrialBatch) -> None:
-        self.batch, self.tables = batch, tables_of(batch)
-        self.slot_names, self.slot_units = batch.payoffs.slot_names, batch.payoffs.units
-        self.pays = batch.payoffs.pays
+        self.batch, self.shown = batch, shown_of(batch)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """All that can happen; datasets need it only to judge answers."""
+        return tables_of(self.batch, self.shown)
+
+    @property
+    def period_names(self) -> tuple[str, ...]:
+        """(P,) names of the periods."""
+        return self.batch.period_names
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """(K,) names of the answer slots."""
+        return self.batch.payoffs.slot_names
+
+    @property
+    def slot_units(self) -> tuple[slice, ...]:
+        """(K,) slices of the action that answer each slot."""
+        return self.batch.payoffs.units
+
+    @property
+    def pays(self) -> tuple[Any, ...]:
+        """(K,) pay of a continuous answer, (distance, tolerance) -> reward, or None."""
+        return self.batch.payoffs.pays
 
     @property
     def notes(self) -> Columns:
@@ -59,9 +83,16 @@ class Types:
         return self.path.sum(axis=1)  # type: ignore[no-any-return]
 
     @cached_property
+    def ahead(self) -> Ints:
+        """(k, S) steps from the first one of a segment to the end of its period."""
+        batch = self.batch
+        same = (batch.period == batch.period[:, None]) & (np.arange(len(batch.period)) >= np.arange(len(batch.period))[:, None])
+        return batch.duration @ same.T.astype(np.int64)  # type: ignore[no-any-return]
+
+    @cached_property
     def durations(self) -> Mapping[str, npt.NDArray[np.float64]]:
         """Name -> (k,) ms of each period."""
-        return {name: steps * self.tables.dt for name, steps in self.batch.period_steps.items()}
+        return {name: steps * self.batch.interface.dt for name, steps in self.batch.period_steps.items()}
 
 
 class TypeIndex:
@@ -121,6 +152,7 @@ class TypeIndex:
         combinations = math.prod(len(levels) for levels in self._levels)
         many = len(batch) > TRIED and 2 * len(batch) > self._asked
         self.useless = many or combinations > COMBINATIONS
+        self._by_values = {values: kind for kind, values in enumerate(_rows(columns))}
         self._type_of = np.full(1 if self.useless else combinations, -1)
         if not self.useless:
             self._type_of[self._codes(columns)[0]] = np.arange(len(batch))
@@ -138,13 +170,23 @@ class TypeIndex:
         """(n,) the type of each trial, -1 where it is not known."""
         if len(columns) != len(self._levels) or self.useless:
             return np.full(len(columns[0]), -1)
+        if len(columns[0]) <= FEW:
+            return np.array([self._by_values.get(values, -1) for values in _rows(columns)])
         code, known = self._codes(columns)
         return np.where(known, self._type_of[np.where(known, code, 0)], -1)
 
 
 def _flat(conditions: Columns) -> list[npt.NDArray[Any]]:
     """All conditions as columns (n,)."""
-    return [part for values in conditions.values() for part in values.reshape(len(values), -1).T]
+    return [
+        part
+        for values in conditions.values()
+        for part in ([values] if values.ndim == 1 else values.reshape(len(values), -1).T)
+    ]
+
+
+def _rows(columns: list[npt.NDArray[Any]]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(values.tolist() for values in columns), strict=True)
 
 
 def _distinct(columns: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -14,6 +14,9 @@ from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Sp
 OUTCOMES = ("correct", "error", "other")
 """What `then=` may be given by."""
 
+UNKNOWN = -3
+"""No place: neither STAY, END nor the index of a period."""
+
 
 def brief(value: Any) -> str:
     """A value and its shape, for messages."""
@@ -261,12 +264,12 @@ def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> A
             f"then= of {layout.name} was given {brief(names)}; give one name, a dict by outcome, or the names of "
             f"periods per choice, of shape ({k},) or ({n}, {k})."
         )
-    known, which = np.unique(names, return_inverse=True)
-    for name in known.tolist():
-        check_goto(layout, name, ("end", "wait"))
-    index = {"wait": STAY, "end": END, **{name: p for p, name in enumerate(layout.timeline.names)}}
-    places = np.array([index[name] for name in known.tolist()], np.int16)
-    return np.broadcast_to(places[which.reshape(names.shape)], (n, k))
+    places = np.full(names.shape, UNKNOWN, np.int16)
+    for name, place in {"wait": STAY, "end": END, **{name: p for p, name in enumerate(layout.timeline.names)}}.items():
+        places[names == name] = place
+    if (places == UNKNOWN).any():
+        check_goto(layout, str(names[places == UNKNOWN][0]), ("end", "wait"))  # raises
+    return np.broadcast_to(places, (n, k))
 
 
 def reading(conditions: Mapping[str, Array], read: set[str], answer: Callable[[Mapping[str, Array]], Any]) -> Any:

@@ -68,7 +68,6 @@ def valid_tables(rng: Rng) -> Tables:
     limit = whole(1, LONGEST + 1, (n_types,), np.int32)
     endless = rng.random(n_segments) < 0.1
     duration = sometimes(0.7, whole(1, 7, segments, np.int32), 0)
-    duration[:, endless] = LONGEST  # they are laid out for as long as they may last
     n_rows = 3 * LONGEST if rng.random() < 0.3 else 0
     spread = rng.choice([0.0, 1.0], (n_types if rng.random() < 0.5 else 1, n_segments, n_units), p=[0.6, 0.4])
     due = sometimes(0.3, 20.0 * whole(1, 6, slots, np.float64), np.nan)
@@ -192,7 +191,7 @@ class Player:
             [(name, flat(self.kernel.get(name))) for name in STATE],
             [(index, self.kernel.cursor(index), [flat(values) for values in vars(block.log).values()])
              for index, block in sorted(self.blocks.items())],
-            flat(self.kernel.observe()),
+            flat(self.kernel.observe()), flat(self.kernel.last_reward) if self.game.n > 1 else None,
         ]  # fmt: skip
 
 
@@ -294,13 +293,13 @@ def fill_both(rng: Rng, compiled_fill: Any) -> None:
     else:
         steps = Steps(kind, rng.integers(0, 1 << 40, m), whole, skip, played)
     places, key = int(played.sum()) + 3, int(rng.integers(0, 1 << 63))
-    offset = np.cumsum(played) - played
+    offset, padded = np.cumsum(played) - played, rng.random() < 0.5
 
     def outputs() -> list[Any]:
         targets = np.zeros((1, places, size), np.float32) if size else np.zeros((1, places), np.int64)
         return [
             np.zeros((1, places, tables.n_units), np.float32), targets, np.zeros((1, places), np.float32),
-            np.zeros((1, places), np.bool_),
+            np.zeros((1, places), np.bool_) if padded else None,
         ]  # fmt: skip
 
     plain, other = outputs(), outputs()
@@ -575,7 +574,7 @@ class Nonsense:
             lambda: kernel.advance(self.actions(), self.given()),
             lambda: kernel.advance(self.actions(), self.given()),
             lambda: kernel.advance(),
-            lambda: setattr(kernel, str(rng.choice(["key", "current", "n"])), self.number()),
+            lambda: setattr(kernel, str(rng.choice(["key", "current", "n", "last_reward"])), self.number()),
             lambda: self.make(self.game.n),
             lambda: rng.choice(np.array([copy.copy, pickle.dumps, copy.deepcopy, repr, vars], dtype=object))(kernel),
             self.ruin_logs,

@@ -12,7 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from neurogym_core.trials.layout import END, STAY, Layout, Slot, Span
+from neurogym_core.trials.noise import gaussian
 
 RESTARTS_GUARD = 1000
 """No trial of these tests jumps over so many empty periods in a row."""
@@ -25,6 +28,9 @@ def steps_of(ms: float, dt: float) -> int:
 
 class WrittenTrial:
     """One of the trials that `new_trial` laid out: what is seen, asked and right on each step of each period."""
+
+    serial = 0
+    """Number of the trial among all that a seed gives; noise belongs to it."""
 
     def __init__(self, layout: Layout, i: int) -> None:
         self.trial, self.i = layout, i
@@ -49,7 +55,8 @@ class WrittenTrial:
     @property
     def limit(self) -> int:
         """Steps after which the trial is over, whatever happens."""
-        return self._limit_of(sum(self.length))
+        drawn = sum(self.length)
+        return drawn if self.trial.timeline.untimed else self._limit_of(drawn)
 
     # ------------------------------------------------------------------ where a span holds
 
@@ -304,6 +311,12 @@ class Subject:
     def observation(self) -> list[float]:
         return self.written.observation(*self.here)
 
+    def noisy_observation(self, key: int) -> np.ndarray:
+        """What is seen with the noise of a seed: numbers that belong to this trial and this step of it."""
+        units = slice(0, self.written.task.channels.size)
+        numbers = gaussian(key, np.array([self.written.serial]), np.array([self.clock]), units)[0]
+        return np.asarray(self.observation) + self.written.noise_sd(*self.here) * numbers
+
     @property
     def target(self) -> int:
         return self.written.target(*self.here)
@@ -345,6 +358,8 @@ class Subject:
 
     def _next_step(self) -> tuple[int, int] | None:
         p, k = self.here
+        if self.written.names[p] in self.written.trial.timeline.untimed:
+            return p, k + 1
         return (p, k + 1) if k + 1 < self.written.length[p] else self.written.enter(self.written.following(p))
 
     def _act(self, action: int) -> tuple[float, int]:
