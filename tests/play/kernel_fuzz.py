@@ -684,6 +684,10 @@ def example(seed: int, number: int, module: Any) -> None:
                 check_memory(lambda: play_nonsense(rng(), module.Kernel, module.fill))
 
 
+LITTLE = 64
+"""Bytes that noting how much memory is used takes."""
+
+
 def check_memory(play: Callable[[], None], times: int = 12) -> None:
     """Play the same over and over: what is kept each time is a leak. Python's and NumPy's caches are full some time."""
 
@@ -698,12 +702,12 @@ def check_memory(play: Callable[[], None], times: int = 12) -> None:
     tracemalloc.start()
     try:
         memory = [kept()]
-        while len(memory) < 2 or (memory[-1] - memory[-2] > 16 and len(memory) <= times):
+        while len(memory) < 2 or (memory[-1] - memory[-2] > LITTLE and len(memory) <= times):
             play()
             memory.append(kept())
     finally:
         tracemalloc.stop()
-    assert memory[-1] - memory[-2] <= 16, f"Memory grew from each time to the next: {memory} bytes."
+    assert memory[-1] - memory[-2] <= LITTLE, f"Memory grew from each time to the next: {memory} bytes."
 
 
 def fuzz(seconds: float, seed: int, only: int | None = None) -> int:
