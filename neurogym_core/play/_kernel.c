@@ -860,12 +860,12 @@ static int begin_next(Kernel *kernel, const Py_ssize_t *envs, Py_ssize_t count)
             r = rules_of(kernel, index);
         }
         if (r == NULL)
-            return fail(BAD_STATE);
+            goto outside;
         row = r->stride == 1 ? r->cursor : kernel->places[env].row + r->stride;
         if (r->stride && IN(row, 0, (int64_t)r->rows)) {
             r->cursor = row + 1;
             if (begin(kernel, env, index, row) != FINE)
-                return fail(BAD_STATE);
+                goto outside;
         } else {
             PyObject *number = PyLong_FromSsize_t(env);
             if (dry == NULL)
@@ -884,6 +884,9 @@ static int begin_next(Kernel *kernel, const Py_ssize_t *envs, Py_ssize_t count)
     Py_DECREF(dry);
     Py_XDECREF(result);
     return result == NULL ? -1 : 0;
+outside:
+    Py_XDECREF(dry);
+    return fail(BAD_STATE);
 }
 
 static int deal_all(Kernel *kernel)
