@@ -1688,7 +1688,7 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
     kernel->info = Py_BuildValue("{OsOsOs}", text_gt, "", text_period, "", text_new_trial, "");
     kernel->info_ended = Py_BuildValue("{OsOsOsOsOs}", text_gt, "", text_period, "", text_new_trial, "", text_trial, "",
                                        text_performance, "");
-    kernel->last_reward = zeros(n, NPY_FLOAT64);
+    Py_XSETREF(kernel->last_reward, zeros(n, NPY_FLOAT64)); /* it may have been set before */
     if (kernel->info == NULL || kernel->info_ended == NULL || kernel->last_reward == NULL)
         return -1;
     /* A copy of no subclass, which nothing else knows, because nothing may change its size. */
