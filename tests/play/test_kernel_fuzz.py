@@ -28,7 +28,7 @@ def compiled() -> None:
 
 
 def test_random_tables_are_played_to_the_same_bits_by_both_kernels_and_nonsense_is_refused():
-    assert kernel_fuzz.fuzz(seconds=4, seed=0) > 20
+    assert kernel_fuzz.fuzz(seed=0, examples=100) == 100
 
 
 def a_game(n: int = 2, fits: Callable[[Tables], bool] = lambda _: True) -> kernel_fuzz.Game:
