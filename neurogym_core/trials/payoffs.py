@@ -144,7 +144,7 @@ class Payoffs:
         for _ in range(n_periods):  # periods of 0 steps are passed over
             passed = (following >= 0) & (period_steps[rows, np.maximum(following, 0)] == 0)
             following = np.where(passed, follows[following], following)
-        return (following >= 0) & (window & (self.period == following[:, None])).any(axis=1)
+        return np.asarray((following >= 0) & (window & (self.period == following[:, None])).any(axis=1))
 
 
 def build_payoffs(layout: Layout, geometry: Geometry) -> Payoffs:
