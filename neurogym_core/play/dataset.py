@@ -17,9 +17,10 @@ from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.play.types import Types
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Bools, Columns, Singles
+from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Interface
@@ -392,12 +393,14 @@ class _Streams:
         self.dealer = Dealer(dataset.task, n, sequence)
         self.batches = max(CHUNK_STEPS // (n * dataset.seq_len), 1) if dataset.seq_len else 1
         self._served = self.batches
-        self._blocks: list[tuple[int, Block]] = []  # each with the number of its first trial in every row
-        self._ahead = np.zeros((0, n), np.int64)  # steps of the trials of these blocks, one column a row
-        self._first = 0  # number of the first of them
-        self._next = np.zeros(n, np.int64)  # number of the coming trial of every row
-        self._done = np.zeros(n, np.int64)  # steps of it that were in the last chunk
-        self._most = 1  # trials that a row has needed for a chunk
+        # Trials are numbered through all blocks; where they depend on those before them, trial r + k n is row r's.
+        self._own = stateful(dataset.task)
+        self._blocks: list[tuple[int, Block]] = []  # each with the number of its first trial
+        self._lengths: Wholes = np.zeros(0, np.int64)  # steps of the trials of these blocks
+        self._first = self._least = 0  # number of the first of them, and of the first that the chunk needs
+        self._next = np.arange(n)  # number of the coming trial of every row; of all rows, if they are shared
+        self._unfinished = np.zeros(n, np.int64)  # number of the trial that every row is in the middle of
+        self._done = np.zeros(n, np.int64)  # steps of it that were in earlier chunks
 
     def next_batch(self) -> Batch:
         """The coming batch."""
@@ -419,65 +422,70 @@ class _Streams:
         """The coming steps of every row, or the coming trial."""
         n = self.dataset.batch_size
         steps = self.dataset.seq_len and self.dataset.seq_len * self.batches
-        number, length, counts = self._dealt(steps)
-        rows = np.repeat(np.arange(n), counts)
+        number, row = self._dealt(steps)
+        counts = np.bincount(row, minlength=n)
         first = np.cumsum(counts) - counts
-        skip = np.zeros(len(rows), np.int64)
+        length = self._lengths[number - self._first]
+        skip = np.zeros(len(row), np.int64)
         skip[first] = self._done
         stop = length.copy()
         start = np.cumsum(length - skip) - length  # of each trial, if rows were one after another
+        start -= np.repeat((start + skip)[first], counts)
         if steps is None:
-            start, shape = np.zeros(n, np.int64), (n, int(length.max()))
-            self._next += 1
+            shape = (n, int(length.max()))
         else:
-            begun = (start + skip)[first]
-            start -= np.repeat(begun, counts)
             shape = (n, steps)
             last = first + counts - 1
             excess = start[last] + length[last] - steps
             stop[last] -= excess
-            self._next += counts - (excess > 0)
+            self._unfinished = number[last]
             self._done = np.where(excess > 0, stop[last], 0)
-        parts = tuple(self._parts(number, rows, skip, stop - skip, start))
+        parts = tuple(self._parts(number, row, skip, stop - skip, start))
         return Chunk(parts, shape, steps is None, self.dealer.key)
 
-    def _dealt(self, steps: int | None) -> tuple[Array, Array, Array]:
-        """Numbers and lengths of the trials of the chunk, row by row, and how many of them each row gets."""
-        n = self.dataset.batch_size
-        while True:
-            most = self._most
-            number = self._next + np.arange(most)[:, None]
-            while number[-1].max() >= self._first + len(self._ahead):
-                self._extend()
-            length = self._ahead[number - self._first, np.arange(n)]
-            if steps is None:
-                return number[0], length[0], np.ones(n, np.int64)
-            reached = np.cumsum(length, axis=0) - self._done
-            if (reached[-1] >= steps).all():
-                counts = (reached < steps).sum(axis=0) + 1
-                taken = (np.arange(most)[:, None] < counts).T
-                return number.T[taken], length.T[taken], counts
-            self._most = max(most + 1, 2 + steps // max(int(length.max()), 1))
+    def _dealt(self, steps: int | None) -> tuple[Wholes, Wholes]:
+        """The numbers of the chunk's trials and their rows, row by row."""
+        begun = np.flatnonzero(self._done)
+        self._least = min(self._next.min(), self._unfinished[begun].min(initial=self._next.min()))
+        numbers: list[Array] = [self._unfinished[begun]]
+        rows: list[Array] = [begun]
+        need = np.full(self.dataset.batch_size, steps or 1)
+        need[begun] -= self._lengths[numbers[0] - self._first] - self._done[begun]
+        while (need > 0).any():
+            rows.append(np.flatnonzero(need > 0))
+            numbers.append(self._taken(rows[-1]))
+            need[rows[-1]] -= self._lengths[numbers[-1] - self._first] if steps else 1
+        row = np.concatenate(rows)
+        order = np.argsort(row, kind="stable")
+        return np.concatenate(numbers)[order], row[order]
+
+    def _taken(self, rows: Wholes) -> Wholes:
+        """The numbers of the coming trials of some rows."""
+        number = self._next[rows] if self._own else self._next[0] + np.arange(len(rows))
+        while number.max() >= self._first + len(self._lengths):
+            self._extend()
+        if self._own:
+            self._next[rows] += self.dataset.batch_size
+        else:
+            self._next += len(rows)
+        return number
 
     def _extend(self) -> None:
-        """Draw another block, and forget those that no row needs any more."""
-        n = self.dataset.batch_size
-        needed = [(first, block) for first, block in self._blocks if first + len(block) // n > self._next.min()]
-        stays = needed[0][0] if needed else self._first + len(self._ahead)
-        self._ahead = self._ahead[stays - self._first :]
+        """Draw another block, and forget those that this chunk does not need any more."""
+        needed = [(first, block) for first, block in self._blocks if first + len(block) > self._least]
+        stays = needed[0][0] if needed else self._first + len(self._lengths)
         block = self.dealer.block()
-        self._blocks = [*needed, (stays + len(self._ahead), block)]
+        kept = self._lengths[stays - self._first :]
+        self._blocks = [*needed, (stays + len(kept), block)]
+        self._lengths = np.concatenate([kept, block.types.steps[block.kind]])
         self._first = stays
-        steps = block.types.steps[block.kind[: len(block) // n * n]]
-        self._ahead = np.concatenate([self._ahead, steps.reshape(-1, n)])
 
-    def _parts(self, number: Array, row: Array, skip: Array, played: Array, start: Array) -> Iterator[Part]:
+    def _parts(self, number: Wholes, row: Wholes, skip: Wholes, played: Wholes, start: Wholes) -> Iterator[Part]:
         for first, block in self._blocks:
-            size = len(block) // self.dataset.batch_size
-            here = np.flatnonzero((number >= first) & (number < first + size))
+            here = np.flatnonzero((number >= first) & (number < first + len(block)))
             if not len(here):
                 continue
-            which = (number[here] - first) * self.dataset.batch_size + row[here]
+            which = number[here] - first
             kind = block.kind[which]
             steps = Steps(kind, block.first_serial + which, block.types.path[kind], skip[here], played[here])
             yield Part(block, which, steps, row[here], start[here], here)

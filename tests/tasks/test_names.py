@@ -75,7 +75,7 @@ def test_no_parameter_of_a_wrapper_can_have_a_public_name_of_the_wrapper(name):
         made(TaskWrapper, __annotations__={name: "float"}, **{name: 1.0})
 
 
-@pytest.mark.parametrize("name", [*(set(public(Task)) - AUTHORS - BASE_PARAMETERS), STATE])
+@pytest.mark.parametrize("name", [*sorted(set(public(Task)) - AUTHORS - BASE_PARAMETERS), STATE])
 def test_no_method_can_have_a_name_of_the_core_that_is_not_for_authors(name):
     with pytest.raises(TaskDefinitionError, match=f"Mine defines '{name}', a name that is taken by the core; choose another"):
         made(Sides, **{name: lambda self: None})
@@ -113,7 +113,7 @@ def test_no_condition_can_have_a_name_that_a_trial_or_its_record_has(name):
         made(Sides, define=define)()
 
 
-@pytest.mark.parametrize("body", [{"sample": lambda self: None}, {"__annotations__": {"actions": "int"}, "actions": 3}], ids=str)
+@pytest.mark.parametrize("body", [{"sample": lambda self: None}, {"__annotations__": {"actions": "int"}, "actions": 3}], ids=["method", "parameter"])
 def test_a_mixin_cannot_bring_a_name_of_the_core_either(body):
     mixin = type("Mixin", (), body)
     with pytest.raises(TaskDefinitionError, match="a name that is taken by the core; choose another"):
