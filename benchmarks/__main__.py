@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
@@ -16,22 +17,22 @@ import click
 from . import probes
 from .peer_venv import ROOT, make_peer
 from .report import Result, print_table, write_page
-from .rows import ROWS, Row
+from .rows import ROWS, Row, Timed, bounds_of
 from .settings import Case
 
-Timed = dict[tuple[str, Case], float]
+Rates = dict[Timed, float]
 """Steps per second of the cases of one round."""
 
 
 class Worker:
     """A process that makes cases and times slices of them."""
 
-    def __init__(self, side: str, python: str) -> None:
+    def __init__(self, side: str, python: str, **variables: str) -> None:
         self._cases: dict[Case, int] = {}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", side],
-            cwd=ROOT, env=os.environ | threads, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            cwd=ROOT, env=os.environ | threads | variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
     def ask(self, **question: Any) -> dict[str, Any]:
@@ -67,50 +68,75 @@ class Worker:
 
 @contextlib.contextmanager
 def workers(python: str) -> Iterator[dict[str, Worker]]:
-    """Both sides, ended whatever happens."""
-    both = {"core": Worker("core", sys.executable), "peer": Worker("peer", python)}
+    """All sides, ended whatever happens."""
+    sides = {
+        "core": Worker("core", sys.executable),
+        "plain": Worker("core", sys.executable, NGYM_KERNEL="plain"),
+        "peer": Worker("peer", python),
+    }
     try:
-        yield both
+        yield sides
     finally:
-        for worker in both.values():
+        for worker in sides.values():
             worker.close()
 
 
-def cases_of(row: Row) -> list[tuple[str, Case]]:
-    """The cases of a row, the core's first."""
-    if row.core is None or row.other is None:
-        return []
-    return [("core", row.core), row.other]
-
-
-def in_turn(rows: Iterable[Row]) -> list[tuple[str, Case]]:
+def in_turn(rows: Iterable[Row]) -> list[Timed]:
     """Every case once, in the order in which the rows need them: the sides of a ratio stand side by side."""
-    return list(dict.fromkeys(case for row in rows for case in cases_of(row)))
+    cases = [case for row in rows for pair in row.pairs for case in pair]
+    return list(dict.fromkeys([*cases, *(case for row in rows for case in bounds_of(row).values())]))
 
 
-def measure(rows: list[Row], python: str, rounds: int, seconds: float) -> list[Result]:
-    """Time the rows that are rates."""
-    with workers(python) as both:
-        missing = {case: why for case in in_turn(rows) if (why := both[case[0]].make(case[1]))}
-        for worker in both.values():
+def measure(rows: list[Row], python: str, rounds: int, seconds: float) -> tuple[list[Result], str]:
+    """Time the rows that are rates; and which kernel the core has."""
+    with workers(python) as sides:
+        kernel = sides["core"].ask(about=True)["about"]
+        missing = {case: why for case in in_turn(rows) if (why := sides[case[0]].make(case[1]))}
+        for worker in sides.values():
             worker.ask(freeze=True)
         turn = [case for case in in_turn(rows) if case not in missing]
-        timed = [_round(both, turn, seconds, number, rounds) for number in range(rounds + 1)][1:]
-    return [_result(row, timed, missing) for row in rows]
+        timed = [_round(sides, turn, seconds, number, rounds) for number in range(rounds + 1)][1:] if turn else []
+        return [
+            _swept(row, sides["core"], rounds, seconds / 4) if row.sweep else _result(row, timed, missing)
+            for row in rows
+        ], kernel
 
 
-def _round(both: dict[str, Worker], turn: list[tuple[str, Case]], seconds: float, number: int, rounds: int) -> Timed:
+def _round(sides: dict[str, Worker], turn: list[Timed], seconds: float, number: int, rounds: int) -> Rates:
     print("warm-up" if number == 0 else f"round {number} of {rounds}", file=sys.stderr)
-    return {(side, case): both[side].rate(case, seconds) for side, case in turn}
+    return {(side, case): sides[side].rate(case, seconds) for side, case in turn}
 
 
-def _result(row: Row, timed: list[Timed], missing: dict[tuple[str, Case], str]) -> Result:
-    for case in cases_of(row):
-        if case in missing:
-            return Result(row, missing=_short(*case, missing[case]))
-    core, other = cases_of(row)
-    rates = sorted(one[core] for one in timed)
-    return Result(row, [one[core] / one[other] for one in timed], rates[len(rates) // 2])
+def _result(row: Row, timed: list[Rates], missing: dict[Timed, str]) -> Result:
+    for pair in row.pairs:
+        for case in pair:
+            if case in missing:
+                return Result(row, missing=_short(*case, missing[case]))
+    ratios = {mine: [one[mine] / one[other] for one in timed] for mine, other in row.pairs}
+    least = min(ratios, key=lambda mine: median(ratios[mine]))
+    bounds = {name: case for name, case in bounds_of(row).items() if case not in missing}
+    return Result(
+        row,
+        ratios[least],
+        median(one[least] for one in timed),
+        which=least[1].task if len(ratios) > 1 else "",
+        bounds={name: median(one[case] for one in timed) for name, case in bounds.items()},
+    )
+
+
+def _swept(row: Row, worker: Worker, rounds: int, seconds: float) -> Result:
+    """The task with the least ratio of all that are installed, over all rounds: laying out comes in lumps."""
+    tasks = worker.ask(swept=row.sweep)["tasks"]
+    print(f"{len(tasks)} tasks: {row.label}", file=sys.stderr)
+    rates = {
+        task: worker.ask(sweep=row.sweep, task=task, rounds=rounds, seconds=seconds)["rates"] for task in tasks
+    }
+    ratios = {task: mine / other for task, (mine, other) in rates.items()}
+    order = sorted(tasks, key=ratios.__getitem__)
+    for task in order[:5]:
+        print(f"  {task}: {ratios[task]:.3g}", file=sys.stderr)
+    least = order[0]
+    return Result(row, [ratios[least]], rates[least][0], which=f"{least}, of {len(tasks)}")
 
 
 def _short(side: str, case: Case, why: str) -> str:
@@ -135,12 +161,12 @@ def main(quick: bool, rounds: int, seconds: float, only: str, peer_python: str |
     rounds, seconds = (3, 0.1) if quick else (rounds, seconds)
     chosen = [row for row in ROWS if only.lower() in row.label.lower()]
     rates = [row for row in chosen if not row.probe]
-    found = measure(rates, peer_python or str(make_peer()), rounds, seconds) if rates else []
+    found, kernel = measure(rates, peer_python or str(make_peer()), rounds, seconds) if rates else ([], "")
     found += [probe(row, rounds) for row in chosen if row.probe]
     results = sorted(found, key=lambda result: ROWS.index(result.row))
-    print_table(results)
+    print_table(results, kernel)
     if write:
-        write_page(Path(ROOT) / "docs" / "performance.md", results, rounds, seconds)
+        write_page(Path(ROOT) / "docs" / "performance.md", results, rounds, seconds, kernel)
     missed = [result.row.label for result in results if result.mark == "MISSED"]
     if missed:
         raise click.ClickException(f"{len(missed)} rows do not reach what they must: {'; '.join(missed)}.")

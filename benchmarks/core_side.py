@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+from time import process_time
 from typing import Any
 
 import gymnasium
 import numpy as np
 
 import neurogym_core as ngym
-from neurogym_core.trials.noise import Noise
+from neurogym_core import Task
+from neurogym_core.ecosystem.discovery import installed, load_task
+from neurogym_core.play.dealer import BLOCK_STEPS
+from neurogym_core.play.kernels import load
+from neurogym_core.play.make import is_task
+from neurogym_core.tasks.laying_out import hooked
 
 from . import slices
+from .noise import noise_filler
 from .settings import ANTI_REACH, CONTEXT, DOTS, DT, RANDOM_DELAY, REACHING, SEQ_LEN, SIGMA, YANG19, Case, drawn_actions
 
 _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
@@ -56,8 +64,7 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def made(case: Case) -> slices.Slice:
     """The loop that runs a case; raises DiscoveryError where its task is not installed."""
-    kinds = {"single": _single, "vector": _vector, "dataset": _dataset, "noise": _noise, "needed": _needed, "looked up": _looked_up, "cartpole": _cartpole}
-    return kinds[case.kind](case)
+    return KINDS[case.kind](case)
 
 
 def _single(case: Case) -> slices.Slice:
@@ -85,35 +92,132 @@ def _dataset(case: Case) -> slices.Slice:
     return slices.dataset(ngym.Dataset(name, case.size, SEQ_LEN, seed=1, **params), case.size * SEQ_LEN)
 
 
-def _noise(case: Case) -> slices.Slice:
-    """Draw noise for every channel of such batches, and nothing else: from the same source, an array a batch."""
-    name, params = TASKS[case.task]
-    shape = (case.size, SEQ_LEN, ngym.make_task(name, **params).channels.size)
+def _numpy_noise(case: Case) -> slices.Slice:
+    """Draw noise for every channel of such batches with NumPy's generator, and nothing else: an array a batch."""
+    shape = (case.size, SEQ_LEN, _made(case.task).channels.size)
     generator = np.random.Generator(np.random.SFC64(1))
     return slices.repeated(lambda: generator.standard_normal(shape, dtype=np.float32), case.size * SEQ_LEN)
 
 
-def _looked_up(case: Case) -> slices.Slice:
-    """The same from the source that the core has, into an array that is there."""
-    name, params = TASKS[case.task]
-    numbers = np.empty((case.size, SEQ_LEN, ngym.make_task(name, **params).channels.size), np.float32)
-    noise = Noise(np.random.Generator(np.random.SFC64(1)))
-    return slices.repeated(lambda: noise.fill(numbers), case.size * SEQ_LEN)
-
-
-def _needed(case: Case) -> slices.Slice:
-    """Draw only the numbers that end up in such batches, into an array that is there: what nothing can beat."""
-    name, params = TASKS[case.task]
-    trials = ngym.make_task(name, **params).sample(2000, seed=1)
-    noisy = (np.broadcast_to(trials.noise, trials.shown.shape) > 0).sum(axis=2)
-    per_step = (noisy * trials.path).sum() / trials.path.sum()
+def _noise(case: Case) -> slices.Slice:
+    """Make the noise of such batches, and nothing else: of the steps and units that have noise."""
+    trials = _made(case.task).sample(2000, seed=1)
+    noisy = np.broadcast_to(trials.noise, trials.shown.shape) > 0
+    units = np.flatnonzero(noisy.any(axis=(0, 1)))
+    if not len(units):
+        raise LookupError("no noise")
+    share = (noisy.any(axis=2) * trials.path).sum() / trials.path.sum()
     steps = case.size * SEQ_LEN
-    numbers = np.empty(round(steps * per_step), np.float32)
-    generator = np.random.Generator(np.random.SFC64(1))
-    return slices.repeated(lambda: generator.standard_normal(out=numbers, dtype=np.float32), steps)
+    fill = noise_filler(round(steps * share), slice(int(units[0]), int(units[-1]) + 1))
+    return slices.repeated(fill, steps)
+
+
+def _written_by_a_dataset(case: Case) -> slices.Slice:
+    task = _made(case.task)
+    targets = 4 * task.actions.size if task.actions.continuous else 8
+    return _written(case, 4 * task.channels.size + targets + 4 + 1)  # weights float32, new_trial bool
+
+
+def _written_by_envs(case: Case) -> slices.Slice:
+    return _written(case, 4 * _made(case.task).channels.size + 8 + 1 + 1)  # reward float64, terminated and truncated
+
+
+def _written(case: Case, bytes_per_step: int) -> slices.Slice:
+    """Write the bytes of such batches, and nothing else."""
+    steps = case.size * SEQ_LEN
+    room = np.empty(steps * bytes_per_step, np.uint8)
+    return slices.repeated(lambda: room.fill(1), steps)
+
+
+def _made(task: str) -> Task:
+    name, params = TASKS[task]
+    return ngym.make_task(name, **params)
+
+
+def _acting(case: Case) -> slices.Slice:
+    """One env of a task with its own settings, and a subject that acts at random, or rests."""
+    return _subject(case.task, case.kind)
+
+
+def _subject(task_id: str, kind: str) -> slices.Slice:
+    env = ngym.make(task_id)
+    actions = env.unwrapped.task.actions
+    if kind == "random":
+        rng = np.random.default_rng(1)
+        values = list(rng.uniform(-1, 1, (500, actions.size)).astype(np.float32))
+        return slices.single(env, values if actions.continuous else drawn_actions(actions.size, 500))
+    rest = actions.from_task_units(actions.rest_value) if actions.continuous else int(actions.rest)
+    return slices.single(env, [rest] * 500)
 
 
 def _cartpole(case: Case) -> slices.Slice:
     env = gymnasium.make_vec("CartPole-v1", case.size, vectorization_mode="vector_entry_point")
     drawn = drawn_actions(2, 50 * case.size)
     return slices.vector(env, list(np.reshape(drawn, (50, case.size))))
+
+
+KINDS = {
+    "single": _single,
+    "vector": _vector,
+    "dataset": _dataset,
+    "random": _acting,
+    "resting": _acting,
+    "cartpole": _cartpole,
+    "numpy noise": _numpy_noise,
+    "noise": _noise,
+    "written by a dataset": _written_by_a_dataset,
+    "written by envs": _written_by_envs,
+}
+
+
+# ---------------------------------------------------------------------- every installed task
+
+SIDE_BY_SIDE = 16
+
+
+def swept(kind: str) -> list[str]:
+    """The ids of the installed tasks that a sweep goes through.
+
+    Args:
+        kind: "vector", discrete tasks without hooks; or "random", tasks in which a subject can rest.
+    """
+    found = []
+    for entry in installed().tasks:
+        if entry.has("blocked") or not is_task(load_task(entry.id)):
+            continue
+        task = ngym.make_task(entry.id)
+        discrete = not (hooked(task) or task.actions.continuous)
+        if discrete if kind == "vector" else task.actions.rest is not None:
+            found.append(entry.id)
+    return sorted(found)
+
+
+def swept_pair(kind: str, task: str) -> tuple[slices.Slice, slices.Slice]:
+    """What is timed of a task, and what it is divided by."""
+    if kind == "random":
+        return _subject(task, "random"), _subject(task, "resting")
+    env = ngym.make_vec(task, SIDE_BY_SIDE)
+    drawn = drawn_actions(int(env.single_action_space.n), 4000)
+    rows = [np.resize(np.roll(drawn, row), SIDE_BY_SIDE) for row in range(50)]
+    return slices.vector(env, rows), _singles(task, drawn)
+
+
+def _singles(task: str, drawn: list[int]) -> slices.Slice:
+    """As many single envs, each somewhere else in its block of trials, so that they do not draw the next one together."""
+    envs = [ngym.make(task, seed=number) for number in range(SIDE_BY_SIDE)]
+    timed = slices.loop(envs, drawn[:250])
+    for number, env in enumerate(envs):
+        limit = process_time() + 0.1
+        for action in itertools.islice(itertools.cycle(drawn), number * BLOCK_STEPS // SIDE_BY_SIDE):
+            _, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                env.reset()
+            if process_time() > limit:
+                break
+    return timed
+
+
+def about() -> str:
+    """Which kernel plays."""
+    used = load()
+    return used.name if used.module else f"{used.name}: {used.reason}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 _CLOCK = "import time; start = time.process_time(); {}; print(time.process_time() - start)"
 
@@ -25,21 +27,26 @@ print((tracemalloc.get_traced_memory()[1] - arrays) / 2**20)
 
 _GENERATED = """
 import neurogym_core as ngym
-from neurogym_core.trials.batch import TrialBatch
 from benchmarks.core_side import TASKS
+from neurogym_core.play import dataset as module
 rendered = 0
-render = TrialBatch.render
-def counting(self, *args, **kwargs):
-    global rendered
-    observations = render(self, *args, **kwargs)
-    rendered += len(observations)
-    return observations
-TrialBatch.render = counting
+fill_function = module.fill_function
+def counting():
+    fill = fill_function()
+    def counted(tables, steps, *args):
+        global rendered
+        rendered += int(steps.duration.sum())
+        fill(tables, steps, *args)
+    return counted
+module.fill_function = counting
 name, params = TASKS["dots"]
 dataset = ngym.Dataset(name, 256, 100, seed=1, **params)
 delivered = sum(next(dataset).inputs.shape[0] * 100 for _ in range(50))
 print(rendered / delivered)
 """
+
+PLAYING = ("tables", "types", "blocks", "kernel", "kernels", "dealer", "stepper", "render", "results", "replay")
+"""The modules of `neurogym_core.play` that play tables."""
 
 
 def start() -> float:
@@ -56,6 +63,21 @@ def memory() -> float:
 def generated() -> float:
     """Steps rendered over steps delivered, in 50 batches."""
     return _printed(_GENERATED)
+
+
+def lines() -> float:
+    """Lines of the modules in PLAYING, all of them: also empty ones, comments and docstrings."""
+    return float(sum(len(source.splitlines()) for source in _sources()))
+
+
+def classes() -> float:
+    """Classes that these modules define."""
+    return float(sum(isinstance(node, ast.ClassDef) for source in _sources() for node in ast.walk(ast.parse(source))))
+
+
+def _sources() -> list[str]:
+    folder = Path(__file__).resolve().parents[1] / "neurogym_core" / "play"
+    return [(folder / f"{name}.py").read_text(encoding="utf-8") for name in PLAYING]
 
 
 def _printed(code: str) -> float:

@@ -14,14 +14,15 @@ ANTI_REACH = {"fixation": 500, "stimulus": 500, "delay": 0, "decision": 500}  # 
 REACHING = {"fixation": 500, "reach": 500}  # ms
 YANG19 = {"fixation": (200, 500), "stimulus": [200, 400, 600], "response": 200}  # ms: uniform, choice, constant
 SEQ_LEN = 100  # steps of a dataset's batch
+ON_PEER = {"pennies": "bandit"}  # what stands for tasks that the peer does not have
 
 
 class Case(NamedTuple):
     """What a worker runs.
 
     Attributes:
-        kind: "single", "vector", "dataset", or, in the core's worker only, "noise", "needed", "looked up" and "cartpole".
-        task: a key of the side's TASKS.
+        kind: "single", "vector", "dataset", or one of the kinds that only the core's worker has (`core_side.made`).
+        task: a key of the side's TASKS; of "random" and "resting" a task's id.
         size: envs of a vector env, rows of a dataset's batch.
     """
 

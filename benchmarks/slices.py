@@ -25,6 +25,22 @@ def single(env: Any, actions: Sequence[int]) -> Slice:
     return lambda seconds: _repeated(once, seconds)
 
 
+def loop(envs: Sequence[Any], actions: Sequence[int]) -> Slice:
+    """Several single envs, one after another on every step."""
+    for env in envs:
+        env.reset()
+
+    def once() -> int:
+        for action in actions:
+            for env in envs:
+                _, _, terminated, truncated, _ = env.step(action)
+                if terminated or truncated:
+                    env.reset()
+        return len(actions) * len(envs)
+
+    return lambda seconds: _repeated(once, seconds)
+
+
 def vector(env: Any, actions: Sequence[Any]) -> Slice:
     """A vector env; `actions` holds one array (num_envs,) per step."""
     env.reset(seed=1)

@@ -26,7 +26,7 @@
 #include "_noise.h"
 
 /* Raised together with VERSION in kernels.py whenever the calls between the two change. */
-#define KERNEL_VERSION 4
+#define KERNEL_VERSION 5
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
@@ -476,6 +476,7 @@ typedef struct {
     PyObject *names, *deal, *check, *check_all;
     PyObject *period_names; /* tuple of str */
     PyObject *info, *info_ended; /* dicts with the keys of `info` */
+    PyObject *last_reward;
     float *noise;           /* numbers for NOISE_LANES rows */
     Py_ssize_t noise_units;
 } Kernel;
@@ -1074,6 +1075,7 @@ static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, 
         if (begin_next(kernel, envs, count) < 0)
             goto done;
     }
+    Py_XSETREF(kernel->last_reward, Py_NewRef(results->reward));
     failed = 0;
 done:
     if (envs != few)
@@ -1607,7 +1609,8 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
     kernel->info = Py_BuildValue("{OsOsOs}", text_gt, "", text_period, "", text_new_trial, "");
     kernel->info_ended = Py_BuildValue("{OsOsOsOsOs}", text_gt, "", text_period, "", text_new_trial, "", text_trial, "",
                                        text_performance, "");
-    if (kernel->info == NULL || kernel->info_ended == NULL)
+    kernel->last_reward = zeros(n, NPY_FLOAT64);
+    if (kernel->info == NULL || kernel->info_ended == NULL || kernel->last_reward == NULL)
         return -1;
     list = PyArray_ToList((PyArrayObject *)names);
     kernel->period_names = list == NULL ? NULL : PyList_AsTuple(list);
@@ -1630,6 +1633,7 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
 
 static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 {
+    Py_VISIT(kernel->last_reward);
     Py_VISIT(kernel->deal);
     Py_VISIT(kernel->check);
     Py_VISIT(kernel->check_all);
@@ -1641,6 +1645,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 
 static int Kernel_clear(Kernel *kernel)
 {
+    Py_CLEAR(kernel->last_reward);
     Py_CLEAR(kernel->deal);
     Py_CLEAR(kernel->check);
     Py_CLEAR(kernel->check_all);
@@ -1888,6 +1893,7 @@ static PyMethodDef methods[] = {
 static PyMemberDef members[] = {
     {"n", T_PYSSIZET, offsetof(Kernel, n), READONLY, "number of envs"},
     {"key", T_ULONGLONG, offsetof(Kernel, key), 0, "key of the noise"},
+    {"last_reward", T_OBJECT_EX, offsetof(Kernel, last_reward), 0, "(N,) what the last step paid"},
     {"current", T_PYSSIZET, offsetof(Kernel, current), 0, "index of the block that is dealt from"},
     {NULL, 0, 0, 0, NULL},
 };

@@ -95,7 +95,7 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
         given = Given(extra=extra, distance=distance, graded=graded, values=values)
     if task.step_action is None:
         return given
-    waiting = np.flatnonzero(stepper.state("waiting"))
+    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.may_wait else ()
     if len(waiting) == stepper.n:
         return given
     kept = {}
@@ -113,7 +113,11 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
 
 def _each(value: Any, n: int, dtype: type[np.generic]) -> Array | None:
     """A value for each env, or None."""
-    return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
+    if value is None:
+        return None
+    if type(value) is np.ndarray and value.dtype == dtype and value.shape == (n,):
+        return value if value.flags.c_contiguous else value.copy()
+    return np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
 
 
 def _squared_error(stepper: Stepper, values: Floats) -> Floats:

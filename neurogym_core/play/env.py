@@ -43,13 +43,15 @@ class TaskEnv(gymnasium.Env[Array, Any]):
         self.observation_space = observation_space(task)
         self.action_space = action_space(task)
         self.stepper = Stepper(task, 1, seed)
+        self._hooked = hooked(task) or task.actions.continuous
+        self._once = task.trials_per_session == 1
+        self._names, self._size = task.period_names, task.actions.size
         self._trace = _Trace(self) if render_mode else None
         self._bind()
 
     def _bind(self) -> None:
         """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every step."""
-        plain = not (hooked(self.task) or self.task.actions.continuous) and self._trace is None
-        if plain and type(self).step is TaskEnv.step:
+        if not self._hooked and self._trace is None and type(self).step is TaskEnv.step:
             self.step = self.stepper.kernel.step  # type: ignore[method-assign]
 
     def reset(
@@ -69,7 +71,7 @@ class TaskEnv(gymnasium.Env[Array, Any]):
 
     def step(self, action: Any) -> Stepped:
         """One step; see the class."""
-        if hooked(self.task) or self.task.actions.continuous:
+        if self._hooked:
             result = self._step_with_hooks(action)
         else:
             result = self.stepper.kernel.step(action)
@@ -83,21 +85,22 @@ class TaskEnv(gymnasium.Env[Array, Any]):
             stepper.reset()
         if self.task.actions.continuous:
             actions = checked_all(self.task, 1, np.asarray(action)[None])
+        elif type(action) is int and 0 <= action < self._size:
+            actions = np.array([action])
         else:
             actions = np.array([checked_one(self.task, action)])
         target = stepper.targets()[0]
         moved = stepper.step(actions)
         info: dict[str, Any] = {
             "gt": target if np.ndim(target) else target.item(),
-            "period": self.task.period_names[moved.period[0]],
+            "period": self._names[moved.period[0]],
             "new_trial": moved.finished is not None,
         }
         if moved.finished is not None:
             info["trial"] = TrialInfo.of(moved.finished)
             info["performance"] = moved.performance.item(0)
         over = moved.over.item(0)
-        once = self.task.trials_per_session == 1
-        return stepper.observations()[0], moved.reward.item(0), over and once, over and not once, info
+        return stepper.observations()[0], moved.reward.item(0), over and self._once, over and not self._once, info
 
     def render(self) -> Array | None:
         """The figure of the trial so far, (height, width, 3) uint8; needs matplotlib."""

@@ -189,6 +189,8 @@ class PlainKernel:
         self.current = 0
         """Index of the block of stride 1 that trials are dealt from."""
         self.places = [Place(per_session) for _ in range(n)]
+        self.last_reward: Floats = np.zeros(n)
+        """(N,) what the last step paid; 0 after a reset."""
         self._period_names = names.tolist()
 
     # ------------------------------------------------------------------ blocks and state
@@ -400,9 +402,9 @@ class PlainKernel:
             else rules.duration[place.type * rules.n_segments + place.segment]
         )
         place.until = min(place.entered + duration, rules.limit[place.type])
-        in_order = (
-            rules.tape is not None and rules.offset(place.type, place.segment) == place.entered
-        )
+        # Without a timer it may outlast what was rendered of it.
+        timed = rules.tape is not None and not rules.endless[place.segment]
+        in_order = timed and rules.offset(place.type, place.segment) == place.entered
         place.on_tape = rules.tape_at[place.row] if in_order else -1
 
     def _end(self, env: int, rules: _Rules, aborted: bool) -> None:
@@ -469,6 +471,7 @@ class PlainKernel:
                 np.array([self.places[env].row for env in envs]), blocks[0] if one else blocks
             )
             self.begin_next(envs)
+        self.last_reward = reward
         return Moved(reward, ended, over, target, period, performance, finished)
 
     def observe(self) -> Singles:

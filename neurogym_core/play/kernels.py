@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from neurogym_core.play.kernel import Given, Moved, Stepped, VectorStepped
     from neurogym_core.play.render import Steps
     from neurogym_core.play.tables import Shown
-    from neurogym_core.trials.arrays import Array, Bools, Ints, Singles, Wholes
+    from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles, Wholes
 
 VARIABLE = "NGYM_KERNEL"
-VERSION = 4
+VERSION = 5
 """Of the calls to `_kernel.c`, which has the same; one built from other sources is not used."""
 HOW_TO_BUILD = (
     "To have it compiled, install a C compiler (Debian: gcc and python3-dev) and then, in a "
@@ -39,6 +39,7 @@ class Kernel(Protocol):
 
     key: int
     current: int
+    last_reward: Floats
 
     def __init__(
         self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,
@@ -68,7 +69,7 @@ class Kernel(Protocol):
 
     def step(self, action: Any) -> Stepped: ...
 
-    def vector_step(self, actions: Any, /) -> VectorStepped: ...
+    def vector_step(self, actions: Any) -> VectorStepped: ...
 
 
 class Fill(Protocol):

@@ -46,6 +46,8 @@ class TrialResults:
 
     def _gather(self, values_of: Callable[[Block, Array], Array]) -> Array:
         """Values (m, …) from those of each block's rows."""
+        if isinstance(self._blocks, Block):
+            return values_of(self._blocks, self.rows)
         parts = [values_of(block, self.rows[places]) for block, places in self._parts]
         if len(parts) == 1:
             return parts[0]

@@ -29,7 +29,6 @@ class Now:
     Attributes:
         n: number of envs.
         dt: ms per step.
-        rng: generator for what happens only when a subject acts.
         memory: name -> (N, …), per-trial arrays; only `step_action` changes them.
         conditions: name -> (N, …), conditions and notes of the current trials.
     """
@@ -37,8 +36,12 @@ class Now:
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
         self.n, self.dt = stepper.n, stepper.task.dt
-        self.rng, self.memory = stepper.dealer.hooks, stepper.memory
-        self.conditions = stepper.conditions
+        self.memory, self.conditions = stepper.memory, stepper.conditions
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Generator for what happens only when a subject acts; each seed gives a new one."""
+        return self._stepper.dealer.hooks
 
     @property
     def session(self) -> Session | None:
@@ -52,7 +55,7 @@ class Now:
 
     def in_period(self, name: str) -> Bools:
         """(N,) whether this is the period."""
-        is_it: Bools = self._stepper.period == self._stepper.task.period_names.index(name)
+        is_it: Bools = self._stepper.period == self._stepper.number_of[name]
         return is_it
 
     @property
@@ -78,12 +81,14 @@ class _Conditions(Mapping[str, Array]):
         self._stepper = stepper
 
     def __getitem__(self, name: str) -> Array:
+        stepper = self._stepper
+
         def values_of(block: Block, envs: Envs) -> Array:
             if name in block.conditions:
-                return block.conditions[name][self._stepper.state("row")[envs]]
-            return block.types.notes[name][self._stepper.state("type")[envs]]
+                return block.conditions[name][stepper.state("row")[envs]]
+            return block.types.notes[name][stepper.state("type")[envs]]
 
-        return self._stepper.gathered(values_of)
+        return stepper.gathered(values_of)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._stepper.any_block.conditions)
@@ -100,6 +105,9 @@ class Stepper:
         n: number of envs.
         seed: seed of the `Dealer`.
         next_step: whether an env sits out the step after a session's end.
+
+    Attributes:
+        may_wait: whether envs sit out steps, on which hooks must leave their memory as it is.
     """
 
     def __init__(
@@ -110,13 +118,15 @@ class Stepper:
         next_step: bool = False,
     ) -> None:
         self.task, self.n = task, n
+        self.number_of = {name: number for number, name in enumerate(task.period_names)}
         self.dealer = Dealer(task, n, seed)
         self.begun = False
         self.memory = {name: _of_each(initial, n) for name, initial in task.memory.items()}
-        self._next_step = next_step
+        self._next_step = self.may_wait = next_step
         self._blocks: list[Block | None] = []
         self._current = 0  # index of the block that shared trials are dealt from
         self._one: Block | None = None  # the block that all envs are in
+        self._attached = False  # whether there are blocks of which this is not known yet
         self._make_kernel()
 
     def _make_kernel(self) -> None:
@@ -138,16 +148,14 @@ class Stepper:
         cursors = [
             None if block is None else self.kernel.cursor(i) for i, block in enumerate(self._blocks)
         ]
-        return {
-            **state,
-            "kernel": ({name: self.kernel.get(name).copy() for name in STATE}, cursors),
-        }
+        places = {name: self.kernel.get(name) for name in STATE}
+        return {**state, "kernel": (places, cursors, self.kernel.last_reward)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        places, cursors = state.pop("kernel")
+        places, cursors, last_reward = state.pop("kernel")
         self.__dict__.update(state)
         self._make_kernel()
-        self.kernel.current = self._current
+        self.kernel.current, self.kernel.last_reward = self._current, last_reward
         for index, (block, cursor) in enumerate(zip(self._blocks, cursors, strict=True)):
             if block is not None:
                 self.kernel.attach(index, block)
@@ -183,6 +191,7 @@ class Stepper:
         self.kernel.set("session", session)
         self.kernel.set("left", np.full(self.n, self.task.trials_per_session or NEVER))
         self.kernel.set("waiting", np.zeros(self.n, np.int64))
+        self.kernel.last_reward = np.zeros(self.n)
         if anew or stateful(self.task):
             self._begin()
         else:
@@ -259,6 +268,8 @@ class Stepper:
             self.kernel.begin(env, index, row + offset)
 
     def _last_trials(self, envs: Ints) -> TrialResults:
+        if self._one is not None:
+            return TrialResults(self.state("last_row")[envs], self._one)
         blocks = [self._block(index) for index in self.state("last_block")[envs].tolist()]
         one = blocks[0] if all(block is blocks[0] for block in blocks) else None
         return TrialResults(self.state("last_row")[envs], one or blocks)
@@ -282,10 +293,14 @@ class Stepper:
     def _hold(self, index: int, block: Block | None) -> None:
         self._blocks += [None] * (index + 1 - len(self._blocks))
         self._blocks[index] = block
+        self._attached = True
         self.kernel.attach(index, block)
 
     def _find_one(self) -> None:
         """Let go of blocks that no env is in, and see whether one is left."""
+        if self._one is not None and not self._attached:
+            return
+        self._attached = False
         used = set(self.state("block").tolist())
         for index, block in enumerate(self._blocks):
             if block is not None and index not in used and index != self._current:
@@ -337,16 +352,8 @@ class Stepper:
     def remaining(self) -> Ints:
         """(N,) steps until the time of the period runs out, the current one included."""
         kind, segment = self.state("type"), self.state("segment")
-
-        def later(block: Block, envs: Envs) -> Array:
-            period, duration = block.tables.period, block.tables.duration[kind[envs]]
-            same = (period == period[segment[envs]][:, None]) & (
-                np.arange(len(period)) >= segment[envs][:, None]
-            )
-            steps: Array = (duration * same).sum(axis=1)
-            return steps
-
-        steps: Ints = self.gathered(later) - (self.state("clock") - self.state("entered"))
+        ahead = self.gathered(lambda block, envs: block.types.ahead[kind[envs], segment[envs]])
+        steps: Ints = ahead - (self.state("clock") - self.state("entered"))
         return steps
 
     def table_targets(self) -> Array:

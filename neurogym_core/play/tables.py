@@ -181,7 +181,9 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         reward=_as(pay.reward, np.float64),
         aborts=_as(pay.aborts, np.bool_),
         goto=_as(pay.goto, np.int16),
-        slot=_as(pay.slot, np.int8),
+        # Batches that are joined get segments that last no steps, with zeros, also where there
+        # is no slot 0.
+        slot=_as(pay.slot if pay.slot_names else np.full_like(pay.slot, -1), np.int8),
         outcome=_as(pay.outcome, np.int8),
         score=_as(pay.score, np.float64),
         window=_as(pay.window, np.bool_),
@@ -229,8 +231,10 @@ def _endless(batch: TrialBatch) -> Bools:
 
 
 def _limit(batch: TrialBatch, lengths: Wholes) -> Wholes:
-    """(n,) steps that trials may last; with an untimed period, all that are laid out."""
-    return lengths if batch.untimed else batch.interface.max_steps_of(lengths)
+    """(n,) steps that trials may last, which periods without a timer do not add to."""
+    endless = np.isin(batch.period, batch.untimed_places)
+    timed = lengths - batch.duration[:, endless].sum(axis=1)
+    return np.maximum(batch.interface.max_steps_of(timed), 1)
 
 
 def _scripts(batch: TrialBatch) -> tuple[Reals, Wholes, Reals]:

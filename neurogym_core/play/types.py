@@ -8,7 +8,7 @@ several times as fast as laying it out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,8 @@ from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Columns, Floats, Ints, Wholes
 from neurogym_core.trials.batch import TrialBatch
 
+FEW = 16
+"""Trials up to which their types are found one by one."""
 TRIED = 256
 """Types that are laid out before it is asked whether any of them come again."""
 COMBINATIONS = 1 << 20
@@ -79,6 +81,14 @@ class Types:
     def steps(self) -> Wholes:
         """(k,) steps that the oracle plays."""
         return self.path.sum(axis=1)  # type: ignore[no-any-return]
+
+    @cached_property
+    def ahead(self) -> Ints:
+        """(k, S) steps from the first one of a segment to the end of its period."""
+        period = self.batch.period
+        same = np.triu(period[:, None] == period)
+        steps: Ints = self.batch.duration @ same.T.astype(np.int64)
+        return steps
 
     @cached_property
     def durations(self) -> Mapping[str, Floats]:
@@ -152,6 +162,7 @@ class TypeIndex:
         combinations = math.prod(len(levels) for levels in self._levels)
         many = len(batch) > TRIED and 2 * len(batch) > self._asked
         self.useless = many or combinations > COMBINATIONS
+        self._by_values = {values: kind for kind, values in enumerate(_rows(columns))}
         self._type_of = np.full(1 if self.useless else combinations, -1)
         if not self.useless:
             self._type_of[self._codes(columns)[0]] = np.arange(len(batch))
@@ -169,13 +180,23 @@ class TypeIndex:
         """(n,) the type of each trial, -1 where it is not known."""
         if len(columns) != len(self._levels) or self.useless:
             return np.full(len(columns[0]), -1)
+        if len(columns[0]) <= FEW:
+            return np.array([self._by_values.get(values, -1) for values in _rows(columns)])
         code, known = self._codes(columns)
         return np.where(known, self._type_of[np.where(known, code, 0)], -1)
 
 
 def _flat(conditions: Columns) -> list[Array]:
     """All conditions as columns (n,)."""
-    return [part for values in conditions.values() for part in values.reshape(len(values), -1).T]
+    return [
+        part
+        for values in conditions.values()
+        for part in ([values] if values.ndim == 1 else values.reshape(len(values), -1).T)
+    ]
+
+
+def _rows(columns: list[Array]) -> Iterator[tuple[Any, ...]]:
+    return zip(*(values.tolist() for values in columns), strict=True)
 
 
 def _distinct(columns: list[Array]) -> tuple[Ints, Ints]:

@@ -51,7 +51,21 @@ class TaskVectorEnv(VectorEnv):
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self.stepper = Stepper(task, self.num_envs, seed, next_step=next_step)
         self._names = np.asarray(task.period_names)
-        self._last_reward = np.zeros(self.num_envs)
+        self._hooked = hooked(task) or task.actions.continuous
+        self._bind()
+
+    def _bind(self) -> None:
+        """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every step."""
+        plain = not self._hooked and self.autoreset_mode is AutoresetMode.NEXT_STEP
+        if plain and type(self).step is TaskVectorEnv.step:
+            self.step = self.stepper.kernel.vector_step  # type: ignore[method-assign]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "step"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
 
     # ------------------------------------------------------------------ Gymnasium
 
@@ -67,17 +81,14 @@ class TaskVectorEnv(VectorEnv):
         seed = _one_seed(seed, self.num_envs)
         super().reset(seed=seed)
         observations = self.stepper.reset(seed, read_options(options))
-        self._last_reward = np.zeros(self.num_envs)
         return observations, {"period": self.period}
 
     def step(self, actions: Any) -> VectorStepped:
         """One step of every env; see the class."""
-        task, stepper = self.task, self.stepper
-        if hooked(task) or task.actions.continuous:
-            result = self._step_with_hooks(checked_all(task, self.num_envs, actions))
+        if self._hooked:
+            result = self._step_with_hooks(checked_all(self.task, self.num_envs, actions))
         else:
-            result = stepper.kernel.vector_step(actions)
-        self._last_reward = result[1]
+            result = self.stepper.kernel.vector_step(actions)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and (result[2].any() or result[3].any()):
             self._add_final(result)
         return result
@@ -134,7 +145,7 @@ class TaskVectorEnv(VectorEnv):
     @property
     def last_reward(self) -> Array:
         """What the last step paid, (num_envs,); 0 after a reset."""
-        return self._last_reward.copy()
+        return self.stepper.kernel.last_reward.copy()
 
     @property
     def is_asked(self) -> Array:

@@ -32,7 +32,7 @@ def compile_layout(layout: Layout) -> TrialBatch:
         noise = _add_show(show, geometry, channels[show.channel], shown, noise)
     target, weight = _targets(layout, geometry)
     return TrialBatch(
-        interface=layout.interface, period_names=geometry.names, period=geometry.period, duration=_with_untimed(layout, geometry),
+        interface=layout.interface, period_names=geometry.names, period=geometry.period, duration=geometry.duration,
         shown=shown, noise=np.sqrt(noise, out=noise), target=target, weight=weight, conditions=layout.conditions,
         notes=dict(layout.notes),
         frames=tuple(frame for frames in layout.frames for frame in _frames(frames, geometry, layout.interface)),
@@ -72,16 +72,6 @@ def _unvisited(layout: Layout) -> frozenset[str]:
 def _may_close_early(span: Span, names: Sequence[str]) -> bool:
     """Whether a window may be over before the last period begins."""
     return span.periods[-1] != names[-1] or (span.stop is not None and len(span.periods) > 1)
-
-
-def _with_untimed(layout: Layout, geometry: Geometry) -> Array:
-    """Durations, where periods without a timer last as long as the trial may."""
-    duration = geometry.duration
-    for name in geometry.untimed:
-        last = geometry.first[geometry.names.index(name) + 1] - 1
-        limit = layout.interface.max_steps_of(duration.sum(axis=1))
-        duration[:, last] += np.maximum(limit - duration.sum(axis=1), 1)
-    return duration
 
 
 def _add_show(show: Show, geometry: Geometry, units: slice, shown: Array, noise: Array) -> Array:

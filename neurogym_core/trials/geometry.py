@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core.errors import TrialLayoutError
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.layout import Layout, Slot, Span, to_steps
 
@@ -26,7 +27,7 @@ class Geometry:
         self.dt = layout.dt
         self.names = layout.timeline.names
         self.untimed = layout.timeline.untimed
-        self.period_steps = [layout.timeline.steps[name] for name in self.names]
+        self.period_steps = _period_steps(layout)
         self._windows: dict[int, tuple[Span, list[Piece]]] = {}
         cuts = self._cuts(layout)
         self.edges = [self._edges(steps, cuts[p]) for p, steps in enumerate(self.period_steps)]
@@ -120,6 +121,19 @@ class Geometry:
         """Step of the trial on which each period starts when all are played in order, (n, P)."""
         steps = np.stack(self.period_steps, axis=1)
         return np.asarray(np.cumsum(steps, axis=1) - steps)
+
+
+def _period_steps(layout: Layout) -> list[Array]:
+    """Steps of every period, (n,) each; those without a timer are laid out for as long as the trial may last."""
+    timeline = layout.timeline
+    timed = sum((timeline.steps[name] for name in timeline.names if name not in timeline.untimed), np.zeros(layout.n, int))
+    if timeline.untimed == set(timeline.names) and None in layout.interface.limits:
+        raise TrialLayoutError(
+            f"No period of a trial of {layout.name} has a timer, so nothing ends it; expected a limit. "
+            "Make the task with max_duration=ms, or give a period a duration."
+        )
+    rest = np.maximum(layout.interface.max_steps_of(timed) - timed, 1)
+    return [rest if name in timeline.untimed else timeline.steps[name] for name in timeline.names]
 
 
 def spread_index(old: Array, new: Array) -> Array:

@@ -126,21 +126,26 @@ class Payoffs:
         """(n, P) what follows each period for the oracle."""
         exits = np.broadcast_to(self.period_then, (len(duration), len(self.period_then))).copy()
         played = duration > 0
+        period_steps = np.stack([duration[:, self.period == p].sum(axis=1) for p in range(len(self.period_then))], axis=1)
         for k in range(len(self.slot_names)):
             window = self.window[:, :, k] & played
             for p in range(len(self.period_then)):
-                closes = window[:, self.period == p].any(axis=1) & ~self._open_after(window, p)
+                closes = window[:, self.period == p].any(axis=1) & ~self._open_after(window, period_steps, p)
                 leaves = closes & (self.target_goto[:, k] != STAY)
                 exits[leaves, p] = self.target_goto[leaves, k]
         return exits
 
-    def _open_after(self, window: Array, p: int) -> Array:
-        """Whether the window goes on in the period that follows `p` when time runs out."""
-        then = self.period_then[p]
-        following = p + 1 if then == STAY else then
-        if following < 0:
-            return np.zeros(len(window), bool)
-        return np.asarray(window[:, self.period == following].any(axis=1))
+    def _open_after(self, window: Array, period_steps: Array, p: int) -> Array:
+        """Whether the window goes on, (n,), in the period that trials come to when the time of period `p` runs out."""
+        n_periods, rows = len(self.period_then), np.arange(len(window))
+        follows = np.where(self.period_then == STAY, np.arange(1, n_periods + 1), self.period_then)
+        follows[follows == n_periods] = END
+        following = np.full(len(window), follows[p])
+        for _ in range(n_periods):  # periods of 0 steps are passed over
+            passed = (following >= 0) & (period_steps[rows, following] == 0)
+            following = np.where(passed, follows[following], following)
+        stays: Array = (following >= 0) & (window & (self.period == following[:, None])).any(axis=1)
+        return stays
 
 
 def build_payoffs(layout: Layout, geometry: Geometry) -> Payoffs:

@@ -6,16 +6,19 @@ described. What varies from trial to trial varies with the conditions u0 … u3,
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from neurogym_core import Task, Uniform, parse
+from neurogym_core import END, STAY, Axis, Task, Uniform, parse
+from neurogym_core.trials.record import Outcome
 
 N_CONDITIONS = 4
 PERIODS = ("a", "b", "c", "d", "e")
@@ -65,6 +68,10 @@ class Description:
     weights: list[dict] = field(default_factory=list)
     holds: list[dict] = field(default_factory=list)
     slots: list[dict] = field(default_factory=list)
+    drawn: str | None = None
+    """Conditions depend on those of the trial before (``"before"``), or on its outcome (``"outcomes"``)."""
+    untimed: str | None = None
+    """A period without a timer."""
 
     @property
     def noisy(self) -> bool:
@@ -115,7 +122,7 @@ class Described(Task):
             "slot": slot["slot"],
             "then": slot["then"],
             "needs": slot["needs"],
-            "miss": slot["miss"],
+            "miss": self._of(trial, slot["miss"]),
             **self._span(trial, slot),
         }
         if slot["kind"] == "answer":
@@ -123,24 +130,25 @@ class Described(Task):
             trial.answer(
                 slot["group"],
                 np.clip(which, -1 if self.description.rest else 0, k - 1),
-                correct=slot["correct"],
-                error=slot["error"],
+                correct=self._of(trial, slot["correct"]),
+                error=self._of(trial, slot["error"]),
                 **common,
             )
         elif slot["kind"] == "mask":
             mask = np.stack([np.asarray(below.of(trial)) for below in slot["mask"]], axis=-1)
             if not self.description.rest:
                 mask[..., 0] |= ~mask.any(axis=-1)  # who cannot rest is never right to
-            trial.answer(slot["group"], mask, correct=slot["correct"], error=slot["error"], **common)
+            pays = {name: self._of(trial, slot[name]) for name in ("correct", "error")}
+            trial.answer(slot["group"], mask, **pays, **common)
         elif slot["kind"] == "timed":
-            ms, tolerance = slot["ms"].of(trial), slot["tolerance"]
+            ms, tolerance = slot["ms"].of(trial), self._of(trial, slot["tolerance"])
             trial.answer_at(
                 slot["group"],
                 ms,
                 tolerance=tolerance,
                 index=slot["index"],
                 pays=slot["pays"],
-                correct=slot["correct"],
+                correct=self._of(trial, slot["correct"]),
                 **common,
             )
         else:
@@ -161,7 +169,36 @@ class Described(Task):
         return {"during": said["during"], **moments}
 
 
-def task_of(description: Description, batched: bool = True, **made_with: Any) -> Task:
+class Carried(Described):
+    """What is drawn for a trial depends on the session and the trial before."""
+
+    def new_session(self, session, rng):
+        session.level = rng.random(len(session))
+
+    def draw(self, session, rng):
+        drawn = self.draw_conditions(rng, len(session))
+        session.level = (session.level + drawn["u0"]) % 1
+        return {**drawn, "u0": session.level, "u1": np.where(session.trial == 0, 0.0, drawn["u1"])}
+
+
+class Answering(Described):
+    """What is drawn for a trial depends on what became of the one before, and on what was drawn for it."""
+
+    reads_outcomes = True
+
+    def draw(self, session, rng):
+        drawn, previous = self.draw_conditions(rng, len(session)), session.previous
+        before = previous.get("u1", np.zeros(len(session)))
+        u0 = after(previous["outcome"], previous["reward"], previous["choice"], before)
+        return {**drawn, "u0": np.where(session.trial == 0, drawn["u0"], u0)}
+
+
+def after(outcome, reward, choice, u1):
+    """u0 of the trial that comes after one of which this became."""
+    return (0.17 * outcome + 0.07 * np.asarray(reward) + 0.031 * np.asarray(choice) + 0.5 * np.asarray(u1)) % 1
+
+
+def task_of(description: Description, batched: bool = True, mixed_in: tuple[type, ...] = (), **made_with: Any) -> Task:
     """A task of a class of its own, because `timing` and `rewards` belong to classes."""
     said = {
         "timing": description.timing,
@@ -169,7 +206,10 @@ def task_of(description: Description, batched: bool = True, **made_with: Any) ->
         "description": description,
         "batched": batched,
     }
-    cls = type("Described", (Described,), said)
+    base = {None: Described, "before": Carried, "outcomes": Answering}[description.drawn]
+    cls = type(base.__name__, (*mixed_in, base), said)
+    # Classes that are made here are not found by name: pickles hold what they are made of.
+    cls.__reduce__ = lambda self: (partial(task_of, description, batched, mixed_in, **made_with), ())
     return cls(
         dt=description.dt, trials_per_session=description.trials_per_session, max_duration=description.max_duration,
         abort_ends_trial=description.abort_ends_trial, **made_with,
@@ -195,16 +235,19 @@ def varying(draw, low, high):
 
 
 def where():
-    return st.one_of(st.none(), st.none(), st.builds(Below, st.sampled_from([0.3, 0.5, 0.8]), indices))
+    """In which trials: all, or some, or very few, as catch trials."""
+    return st.one_of(st.none(), st.none(), st.builds(Below, st.sampled_from([0.03, 0.3, 0.5, 0.8]), indices))
 
 
 @st.composite
-def descriptions(draw, fixed=False, jumps=True):
+def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
     """Any task.
 
     Args:
         fixed: no duration is drawn: they are constant, or follow from conditions.
         jumps: whether trials may leave the order of their periods.
+        drawn: what the draw of a trial may depend on.
+        untimed: whether a period may be without a timer.
     """
     dt = draw(st.sampled_from([100.0, 50.0, 20.0, 16.0, 7.5]))
     periods = PERIODS[: draw(st.integers(1, 4))]
@@ -213,7 +256,7 @@ def descriptions(draw, fixed=False, jumps=True):
         kinds = ["constant", "computed"] if fixed else ["constant", "uniform", "choice", "exponential", "computed"]
         kind = draw(st.sampled_from(kinds))
         low = draw(st.integers(0, 4))
-        high = low + draw(st.integers(0, 5))
+        high = low + draw(st.sampled_from([0, 1, 2, 3, 5, 40] if jumps else [0, 1, 2, 3, 5]))
         least[name] = low
         if kind == "constant":
             timing[name] = low * dt
@@ -230,6 +273,10 @@ def descriptions(draw, fixed=False, jumps=True):
         computed.pop(name, None)
         least[name] = draw(st.integers(1, 4))
         timing[name] = least[name] * dt
+    free = draw(st.sampled_from([None, None, *periods])) if untimed else None
+    if free is not None:
+        timing[free], least[free] = math.inf, 1
+        computed.pop(free, None)
     then = draw(_then(periods, least)) if jumps else {}
     said = Description(
         dt=dt, periods=periods, timing=timing, computed=computed, least=least, then=then,
@@ -238,9 +285,11 @@ def descriptions(draw, fixed=False, jumps=True):
         trials_per_session=draw(st.sampled_from([None, 1, 3])),
         max_duration=draw(st.sampled_from([None, None, 6.0 * dt])) if jumps else None,
         rewards=draw(st.fixed_dictionaries({"abort": numbers, "correct": numbers, "error": numbers, "miss": numbers})),
+        drawn=draw(st.sampled_from(drawn)), untimed=free,
     )  # fmt: skip
     said.shows.extend(draw(st.lists(_shows(said), max_size=4)))
-    said.frames.extend(draw(st.lists(_frames(said), max_size=2)))
+    frames = draw(st.lists(_frames(said), max_size=2))
+    said.frames.extend(frames if said.untimed is None else [])  # frames lie on a clock
     said.weights.extend(draw(st.lists(_weights(said), max_size=2)))
     said.slots.extend(
         _askable(said, draw(st.lists(_slots(said, jumps), max_size=3, unique_by=lambda slot: slot["group"])))
@@ -271,6 +320,8 @@ def _spans(draw, said):
     if draw(st.booleans()):
         during = tuple(sorted(draw(st.sets(st.sampled_from(said.periods), min_size=1))))
         return {"during": during[0] if len(during) == 1 else during, "where": draw(where())}
+    if said.untimed in during:
+        return {"during": during, "where": draw(where())}
     edges = st.one_of(st.none(), varying(-1.0 * said.dt, 12.0 * said.dt), st.floats(0, 800, width=16))
     return {"during": during, "start": draw(edges), "stop": draw(edges), "where": draw(where())}
 
@@ -315,9 +366,12 @@ def _slots(draw, said, jumps):
     k = GROUPS[group]
     first = draw(st.sampled_from([p for p, name in enumerate(said.periods) if said.least[name]]))
     last = draw(st.integers(first, len(said.periods) - 1))
+    timed = said.untimed not in said.periods[first : last + 1]
     start = draw(st.one_of(st.none(), varying(0.0, (said.least[said.periods[first]] - 1) * said.dt)))
     stop = None
-    if draw(st.booleans()):
+    if not timed:
+        start = None
+    elif draw(st.booleans()):
         begin = start if start is not None else Varying(0.0, 0.0, 0)
         length = draw(st.integers(1, 5)) * said.dt
         stop = Varying(begin.low + length, begin.high + length, begin.index)
@@ -328,13 +382,13 @@ def _slots(draw, said, jumps):
         then = draw(st.one_of(st.sampled_from(["end", "wait"]), by_outcome, place))
     else:
         then = "end" if last == len(said.periods) - 1 else "wait"
-    kind = draw(st.sampled_from(["answer", "answer", "mask", "timed", "pay"]))
+    kind = draw(st.sampled_from(["answer", "answer", "mask", "timed" if timed else "mask", "pay"]))
     if jumps and kind == "pay" and draw(st.booleans()):
         then = tuple(draw(place) for _ in range(k))
     jumping = not (then == "wait" or (then == "end" and last == len(said.periods) - 1))
     if not jumps and kind == "pay" and draw(st.booleans()):
         then = "wait"
-    own = st.one_of(st.none(), numbers)
+    own = st.one_of(st.none(), numbers, varying(-2.0, 2.0))
     return {
         "group": group,
         "slot": draw(st.sampled_from([None, None, "joined"])),
@@ -349,7 +403,7 @@ def _slots(draw, said, jumps):
         "which": draw(varying(-1.0, k - 0.125)),
         "mask": [Below(draw(moments), draw(indices)) for _ in range(k)],
         "ms": draw(varying(0.0, 8.0 * said.dt)),
-        "tolerance": draw(st.integers(0, 3)) * said.dt,
+        "tolerance": draw(st.one_of(st.integers(0, 3).map(lambda steps: steps * said.dt), varying(0.0, 3.0 * said.dt))),
         "index": draw(st.integers(0, k - 1)),
         "pays": draw(st.sampled_from([None, squared])),
         "amounts": [draw(numbers) for _ in range(3)],
@@ -387,6 +441,90 @@ def _askable(said: Description, slots: list[dict]) -> list[dict]:
 def _places(then: Any) -> set[str]:
     named = {then} if isinstance(then, str) else set(then.values()) if isinstance(then, dict) else set(then)
     return named - {"end", "wait"}
+
+
+# ---------------------------------------------------------------------- hooks, continuous actions
+
+
+class Hooks:
+    """Hooks that remember, draw numbers, pay, end trials and decide outcomes; a mixin."""
+
+    memory = {"acts": 0, "luck": (0.0, 0.0)}
+
+    def step_action(self, now, action):
+        continuous = self.actions.continuous
+        acted = (np.abs(action) > 0.3).any(axis=1) if continuous else np.asarray(action) > 0
+        now.memory["acts"] = now.memory["acts"] + acted
+        now.memory["luck"] = now.memory["luck"] + now.rng.random((now.n, 2))
+        acts = now.memory["acts"]
+        reward = np.where(now.in_period("a"), now.memory["luck"][:, 0], now.remaining / 1000)
+        return reward, np.where(acts >= 4, END, STAY), np.where(acts == 3, Outcome.CORRECT, Outcome.NONE)
+
+    def step_observation(self, now, obs):
+        obs[:, 0] += now.memory["luck"][:, 1] + now.elapsed / 1000 + now.conditions["u0"]
+        return obs
+
+    def step_target(self, now):
+        return np.where((now.memory["acts"] % 2 == 0).reshape(-1, *[1] * (now.target.ndim - 1)), now.target, 0)
+
+
+class Steered(Task):
+    """Continuous actions, judged when they trigger, or where `trigger` is None when the window closes."""
+
+    trigger: float | None = 0.5
+    graded: bool = False
+    then: str = "end"
+    drawn: bool = False
+    timing = {"a": parse({"uniform": [100, 400]}), "b": 500, "c": 100}
+    rewards = {"abort": -0.25, "miss": -0.5, "error": -0.125}
+
+    def define(self):
+        self.observe(**CHANNELS)
+        self.act(level=Axis(-1, 1, rest=0, trigger=self.trigger), beside=Axis(-2, 2))
+        self.vary(u0=Uniform(0, 1), u1=Uniform(0, 1))
+
+    def new_session(self, session, rng):
+        session.level = rng.random(len(session))
+
+    def draw(self, session, rng):
+        drawn = self.draw_conditions(rng, len(session))
+        return {**drawn, "u0": (session.level + drawn["u0"]) / 2} if self.drawn else drawn
+
+    def new_trial(self, trial):
+        trial.periods("a", "b", "c")
+        trial.show("lamp", trial.u0, during=("a", "b"), noise=1.0, where=trial.u1 < 0.3)
+        trial.show("dots", trial.u1[:, None] * [1, 2, 3], during="b", start=100)
+        trial.hold(during="a", then="restart", where=trial.u0 < 0.5)
+        pays = {"pays": squared} if self.graded else {}
+        wanted = np.stack([trial.u0, 0.5 - trial.u1], axis=1)
+        trial.answer("level", wanted[:, :1], during="b", tolerance=0.1 + trial.u1, then=self.then, **pays)
+
+
+class HookedSteered(Hooks, Steered):
+    """The same with hooks."""
+
+
+@st.composite
+def steered(draw):
+    """Tasks of continuous actions; `made_with` of their class."""
+    trigger = draw(st.sampled_from([0.5, None]))
+    then = draw(st.sampled_from(["end", "c", "a", "wait"]))
+    rest = {"drawn": draw(st.booleans()), "graded": draw(st.booleans())}
+    sessions = {"trials_per_session": draw(st.sampled_from([None, 1, 3])), "abort_ends_trial": draw(st.booleans())}
+    return {"trigger": trigger, "then": then, **rest, **sessions}
+
+
+@st.composite
+def tasks(draw, hooks=True):
+    """Tasks of every kind: discrete or continuous, with hooks or without, whose trials share types or do not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        hooked = (Hooks,) if hooks and draw(st.booleans()) else ()
+        if draw(st.sampled_from([False, False, False, True])):
+            return (HookedSteered if hooked else Steered)(**draw(steered()))
+        said = draw(descriptions(drawn=(None, None, "before", "outcomes"), untimed=True))
+        few = {f"u{k}": {"choice": [0.2, 0.7]} for k in range(N_CONDITIONS)}
+        return task_of(said, mixed_in=hooked, **({"conditions": few} if draw(st.booleans()) else {}))
 
 
 # ---------------------------------------------------------------------- tests of them

@@ -12,7 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from neurogym_core.trials.layout import END, STAY, Layout, Slot, Span
+from neurogym_core.trials.noise import gaussian
 
 RESTARTS_GUARD = 1000
 """No trial of these tests jumps over so many empty periods in a row."""
@@ -25,6 +28,9 @@ def steps_of(ms: float, dt: float) -> int:
 
 class WrittenTrial:
     """One of the trials that `new_trial` laid out: what is seen, asked and right on each step of each period."""
+
+    serial = 0
+    """Number of the trial among all that a seed gives; noise belongs to it."""
 
     def __init__(self, layout: Layout, i: int) -> None:
         self.trial, self.i = layout, i
@@ -49,7 +55,9 @@ class WrittenTrial:
     @property
     def limit(self) -> int:
         """Steps after which the trial is over, whatever happens."""
-        return self._limit_of(sum(self.length))
+        untimed = self.trial.timeline.untimed
+        timed = sum(steps for name, steps in zip(self.names, self.length, strict=True) if name not in untimed)
+        return max(self._limit_of(timed), 1)
 
     # ------------------------------------------------------------------ where a span holds
 
@@ -221,9 +229,9 @@ class WrittenTrial:
             if not self.asks(name):
                 continue
             opens = any(self.is_open(name, p, k) for k in range(self.length[p]))
-            goes_on = self.following(p)
-            stays_open = goes_on is not None and any(
-                self.is_open(name, goes_on, k) for k in range(self.length[goes_on])
+            coming = self.enter(self.following(p))
+            stays_open = coming is not None and any(
+                self.is_open(name, coming[0], k) for k in range(self.length[coming[0]])
             )
             target = self._target_leads(name)
             if opens and not stays_open and target != STAY:
@@ -304,6 +312,12 @@ class Subject:
     def observation(self) -> list[float]:
         return self.written.observation(*self.here)
 
+    def noisy_observation(self, key: int) -> np.ndarray:
+        """What is seen with the noise of a seed: numbers that belong to this trial and this step of it."""
+        units = slice(0, self.written.task.channels.size)
+        numbers = gaussian(key, np.array([self.written.serial]), np.array([self.clock]), units)[0]
+        return np.asarray(self.observation) + self.written.noise_sd(*self.here) * numbers
+
     @property
     def target(self) -> int:
         return self.written.target(*self.here)
@@ -345,6 +359,8 @@ class Subject:
 
     def _next_step(self) -> tuple[int, int] | None:
         p, k = self.here
+        if self.written.names[p] in self.written.trial.timeline.untimed:
+            return p, k + 1
         return (p, k + 1) if k + 1 < self.written.length[p] else self.written.enter(self.written.following(p))
 
     def _act(self, action: int) -> tuple[float, int]:

@@ -14,7 +14,7 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.play.dataset import Chunk, Part
 from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
-from neurogym_core.play.types import types_of
+from neurogym_core.play.types import Types
 from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.noise import key_of
@@ -142,7 +142,7 @@ def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
             "Record while it plays: run(…)."
         )
     rows = np.arange(len(batch))
-    part = Part(types_of(batch), Steps(rows, rows, batch.path), rows, np.zeros_like(rows), batch.conditions, rows)
+    part = Part(Types(batch), Steps(rows, rows, batch.path), rows, np.zeros_like(rows), batch.conditions, rows)
     return Chunk((part,), (len(batch), int(batch.steps.max())), key_of(np.random.SeedSequence(seed)))
 
 
