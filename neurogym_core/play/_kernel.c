@@ -4,9 +4,12 @@
    same bits. What it does not take on trust:
    - Tables are copied when a block is attached, and every index in them is checked then.
    - Where the envs stand is this file's own. What Python sets there is checked before it is used.
-   - Logs are arrays that Python made and could change at any time. Their sizes cannot change (see `carved` in
-     blocks.py), and no index is read from them but types of trials, which are checked.
-   - Actions, and what hooks give, are checked on every step. */
+   - Logs are arrays that Python made and could change at any time. They must lie in bytearrays (see `carved` in
+     blocks.py), which stay locked, and no index is read from them but types of trials, which are checked.
+   - Actions, and what hooks give, are checked on every step.
+   - Whatever can run Python (a callback, an attribute, a number's __index__, making a dict) may attach other blocks and
+     set any state: no pointer to rules is kept across it. Other threads run during a step of many envs only, and
+     then nothing but `get` is answered. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -35,68 +38,103 @@ static const int BADNESS[OUTCOMES] = {0, 1, 4, 5, 3, 2};
 #define MANY 256         /* envs from which on other threads may run during a step */
 #define NOISE_CELLS 16385
 #define MANY_BLOCKS 4096 /* blocks that a kernel holds at most; more is a mistake */
+#define MANY_SEGMENTS 32000
+#define MANY_UNITS (1 << 22)
 
 /* ------------------------------------------------------------------ arrays from Python */
 
+/* Memory of an array. Python can free it at any time (ndarray.resize, ndarray.data, ndarray.__setstate__), whoever
+   holds a reference or a buffer of the array; so `hold` is for memory that is read before Python runs again, and `lock`
+   for memory that is used later too. */
 typedef struct {
-    Py_buffer view;
-    int held;
+    struct {
+        void *buf;
+        Py_ssize_t len; /* bytes */
+    } view;
+    PyObject *object;
+    Py_buffer lock;
 } Array;
 
 static void release(Array *array)
 {
-    if (array->held)
-        PyBuffer_Release(&array->view);
-    array->held = 0;
+    Py_CLEAR(array->object);
+    if (array->lock.obj != NULL)
+        PyBuffer_Release(&array->lock);
 }
 
-static int same_format(const char *format, char kind)
+/* The product of two sizes; PY_SSIZE_T_MAX, which no array has, where it is too large. */
+static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b)
 {
-    char c;
-    if (format == NULL)
-        return kind == 'B';
-    if (*format == '<' || *format == '=' || *format == '@')
-        ++format;
-    c = *format;
-    if (c == '\0' || format[1] != '\0')
-        return 0;
-    if (kind == 'q')
-        return c == 'q' || (c == 'l' && sizeof(long) == 8);
-    if (kind == 'i')
-        return c == 'i' || (c == 'l' && sizeof(long) == 4);
-    if (kind == '?')
-        return c == '?' || c == 'B' || c == 'b';
-    return c == kind;
+    return b == 0 || a <= PY_SSIZE_T_MAX / b ? a * b : PY_SSIZE_T_MAX;
 }
 
-/* Hold a C-contiguous array of `count` items (any number if negative) of a kind. */
+static int same_type(PyArrayObject *array, char kind, Py_ssize_t size)
+{
+    const char group = kind == '?' ? 'b' : kind == 'd' || kind == 'f' ? 'f' : 'i';
+    return PyArray_DESCR(array)->kind == group && PyArray_ITEMSIZE(array) == size && PyArray_ISNOTSWAPPED(array);
+}
+
+/* Hold a C-contiguous array of `count` items (any number if negative) of a kind. Calls nothing in Python. */
 static int hold(Array *array, PyObject *object, const char *name, char kind, Py_ssize_t size, Py_ssize_t count,
                 int writable)
 {
-    int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
-    if (PyObject_GetBuffer(object, &array->view, flags) < 0)
-        return -1;
-    array->held = 1;
-    if (array->view.itemsize != size || !same_format(array->view.format, kind)) {
-        PyErr_Format(PyExc_TypeError, "%s has items of format %s; expected '%c'.", name,
-                     array->view.format ? array->view.format : "?", kind);
+    PyArrayObject *values = (PyArrayObject *)object;
+    if (!PyArray_Check(object) || !same_type(values, kind, size)) {
+        PyErr_Format(PyExc_TypeError, "%s is no array of items of format '%c'.", name, kind);
         return -1;
     }
-    if (count >= 0 && array->view.len != count * size) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd items; expected %zd.", name, array->view.len / size, count);
+    if (!(writable ? PyArray_ISCARRAY(values) : PyArray_ISCARRAY_RO(values))) {
+        PyErr_Format(PyExc_ValueError, "%s is not contiguous, not aligned, or cannot be written.", name);
         return -1;
     }
+    if (count >= 0 && PyArray_SIZE(values) != count) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd items; expected %zd.", name, (Py_ssize_t)PyArray_SIZE(values), count);
+        return -1;
+    }
+    array->object = Py_NewRef(object);
+    array->view.buf = PyArray_DATA(values);
+    array->view.len = PyArray_SIZE(values) * size;
     return 0;
 }
 
-static int hold_attribute(Array *array, PyObject *owner, const char *name, char kind, Py_ssize_t size,
-                          Py_ssize_t count, int writable)
+/* Hold an array for longer: its memory must be of a bytearray (see `carved` in blocks.py), which is locked. */
+static int lock(Array *array, PyObject *object, const char *name, char kind, Py_ssize_t size, Py_ssize_t count)
+{
+    PyObject *root = object;
+    const char *begin, *at;
+    if (hold(array, object, name, kind, size, count, 1) < 0)
+        return -1;
+    for (int depth = 0; root != NULL && depth < 16; ++depth) {
+        if (PyArray_Check(root))
+            root = PyArray_BASE((PyArrayObject *)root);
+        else if (PyMemoryView_Check(root))
+            root = PyMemoryView_GET_BUFFER(root)->obj;
+        else
+            break;
+    }
+    if (root == NULL || !PyByteArray_CheckExact(root)) {
+        PyErr_Format(PyExc_TypeError, "%s does not lie in a bytearray; blocks make such arrays.", name);
+        return -1;
+    }
+    if (PyObject_GetBuffer(root, &array->lock, PyBUF_WRITABLE) < 0)
+        return -1;
+    begin = array->lock.buf, at = array->view.buf;
+    if (array->view.len && (at < begin || at - begin > array->lock.len - array->view.len)) {
+        PyErr_Format(PyExc_ValueError, "%s lies outside of its bytearray.", name);
+        return -1;
+    }
+    Py_CLEAR(array->object);
+    return 0;
+}
+
+static int lock_attribute(Array *array, PyObject *owner, const char *name, char kind, Py_ssize_t size,
+                          Py_ssize_t count)
 {
     PyObject *object = PyObject_GetAttrString(owner, name);
     int failed;
     if (object == NULL)
         return -1;
-    failed = hold(array, object, name, kind, size, count, writable);
+    failed = lock(array, object, name, kind, size, count);
     Py_DECREF(object);
     return failed;
 }
@@ -212,7 +250,7 @@ static int copy_tables(Rules *r, Array *t)
                                                4 * whole + bytes + 64);
 #define DATA(type, index) ((const type *)t[index].view.buf)
 #define TAKE(field, type, count) r->field = (type *)at; at += (size_t)(count) * sizeof(type)
-#define COPY(field, type, index, count) TAKE(field, type, count); memcpy(r->field, t[index].view.buf, (size_t)(count) * sizeof(type))
+#define COPY(field, type, index, count) TAKE(field, type, count); memcpy(r->field, t[index].view.buf, (size_t)t[index].view.len)
     if (at == NULL) {
         PyErr_NoMemory();
         return -1;
@@ -304,13 +342,14 @@ static int copy_tables(Rules *r, Array *t)
 static int read_tables(Rules *r, PyObject *tables)
 {
     Array held[TABLES];
-    Py_ssize_t shape[3], counts[TABLES], sds[3], U, S;
-    PyObject *value;
+    PyObject *objects[TABLES], *value;
+    Py_ssize_t shape[3], counts[TABLES], sds[3], k, U, S, each;
     int failed = -1;
     memset(held, 0, sizeof held);
+    memset(objects, 0, sizeof objects);
     if (shape_of(tables, "reward", 3, shape) < 0)
         return -1;
-    r->types = shape[0], S = r->segments = shape[1], r->actions = shape[2];
+    k = r->types = shape[0], S = r->segments = shape[1], r->actions = shape[2];
     if (shape_of(tables, "graded", 3, shape) < 0)
         return -1;
     r->slots = shape[1], r->grades = shape[2];
@@ -327,39 +366,48 @@ static int read_tables(Rules *r, PyObject *tables)
         return -1;
     r->sd_per_type = sds[0] != 1;
     r->continuous = r->dimensions > 0;
-    if (r->types < 1 || S < 1 || r->actions < 1 || r->types > (1 << 28) || S > 32000 || r->actions > (1 << 24) ||
-        r->slots > 127 || r->periods < 1 || U < 1 || U > (1 << 24)) {
+    if (k < 1 || S < 1 || r->actions < 1 || k > (1 << 28) || S > MANY_SEGMENTS || r->actions > (1 << 24) ||
+        r->slots > 127 || r->periods < 1 || U < 1 || U > MANY_UNITS) {
         PyErr_SetString(PyExc_ValueError, "tables are empty, or too large to be played.");
         return -1;
     }
+    each = times(k, r->slots);
     for (int i = 0; i < TABLES; ++i)
-        counts[i] = i <= T_ENDLESS ? S : i <= T_TARGET ? r->types * S : i <= T_SCORE ? r->types * S * r->actions
-                                                                                     : r->types * r->slots;
+        counts[i] = i <= T_ENDLESS ? S : i <= T_TARGET ? times(k, S) : i <= T_SCORE ? times(times(k, S), r->actions) : each;
     counts[T_ENTRY] = r->periods;
-    counts[T_LIMIT] = counts[T_BEST] = r->types;
-    counts[T_SHOWN] = r->types * S * U;
-    counts[T_SD] = (r->sd_per_type ? r->types : 1) * S * U;
-    counts[T_SCRIPT] = r->script_rows * U;
-    counts[T_WINDOW] = r->types * S * r->slots;
-    counts[T_GRADED] = r->types * r->slots * r->grades;
+    counts[T_LIMIT] = counts[T_BEST] = k;
+    counts[T_SHOWN] = times(times(k, S), U);
+    counts[T_SD] = times(times(r->sd_per_type ? k : 1, S), U);
+    counts[T_SCRIPT] = times(r->script_rows, U);
+    counts[T_WINDOW] = times(times(k, S), r->slots);
+    counts[T_GRADED] = times(each, r->grades);
     counts[T_NEEDS] = counts[T_FIRST_ACTION] = r->slots;
-    for (int i = 0; i < TABLES; ++i) {
-        if (i == T_TARGET && r->continuous)
-            continue; /* targets of continuous actions are Python's business */
-        if (hold_attribute(&held[i], tables, TABLE[i].name, TABLE[i].kind, TABLE[i].size, counts[i], 0) < 0)
-            goto done;
-    }
+    /* First all that may run Python, then the memory of the arrays. */
     value = PyObject_GetAttrString(tables, "dt");
     r->dt = value == NULL ? -1 : PyFloat_AsDouble(value);
     Py_XDECREF(value);
-    value = PyErr_Occurred() ? NULL : PyObject_GetAttrString(tables, "trigger");
+    if (PyErr_Occurred())
+        return -1;
+    value = PyObject_GetAttrString(tables, "trigger");
     r->trigger = value == NULL ? -1 : PyObject_IsTrue(value);
     Py_XDECREF(value);
-    if (!PyErr_Occurred())
-        failed = copy_tables(r, held);
-done:
+    if (r->trigger < 0)
+        return -1;
     for (int i = 0; i < TABLES; ++i)
+        if ((objects[i] = PyObject_GetAttrString(tables, TABLE[i].name)) == NULL)
+            goto done;
+    for (int i = 0; i < TABLES; ++i) {
+        if (i == T_TARGET && r->continuous)
+            continue; /* targets of continuous actions are Python's business */
+        if (hold(&held[i], objects[i], TABLE[i].name, TABLE[i].kind, TABLE[i].size, counts[i], 0) < 0)
+            goto done;
+    }
+    failed = copy_tables(r, held);
+done:
+    for (int i = 0; i < TABLES; ++i) {
         release(&held[i]);
+        Py_XDECREF(objects[i]);
+    }
     return failed;
 }
 
@@ -384,15 +432,16 @@ static int read_log(Rules *r, PyObject *block)
         {"slot_time", 'd', 8, 1}, {"slot_score", 'd', 8, 1}, {"values", 'd', 8, 2},
     };
     PyObject *log;
-    if (hold_attribute(&r->arrays[KIND], block, "kind", 'q', 8, -1, 0) < 0)
+    if (lock_attribute(&r->arrays[KIND], block, "kind", 'q', 8, -1) < 0)
         return -1;
     r->rows = r->arrays[KIND].view.len / 8;
     log = PyObject_GetAttrString(block, "log");
     if (log == NULL)
         return -1;
     for (int i = 0; i < KIND; ++i) {
-        Py_ssize_t count = r->rows * (LOG[i].per_slot ? r->slots : 1) * (LOG[i].per_slot == 2 ? r->dimensions : 1);
-        if (hold_attribute(&r->arrays[i], log, LOG[i].name, LOG[i].kind, LOG[i].size, count, 1) < 0) {
+        Py_ssize_t count = times(r->rows, LOG[i].per_slot ? r->slots : 1);
+        count = times(count, LOG[i].per_slot == 2 ? r->dimensions : 1);
+        if (lock_attribute(&r->arrays[i], log, LOG[i].name, LOG[i].kind, LOG[i].size, count) < 0) {
             Py_DECREF(log);
             return -1;
         }
@@ -495,6 +544,16 @@ static int fail(int code)
     else
         PyErr_SetString(PyExc_ValueError, "A hook or a continuous action gave values that the tables do not have.");
     return -1;
+}
+
+/* Whether the kernel was made (and not cleared) and no other thread is in a step of it; else an error. */
+static int idle(const Kernel *kernel)
+{
+    if (kernel->n && !kernel->busy)
+        return 1;
+    PyErr_SetString(PyExc_RuntimeError, kernel->n ? "The env was used from two threads at once; give each its own env."
+                                                  : "The kernel was not made; call Kernel(...).");
+    return 0;
 }
 
 static Rules *rules_of(const Kernel *kernel, int64_t block)
@@ -801,12 +860,12 @@ static int begin_next(Kernel *kernel, const Py_ssize_t *envs, Py_ssize_t count)
             r = rules_of(kernel, index);
         }
         if (r == NULL)
-            return fail(BAD_STATE);
+            goto outside;
         row = r->stride == 1 ? r->cursor : kernel->places[env].row + r->stride;
         if (r->stride && IN(row, 0, (int64_t)r->rows)) {
             r->cursor = row + 1;
             if (begin(kernel, env, index, row) != FINE)
-                return fail(BAD_STATE);
+                goto outside;
         } else {
             PyObject *number = PyLong_FromSsize_t(env);
             if (dry == NULL)
@@ -825,6 +884,9 @@ static int begin_next(Kernel *kernel, const Py_ssize_t *envs, Py_ssize_t count)
     Py_DECREF(dry);
     Py_XDECREF(result);
     return result == NULL ? -1 : 0;
+outside:
+    Py_XDECREF(dry);
+    return fail(BAD_STATE);
 }
 
 static int deal_all(Kernel *kernel)
@@ -988,8 +1050,9 @@ static int play(Kernel *kernel, const int64_t *actions, const Given *given, Resu
     for (Py_ssize_t env = 0; env < kernel->n; ++env) {
         Place *place = &kernel->places[env];
         const Rules *r = rules_at(kernel, place);
+        const int64_t action = actions[env];
         int over, code;
-        if (r == NULL || !IN(actions[env], 0, (int64_t)r->actions))
+        if (r == NULL || !IN(action, 0, (int64_t)r->actions))
             return BAD_STATE;
         target[env] = r->spots[place->here].target;
         period[env] = r->spots[place->here].period;
@@ -999,7 +1062,7 @@ static int play(Kernel *kernel, const int64_t *actions, const Given *given, Resu
             ended[env] = 0;
             continue;
         }
-        code = advance_one(kernel, env, actions[env], given, &reward[env], &over);
+        code = advance_one(kernel, env, action, given, &reward[env], &over);
         if (code != FINE)
             return code;
         ended[env] = (npy_bool)over;
@@ -1026,10 +1089,7 @@ static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, 
 {
     Py_ssize_t few[64], *envs = few, count = 0;
     int code, failed = -1;
-    if (kernel->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "The env was stepped from two threads at once; give each its own env.");
-        return -1;
-    }
+    int64_t *own = NULL; /* actions that other threads cannot change */
     results->reward = empty(kernel->n, NPY_FLOAT64);
     results->ended = empty(kernel->n, NPY_BOOL);
     results->over = zeros(kernel->n, NPY_BOOL);
@@ -1037,14 +1097,17 @@ static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, 
     results->period = empty(kernel->n, NPY_INT64);
     if (kernel->n > 64)
         envs = PyMem_Malloc((size_t)kernel->n * sizeof *envs);
-    if (envs == NULL)
+    if (kernel->n >= MANY && given == NULL)
+        own = PyMem_Malloc((size_t)kernel->n * sizeof *own);
+    if (envs == NULL || (kernel->n >= MANY && given == NULL && own == NULL))
         PyErr_NoMemory();
     if (PyErr_Occurred())
         goto done;
     kernel->busy = 1;
-    if (kernel->n >= MANY) {
+    if (own != NULL) {
+        memcpy(own, actions, (size_t)kernel->n * sizeof *own);
         Py_BEGIN_ALLOW_THREADS
-        code = play(kernel, actions, given, results, envs, &count);
+        code = play(kernel, own, given, results, envs, &count);
         Py_END_ALLOW_THREADS
     } else {
         code = play(kernel, actions, given, results, envs, &count);
@@ -1078,6 +1141,7 @@ static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, 
     Py_XSETREF(kernel->last_reward, Py_NewRef(results->reward));
     failed = 0;
 done:
+    PyMem_Free(own);
     if (envs != few)
         PyMem_Free(envs);
     if (failed)
@@ -1085,10 +1149,20 @@ done:
     return failed;
 }
 
-/* (N,) int64 actions whose buffer is held, or -1 with an error. */
-static int hold_actions(Kernel *kernel, PyObject *actions, Array *array, Py_ssize_t count)
+/* (N,) int64 actions whose memory is held, in a copy if they do not lie one after another; or -1 with an error. */
+static int hold_actions(Kernel *kernel, PyObject *actions, Array *array)
 {
-    return hold(array, actions, "actions", 'q', 8, count < 0 ? kernel->n : count, 0);
+    PyObject *straight = NULL;
+    int failed;
+    if (PyArray_Check(actions) && same_type((PyArrayObject *)actions, 'q', 8) &&
+        PyArray_SIZE((PyArrayObject *)actions) == kernel->n && !PyArray_ISCARRAY_RO((PyArrayObject *)actions)) {
+        straight = PyArray_FromArray((PyArrayObject *)actions, NULL, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_ENSUREARRAY);
+        if (straight == NULL)
+            return -1;
+    }
+    failed = hold(array, straight == NULL ? actions : straight, "actions", 'q', 8, kernel->n, 0);
+    Py_XDECREF(straight);
+    return failed;
 }
 
 static int read_given(Kernel *kernel, PyObject *values, Given *given, Array *held)
@@ -1133,9 +1207,9 @@ static PyObject *Kernel_advance(Kernel *kernel, PyObject *arguments)
     Results results = {0};
     int failed;
     memset(held, 0, sizeof held);
-    if (!PyArg_ParseTuple(arguments, "O|O", &actions, &values))
+    if (!PyArg_ParseTuple(arguments, "O|O", &actions, &values) || !idle(kernel))
         return NULL;
-    failed = hold_actions(kernel, actions, &array, -1) < 0 ||
+    failed = hold_actions(kernel, actions, &array) < 0 ||
              (values != Py_None && read_given(kernel, values, &given, held) < 0) ||
              step_all(kernel, array.view.buf, values == Py_None ? NULL : &given, &results) < 0;
     release(&array);
@@ -1181,7 +1255,7 @@ static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *given_actions)
     Results results = {0};
     const int64_t *chosen;
     int in_range = 1, failed;
-    if (kernel->places[0].block < 0 && deal_all(kernel) < 0)
+    if (!idle(kernel) || (kernel->places[0].block < 0 && deal_all(kernel) < 0))
         return NULL;
     if (PyArray_CheckExact(given_actions) && PyArray_TYPE((PyArrayObject *)given_actions) == NPY_INT64 &&
         PyArray_NDIM((PyArrayObject *)given_actions) == 1 &&
@@ -1196,13 +1270,7 @@ static PyObject *Kernel_vector_step(Kernel *kernel, PyObject *given_actions)
     }
     if (actions == NULL && (actions = PyObject_CallOneArg(kernel->check_all, given_actions)) == NULL)
         return NULL;
-    if (PyArray_Check(actions) && !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)actions)) {
-        PyObject *straight = (PyObject *)PyArray_GETCONTIGUOUS((PyArrayObject *)actions);
-        Py_SETREF(actions, straight);
-        if (actions == NULL)
-            return NULL;
-    }
-    failed = hold_actions(kernel, actions, &array, -1) < 0 || step_all(kernel, array.view.buf, NULL, &results) < 0;
+    failed = hold_actions(kernel, actions, &array) < 0 || !idle(kernel) || step_all(kernel, array.view.buf, NULL, &results) < 0;
     release(&array);
     Py_DECREF(actions);
     if (failed)
@@ -1248,7 +1316,7 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
 {
     PyObject *info = NULL, *seen = NULL, *pay = NULL, *value, *result = NULL, *flag;
     Py_ssize_t env = 0;
-    Place *place = &kernel->places[0];
+    Place *place = kernel->places;
     Rules *r;
     long long action = -1;
     double reward;
@@ -1258,23 +1326,19 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
         PyErr_SetString(PyExc_ValueError, "step() plays one env; use vector_step() for several.");
         return NULL;
     }
-    if (kernel->busy) {
-        PyErr_SetString(PyExc_RuntimeError, "The env was stepped from two threads at once; give each its own env.");
-        return NULL;
-    }
     if (kernel->places[0].block < 0 && deal_all(kernel) < 0)
         return NULL;
-    r = rules_at(kernel, place);
-    if (r == NULL) {
-        fail(BAD_STATE);
-        return NULL;
-    }
     if (PyLong_Check(given_action) || PyArray_IsScalar(given_action, Integer)) {
         action = PyLong_AsLongLong(given_action);
         if (PyErr_Occurred()) {
             PyErr_Clear();
             action = -1;
         }
+    }
+    r = rules_at(kernel, place);
+    if (r == NULL) {
+        fail(BAD_STATE);
+        return NULL;
     }
     if (!IN(action, 0, (long long)r->actions)) {
         value = PyObject_CallOneArg(kernel->check, given_action);
@@ -1316,8 +1380,9 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
         value = PyFloat_FromDouble(LOGGED(r, double, PERFORMANCE)[row]);
         number = PyLong_FromLongLong(row);
         if (number != NULL) {
-            PyObject *arguments[2] = {r->block, number};
+            PyObject *arguments[2] = {Py_NewRef(r->block), number}; /* it may be detached meanwhile */
             trial = PyObject_Vectorcall(TrialInfo, arguments, 2, NULL);
+            Py_DECREF(arguments[0]);
         }
         failed = trial == NULL || value == NULL || PyDict_SetItem(info, text_trial, trial) < 0 ||
                  PyDict_SetItem(info, text_performance, value) < 0;
@@ -1370,14 +1435,9 @@ static PyObject *Kernel_set(Kernel *kernel, PyObject *arguments)
     PyObject *name, *values;
     Array array = {0};
     int which;
-    if (!PyArg_ParseTuple(arguments, "OO", &name, &values) || (which = state_named(name)) < 0)
+    if (!PyArg_ParseTuple(arguments, "OO", &name, &values) || (which = state_named(name)) < 0 || !idle(kernel) ||
+        hold(&array, values, "values", 'q', 8, kernel->n, 0) < 0)
         return NULL;
-    if (kernel->busy || hold(&array, values, "values", 'q', 8, kernel->n, 0) < 0) {
-        release(&array);
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_RuntimeError, "The state of an env was set during a step.");
-        return NULL;
-    }
     for (Py_ssize_t env = 0; env < kernel->n; ++env) {
         memcpy((char *)&kernel->places[env] + STATE[which].offset, (const int64_t *)array.view.buf + env,
                sizeof(int64_t));
@@ -1390,6 +1450,8 @@ static PyObject *Kernel_set(Kernel *kernel, PyObject *arguments)
 
 static PyObject *Kernel_sync(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
+    if (!idle(kernel))
+        return NULL;
     for (Py_ssize_t env = 0; env < kernel->n; ++env) {
         const Place *place = &kernel->places[env];
         if (place->rules != NULL)
@@ -1400,7 +1462,7 @@ static PyObject *Kernel_sync(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 
 static PyObject *Kernel_observe(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
-    return new_observations(kernel, 2);
+    return idle(kernel) ? new_observations(kernel, 2) : NULL;
 }
 
 /* Copy the table of noise.py; it takes a while to make, and not every task has noise. */
@@ -1420,7 +1482,11 @@ static int load_noise(void)
         if (copy == NULL)
             PyErr_NoMemory();
         else
-            noise_table = memcpy(copy, array.view.buf, (size_t)array.view.len);
+            memcpy(copy, array.view.buf, (size_t)array.view.len);
+        if (noise_table == NULL)
+            noise_table = copy;
+        else /* making the table came here, too */
+            PyMem_RawFree(copy);
     }
     release(&array);
     Py_DECREF(table);
@@ -1456,8 +1522,8 @@ static PyObject *Kernel_attach(Kernel *kernel, PyObject *arguments)
     Rules *r = NULL, *old;
     if (!PyArg_ParseTuple(arguments, "nO", &index, &block))
         return NULL;
-    if (kernel->busy || !IN(index, 0, MANY_BLOCKS)) {
-        PyErr_SetString(PyExc_ValueError, "A block was attached during a step, or under an index out of range.");
+    if (!IN(index, 0, MANY_BLOCKS)) {
+        PyErr_Format(PyExc_ValueError, "A block was attached under the index %zd, which is out of range.", index);
         return NULL;
     }
     if (block != Py_None) {
@@ -1466,6 +1532,10 @@ static PyObject *Kernel_attach(Kernel *kernel, PyObject *arguments)
             free_rules(r);
             return NULL;
         }
+    }
+    if (!idle(kernel)) { /* asked now: making rules may have let another thread begin a step */
+        free_rules(r);
+        return NULL;
     }
     if (index >= kernel->blocks) {
         Rules **more = PyMem_Realloc(kernel->rules, (size_t)(index + 1) * sizeof *more);
@@ -1491,7 +1561,9 @@ static PyObject *Kernel_begin(Kernel *kernel, PyObject *arguments)
     Py_ssize_t env, index, row;
     if (!PyArg_ParseTuple(arguments, "nnn", &env, &index, &row))
         return NULL;
-    if (kernel->busy || begin(kernel, env, index, row) != FINE) {
+    if (!idle(kernel))
+        return NULL;
+    if (begin(kernel, env, index, row) != FINE) {
         PyErr_Format(PyExc_IndexError, "Env %zd cannot begin with row %zd of block %zd.", env, row, index);
         return NULL;
     }
@@ -1502,20 +1574,24 @@ static PyObject *Kernel_cursor(Kernel *kernel, PyObject *arguments)
 {
     Py_ssize_t index;
     PyObject *row = Py_None;
+    long long value = 0;
     Rules *r;
     if (!PyArg_ParseTuple(arguments, "n|O", &index, &row))
         return NULL;
-    r = rules_of(kernel, index);
+    if (row != Py_None) {
+        value = PyLong_AsLongLong(row);
+        if (PyErr_Occurred())
+            return NULL;
+    }
+    r = idle(kernel) ? rules_of(kernel, index) : NULL;
+    if (PyErr_Occurred())
+        return NULL;
     if (r == NULL) {
         PyErr_Format(PyExc_IndexError, "There is no block under the index %zd.", index);
         return NULL;
     }
-    if (row != Py_None) {
-        long long value = PyLong_AsLongLong(row);
-        if (PyErr_Occurred())
-            return NULL;
+    if (row != Py_None)
         r->cursor = value;
-    }
     return PyLong_FromLongLong(r->cursor);
 }
 
@@ -1523,6 +1599,8 @@ static PyObject *Kernel_cursor(Kernel *kernel, PyObject *arguments)
 static Py_ssize_t *listed(Kernel *kernel, PyObject *list, Py_ssize_t *count)
 {
     Py_ssize_t *envs;
+    if (!idle(kernel))
+        return NULL;
     if (!PyList_Check(list)) {
         PyErr_SetString(PyExc_TypeError, "Expected a list of envs.");
         return NULL;
@@ -1578,18 +1656,19 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
     PyObject *names, *deal, *check, *check_all, *list;
     Py_ssize_t n;
     long long per_session;
+    unsigned long long key;
     int next_step;
     if (keywords != NULL && PyDict_GET_SIZE(keywords)) {
         PyErr_SetString(PyExc_TypeError, "Kernel() takes no keywords.");
         return -1;
     }
-    if (kernel->n) {
+    if (!PyArg_ParseTuple(arguments, "nKO!LpOOO", &n, &key, &PyArray_Type, &names, &per_session, &next_step,
+                          &deal, &check, &check_all))
+        return -1;
+    if (kernel->places != NULL) { /* asked now: reading a truth value may have made it */
         PyErr_SetString(PyExc_TypeError, "A kernel is made once.");
         return -1;
     }
-    if (!PyArg_ParseTuple(arguments, "nKO!LpOOO", &n, &kernel->key, &PyArray_Type, &names, &per_session, &next_step,
-                          &deal, &check, &check_all))
-        return -1;
     if (n < 1 || n > (1 << 28) || PyArray_NDIM((PyArrayObject *)names) != 1 ||
         PyArray_SIZE((PyArrayObject *)names) < 1 || PyArray_TYPE((PyArrayObject *)names) != NPY_UNICODE ||
         !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)names) || per_session < 1) {
@@ -1609,18 +1688,20 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
     kernel->info = Py_BuildValue("{OsOsOs}", text_gt, "", text_period, "", text_new_trial, "");
     kernel->info_ended = Py_BuildValue("{OsOsOsOsOs}", text_gt, "", text_period, "", text_new_trial, "", text_trial, "",
                                        text_performance, "");
-    kernel->last_reward = zeros(n, NPY_FLOAT64);
+    Py_XSETREF(kernel->last_reward, zeros(n, NPY_FLOAT64)); /* it may have been set before */
     if (kernel->info == NULL || kernel->info_ended == NULL || kernel->last_reward == NULL)
         return -1;
-    list = PyArray_ToList((PyArrayObject *)names);
+    /* A copy of no subclass, which nothing else knows, because nothing may change its size. */
+    kernel->names = PyArray_FromArray((PyArrayObject *)names, NULL,
+                                      NPY_ARRAY_CARRAY | NPY_ARRAY_ENSURECOPY | NPY_ARRAY_ENSUREARRAY);
+    if (kernel->names == NULL)
+        return -1;
+    list = PyArray_ToList((PyArrayObject *)kernel->names);
     kernel->period_names = list == NULL ? NULL : PyList_AsTuple(list);
     Py_XDECREF(list);
     if (kernel->period_names == NULL)
         return -1;
-    /* A copy, because nothing may change its size. */
-    kernel->names = PyArray_NewCopy((PyArrayObject *)names, NPY_CORDER);
-    if (kernel->names == NULL)
-        return -1;
+    kernel->key = key;
     kernel->per_session = per_session;
     kernel->once = per_session == 1;
     kernel->next_step = next_step;
@@ -1645,6 +1726,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 
 static int Kernel_clear(Kernel *kernel)
 {
+    kernel->n = 0; /* what follows may run Python, and the places of the envs point to rules: refuse all */
     Py_CLEAR(kernel->last_reward);
     Py_CLEAR(kernel->deal);
     Py_CLEAR(kernel->check);
@@ -1691,6 +1773,12 @@ typedef struct {
 } Filling;
 
 #define F(type, name) ((type *)f->a[name].view.buf)
+
+static int overlap(const Array *a, const Array *b)
+{
+    const char *x = a->view.buf, *y = b->view.buf;
+    return a->view.len && b->view.len && x < y + b->view.len && y < x + a->view.len;
+}
 
 static int fill_trial(Filling *f, Py_ssize_t i)
 {
@@ -1777,7 +1865,6 @@ static PyObject *fill(PyObject *Py_UNUSED(module), PyObject *arguments)
     PyObject *tables, *steps, *objects[FILLED], *played = NULL, *skip = NULL;
     Filling filling, *f = &filling;
     Py_ssize_t shape[3], counts[FILLED], k, S;
-    Py_ssize_t width = 0;
     int failed = -1, noisy = 0;
     memset(f, 0, sizeof *f);
     memset(objects, 0, sizeof objects);
@@ -1804,7 +1891,7 @@ static PyObject *fill(PyObject *Py_UNUSED(module), PyObject *arguments)
     if (shape_of(steps, "path", 2, shape) < 0)
         goto done;
     f->trials = shape[0];
-    if (shape[1] != S || f->units > (1 << 24)) {
+    if (shape[1] != S || S > MANY_SEGMENTS || f->units > MANY_UNITS) {
         out_of_range("path");
         goto done;
     }
@@ -1813,11 +1900,12 @@ static PyObject *fill(PyObject *Py_UNUSED(module), PyObject *arguments)
         if (objects[i] == NULL)
             goto done;
     }
+again:
     if (objects[F_SKIP] == Py_None || objects[F_PLAYED] == Py_None) { /* whole trials */
         npy_intp n = f->trials;
         skip = PyArray_ZEROS(1, &n, NPY_INT64, 0);
         played = PyArray_ZEROS(1, &n, NPY_INT64, 0);
-        if (skip == NULL || played == NULL || hold(&f->a[F_PATH], objects[F_PATH], "path", 'q', 8, n * S, 0) < 0)
+        if (skip == NULL || played == NULL || hold(&f->a[F_PATH], objects[F_PATH], "path", 'q', 8, times(n, S), 0) < 0)
             goto done;
         for (Py_ssize_t i = 0; i < f->trials * S; ++i)
             ((int64_t *)PyArray_DATA((PyArrayObject *)played))[i / S] += F(int64_t, F_PATH)[i];
@@ -1832,25 +1920,36 @@ static PyObject *fill(PyObject *Py_UNUSED(module), PyObject *arguments)
     f->padded = objects[F_REAL] != Py_None;
     if (f->padded && hold(&f->a[F_REAL], objects[F_REAL], "real", '?', 1, f->places, 1) < 0)
         goto done;
-    counts[F_SHOWN] = k * S * f->units, counts[F_SD] = (f->sd_per_type ? k : 1) * S * f->units;
-    counts[F_SCRIPT] = f->script_rows * f->units, counts[F_SCRIPT_AT] = counts[F_WEIGHT] = k * S;
-    counts[F_TARGET] = k * S * (f->continuous ? f->dimensions : 1), counts[F_TARGET_SCRIPT] = f->target_rows * f->dimensions;
+    counts[F_SCRIPT_AT] = counts[F_WEIGHT] = times(k, S);
+    counts[F_SHOWN] = times(times(k, S), f->units), counts[F_SD] = times(times(f->sd_per_type ? k : 1, S), f->units);
+    counts[F_SCRIPT] = times(f->script_rows, f->units), counts[F_TARGET_SCRIPT] = times(f->target_rows, f->dimensions);
+    counts[F_TARGET] = times(times(k, S), f->continuous ? f->dimensions : 1);
     counts[F_KIND] = counts[F_SERIAL] = counts[F_SKIP] = counts[F_PLAYED] = counts[F_OFFSET] = f->trials;
-    counts[F_PATH] = f->trials * S, counts[F_INPUTS] = f->places * f->units, counts[F_WEIGHTS] = f->places;
-    counts[F_TARGETS] = f->places * (f->continuous ? f->dimensions : 1);
+    counts[F_PATH] = times(f->trials, S), counts[F_INPUTS] = times(f->places, f->units), counts[F_WEIGHTS] = f->places;
+    counts[F_TARGETS] = times(f->places, f->continuous ? f->dimensions : 1);
     for (int i = 0; i < F_REAL; ++i) {
         const int whole = (i >= F_KIND && i <= F_OFFSET) || i == F_SCRIPT_AT;
         const int id = (i == F_TARGET || i == F_TARGETS) && !f->continuous;
         if (hold(&f->a[i], objects[i], NAMES[i], whole || id ? 'q' : 'f', whole || id ? 8 : 4, counts[i], i >= F_INPUTS) < 0)
             goto done;
     }
+    for (int out = F_INPUTS; out < FILLED; ++out)
+        for (int i = 0; i < F_INPUTS; ++i)
+            if (overlap(&f->a[out], &f->a[i])) {
+                PyErr_Format(PyExc_ValueError, "fill() was told to write %s over %s.", NAMES[out], NAMES[i]);
+                goto done;
+            }
     for (Py_ssize_t i = 0; i < counts[F_SD] && !noisy; ++i)
         noisy = F(float, F_SD)[i] != 0;
-    width = noisy ? f->units : 0;
-    if (noisy) {
+    if (noisy && noise_table == NULL) { /* making the table runs Python: hold the arrays anew */
+        for (int i = 0; i < FILLED; ++i)
+            release(&f->a[i]);
         if (load_noise() < 0)
             goto done;
-        f->noise = PyMem_Malloc((size_t)width * NOISE_LANES * sizeof(float));
+        goto again;
+    }
+    if (noisy) {
+        f->noise = PyMem_Malloc((size_t)f->units * NOISE_LANES * sizeof(float));
         if (f->noise == NULL) {
             PyErr_NoMemory();
             goto done;
@@ -1941,11 +2040,10 @@ PyMODINIT_FUNC PyInit__kernel(void)
     text_trial = PyUnicode_InternFromString("trial");
     text_mask = PyUnicode_InternFromString("_trial");
     text_performance = PyUnicode_InternFromString("performance");
-    TrialInfo = from_module("neurogym_core.play.results", "TrialInfo");
-    VectorInfo = from_module("neurogym_core.play.results", "VectorInfo");
-    TrialResults = from_module("neurogym_core.play.results", "TrialResults");
-    Moved = from_module("neurogym_core.play.kernel", "Moved");
-    if (PyErr_Occurred())
+    if (PyErr_Occurred() || (TrialInfo = from_module("neurogym_core.play.results", "TrialInfo")) == NULL ||
+        (VectorInfo = from_module("neurogym_core.play.results", "VectorInfo")) == NULL ||
+        (TrialResults = from_module("neurogym_core.play.results", "TrialResults")) == NULL ||
+        (Moved = from_module("neurogym_core.play.kernel", "Moved")) == NULL)
         return NULL;
     module = PyModule_Create(&definition);
     if (module == NULL)

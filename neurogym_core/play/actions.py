@@ -9,10 +9,12 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.kernel import Given
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Floats, Ints
+from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
 
 if TYPE_CHECKING:
     from neurogym_core.play.stepper import Stepper
+
+NOBODY: Wholes = np.zeros(0, np.int64)
 
 
 def checked_one(task: Task, action: Any) -> int:
@@ -95,7 +97,7 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
         given = Given(extra=extra, distance=distance, graded=graded, values=values)
     if task.step_action is None:
         return given
-    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.may_wait else ()
+    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.next_step else NOBODY
     if len(waiting) == stepper.n:
         return given
     kept = {}
@@ -113,11 +115,9 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
 
 def _each(value: Any, n: int, dtype: type[np.generic]) -> Array | None:
     """A value for each env, or None."""
-    if value is None:
-        return None
     if type(value) is np.ndarray and value.dtype == dtype and value.shape == (n,):
         return value if value.flags.c_contiguous else value.copy()
-    return np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
+    return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
 
 
 def _squared_error(stepper: Stepper, values: Floats) -> Floats:

@@ -88,7 +88,8 @@ class TaskEnv(gymnasium.Env[Array, Any]):
         elif type(action) is int and 0 <= action < self._size:
             actions = np.array([action])
         else:
-            actions = np.array([checked_one(self.task, action)])
+            known = type(action) is int and 0 <= action < self._size
+            actions = np.array([action if known else checked_one(self.task, action)])
         target = stepper.targets()[0]
         moved = stepper.step(actions)
         info: dict[str, Any] = {

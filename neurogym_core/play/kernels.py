@@ -38,6 +38,7 @@ class Kernel(Protocol):
     """What both kernels offer; `PlainKernel` says what each method does."""
 
     key: int
+    last_reward: Floats
     current: int
     last_reward: Floats
 

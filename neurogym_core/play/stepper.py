@@ -17,7 +17,7 @@ from neurogym_core.play.results import TrialResults
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Bools, Ints, Reals, Singles
+from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Reals, Singles
 
 Envs = Ints | slice
 """Which envs: their indices, or all."""
@@ -35,7 +35,7 @@ class Now:
 
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
-        self.n, self.dt = stepper.n, stepper.task.dt
+        self.n, self.dt = stepper.n, float(stepper.task.dt)
         self.memory, self.conditions = stepper.memory, stepper.conditions
 
     @property
@@ -65,7 +65,7 @@ class Now:
 
     @property
     def remaining(self) -> Reals:
-        """(N,) ms until the time of the period runs out; dt on its last step."""
+        """(N,) ms until the time of the period runs out; dt on its last step; inf without a timer."""
         return self._stepper.remaining * self.dt
 
     @property
@@ -122,7 +122,7 @@ class Stepper:
         self.dealer = Dealer(task, n, seed)
         self.begun = False
         self.memory = {name: _of_each(initial, n) for name, initial in task.memory.items()}
-        self._next_step = self.may_wait = next_step
+        self.next_step = next_step
         self._blocks: list[Block | None] = []
         self._current = 0  # index of the block that shared trials are dealt from
         self._one: Block | None = None  # the block that all envs are in
@@ -132,7 +132,7 @@ class Stepper:
     def _make_kernel(self) -> None:
         self.kernel: Kernel = kernel_class()(
             self.n, self.dealer.key, np.array(self.task.period_names),
-            self.task.trials_per_session or NEVER, self._next_step, self._deal,
+            self.task.trials_per_session or NEVER, self.next_step, self._deal,
             partial(checked_one, self.task), partial(checked_all, self.task, self.n),
         )  # fmt: skip
         self.conditions = _Conditions(self)
@@ -349,11 +349,11 @@ class Stepper:
         return self.gathered(lambda block, envs: block.tables.period[segment[envs]])
 
     @property
-    def remaining(self) -> Ints:
+    def remaining(self) -> Floats:
         """(N,) steps until the time of the period runs out, the current one included."""
         kind, segment = self.state("type"), self.state("segment")
         ahead = self.gathered(lambda block, envs: block.types.ahead[kind[envs], segment[envs]])
-        steps: Ints = ahead - (self.state("clock") - self.state("entered"))
+        steps: Floats = ahead - (self.state("clock") - self.state("entered"))
         return steps
 
     def table_targets(self) -> Array:

@@ -83,18 +83,19 @@ class Types:
         return self.path.sum(axis=1)  # type: ignore[no-any-return]
 
     @cached_property
-    def ahead(self) -> Ints:
-        """(k, S) steps from the first one of a segment to the end of its period."""
-        period = self.batch.period
-        same = np.triu(period[:, None] == period)
-        steps: Ints = self.batch.duration @ same.T.astype(np.int64)
+    def ahead(self) -> Floats:
+        """(k, S) steps from the first one of a segment to the end of its period; inf: it has no timer."""
+        period, places = self.batch.period, np.arange(len(self.batch.period))
+        later = (period == period[:, None]) & (places >= places[:, None])
+        steps: Floats = (self.batch.duration @ later.T.astype(np.int64)).astype(np.float64)
+        steps[:, np.isin(period, self.batch.untimed_places)] = np.inf
         return steps
 
     @cached_property
     def durations(self) -> Mapping[str, Floats]:
         """Name -> (k,) ms of each period."""
         return {
-            name: steps * self.batch.interface.dt for name, steps in self.batch.period_steps.items()
+            name: steps * float(self.batch.interface.dt) for name, steps in self.batch.period_steps.items()
         }
 
 

@@ -58,7 +58,7 @@ class TaskVectorEnv(VectorEnv):
         """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every step."""
         plain = not self._hooked and self.autoreset_mode is AutoresetMode.NEXT_STEP
         if plain and type(self).step is TaskVectorEnv.step:
-            self.step = self.stepper.kernel.vector_step  # type: ignore[method-assign]
+            self.step = self.stepper.kernel.vector_step  # type: ignore[method-assign, assignment]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "step"}
@@ -86,7 +86,8 @@ class TaskVectorEnv(VectorEnv):
     def step(self, actions: Any) -> VectorStepped:
         """One step of every env; see the class."""
         if self._hooked:
-            result = self._step_with_hooks(checked_all(self.task, self.num_envs, actions))
+            checked = checked_all(self.task, self.num_envs, actions)
+            result = self._step_with_hooks(checked)
         else:
             result = self.stepper.kernel.vector_step(actions)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and (result[2].any() or result[3].any()):
@@ -172,6 +173,8 @@ def _one_seed(seed: Any, num_envs: int) -> int | None:
             raise InvalidValueError(
                 f"reset() was given {len(seed)} seeds for {num_envs} envs; give one for each, or one number for all."
             )
-        numbers = [item for item in seed if item is not None]
-        return int(np.random.SeedSequence(numbers).generate_state(1)[0]) if numbers else None
+        if all(item is None for item in seed):
+            return None
+        numbers = [0 if item is None else item + 1 for item in seed]  # each in its place
+        return int(np.random.SeedSequence(numbers).generate_state(1)[0])
     return seed  # type: ignore[no-any-return]

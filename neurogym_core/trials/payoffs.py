@@ -142,10 +142,9 @@ class Payoffs:
         follows[follows == n_periods] = END
         following = np.full(len(window), follows[p])
         for _ in range(n_periods):  # periods of 0 steps are passed over
-            passed = (following >= 0) & (period_steps[rows, following] == 0)
+            passed = (following >= 0) & (period_steps[rows, np.maximum(following, 0)] == 0)
             following = np.where(passed, follows[following], following)
-        stays: Array = (following >= 0) & (window & (self.period == following[:, None])).any(axis=1)
-        return stays
+        return np.asarray((following >= 0) & (window & (self.period == following[:, None])).any(axis=1))
 
 
 def build_payoffs(layout: Layout, geometry: Geometry) -> Payoffs:

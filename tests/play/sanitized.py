@@ -11,6 +11,7 @@ From a test: `build`, then `run_sanitized`. What runs does not know of it: the w
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import os
@@ -26,7 +27,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "neurogym_core" / "play" / "_kernel.c"
 NAME = "neurogym_core.play._kernel"
 WATCH = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
-COMPILE = ("-shared", "-fPIC", "-g", "-O1", "-ffp-contract=off", *WATCH)
+COMPILE = ("-shared", "-fPIC", "-g")
+
+
+def product_flags() -> tuple[str, ...]:
+    """Flags that the product is compiled with, but for the level of optimization, at which reports would name no lines."""
+    for node in ast.parse((ROOT / "hatch_build.py").read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "GNU_FLAGS":
+            return tuple("-O1" if flag == "-O3" else flag for flag in ast.literal_eval(node.value))
+    raise LookupError("hatch_build.py has no GNU_FLAGS. Expected the flags of the compiled kernel. Correct sanitized.py.")
 
 
 def runtime() -> Path | None:
@@ -45,7 +54,7 @@ def build(folder: Path, source: Path = SOURCE) -> Path:
 
     target = folder / f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
     headers = (f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}")
-    subprocess.run(["gcc", *COMPILE, *headers, str(source), "-o", str(target)], check=True)
+    subprocess.run(["gcc", *COMPILE, *product_flags(), *WATCH, *headers, str(source), "-o", str(target)], check=True)
     return target
 
 
@@ -64,7 +73,8 @@ def run_sanitized(
     """
     environment = os.environ | {
         "LD_PRELOAD": str(runtime()),
-        "ASAN_OPTIONS": "detect_leaks=0",  # Python itself leaves objects when it ends
+        # Python itself leaves objects when it ends; too little memory is an error in Python.
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "PYTHONMALLOC": "malloc",  # Python's own allocator would hide where a small object ends
         "NGYM_KERNEL": "compiled",

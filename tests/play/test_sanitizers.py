@@ -23,12 +23,11 @@ FAULTS = {
     "nothing": "return PyLong_FromLong(at);",
     "a read behind the end": "char *x = malloc(at); long y = x[at]; free(x); return PyLong_FromLong(y);",
     "a read of freed memory": "char *x = calloc(at, 1); free(x); return PyLong_FromLong(x[0]);",
-    "an overflow of int": "int x = INT_MAX - 1; x += at; return PyLong_FromLong(x);",
+    "a shift by too many bits": "int x = 1 << (8 * at); return PyLong_FromLong(x);",
     "a nan as int": "double x = at * (double)INFINITY; return PyLong_FromLong((int)x);",
 }
 MODULE = """
 #include <Python.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 static PyObject *fault(PyObject *self, PyObject *given) {

@@ -273,7 +273,8 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
         computed.pop(name, None)
         least[name] = draw(st.integers(1, 4))
         timing[name] = least[name] * dt
-    free = draw(st.sampled_from([None, None, *periods])) if untimed else None
+    # Some period has a timer: a trial without any is refused, unless it has a max_duration.
+    free = draw(st.sampled_from([None, None, *periods])) if untimed and len(periods) > 1 else None
     if free is not None:
         timing[free], least[free] = math.inf, 1
         computed.pop(free, None)
