@@ -85,8 +85,6 @@ class TaskEnv(gymnasium.Env[Array, Any]):
             stepper.reset()
         if self.task.actions.continuous:
             actions = checked_all(self.task, 1, np.asarray(action)[None])
-        elif type(action) is int and 0 <= action < self._size:
-            actions = np.array([action])
         else:
             known = type(action) is int and 0 <= action < self._size
             actions = np.array([action if known else checked_one(self.task, action)])

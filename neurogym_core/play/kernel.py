@@ -189,7 +189,7 @@ class PlainKernel:
         self.current = 0
         """Index of the block of stride 1 that trials are dealt from."""
         self.places = [Place(per_session) for _ in range(n)]
-        self.last_reward: Floats = np.zeros(n)
+        self.last_reward = np.zeros(n)
         """(N,) what the last step paid; 0 after a reset."""
         self._period_names = names.tolist()
 

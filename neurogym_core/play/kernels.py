@@ -40,7 +40,6 @@ class Kernel(Protocol):
     key: int
     last_reward: Floats
     current: int
-    last_reward: Floats
 
     def __init__(
         self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,
@@ -70,7 +69,7 @@ class Kernel(Protocol):
 
     def step(self, action: Any) -> Stepped: ...
 
-    def vector_step(self, actions: Any) -> VectorStepped: ...
+    def vector_step(self, actions: Any, /) -> VectorStepped: ...
 
 
 class Fill(Protocol):
