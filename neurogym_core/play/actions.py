@@ -97,7 +97,7 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
         given = Given(extra=extra, distance=distance, graded=graded, values=values)
     if task.step_action is None:
         return given
-    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.next_step else NOBODY
+    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.may_wait else NOBODY
     if len(waiting) == stepper.n:
         return given
     kept = {}

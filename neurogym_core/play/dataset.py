@@ -501,6 +501,7 @@ class _Stepped:
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         self.dataset = dataset
         self.stepper = Stepper(dataset.task, dataset.batch_size, sequence)
+        self.stepper.may_wait = True  # rows whose trial is over, for those whose is not
         self._observation = self.stepper.reset()
         self._lasted = np.zeros(dataset.batch_size, np.int64)
 

@@ -67,6 +67,7 @@ class _Replay(Stepper):
 
     def __init__(self, task: Task, trials: TrialBatch) -> None:
         super().__init__(task, len(trials), 0)
+        self.may_wait = True  # envs whose trial has ended
         n = len(trials)
         types = Types(trials)
         self.trials = Block(types, np.append(np.arange(n), 0), 0, trials.conditions, stride=0)

@@ -105,6 +105,9 @@ class Stepper:
         n: number of envs.
         seed: seed of the `Dealer`.
         next_step: whether an env sits out the step after a session's end.
+
+    Attributes:
+        may_wait: whether envs sit out steps, on which hooks must leave their memory as it is.
     """
 
     def __init__(
@@ -119,7 +122,7 @@ class Stepper:
         self.dealer = Dealer(task, n, seed)
         self.begun = False
         self.memory = {name: _of_each(initial, n) for name, initial in task.memory.items()}
-        self.next_step = next_step
+        self._next_step = self.may_wait = next_step
         self._blocks: list[Block | None] = []
         self._current = 0  # index of the block that shared trials are dealt from
         self._one: Block | None = None  # the block that all envs are in
@@ -129,7 +132,7 @@ class Stepper:
     def _make_kernel(self) -> None:
         self.kernel: Kernel = kernel_class()(
             self.n, self.dealer.key, np.array(self.task.period_names),
-            self.task.trials_per_session or NEVER, self.next_step, self._deal,
+            self.task.trials_per_session or NEVER, self._next_step, self._deal,
             partial(checked_one, self.task), partial(checked_all, self.task, self.n),
         )  # fmt: skip
         self.conditions = _Conditions(self)

@@ -181,7 +181,8 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         reward=_as(pay.reward, np.float64),
         aborts=_as(pay.aborts, np.bool_),
         goto=_as(pay.goto, np.int16),
-        # Batches that are joined get segments that last no steps, with zeros, also where there is no slot 0.
+        # Batches that are joined get segments that last no steps, with zeros, also where there
+        # is no slot 0.
         slot=_as(pay.slot if pay.slot_names else np.full_like(pay.slot, -1), np.int8),
         outcome=_as(pay.outcome, np.int8),
         score=_as(pay.score, np.float64),

@@ -84,7 +84,7 @@ class Types:
 
     @cached_property
     def ahead(self) -> Floats:
-        """(k, S) steps from the first one of a segment to the end of its period; inf: it has no timer."""
+        """(k, S) steps from the first one of a segment to its period's end; inf: without a timer."""
         period, places = self.batch.period, np.arange(len(self.batch.period))
         later = (period == period[:, None]) & (places >= places[:, None])
         steps: Floats = (self.batch.duration @ later.T.astype(np.int64)).astype(np.float64)
@@ -95,7 +95,8 @@ class Types:
     def durations(self) -> Mapping[str, Floats]:
         """Name -> (k,) ms of each period."""
         return {
-            name: steps * float(self.batch.interface.dt) for name, steps in self.batch.period_steps.items()
+            name: steps * float(self.batch.interface.dt)
+            for name, steps in self.batch.period_steps.items()
         }
 
 

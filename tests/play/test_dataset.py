@@ -239,6 +239,30 @@ def test_memory_stays_where_it_is():
     assert late < early + 500_000
 
 
+class Counts(Dots):
+    """Shows how many steps of the trial were played, which its hook counts."""
+
+    memory = {"played": 0.0}
+
+    def step_action(self, now, action):
+        now.memory["played"] = now.memory["played"] + 1
+        return np.zeros(now.n), None
+
+    def step_observation(self, now, obs):
+        obs[:] = now.memory["played"][:, None]
+        return obs
+
+
+def test_rows_that_wait_for_longer_trials_keep_what_their_hooks_remember():
+    dataset = Dataset(Counts(), 8, seed=0)
+    for _ in range(3):
+        batch = next(dataset)
+        assert len(set(batch.stop.tolist())) > 1
+        played = np.arange(batch.inputs.shape[1]) < batch.stop[np.argsort(batch.row), None]
+        counted = np.broadcast_to(np.arange(batch.inputs.shape[1]), played.shape)
+        np.testing.assert_array_equal(batch.inputs[:, :, 0], np.where(played, counted, 0))
+
+
 def test_units_are_bumps_of_the_ring_and_are_read_back():
     dataset = Dataset(Dots(), 3, seed=0, targets="units")
     ids = Dataset(Dots(), 3, seed=0)
