@@ -81,7 +81,7 @@ class KernelHook(BuildHookInterface):
     def _say(self, reason: str) -> None:
         self.app.display_warning(
             f"neurogym-core is installed without its compiled kernel: {reason}. The plain kernel in Python is used. "
-            "It computes the same; steps of envs and the laying out of datasets are slower."
+            "It computes the same; steps of envs and the rendering of datasets are slower."
         )
 
 

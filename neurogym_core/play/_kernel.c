@@ -292,7 +292,7 @@ static int copy_tables(Rules *r, Array *t)
         cell->slot = DATA(int8_t, T_SLOT)[i];
         cell->outcome = DATA(int8_t, T_OUTCOME)[i];
         cell->aborts = DATA(uint8_t, T_ABORTS)[i] != 0;
-        cell->acts = cell->slot >= 0 || cell->leads != STAY || cell->aborts;
+        cell->acts = cell->slot >= 0 || cell->leads != STAY;
         if (!IN(cell->leads, END, P))
             return bad_table("goto");
         if (!IN(cell->slot, -1, K))
@@ -778,6 +778,8 @@ static int advance_one(Kernel *kernel, Py_ssize_t env, int64_t action, const Giv
     int64_t leads = STAY, segment = from;
     int moves = 1, by_hold = 0, aborted, code;
     *ended = 0;
+    if (cell->aborts)
+        ++LOGGED(r, int64_t, ABORTS)[place->row];
     if (clock < place->until && !cell->acts && given == NULL) {
         place->total += reward;
         *paid = reward;
@@ -795,8 +797,6 @@ static int advance_one(Kernel *kernel, Py_ssize_t env, int64_t action, const Giv
             LOGGED(r, double, SLOT_SCORE)[place->row * r->slots] = given->outcome[env] == CORRECT;
         }
     }
-    if (cell->aborts)
-        ++LOGGED(r, int64_t, ABORTS)[place->row];
     if (cell->slot >= 0) {
         code = answer(place, env, cell, action, given, &reward, &leads);
         if (code != FINE)

@@ -53,15 +53,19 @@ class Place:
         until: clock on which time ends the segment or the trial.
         on_tape: row of the block's rendered observations for clock 0; -1 where the trial has left
             their order.
+        rules: the block, as this kernel reads it.
+        here: type * segments + segment.
+        total: reward so far; the log has it when the trial ends.
     """
 
-    __slots__ = (*STATE, "on_tape", "until")
+    __slots__ = (*STATE, "here", "on_tape", "rules", "total", "until")
 
     def __init__(self, left: int) -> None:
         self.block = self.last_block = self.last_row = -1
         self.row = self.type = self.segment = self.clock = self.entered = self.period_at = 0
         self.number = self.session = self.waiting = self.until = 0
-        self.left, self.on_tape = left, -1
+        self.left, self.on_tape, self.here, self.total = left, -1, 0, 0.0
+        self.rules: Any = None
 
 
 class Given(NamedTuple):
@@ -110,6 +114,17 @@ class Moved(NamedTuple):
 class _Rules:
     """A block as the plain kernel reads it: flat lists, which Python indexes fastest."""
 
+    TABLES = (
+        "period", "follows", "endless", "entry", "duration", "limit", "reward", "aborts", "goto",
+        "slot", "outcome", "score", "window", "asked", "miss_reward", "miss_outcome",
+        "error_reward", "error_goto", "due", "tolerance", "graded", "graded_from", "best", "needs",
+        "first_action",
+    )  # fmt: skip
+    LOGGED = (
+        "env", "number", "session", "steps", "aborts", "reward", "performance", "outcome", "ended",
+        "opened", "slot_outcome", "slot_choice", "slot_time", "slot_score",
+    )  # fmt: skip
+    duration: Any
     FEW = 1 << 14
     """Numbers up to which a list is made; more are read through a memoryview."""
 
@@ -119,19 +134,15 @@ class _Rules:
         self.n_slots = tables.n_slots
         self.dt, self.trigger = tables.dt, tables.trigger
         self.continuous = tables.target.ndim == 3
-        self.duration, self.limit = map(self._listed, (tables.duration, tables.limit))
+        for name in self.TABLES:
+            setattr(self, name, self._listed(getattr(tables, name)))
+        for name in self.LOGGED:
+            setattr(self, f"log_{name}", getattr(block.log, name).reshape(-1).data)
         self.type = block.kind.data  # on demand, rows are filled while the block is played
-        self.reward, self.goto, self.slot = map(
-            self._listed, (tables.reward, tables.goto, tables.slot)
-        )
-        self.outcome, self.score = self._listed(tables.outcome), self._listed(tables.score)
-        self.aborts, self.window = self._listed(tables.aborts), self._listed(tables.window)
-        # Does more than pay.
-        self.acts = self._listed((tables.slot >= 0) | (tables.goto != STAY) | tables.aborts)
+        # Does more than pay, and count as a broken hold.
+        self.acts = self._listed((tables.slot >= 0) | (tables.goto != STAY))
         self.target = None if self.continuous else self._listed(tables.target)
-        self.follows, self.endless = tables.follows.tolist(), tables.endless.tolist()
-        self.entry, self.period = tables.entry.tolist(), tables.period.tolist()
-        self.needs, self.first_action = tables.needs.tolist(), tables.first_action.tolist()
+        self.n_grades = tables.graded.shape[2]
         self.cursor = 0
         self.tape: Singles | None = None
         self.tape_at: Any = None
@@ -209,10 +220,15 @@ class PlainKernel:
         for place, value in zip(self.places, values.tolist(), strict=True):
             setattr(place, name, value)
             if place.block >= 0:
-                self._set_time(place, self.rules[place.block])
+                place.rules = self.rules[place.block]
+                place.total = place.rules.log_reward[place.row]
+                self._set_time(place)
 
     def sync(self) -> None:
-        """Bring the logs up to date; here they always are."""
+        """Write the rewards of the current trials into the logs."""
+        for place in self.places:
+            if place.block >= 0:
+                place.rules.log_reward[place.row] = place.total
 
     def cursor(self, index: int, row: int | None = None) -> int:
         """The row that is dealt next from a block of stride 1; `row` sets it."""
@@ -226,8 +242,8 @@ class PlainKernel:
         """Start a trial in an env."""
         place, rules = self.places[env], self.rules[index]
         place.block, place.row, place.type = index, row, rules.type[row]
-        place.clock = 0
-        self._enter(place, rules, self._landing(rules, place.type, 0), -1)
+        place.rules, place.clock, place.total = rules, 0, 0.0
+        self._enter(place, self._landing(place, 0), -1)
 
     def begin_next(self, envs: list[int]) -> None:
         """Start the coming trials of envs: the next of their blocks, else what `deal` deals."""
@@ -249,7 +265,7 @@ class PlainKernel:
     def stop(self, envs: list[int]) -> None:
         """End trials where they are, and start the coming ones."""
         for env in envs:
-            self._end(env, self.rules[self.places[env].block], aborted=False)
+            self._end(env, aborted=False)
         self.begin_next(envs)
 
     # ------------------------------------------------------------------ one step of one env
@@ -257,31 +273,27 @@ class PlainKernel:
     def advance_one(self, env: int, action: int, given: Given | None) -> tuple[float, bool]:
         """Play one step of an env: what it pays, and whether the trial ended."""
         place = self.places[env]
-        rules = self.rules[place.block]
-        log, row = rules.log, place.row
-        here = place.type * rules.n_segments + place.segment
-        cell = here * rules.n_actions + action
+        rules = place.rules
+        cell = place.here * rules.n_actions + action
         reward = rules.reward[cell]
         place.clock = clock = place.clock + 1
-        if clock < place.until and not rules.acts[cell] and given is None:
-            log.reward[row] += reward
+        if rules.aborts[cell]:
+            rules.log_aborts[place.row] += 1
+        if given is None and clock < place.until and not rules.acts[cell]:
+            place.total += reward
             return reward, False
 
         if given is not None:
             if given.extra is not None:
                 reward += given.extra.item(env)
-            if (
-                given.outcome is not None
-                and rules.n_slots
-                and given.outcome[env]
-                and not log.slot_outcome[row, 0]
-            ):
-                log.slot_outcome[row, 0] = given.outcome[env]
-                log.slot_score[row, 0] = given.outcome[env] == CORRECT
-        log.aborts[row] += rules.aborts[cell]
+            if given.outcome is not None and rules.n_slots:
+                first, outcome = place.row * rules.n_slots, given.outcome.item(env)
+                if outcome and not rules.log_slot_outcome[first]:
+                    rules.log_slot_outcome[first] = outcome
+                    rules.log_slot_score[first] = float(outcome == CORRECT)
         goto, leaves = STAY, False
         if rules.slot[cell] >= 0:
-            reward, goto = self._answer(env, rules, cell, action, reward, given)
+            reward, goto = self._answer(env, cell, action, reward, given)
         elif rules.goto[cell] != STAY:
             goto, leaves = rules.goto[cell], True
         if given is not None and given.goto is not None and given.goto[env] != STAY:
@@ -289,146 +301,151 @@ class PlainKernel:
 
         segment, moves = place.segment, True
         if goto >= 0:
-            segment = self._landing(rules, place.type, rules.entry[goto])
+            segment = self._landing(place, rules.entry[goto])
         elif goto == END:
             segment = END
-        elif clock - place.entered >= rules.duration[here] and not rules.endless[segment]:
-            segment = self._landing(rules, place.type, rules.follows[segment])
-            reward = self._close(env, rules, segment, reward, given)
+        elif clock - place.entered >= rules.duration[place.here] and not rules.endless[segment]:
+            segment = self._landing(place, rules.follows[segment])
+            reward = self._close(env, segment, reward, given)
         else:
             moves = False
         aborted = leaves and segment < 0
         if segment >= 0 and clock >= rules.limit[place.type]:
             segment = END
-            reward = self._close(env, rules, END, reward, given)
+            reward = self._close(env, END, reward, given)
 
         if given is not None and given.reward is not None:
             reward = given.reward.item(env)
-        log.reward[row] += reward
+        place.total += reward
         if segment < 0:
-            self._end(env, rules, aborted)
+            self._end(env, aborted)
             return reward, True
         if moves:
-            self._enter(place, rules, segment, place.segment if segment > place.segment else -1)
+            self._enter(place, segment, place.segment if segment > place.segment else -1)
         return reward, False
 
     def _answer(
-        self, env: int, rules: _Rules, cell: int, action: int, reward: float, given: Given | None
+        self, env: int, cell: int, action: int, reward: float, given: Given | None
     ) -> tuple[float, int]:
         """The answer to a slot: what the step pays, and where it leads. The first answer counts."""
-        place, log, k = self.places[env], rules.log, rules.slot[cell]
-        tables, kind, row = rules.block.tables, place.type, place.row
-        if log.slot_outcome[row, k]:
+        place = self.places[env]
+        rules = place.rules
+        k = rules.slot[cell]
+        at, terms = place.row * rules.n_slots + k, place.type * rules.n_slots + k
+        if rules.log_slot_outcome[at]:
             return 0.0, STAY
-        steps = place.clock - int(log.opened[row, k])
+        steps = place.clock - rules.log_opened[at]
         outcome, score, goto = rules.outcome[cell], rules.score[cell], rules.goto[cell]
-        due, tolerance = tables.due.item(kind, k), tables.tolerance.item(kind, k)
+        due, tolerance = rules.due[terms], rules.tolerance[terms]
         wrong, pay = False, float("nan")
         if not isnan(due):
             if outcome == CORRECT or rules.continuous:  # the wrong choice is wrong at any moment
                 wrong = abs(steps * rules.dt - due) > tolerance + 1e-9
-                if tables.graded_from[kind, k]:
-                    last = tables.graded.shape[2] - 1
-                    pay = tables.graded.item(
-                        kind, k, min(max(steps - tables.graded_from[kind, k], 0), last)
-                    )
+                if rules.graded_from[terms]:
+                    entry = min(max(steps - rules.graded_from[terms], 0), rules.n_grades - 1)
+                    pay = rules.graded[terms * rules.n_grades + entry]
         elif given is not None and given.distance is not None:
-            wrong = given.distance[env, k] > tolerance + 1e-9
+            wrong = given.distance.item(env, k) > tolerance + 1e-9
             if given.graded is not None:
                 pay = given.graded.item(env, k)
                 score = score if isnan(pay) else pay  # a nearer value is better, not only right
         needs = rules.needs[k]
-        if needs >= 0 and outcome == CORRECT and log.slot_outcome[row, needs] != CORRECT:
-            wrong = True
+        if needs >= 0 and outcome == CORRECT:
+            wrong |= rules.log_slot_outcome[place.row * rules.n_slots + needs] != CORRECT
         if wrong:
             outcome, score = ERROR, 0.0
-            reward, goto = tables.error_reward.item(kind, k), tables.error_goto.item(kind, k)
+            reward, goto = rules.error_reward[terms], rules.error_goto[terms]
         elif not isnan(pay):
             reward = pay
-        log.slot_outcome[row, k], log.slot_score[row, k] = outcome, score
-        log.slot_time[row, k] = steps * rules.dt
-        log.slot_choice[row, k] = 0 if rules.continuous else action - rules.first_action[k]
+        rules.log_slot_outcome[at], rules.log_slot_score[at] = outcome, score
+        rules.log_slot_time[at] = steps * rules.dt
+        rules.log_slot_choice[at] = 0 if rules.continuous else action - rules.first_action[k]
         if given is not None and given.values is not None:
-            log.values[row, k] = given.values[env]
+            rules.log.values[place.row, k] = given.values[env]
         return reward, goto
 
-    def _close(
-        self, env: int, rules: _Rules, coming: int, reward: float, given: Given | None
-    ) -> float:
+    def _close(self, env: int, coming: int, reward: float, given: Given | None) -> float:
         """Close windows not open in the coming segment (END: all); what the step pays then."""
-        place, log = self.places[env], rules.log
-        tables, kind, row = rules.block.tables, place.type, place.row
+        place = self.places[env]
+        rules = place.rules
+        window, opens = place.here * rules.n_slots, -1
+        if coming >= 0:
+            opens = (place.type * rules.n_segments + coming) * rules.n_slots
         for k in range(rules.n_slots):
-            if not tables.window[kind, place.segment, k] or log.slot_outcome[row, k]:
+            at, terms = place.row * rules.n_slots + k, place.type * rules.n_slots + k
+            if not rules.window[window + k] or rules.log_slot_outcome[at]:
                 continue
-            if coming >= 0 and tables.window[kind, coming, k]:
+            if opens >= 0 and rules.window[opens + k]:
                 continue
             if rules.trigger:
-                outcome = tables.miss_outcome.item(kind, k)
-                reward += tables.miss_reward.item(kind, k)
+                outcome = rules.miss_outcome[terms]
+                reward += rules.miss_reward[terms]
             else:  # a continuous action without a trigger answers by what it is at the end
-                distance = given.distance[env, k]  # type: ignore[union-attr, index]
-                near = distance <= tables.tolerance[kind, k] + 1e-9
-                outcome = CORRECT if near else ERROR
-                log.slot_choice[row, k] = 0
-                log.values[row, k] = given.values[env]  # type: ignore[union-attr, index]
-            log.slot_outcome[row, k], log.slot_score[row, k] = outcome, float(outcome == CORRECT)
+                distance = given.distance.item(env, k)  # type: ignore[union-attr]
+                outcome = CORRECT if distance <= rules.tolerance[terms] + 1e-9 else ERROR
+                rules.log_slot_choice[at] = 0
+                rules.log.values[place.row, k] = given.values[env]  # type: ignore[union-attr, index]
+            rules.log_slot_outcome[at], rules.log_slot_score[at] = outcome, float(outcome == CORRECT)
         return reward
 
-    def _landing(self, rules: _Rules, kind: int, segment: int) -> int:
+    def _landing(self, place: Place, segment: int) -> int:
         """The segment that a trial that enters one comes to: those of 0 steps are passed over."""
+        rules = place.rules
         for _ in range(2 * rules.n_segments):
-            if segment < 0 or rules.duration[kind * rules.n_segments + segment]:
+            if segment < 0 or rules.duration[place.type * rules.n_segments + segment]:
                 return segment
             segment = rules.follows[segment]
         return END  # periods of no steps that lead to each other
 
-    def _enter(self, place: Place, rules: _Rules, segment: int, before: int) -> None:
+    def _enter(self, place: Place, segment: int, before: int) -> None:
         """Come to a segment from another one before it, or from elsewhere (-1)."""
-        clock, window, log = place.clock, rules.block.tables.window[place.type], rules.log
+        rules = place.rules
         if before < 0 or rules.period[segment] != rules.period[before]:
-            place.period_at = clock
+            place.period_at = place.clock
+        first = place.type * rules.n_segments * rules.n_slots
         for k in range(rules.n_slots):
-            if window[segment, k] and (before < 0 or not window[before, k]):
-                log.opened[place.row, k] = clock
-        place.segment, place.entered = segment, clock
-        self._set_time(place, rules)
+            was_open = before >= 0 and rules.window[first + before * rules.n_slots + k]
+            if rules.window[first + segment * rules.n_slots + k] and not was_open:
+                rules.log_opened[place.row * rules.n_slots + k] = place.clock
+        place.segment, place.entered = segment, place.clock
+        self._set_time(place)
 
-    def _set_time(self, place: Place, rules: _Rules) -> None:
+    def _set_time(self, place: Place) -> None:
         """Note until when time does nothing, and where the rendered observation is."""
-        duration = (
-            NEVER
-            if rules.endless[place.segment]
-            else rules.duration[place.type * rules.n_segments + place.segment]
-        )
+        rules = place.rules
+        place.here = place.type * rules.n_segments + place.segment
+        endless = rules.endless[place.segment]
+        duration = NEVER if endless else rules.duration[place.here]
         place.until = min(place.entered + duration, rules.limit[place.type])
         # Without a timer it may outlast what was rendered of it.
-        timed = rules.tape is not None and not rules.endless[place.segment]
+        timed = rules.tape is not None and not endless
         in_order = timed and rules.offset(place.type, place.segment) == place.entered
         place.on_tape = rules.tape_at[place.row] if in_order else -1
 
-    def _end(self, env: int, rules: _Rules, aborted: bool) -> None:
+    def _end(self, env: int, aborted: bool) -> None:
         """The trial is over: its outcome, performance and place among the env's trials."""
-        place, log, tables = self.places[env], rules.log, rules.block.tables
-        kind, row = place.type, place.row
+        place = self.places[env]
+        rules, row = place.rules, place.row
         asked, score, worst = 0, 0.0, NONE
         for k in range(rules.n_slots):
-            if tables.asked[kind, k]:
+            if rules.asked[place.type * rules.n_slots + k]:
+                outcome = rules.log_slot_outcome[row * rules.n_slots + k]
                 asked += 1
-                score += log.slot_score.item(row, k)
-                worst = max(worst, log.slot_outcome.item(row, k), key=BADNESS.__getitem__)
+                score += rules.log_slot_score[row * rules.n_slots + k]
+                worst = outcome if BADNESS[outcome] > BADNESS[worst] else worst
         if asked and worst == NONE:
             worst = MISS
-        best = tables.best.item(kind)
+        best = rules.best[place.type]
         if isnan(best):
             performance = score / asked if asked else 0.0
         else:
-            performance = log.reward.item(row) / best if best > 0 else 0.0
-        log.outcome[row] = ABORT if aborted else worst
-        log.performance[row] = min(max(0.0, performance), 1.0)
-        log.env[row], log.number[row] = env, place.number
-        log.session[row], log.steps[row] = place.session, place.clock
-        log.ended[row] = True
+            performance = place.total / best if best > 0 else 0.0
+        rules.log_outcome[row] = ABORT if aborted else worst
+        rules.log_performance[row] = min(max(0.0, performance), 1.0)
+        rules.log_reward[row] = place.total
+        rules.log_env[row], rules.log_number[row] = env, place.number
+        rules.log_session[row], rules.log_steps[row] = place.session, place.clock
+        rules.log_ended[row] = True
         place.last_block, place.last_row = place.block, row
         place.number += 1
         place.left -= 1
@@ -451,9 +468,9 @@ class PlainKernel:
         target, period = np.zeros((2, self.n), np.int64)
         envs: list[int] = []
         for env, (place, action) in enumerate(zip(self.places, actions.tolist(), strict=True)):
-            rules = self.rules[place.block]
+            rules = place.rules
             if rules.target is not None:
-                target[env] = rules.target[place.type * rules.n_segments + place.segment]
+                target[env] = rules.target[place.here]
             period[env] = rules.period[place.segment]
             if place.waiting:
                 place.waiting = 0
@@ -461,7 +478,7 @@ class PlainKernel:
             reward[env], ended[env] = self.advance_one(env, action, given)
             if ended[env]:
                 envs.append(env)
-                performance[env] = rules.log.performance[place.last_row]
+                performance[env] = rules.log_performance[place.last_row]
                 over[env] = place.left == self.per_session
         finished = None
         if envs:
@@ -480,11 +497,10 @@ class PlainKernel:
         if all(place.on_tape >= 0 and place.block == self.places[0].block for place in self.places):
             rows = [place.on_tape + place.clock for place in self.places]
             return first.tape.take(rows, axis=0)  # type: ignore[no-any-return]
-        return np.stack([self._observe_one(env) for env in range(self.n)])
+        return np.stack([self._observe_one(place) for place in self.places])
 
-    def _observe_one(self, env: int) -> Singles:
-        place = self.places[env]
-        rules = self.rules[place.block]
+    def _observe_one(self, place: Place) -> Singles:
+        rules = place.rules
         if place.on_tape >= 0:
             return rules.tape[place.on_tape + place.clock].copy()  # type: ignore[no-any-return]
         serial = rules.block.first_serial + place.row
@@ -505,24 +521,19 @@ class PlainKernel:
         place = self.places[0]
         if place.block < 0:
             self.deal([0])
-        rules = self.rules[place.block]
+        rules = place.rules
         if not isinstance(action, int) or not 0 <= action < rules.n_actions:
             action = self.check(action)
-        here = place.type * rules.n_segments + place.segment
-        info: dict[str, Any] = {
-            "gt": rules.target[here],
-            "period": self._period_names[rules.period[place.segment]],
-        }
+        target, period = rules.target[place.here], self._period_names[rules.period[place.segment]]
         reward, ended = self.advance_one(0, action, None)
-        info["new_trial"] = ended
-        over = False
-        if ended:
-            log, row = rules.log, place.row
-            info["trial"] = TrialInfo(rules.block, row)
-            info["performance"] = log.performance.item(row)
-            over = place.left == self.per_session
-            self.begin_next([0])
-        return self._observe_one(0), reward, over and self.once, over and not self.once, info
+        info: dict[str, Any] = {"gt": target, "period": period, "new_trial": ended}
+        if not ended:
+            return self._observe_one(place), reward, False, False, info
+        info["trial"] = TrialInfo(rules.block, place.row)
+        info["performance"] = rules.log_performance[place.row]
+        over = place.left == self.per_session
+        self.begin_next([0])
+        return self._observe_one(place), reward, over and self.once, over and not self.once, info
 
     def vector_step(self, actions: Any) -> VectorStepped:
         """One step of all envs, as Gymnasium's `VectorEnv.step` returns it; discrete actions."""

@@ -95,7 +95,7 @@ class Loaded(NamedTuple):
     def __str__(self) -> str:
         """One line: which kernel plays, why, and what is slower."""
         line = f"The {self.name} kernel plays: {self.reason}."
-        slower = f" Results are the same; steps of envs are slower. {HOW_TO_BUILD}."
+        slower = f" Results are the same; steps of envs and the rendering of datasets are slower. {HOW_TO_BUILD}."
         return line if self.module else line + slower
 
 
