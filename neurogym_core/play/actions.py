@@ -73,7 +73,7 @@ def columns_of(task: Task, actions: Array) -> tuple[Ints, Floats | None]:
     declared = task.actions
     if not declared.continuous:
         return actions, None
-    values = declared.to_task_units(actions)
+    values = np.ascontiguousarray(declared.to_task_units(actions))
     if declared.trigger is None:
         return np.zeros(len(values), np.int64), values
     index, threshold = declared.trigger

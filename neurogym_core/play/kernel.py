@@ -34,6 +34,9 @@ STATE = (
 )  # fmt: skip
 """The state of an env, all whole numbers (see `Place`)."""
 
+WHERE = STATE[:6]
+"""Those that say where in its trial an env stands."""
+
 Stepped = tuple[Array, float, bool, bool, dict[str, Any]]
 VectorStepped = tuple[Array, Array, Array, Array, dict[str, Any]]
 
@@ -219,7 +222,7 @@ class PlainKernel:
         """Set one of `STATE`, (N,)."""
         for place, value in zip(self.places, values.tolist(), strict=True):
             setattr(place, name, value)
-            if place.block >= 0:
+            if name in WHERE and place.block >= 0:
                 place.rules = self.rules[place.block]
                 place.total = place.rules.log_reward[place.row]
                 self._set_time(place)

@@ -143,7 +143,7 @@ class Payoffs:
         following = np.full(len(window), follows[p])
         for _ in range(n_periods):  # periods of 0 steps are passed over
             passed = (following >= 0) & (period_steps[rows, np.maximum(following, 0)] == 0)
-            following = np.where(passed, follows[following], following)
+            following = np.where(passed, follows[np.maximum(following, 0)], following)
         return np.asarray((following >= 0) & (window & (self.period == following[:, None])).any(axis=1))
 
 

@@ -458,7 +458,7 @@ class Hooks:
         now.memory["acts"] = now.memory["acts"] + acted
         now.memory["luck"] = now.memory["luck"] + now.rng.random((now.n, 2))
         acts = now.memory["acts"]
-        reward = np.where(now.in_period("a"), now.memory["luck"][:, 0], now.remaining / 1000)
+        reward = np.where(now.in_period("a"), now.memory["luck"][:, 0], np.minimum(now.remaining, 1000) / 1000)
         return reward, np.where(acts >= 4, END, STAY), np.where(acts == 3, Outcome.CORRECT, Outcome.NONE)
 
     def step_observation(self, now, obs):
