@@ -99,7 +99,7 @@ def test_without_a_compiler_on_the_path_the_core_is_installed_with_the_plain_ker
     said = (installed.stdout + installed.stderr).splitlines()
     (line,) = [line for line in said if "without its compiled kernel" in line]
     assert "compiling failed" in line
-    assert "steps of envs and the laying out of datasets are slower" in line
+    assert "steps of envs and the rendering of datasets are slower" in line
     assert environment.kernel() == {"name": "plain", "reason": "the compiled kernel was not built"}
 
 

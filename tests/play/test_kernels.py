@@ -65,7 +65,7 @@ def test_a_kernel_of_another_version_is_not_used(built, monkeypatch, version):
 def test_without_a_built_one_the_plain_kernel_plays_and_the_line_says_what_is_slower():
     found = load()
     assert (found.module, found.name, found.reason) == (None, "plain", "the compiled kernel was not built")
-    assert "steps of envs are slower" in str(found)
+    assert "steps of envs and the rendering of datasets are slower" in str(found)
     assert "pip install -e" in str(found)
 
 
