@@ -97,8 +97,7 @@ def measure(rows: list[Row], python: str, rounds: int, seconds: float) -> tuple[
         turn = [case for case in in_turn(rows) if case not in missing]
         timed = [_round(sides, turn, seconds, number, rounds) for number in range(rounds + 1)][1:] if turn else []
         return [
-            _swept(row, sides["core"], rounds, seconds / 4) if row.sweep else _result(row, timed, missing)
-            for row in rows
+            _swept(row, sides["core"], rounds, seconds / 4) if row.sweep else _result(row, timed, missing) for row in rows
         ], kernel
 
 
@@ -128,9 +127,7 @@ def _swept(row: Row, worker: Worker, rounds: int, seconds: float) -> Result:
     """The task with the least ratio of all that are installed, over all rounds: laying out comes in lumps."""
     tasks = worker.ask(swept=row.sweep)["tasks"]
     print(f"{len(tasks)} tasks: {row.label}", file=sys.stderr)
-    rates = {
-        task: worker.ask(sweep=row.sweep, task=task, rounds=rounds, seconds=seconds)["rates"] for task in tasks
-    }
+    rates = {task: worker.ask(sweep=row.sweep, task=task, rounds=rounds, seconds=seconds)["rates"] for task in tasks}
     ratios = {task: mine / other for task, (mine, other) in rates.items()}
     order = sorted(tasks, key=ratios.__getitem__)
     for task in order[:5]:

@@ -45,9 +45,7 @@ def noise_filler(n: int, units: slice) -> Callable[[], Any]:
 @cache
 def _compiled() -> Any:
     """`noise_rows` of the core's header, or None without a compiler."""
-    command = shlex.split(os.environ.get("CC", "")) or [
-        name for name in ("cc", "gcc", "clang") if shutil.which(name)
-    ][:1]
+    command = shlex.split(os.environ.get("CC", "")) or [name for name in ("cc", "gcc", "clang") if shutil.which(name)][:1]
     if not command:
         return None
     header = Path(noise.__file__).parents[1] / "play" / "_noise.h"

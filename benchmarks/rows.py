@@ -43,9 +43,7 @@ def _vectors(side: str, task: str, size: int = 64) -> tuple[Timed, Timed]:
 
 
 def _single(label: str, must: float | None, stretch: float | None, task: str, side: str = "core") -> Row:
-    return Row(
-        label, must, stretch, (((side, Case("single", task)), ("peer", Case("single", ON_PEER.get(task, task)))),)
-    )
+    return Row(label, must, stretch, (((side, Case("single", task)), ("peer", Case("single", ON_PEER.get(task, task)))),))
 
 
 def _dataset(label: str, must: float | None, stretch: float | None, task: str, size: int = 256) -> Row:
@@ -136,7 +134,38 @@ ROWS: tuple[Row, ...] = (
     Row("peak memory of a dataset of 256 streams beyond its arrays", 10, 5, probe="memory", unit=" MiB", less=True),
 )
 
-REASONS: dict[str, str] = {}
+REASONS: dict[str, str] = {
+    "single env, PerceptualDecisionMaking": "`np.empty(3)` alone takes two thirds as long as the whole step, and "
+    "every step returns a new array; where the machine is quiet, the row is reached in some rounds.",
+    "single env, DawTwoStep (session state)": "its scores depend on probabilities that drift, so each trial, of two "
+    'steps, is laid out and scored: a third of the time; making `info["trial"]` is a fifth.',
+    "single env, Bandit": 'a trial is one step, so every step makes `info["trial"]`, a Python object: a third of the time.',
+    "single env, Reaching1D (hooks)": "the hooks of the task are NumPy on arrays of one row: half of the time.",
+    "single env, MatchingPennies (reads outcomes; the peer's Bandit)": "each trial is drawn after the one before it "
+    "has ended, in NumPy on arrays of one row; the draw of the task alone takes longer than the bound allows.",
+    "vector env of 1024, PerceptualDecisionMaking (the peer's of 64)": "it lies at the bound and falls on either "
+    "side of it between runs.",
+    "vector env of 64, DawTwoStep": "laying out and scoring its trials is four fifths of the time, as above.",
+    "vector env of 64, Bandit": "drawing its trials of one step and finding their types is half of the time.",
+    "vector env of 64, MatchingPennies (reads outcomes; the peer's Bandit)": "the trials are drawn each time some "
+    "envs end one, in NumPy on few rows: nine tenths of the time.",
+    "vector env of 16, every discrete task without hooks, x 16 single envs in a loop; the least": "what follows in "
+    "IBLTraining depends on the outcomes, and its envs end their trials at different steps, so that each trial is "
+    "drawn alone, as in the loop.",
+    "dataset 256 x 100, PerceptualDecisionMaking": "dealing the trials, in NumPy, takes about as long as writing the steps.",
+    "dataset 256 x 100, 33 channels": "it lies at the bound; four tenths of the time is the noise.",
+    "dataset 256 x 100, yang19 DM1 (33 channels)": "the directions are continuous, so no two trials share a type: "
+    "laying them out takes longer than writing the steps.",
+    "vector env of 64 with three task wrappers, x without (1 / 1.5)": "it differs by half from round to "
+    "round; in the quiet rounds the wrappers cost less than the bound allows.",
+    "plain kernel: single env, PerceptualDecisionMaking": "a new array and a new dict a step are a quarter of the "
+    "time; the rest is Python's own loop over the timers and windows of the trial.",
+    "plain kernel: vector env of 64, every task of this table; the least": "the same draws of MatchingPennies, on "
+    "few rows, as with the compiled kernel.",
+    "lines of Python that play a table": "besides the loop they hold the log, the types, the results, the replay and "
+    "the pictures; a third of the lines are docstrings, comments and empty.",
+    "classes that play a table": "many are records: what a type, a block, a chunk and a result are made of.",
+}
 """Label of a row that is not reached -> a sentence that says why."""
 
 assert set(REASONS) <= {row.label for row in ROWS}, "a reason is given for a row that does not exist"
