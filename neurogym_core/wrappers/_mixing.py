@@ -145,6 +145,7 @@ class Mixing(Deciding):
             names[period]: names.get(target, target)
             for one, names in zip(traits, periods, strict=True) for period, target in one.then.items()
         }  # fmt: skip
+        self._check_passed(periods)
         self._layout = (periods, slots, notes)
         self.timing = {  # type: ignore[assignment]
             names.get(period, period): spec
@@ -361,6 +362,18 @@ class Mixing(Deciding):
             result[name] = values.astype(np.result_type(values, fresh[name]))
             result[name][rows] = fresh[name][0]
         return result
+
+    def _check_passed(self, periods: Sequence[Names]) -> None:
+        """Refuse tasks whose trials would be led astray by what follows a period of another task, of 0 ms in them."""
+        place = self._periods.index
+        for passed, target in self._then.items():
+            for task, names in zip(self.tasks, periods, strict=True):
+                own = names.values()
+                if passed not in own and (target != "end" or any(place(name) > place(passed) for name in own)):
+                    raise self.refusal(
+                        f"{target!r} follows the period {passed!r}, which trials of {task.name} pass over; name the tasks "
+                        "with then= in periods() first, or give them periods of other names"
+                    )
 
     # ------------------------------------------------------------------ laying out
 

@@ -14,11 +14,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, assume, reject, settings
 from hypothesis import strategies as st
 
 from neurogym_core import END, STAY, Axis, Task, Uniform, parse
+from neurogym_core.errors import NotSupportedError
 from neurogym_core.trials.record import Outcome
+from neurogym_core.wrappers.mixture import Mixture
+from neurogym_core.wrappers.transfer import Transfer
 
 N_CONDITIONS = 4
 PERIODS = ("a", "b", "c", "d", "e")
@@ -514,6 +517,21 @@ def steered(draw):
     rest = {"drawn": draw(st.booleans()), "graded": draw(st.booleans())}
     sessions = {"trials_per_session": draw(st.sampled_from([None, 1, 3])), "abort_ends_trial": draw(st.booleans())}
     return {"trigger": trigger, "then": then, **rest, **sessions}
+
+
+@st.composite
+def sequences(draw):
+    """Two tasks in one session: mixed at random, in turn, by performance, or one after the other."""
+    one, other = (draw(descriptions(drawn=(None, "before", "outcomes"))) for _ in range(2))
+    assume(one.dt == other.dt)
+    length, made_with = draw(st.integers(1, 3)), {"others": (playable(other),), "rule": draw(st.booleans())}
+    try:
+        if draw(st.booleans()):
+            return Transfer(playable(one), lengths=(length,), **made_with)
+        order = draw(st.sampled_from(["random", "sequence", "performance"]))
+        return Mixture(playable(one), order=order, length=length, window=length, **made_with)
+    except NotSupportedError:
+        reject()
 
 
 @st.composite

@@ -131,6 +131,35 @@ def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, descrip
 @held(40)
 @given(task=random_tasks.tasks(), seed=SEEDS)
 def test_both_kernels_say_the_same_bits(n, task, seed):
+    assert_kernels_agree(n, task, seed)
+
+
+@held(40)
+@given(task=random_tasks.sequences(), n=st.sampled_from([1, 4]), seed=SEEDS)
+def test_both_kernels_say_the_same_bits_of_several_tasks_in_one_session(task, n, seed):
+    assert_kernels_agree(n, task, seed)
+
+
+@held(20)
+@given(task=random_tasks.sequences(), seed=SEEDS)
+def test_several_tasks_in_one_session_are_the_same_in_a_vector_env_of_one(kernel, task, seed):
+    single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode="SameStep")
+    rng = np.random.default_rng(seed)
+    np.testing.assert_array_equal(single.reset(seed=seed)[0], vector.reset(seed=seed)[0][0])
+    for _ in range(80):
+        action = acted(task, rng, 1)
+        seen, reward, terminated, truncated, info = single.step(action[0])
+        wide, rewards, ends, cuts, infos = vector.step(action)
+        assert (reward, terminated, truncated) == (rewards[0], ends[0], cuts[0])
+        assert ("trial" in info) == ("trial" in infos)
+        for name, value in info.get("trial", {}).items():
+            np.testing.assert_array_equal(value, infos["trial"][name][0])
+        if terminated or truncated:
+            seen = single.reset()[0]
+        np.testing.assert_array_equal(seen, wide[0])
+
+
+def assert_kernels_agree(n, task, seed):
     with pytest.MonkeyPatch.context() as patch:
         said = []
         for name in ("plain", "compiled"):

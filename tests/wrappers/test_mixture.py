@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from wrapper_small_tasks import Arms, Blocked, Choosing, Computed, Counting, Going, Learning, OneByOne, Steering, Timed, TwoSides
 
-from neurogym_core import Dataset, TaskEnv, TaskVectorEnv, Uniform, make_task, run
+from neurogym_core import Dataset, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.laying_out import lay_out_imposed
 from neurogym_core.wrappers import Curriculum, Mixture, ReactionTime, Schedule, SideBias, TimeOut, Transfer
@@ -287,3 +287,34 @@ def test_durations_that_differ_are_drawn_by_each_task():
     assert (batch.period_steps["delay"][second] == 9).all()
     assert (batch.period_steps["delay"][~second] <= 3).all()
     assert task.max_steps >= 1 + 3 + 9 + 2
+
+
+LASTING = {"early": 100, "late": 100, "cue": 100, "go": 100}
+
+
+class Over(Task):
+    """Ends after its first period, although a second one is named behind it."""
+
+    timing = LASTING
+
+    def define(self):
+        self.observe(lamp=1)
+        self.act(rest=1, go=1)
+
+    def new_trial(self, trial):
+        trial.periods("early", "late", then={"early": "end"})
+        trial.hold(during="early")
+
+
+class Behind(Over):
+    """Periods that lie behind those of `Over` where it is mixed in first to last."""
+
+    def new_trial(self, trial):
+        trial.periods("cue", "go")
+        trial.hold(during="cue")
+
+
+def test_trials_that_would_end_with_a_period_of_another_task_are_refused():
+    assert Mixture(Over(), others=(Behind(),)).sample(20, seed=0).period_steps["go"].any()
+    with pytest.raises(NotSupportedError, match="'end' follows the period 'early', which trials of Behind pass over"):
+        Mixture(Behind(), others=(Over(),))
