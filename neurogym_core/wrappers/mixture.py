@@ -34,7 +34,8 @@ class Mixture(Mixing):
         rule: whether a channel "rule" shows, one-hot, which task it is.
 
     Raises:
-        NotSupportedError: tasks of another dt, or of which one is continuous or computed on every step.
+        NotSupportedError: tasks of another dt, of which one is continuous or computed on every step, or of which one has a
+            period with `then=` that trials of another would pass over on their way.
         InvalidValueError: no other task, or settings of which nothing would follow.
     """
 
