@@ -516,8 +516,9 @@ class _Stepped:
             if limit is None:
                 on &= self._lasted > 0
         inputs, targets, weights, new_trial = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
+        under_way = dict(self.stepper.conditions)
         for env in np.flatnonzero(self._lasted > 0).tolist():  # their end is not known yet
-            trials.append((env, len(columns) - self._lasted[env], len(columns) + 1, self._conditions(env)))
+            trials.append((env, len(columns) - self._lasted[env], len(columns) + 1, _row_of(under_way, env)))
         row, start, stop, conditions = zip(*trials, strict=True)
         joined = {name: np.stack([one[name] for one in conditions]) for name in conditions[0]}
         placed = partial(Placed, np.array(row), np.array(start), np.array(stop), joined)
@@ -534,18 +535,15 @@ class _Stepped:
             np.where(on, stepper.table("weight"), 0),
             (self._lasted == 0) & on,
         )
-        conditions = [self._conditions(env) for env in range(stepper.n)]
+        conditions = dict(stepper.conditions)  # of the trials that this step may end
         stepper.kernel.set("waiting", (~on).astype(np.int64))
         moved = stepper.step(self._policy(target))
         self._lasted += on
         for env in np.flatnonzero(moved.ended).tolist():
-            trials.append((env, step + 1 - self._lasted[env], step + 1, conditions[env]))
+            trials.append((env, step + 1 - self._lasted[env], step + 1, _row_of(conditions, env)))
             self._lasted[env] = 0
         self._observation = stepper.observations()
         return column
-
-    def _conditions(self, env: int) -> dict[str, Any]:
-        return {name: self.stepper.conditions[name][env] for name in self.stepper.conditions}
 
     def _policy(self, target: Array) -> Array:
         actions = self.stepper.task.actions
@@ -555,6 +553,10 @@ class _Stepped:
         if actions.continuous:
             return np.where(waits[:, None], actions.from_task_units(actions.rest_value), target)
         return np.where(waits, actions.rest, target)
+
+
+def _row_of(columns: Columns, i: int) -> dict[str, Any]:
+    return {name: values[i] for name, values in columns.items()}
 
 
 def _any_seed() -> int:

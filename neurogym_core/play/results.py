@@ -44,6 +44,11 @@ class TrialResults:
             which.setdefault(id(block), []).append(place)
         return [(self._blocks[places[0]], np.array(places)) for places in which.values()]
 
+    @cached_property
+    def _order(self) -> Array:
+        """(m,) where each trial is among those of all parts, one part after another."""
+        return np.argsort(np.concatenate([places for _, places in self._parts]), kind="stable")
+
     def _gather(self, values_of: Callable[[Block, Array], Array]) -> Array:
         """Values (m, …) from those of each block's rows."""
         if isinstance(self._blocks, Block):
@@ -51,8 +56,7 @@ class TrialResults:
         parts = [values_of(block, self.rows[places]) for block, places in self._parts]
         if len(parts) == 1:
             return parts[0]
-        order = np.argsort(np.concatenate([places for _, places in self._parts]), kind="stable")
-        return np.concatenate(parts)[order]
+        return np.concatenate(parts)[self._order]
 
     def _logged(self, name: str) -> Array:
         def values_of(block: Block, rows: Array) -> Array:
@@ -124,9 +128,8 @@ class TrialResults:
         if len(self._parts) == 1:
             return _columns(self._parts[0][0], self.rows)
         records = [TrialResults(self.rows[places], block).record() for block, places in self._parts]
-        order = np.argsort(np.concatenate([places for _, places in self._parts]), kind="stable")
         joined = TrialRecord.concatenate(records)
-        return {name: joined[name][order] for name in joined.columns}
+        return {name: joined[name][self._order] for name in joined.columns}
 
     def record(self) -> TrialRecord:
         """The trials as a record."""

@@ -271,8 +271,7 @@ class Stepper:
         if self._one is not None:
             return TrialResults(self.state("last_row")[envs], self._one)
         blocks = [self._block(index) for index in self.state("last_block")[envs].tolist()]
-        one = blocks[0] if all(block is blocks[0] for block in blocks) else None
-        return TrialResults(self.state("last_row")[envs], one or blocks)
+        return TrialResults(self.state("last_row")[envs], blocks)
 
     def _block(self, index: int) -> Block:
         block = self._blocks[index]
