@@ -8,6 +8,7 @@ import contextlib
 with contextlib.suppress(ImportError):
     from hypothesis import settings
 
-    # A deadline measures the machine, and a busy one fails. The same examples every time: red is red for everybody.
+    # A deadline measures the machine, and a busy one fails. The same examples every time: red is
+    # red for everybody.
     settings.register_profile("neurogym", deadline=None, derandomize=True)
     settings.load_profile("neurogym")

@@ -1,8 +1,8 @@
 """Compiles the kernel when a wheel is built or the core is installed from its sources.
 
-Nothing depends on it: without a C compiler the wheel is made without the compiled kernel, and the plain one plays.
-`NEUROGYM_BUILD_KERNEL=0` does not try; `NEUROGYM_BUILD_KERNEL=1` makes a failure an error.
-"""
+Nothing depends on it: without a C compiler the wheel is made without the compiled kernel, and the
+plain one plays. `NEUROGYM_BUILD_KERNEL=0` does not try; `NEUROGYM_BUILD_KERNEL=1` makes a failure
+an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 VARIABLE = "NEUROGYM_BUILD_KERNEL"
 PACKAGE = "neurogym_core/play"
 SOURCE = f"{PACKAGE}/_kernel.c"
-# Both kernels compute the same numbers, bit for bit: a*b+c must stay two roundings. Nothing reads errno.
+# Both kernels compute the same numbers, bit for bit: a*b+c must stay two roundings. Nothing reads
+# errno.
 GNU_FLAGS = ("-O3", "-ffp-contract=off", "-fwrapv", "-fno-math-errno")
 MSVC_FLAGS = ("/O2", "/fp:precise")
 
@@ -38,7 +39,9 @@ class KernelHook(BuildHookInterface):
             ValueError: `NEUROGYM_BUILD_KERNEL` is neither ``0``, ``1`` nor empty.
             RuntimeError: it is ``1``, and compiling failed.
         """
-        self.scratch = tempfile.TemporaryDirectory(prefix="neurogym-kernel-", ignore_cleanup_errors=True)
+        self.scratch = tempfile.TemporaryDirectory(
+            prefix="neurogym-kernel-", ignore_cleanup_errors=True
+        )
         name = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
         beside = Path(self.root, PACKAGE, name)
         if version == "editable":
@@ -65,23 +68,27 @@ class KernelHook(BuildHookInterface):
             return None
         try:
             if sys.implementation.name != "cpython":
-                raise RuntimeError(f"the kernel is written for CPython, and this is {sys.implementation.name}")
+                raise RuntimeError(
+                    f"the kernel is written for CPython, and this is {sys.implementation.name}"
+                )
             compile_kernel(root, Path(self.scratch.name))
             return next(Path(self.scratch.name).rglob(name))
         except Exception as error:  # whatever a foreign compiler, or its absence, leads to
             reason = f"compiling failed ({type(error).__name__}: {error})"
             if wanted:
                 raise RuntimeError(
-                    f"{VARIABLE} is 1, and {reason}. Expected a C compiler that can compile {SOURCE}. Install one "
-                    f"(Debian: gcc and python3-dev), or unset {VARIABLE} to install without the compiled kernel."
+                    f"{VARIABLE} is 1, and {reason}. Expected a C compiler that can compile"
+                    f" {SOURCE}. Install one (Debian: gcc and python3-dev), or unset {VARIABLE} to"
+                    " install without the compiled kernel."
                 ) from error
             self._say(reason)
             return None
 
     def _say(self, reason: str) -> None:
         self.app.display_warning(
-            f"neurogym-core is installed without its compiled kernel: {reason}. The plain kernel in Python is used. "
-            "It computes the same; steps of envs and the rendering of datasets are slower."
+            f"neurogym-core is installed without its compiled kernel: {reason}. The plain kernel in"
+            " Python is used. It computes the same; steps of envs and the rendering of datasets"
+            " are slower."
         )
 
 
@@ -90,8 +97,8 @@ def _wanted() -> bool | None:
     given = os.environ.get(VARIABLE, "")
     if given not in ("", "0", "1"):
         raise ValueError(
-            f"{VARIABLE} is {given!r}. Expected 0 (do not compile the kernel) or 1 (a failure is an error). "
-            "Correct or unset it."
+            f"{VARIABLE} is {given!r}. Expected 0 (do not compile the kernel) or 1 (a failure is an"
+            " error). Correct or unset it."
         )
     return None if given == "" else given == "1"
 
@@ -109,7 +116,9 @@ def compile_kernel(root: Path, target: Path) -> None:
                 extension.extra_compile_args = list(flags)
             super().build_extensions()
 
-    kernel = Extension("neurogym_core.play._kernel", [str(root / SOURCE)], include_dirs=[np.get_include()])
+    kernel = Extension(
+        "neurogym_core.play._kernel", [str(root / SOURCE)], include_dirs=[np.get_include()]
+    )
     command = BuildKernel(Distribution({"name": "neurogym-core", "ext_modules": [kernel]}))
     command.build_lib = command.build_temp = str(target)
     command.ensure_finalized()

@@ -1,1 +1,3 @@
-"""How fast this is beside NeuroGym 2.3.1, in one run: ``python -m benchmarks`` (see `README.md`)."""
+"""How fast this is beside NeuroGym 2.3.1, in one run: ``python -m benchmarks`` (see
+`README.md`).
+"""

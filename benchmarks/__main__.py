@@ -14,11 +14,11 @@ from typing import Any
 
 import click
 
-from . import probes
-from .peer_venv import ROOT, make_peer
-from .report import Result, print_table, write_page
-from .rows import ROWS, Row, Timed, bounds_of
-from .settings import Case
+from benchmarks import probes
+from benchmarks.peer_venv import ROOT, make_peer
+from benchmarks.report import Result, print_table, write_page
+from benchmarks.rows import ROWS, Row, Timed, bounds_of
+from benchmarks.settings import Case
 
 Rates = dict[Timed, float]
 """Steps per second of the cases of one round."""
@@ -43,7 +43,9 @@ class Worker:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise click.ClickException(f"A worker ended while it was asked {question}; what it said is above.")
+            raise click.ClickException(
+                f"A worker ended while it was asked {question}; what it said is above."
+            )
         return json.loads(line)
 
     def make(self, case: Case) -> str:
@@ -82,9 +84,13 @@ def workers(python: str) -> Iterator[dict[str, Worker]]:
 
 
 def in_turn(rows: Iterable[Row]) -> list[Timed]:
-    """Every case once, in the order in which the rows need them: the sides of a ratio stand side by side."""
+    """Every case once, in the order in which the rows need them: the sides of a ratio stand side by
+    side.
+    """
     cases = [case for row in rows for pair in row.pairs for case in pair]
-    return list(dict.fromkeys([*cases, *(case for row in rows for case in bounds_of(row).values())]))
+    return list(
+        dict.fromkeys([*cases, *(case for row in rows for case in bounds_of(row).values())])
+    )
 
 
 def measure(rows: list[Row], python: str, rounds: int, seconds: float) -> tuple[list[Result], str]:
@@ -95,13 +101,24 @@ def measure(rows: list[Row], python: str, rounds: int, seconds: float) -> tuple[
         for worker in sides.values():
             worker.ask(freeze=True)
         turn = [case for case in in_turn(rows) if case not in missing]
-        timed = [_round(sides, turn, seconds, number, rounds) for number in range(rounds + 1)][1:] if turn else []
+        timed = (
+            [_round(sides, turn, seconds, number, rounds) for number in range(rounds + 1)][1:]
+            if turn
+            else []
+        )
         return [
-            _swept(row, sides["core"], rounds, seconds / 4) if row.sweep else _result(row, timed, missing) for row in rows
+            (
+                _swept(row, sides["core"], rounds, seconds / 4)
+                if row.sweep
+                else _result(row, timed, missing)
+            )
+            for row in rows
         ], kernel
 
 
-def _round(sides: dict[str, Worker], turn: list[Timed], seconds: float, number: int, rounds: int) -> Rates:
+def _round(
+    sides: dict[str, Worker], turn: list[Timed], seconds: float, number: int, rounds: int
+) -> Rates:
     print("warm-up" if number == 0 else f"round {number} of {rounds}", file=sys.stderr)
     return {(side, case): sides[side].rate(case, seconds) for side, case in turn}
 
@@ -124,10 +141,15 @@ def _result(row: Row, timed: list[Rates], missing: dict[Timed, str]) -> Result:
 
 
 def _swept(row: Row, worker: Worker, rounds: int, seconds: float) -> Result:
-    """The task with the least ratio of all that are installed, over all rounds: laying out comes in lumps."""
+    """The task with the least ratio of all that are installed, over all rounds: laying out comes in
+    lumps.
+    """
     tasks = worker.ask(swept=row.sweep)["tasks"]
     print(f"{len(tasks)} tasks: {row.label}", file=sys.stderr)
-    rates = {task: worker.ask(sweep=row.sweep, task=task, rounds=rounds, seconds=seconds)["rates"] for task in tasks}
+    rates = {
+        task: worker.ask(sweep=row.sweep, task=task, rounds=rounds, seconds=seconds)["rates"]
+        for task in tasks
+    }
     ratios = {task: mine / other for task, (mine, other) in rates.items()}
     order = sorted(tasks, key=ratios.__getitem__)
     for task in order[:5]:
@@ -147,18 +169,29 @@ def probe(row: Row, rounds: int) -> Result:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="3 rounds of short slices: for development, not for reports.")
+@click.option(
+    "--quick", is_flag=True, help="3 rounds of short slices: for development, not for reports."
+)
 @click.option("--rounds", default=7, show_default=True, type=click.IntRange(min=1))
 @click.option("--seconds", default=0.25, show_default=True, help="Least length of a slice.")
 @click.option("--only", default="", help="Only rows with this text in their label.")
-@click.option("--peer-python", help="Of an environment with NeuroGym 2.3.1; default: .venv-peer, made when needed.")
+@click.option(
+    "--peer-python",
+    help="Of an environment with NeuroGym 2.3.1; default: .venv-peer, made when needed.",
+)
 @click.option("--write", is_flag=True, help="Renew docs/performance.md.")
-def main(quick: bool, rounds: int, seconds: float, only: str, peer_python: str | None, write: bool) -> None:
-    """Time this project beside NeuroGym 2.3.1; exit code 1 when something that must be reached is not."""
+def main(
+    quick: bool, rounds: int, seconds: float, only: str, peer_python: str | None, write: bool
+) -> None:
+    """Time this project beside NeuroGym 2.3.1; exit code 1 when something that must be reached is
+    not.
+    """
     rounds, seconds = (3, 0.1) if quick else (rounds, seconds)
     chosen = [row for row in ROWS if only.lower() in row.label.lower()]
     rates = [row for row in chosen if not row.probe]
-    found, kernel = measure(rates, peer_python or str(make_peer()), rounds, seconds) if rates else ([], "")
+    found, kernel = (
+        measure(rates, peer_python or str(make_peer()), rounds, seconds) if rates else ([], "")
+    )
     found += [probe(row, rounds) for row in chosen if row.probe]
     results = sorted(found, key=lambda result: ROWS.index(result.row))
     print_table(results, kernel)
@@ -166,7 +199,9 @@ def main(quick: bool, rounds: int, seconds: float, only: str, peer_python: str |
         write_page(Path(ROOT) / "docs" / "performance.md", results, rounds, seconds, kernel)
     missed = [result.row.label for result in results if result.mark == "MISSED"]
     if missed:
-        raise click.ClickException(f"{len(missed)} rows do not reach what they must: {'; '.join(missed)}.")
+        raise click.ClickException(
+            f"{len(missed)} rows do not reach what they must: {'; '.join(missed)}."
+        )
 
 
 if __name__ == "__main__":

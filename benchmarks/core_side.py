@@ -10,6 +10,21 @@ import gymnasium
 import numpy as np
 
 import neurogym_core as ngym
+from benchmarks import slices
+from benchmarks.noise import noise_filler
+from benchmarks.settings import (
+    ANTI_REACH,
+    CONTEXT,
+    DOTS,
+    DT,
+    RANDOM_DELAY,
+    REACHING,
+    SEQ_LEN,
+    SIGMA,
+    YANG19,
+    Case,
+    drawn_actions,
+)
 from neurogym_core import Task
 from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.play.dealer import BLOCK_STEPS
@@ -17,15 +32,12 @@ from neurogym_core.play.kernels import load
 from neurogym_core.play.make import is_task
 from neurogym_core.tasks.laying_out import hooked
 
-from . import slices
-from .noise import noise_filler
-from .settings import ANTI_REACH, CONTEXT, DOTS, DT, RANDOM_DELAY, REACHING, SEQ_LEN, SIGMA, YANG19, Case, drawn_actions
-
 _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
 
 TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "dots": ("PerceptualDecisionMaking-v0", {"timing": DOTS, "sigma": SIGMA, "dt": DT}),
-    # Wrappers that change which trials come and what they pay, and leave their length alone: the same steps are compared.
+    # Wrappers that change which trials come and what they pay, and leave their length alone: the
+    # same steps are compared.
     "dots, three wrappers": (
         "PerceptualDecisionMaking-v0",
         {
@@ -43,7 +55,10 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
         "PerceptualDecisionMaking-v0",
         {"timing": DOTS, "sigma": SIGMA, "dt": DT, "directions": 32},
     ),
-    "context": ("ContextDecisionMaking-v0", {"timing": {**CONTEXT, "delay": _DELAY}, "sigma": SIGMA, "dt": DT}),
+    "context": (
+        "ContextDecisionMaking-v0",
+        {"timing": {**CONTEXT, "delay": _DELAY}, "sigma": SIGMA, "dt": DT},
+    ),
     "anti-reach": ("AntiReach-v0", {"timing": ANTI_REACH, "dt": DT, "directions": 32}),
     "two-step": ("DawTwoStep-v0", {"dt": DT}),
     "bandit": ("Bandit-v0", {"dt": DT, "probabilities": (0.5, 0.5)}),
@@ -84,19 +99,27 @@ def _vector(case: Case) -> slices.Slice:
     name, params = TASKS[case.task]
     env = ngym.make_vec(name, case.size, **params)
     drawn = _alone(env.single_action_space)
-    return slices.vector(env, [np.resize(np.roll(drawn, row, axis=0), env.action_space.shape) for row in range(50)])
+    return slices.vector(
+        env, [np.resize(np.roll(drawn, row, axis=0), env.action_space.shape) for row in range(50)]
+    )
 
 
 def _dataset(case: Case) -> slices.Slice:
     name, params = TASKS[case.task]
-    return slices.dataset(ngym.Dataset(name, case.size, SEQ_LEN, seed=1, **params), case.size * SEQ_LEN)
+    return slices.dataset(
+        ngym.Dataset(name, case.size, SEQ_LEN, seed=1, **params), case.size * SEQ_LEN
+    )
 
 
 def _numpy_noise(case: Case) -> slices.Slice:
-    """Draw noise for every channel of such batches with NumPy's generator, and nothing else: an array a batch."""
+    """Draw noise for every channel of such batches with NumPy's generator, and nothing else: an
+    array a batch.
+    """
     shape = (case.size, SEQ_LEN, _made(case.task).channels.size)
     generator = np.random.Generator(np.random.SFC64(1))
-    return slices.repeated(lambda: generator.standard_normal(shape, dtype=np.float32), case.size * SEQ_LEN)
+    return slices.repeated(
+        lambda: generator.standard_normal(shape, dtype=np.float32), case.size * SEQ_LEN
+    )
 
 
 def _noise(case: Case) -> slices.Slice:
@@ -115,11 +138,15 @@ def _noise(case: Case) -> slices.Slice:
 def _written_by_a_dataset(case: Case) -> slices.Slice:
     task = _made(case.task)
     targets = 4 * task.actions.size if task.actions.continuous else 8
-    return _written(case, 4 * task.channels.size + targets + 4 + 1)  # weights float32, new_trial bool
+    return _written(
+        case, 4 * task.channels.size + targets + 4 + 1
+    )  # weights float32, new_trial bool
 
 
 def _written_by_envs(case: Case) -> slices.Slice:
-    return _written(case, 4 * _made(case.task).channels.size + 8 + 1 + 1)  # reward float64, terminated and truncated
+    return _written(
+        case, 4 * _made(case.task).channels.size + 8 + 1 + 1
+    )  # reward float64, terminated and truncated
 
 
 def _written(case: Case, bytes_per_step: int) -> slices.Slice:
@@ -145,7 +172,9 @@ def _subject(task_id: str, kind: str) -> slices.Slice:
     if kind == "random":
         rng = np.random.default_rng(1)
         values = list(rng.uniform(-1, 1, (500, actions.size)).astype(np.float32))
-        return slices.single(env, values if actions.continuous else drawn_actions(actions.size, 500))
+        return slices.single(
+            env, values if actions.continuous else drawn_actions(actions.size, 500)
+        )
     rest = actions.from_task_units(actions.rest_value) if actions.continuous else int(actions.rest)
     return slices.single(env, [rest] * 500)
 
@@ -179,7 +208,8 @@ def swept(kind: str) -> list[str]:
     """The ids of the installed tasks that a sweep goes through.
 
     Args:
-        kind: "vector", discrete tasks without hooks; or "random", tasks in which a subject can rest.
+        kind: "vector", discrete tasks without hooks; or "random", tasks in which a subject can
+            rest.
     """
     found = []
     for entry in installed().tasks:
@@ -203,12 +233,16 @@ def swept_pair(kind: str, task: str) -> tuple[slices.Slice, slices.Slice]:
 
 
 def _singles(task: str, drawn: list[int]) -> slices.Slice:
-    """As many single envs, each somewhere else in its block of trials, so that they do not draw the next one together."""
+    """As many single envs, each somewhere else in its block of trials, so that they do not draw the
+    next one together.
+    """
     envs = [ngym.make(task, seed=number) for number in range(SIDE_BY_SIDE)]
     timed = slices.loop(envs, drawn[:250])
     for number, env in enumerate(envs):
         limit = process_time() + 0.1
-        for action in itertools.islice(itertools.cycle(drawn), number * BLOCK_STEPS // SIDE_BY_SIDE):
+        for action in itertools.islice(
+            itertools.cycle(drawn), number * BLOCK_STEPS // SIDE_BY_SIDE
+        ):
             _, _, terminated, truncated, _ = env.step(action)
             if terminated or truncated:
                 env.reset()

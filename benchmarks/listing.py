@@ -1,9 +1,9 @@
-"""How long ``ngym list`` takes with a hundred packages installed, beside importing what it stands on.
+"""How long ``ngym list`` takes with a hundred packages installed, beside importing what it stands
+on.
 
-``python -m benchmarks.listing`` prints CPU seconds (user and system) of whole processes and their ratio to
-``python -c "import click, importlib_metadata"``, which has to find those packages too; medians of rounds in turn. The
-issue asks for at most 2 for ``--json`` and 4 for the table.
-"""
+``python -m benchmarks.listing`` prints CPU seconds (user and system) of whole processes and their
+ratio to ``python -c "import click, importlib_metadata"``, which has to find those packages too;
+medians of rounds in turn. The issue asks for at most 2 for ``--json`` and 4 for the table."""
 
 from __future__ import annotations
 
@@ -44,14 +44,18 @@ def main() -> None:
 
 
 def _environment(folder: Path) -> Path:
-    """The python of an environment with the core's wheel and a hundred packages, and nothing else of ours."""
+    """The python of an environment with the core's wheel and a hundred packages, and nothing else
+    of ours.
+    """
     packages = _module("packages", REPOSITORY / "tests" / "ecosystem" / "packages.py")
     environments = _module("environments", REPOSITORY / "tests" / "registry" / "environments.py")
     made = environments.Environment(folder / "venv", environments.borrowed(folder / "third-party"))
     made.pip_install([environments.build_wheel(REPOSITORY, folder)])
     for number in range(COUNT):
         row = packages.manifest_row("Thing-v0", tags='["perceptual"]', species='["monkey"]')
-        package = packages.Package(name=f"neurogym-task-p{number}", tasks={"Thing-v0": ""}, manifest=row)
+        package = packages.Package(
+            name=f"neurogym-task-p{number}", tasks={"Thing-v0": ""}, manifest=row
+        )
         packages.write(package, made.site)
     python: Path = made.python
     return python

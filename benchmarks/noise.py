@@ -28,7 +28,9 @@ void rows(const float *table, uint64_t key, size_t n, const uint64_t *serial, co
 
 
 def noise_filler(n: int, units: slice) -> Callable[[], Any]:
-    """A function that makes the noise of n steps for some units: compiled, or NumPy's where there is no compiler."""
+    """A function that makes the noise of n steps for some units: compiled, or NumPy's where there
+    is no compiler.
+    """
     serial, step = np.arange(n, dtype=np.uint64) // 20, np.arange(n, dtype=np.uint32) % 20
     compiled = _compiled()
     if compiled is None:
@@ -45,17 +47,37 @@ def noise_filler(n: int, units: slice) -> Callable[[], Any]:
 @cache
 def _compiled() -> Any:
     """`noise_rows` of the core's header, or None without a compiler."""
-    command = shlex.split(os.environ.get("CC", "")) or [name for name in ("cc", "gcc", "clang") if shutil.which(name)][:1]
+    command = (
+        shlex.split(os.environ.get("CC", ""))
+        or [name for name in ("cc", "gcc", "clang") if shutil.which(name)][:1]
+    )
     if not command:
         return None
     header = Path(noise.__file__).parents[1] / "play" / "_noise.h"
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "rows.c", Path(folder) / "rows.so"
         source.write_text(_WRAPPER)
-        options = ["-O3", "-ffp-contract=off", "-fPIC", "-shared", f"-I{header.parent}", "-o", str(library)]
+        options = [
+            "-O3",
+            "-ffp-contract=off",
+            "-fPIC",
+            "-shared",
+            f"-I{header.parent}",
+            "-o",
+            str(library),
+        ]
         subprocess.run([*command, *options, str(source)], check=True)
         found = ctypes.CDLL(str(library)).rows
     address, whole = ctypes.c_void_p, ctypes.c_int
-    found.argtypes = [address, ctypes.c_uint64, ctypes.c_size_t, address, address, whole, whole, address]
+    found.argtypes = [
+        address,
+        ctypes.c_uint64,
+        ctypes.c_size_t,
+        address,
+        address,
+        whole,
+        whole,
+        address,
+    ]
     found.restype = None
     return found

@@ -9,14 +9,31 @@ import neurogym
 import numpy as np
 from neurogym.utils.ngym_random import TruncExp
 
-from . import slices
-from .settings import ANTI_REACH, CONTEXT, DOTS, DT, RANDOM_DELAY, REACHING, SEQ_LEN, SIGMA, YANG19, Case, drawn_actions
+from benchmarks import slices
+from benchmarks.settings import (
+    ANTI_REACH,
+    CONTEXT,
+    DOTS,
+    DT,
+    RANDOM_DELAY,
+    REACHING,
+    SEQ_LEN,
+    SIGMA,
+    YANG19,
+    Case,
+    drawn_actions,
+)
 
-# Name, parameters, how many of its actions are drawn from and which is the first of them: in DawTwoStep action 0 breaks
-# the trial off, which the core's task does not know.
+# Name, parameters, how many of its actions are drawn from and which is the first of them: in
+# DawTwoStep action 0 breaks the trial off, which the core's task does not know.
 TASKS: dict[str, tuple[str, dict[str, Any], int, int]] = {
     "dots": ("PerceptualDecisionMaking-v0", {"timing": DOTS, "sigma": SIGMA, "dt": DT}, 3, 0),
-    "dots, random delay": ("PerceptualDecisionMaking-v0", {"timing": DOTS, "sigma": SIGMA, "dt": DT}, 3, 0),
+    "dots, random delay": (
+        "PerceptualDecisionMaking-v0",
+        {"timing": DOTS, "sigma": SIGMA, "dt": DT},
+        3,
+        0,
+    ),
     "dots, 32 directions": (
         "PerceptualDecisionMaking-v0",
         {"timing": DOTS, "sigma": SIGMA, "dt": DT, "dim_ring": 32},
@@ -44,7 +61,8 @@ TASKS: dict[str, tuple[str, dict[str, Any], int, int]] = {
 }
 
 
-# Gymnasium would warn of how the peer reaches through its wrappers, once per trial; without, it is some 10 % faster.
+# Gymnasium would warn of how the peer reaches through its wrappers, once per trial; without, it is
+# some 10 % faster.
 gymnasium.logger.set_level(gymnasium.logger.ERROR)
 
 

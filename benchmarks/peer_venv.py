@@ -15,7 +15,8 @@ def make_peer() -> Path:
     """The interpreter of `.venv-peer`, which is made first where it is not there.
 
     Raises:
-        subprocess.CalledProcessError: it could not be made; what venv or pip said is on the terminal.
+        subprocess.CalledProcessError: it could not be made; what venv or pip said is on the
+            terminal.
     """
     folder = ROOT / ".venv-peer"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -24,6 +25,9 @@ def make_peer() -> Path:
         print("Making .venv-peer with", *PEER, file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
         constraints = ROOT / "benchmarks" / "peer-constraints.txt"
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "-c", str(constraints), *PEER], check=True)
+        subprocess.run(
+            [str(python), "-m", "pip", "install", "--quiet", "-c", str(constraints), *PEER],
+            check=True,
+        )
         done.touch()
     return python

@@ -1,4 +1,6 @@
-"""What is not a rate: start-up time, memory, steps generated. Fresh processes, one value a round."""
+"""What is not a rate: start-up time, memory, steps generated. Fresh processes, one value a
+round.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +47,25 @@ delivered = sum(next(dataset).inputs.shape[0] * 100 for _ in range(50))
 print(rendered / delivered)
 """
 
-PLAYING = ("tables", "types", "blocks", "kernel", "kernels", "dealer", "stepper", "render", "results", "replay")
+PLAYING = (
+    "tables",
+    "types",
+    "blocks",
+    "kernel",
+    "kernels",
+    "dealer",
+    "stepper",
+    "render",
+    "results",
+    "replay",
+)
 """The modules of `neurogym_core.play` that play tables."""
 
 
 def start() -> float:
-    """CPU time of the import and a first make, over that of importing Gymnasium; the interpreter's own not counted."""
+    """CPU time of the import and a first make, over that of importing Gymnasium; the interpreter's
+    own not counted.
+    """
     ours = "import neurogym_core; neurogym_core.make('PerceptualDecisionMaking-v0')"
     return _printed(_CLOCK.format(ours)) / _printed(_CLOCK.format("import gymnasium"))
 
@@ -72,7 +87,13 @@ def lines() -> float:
 
 def classes() -> float:
     """Classes that these modules define."""
-    return float(sum(isinstance(node, ast.ClassDef) for source in _sources() for node in ast.walk(ast.parse(source))))
+    return float(
+        sum(
+            isinstance(node, ast.ClassDef)
+            for source in _sources()
+            for node in ast.walk(ast.parse(source))
+        )
+    )
 
 
 def _sources() -> list[str]:
@@ -81,8 +102,18 @@ def _sources() -> list[str]:
 
 
 def _printed(code: str) -> float:
-    """What the code prints, run twice: the first time leaves compiled modules behind, as an installation does."""
-    with_bytecode = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """What the code prints, run twice: the first time leaves compiled modules behind, as an
+    installation does.
+    """
+    with_bytecode = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=with_bytecode)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=with_bytecode,
+        )
     return float(done.stdout)

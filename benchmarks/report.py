@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from .probes import PLAYING
-from .rows import REASONS, Row
+from benchmarks.probes import PLAYING
+from benchmarks.rows import REASONS, Row
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,20 @@ class Result:
 
     @property
     def mark(self) -> str:
-        """How it stands: ``stretch``, ``ok``, ``MISSED``, ``–`` (for information) or ``not measured``."""
+        """How it stands: ``stretch``, ``ok``, ``MISSED``, ``–`` (for information) or ``not
+        measured``.
+        """
         if self.missing:
             return "not measured"
         if self.row.must is None:
             return "–"
-        return "stretch" if self._reaches(self.row.stretch) else "ok" if self._reaches(self.row.must) else "MISSED"
+        return (
+            "stretch"
+            if self._reaches(self.row.stretch)
+            else "ok"
+            if self._reaches(self.row.must)
+            else "MISSED"
+        )
 
     def _reaches(self, goal: float | None) -> bool:
         # What must be 1.0 is counted, not timed: rounding is no failure.
@@ -118,19 +126,27 @@ def print_table(results: Sequence[Result], kernel: str) -> None:
     print("\n".join(f"MISSED {line}" for line in reasons(results)))
 
 
-def write_page(path: Path, results: Sequence[Result], rounds: int, seconds: float, kernel: str) -> None:
+def write_page(
+    path: Path, results: Sequence[Result], rounds: int, seconds: float, kernel: str
+) -> None:
     """The page of the documentation."""
     lines = [
         "# Performance",
         "",
-        "Written by the benchmarks with `--write`; do not edit. Ratios are to NeuroGym 2.3.1 unless a row names",
+        (
+            "Written by the benchmarks with `--write`; do not edit. Ratios are to NeuroGym 2.3.1"
+            " unless a row names"
+        ),
         "something else; how they are measured stands in `benchmarks/README.md`.",
         "",
         f"- Date: {date.today().isoformat()}",
         f"- Kernel: {kernel}",
         f"- Machine: {machine()}",
         f"- Versions: Python {platform.python_version()}, {versions()}",
-        f"- Medians of {rounds} rounds of slices of at least {seconds:g} s, one thread; the range is over the rounds.",
+        (
+            f"- Medians of {rounds} rounds of slices of at least {seconds:g} s, one thread; the"
+            " range is over the rounds."
+        ),
         "",
         "| " + " | ".join(HEADS) + " |",
         "|---|" + "---:|" * (len(HEADS) - 2) + "---|",
@@ -138,7 +154,11 @@ def write_page(path: Path, results: Sequence[Result], rounds: int, seconds: floa
         "",
         NOTES,
         "",
-        *(["Why rows are not reached:", "", *(f"- {line}" for line in reasons(results)), ""] if reasons(results) else []),
+        *(
+            ["Why rows are not reached:", "", *(f"- {line}" for line in reasons(results)), ""]
+            if reasons(results)
+            else []
+        ),
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
 
@@ -150,7 +170,9 @@ def versions() -> str:
 
 def machine() -> str:
     """The processor and the system; no names of hosts, users or folders."""
-    return f"{_processor()}, {os.cpu_count()} logical CPUs, {platform.system()} {platform.machine()}"
+    return (
+        f"{_processor()}, {os.cpu_count()} logical CPUs, {platform.system()} {platform.machine()}"
+    )
 
 
 def _processor() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .settings import ON_PEER, Case
+from benchmarks.settings import ON_PEER, Case
 
 Timed = tuple[str, Case]
 """A case, and the side that runs it: "core", "plain" (the core with its plain kernel) or "peer"."""
@@ -16,8 +16,10 @@ class Row(NamedTuple):
     Attributes:
         label: what is measured.
         must, stretch: what must be reached, and what would be fine; None: for information.
-        pairs: what is timed, and what it is divided by; of several pairs the one with the least ratio counts.
-        sweep: "vector" or "random", for a ratio of every installed task (see `core_side.swept`); the least counts.
+        pairs: what is timed, and what it is divided by; of several pairs the one with the least
+            ratio counts.
+        sweep: "vector" or "random", for a ratio of every installed task (see `core_side.swept`);
+            the least counts.
         probe: name of a function of `probes`, for what is not a rate.
         unit: behind the number.
         less: whether less is better.
@@ -33,7 +35,9 @@ class Row(NamedTuple):
     less: bool = False
 
 
-def _vector(label: str, must: float | None, stretch: float | None, task: str, size: int = 64) -> Row:
+def _vector(
+    label: str, must: float | None, stretch: float | None, task: str, size: int = 64
+) -> Row:
     return Row(label, must, stretch, (_vectors("core", task, size),))
 
 
@@ -42,23 +46,36 @@ def _vectors(side: str, task: str, size: int = 64) -> tuple[Timed, Timed]:
     return (side, Case("vector", task, size)), ("peer", Case("vector", ON_PEER.get(task, task), 64))
 
 
-def _single(label: str, must: float | None, stretch: float | None, task: str, side: str = "core") -> Row:
-    return Row(label, must, stretch, (((side, Case("single", task)), ("peer", Case("single", ON_PEER.get(task, task)))),))
+def _single(
+    label: str, must: float | None, stretch: float | None, task: str, side: str = "core"
+) -> Row:
+    return Row(
+        label,
+        must,
+        stretch,
+        (((side, Case("single", task)), ("peer", Case("single", ON_PEER.get(task, task)))),),
+    )
 
 
-def _dataset(label: str, must: float | None, stretch: float | None, task: str, size: int = 256) -> Row:
+def _dataset(
+    label: str, must: float | None, stretch: float | None, task: str, size: int = 256
+) -> Row:
     case = Case("dataset", task, size)
     return Row(label, must, stretch, ((("core", case), ("peer", case)),))
 
 
-def _within(label: str, must: float | None, stretch: float | None, case: Case, other: Case, unit: str = "x") -> Row:
+def _within(
+    label: str, must: float | None, stretch: float | None, case: Case, other: Case, unit: str = "x"
+) -> Row:
     """Two cases of the core."""
     return Row(label, must, stretch, ((("core", case), ("core", other)),), unit=unit)
 
 
 def _wrapped(label: str, kind: str, size: int) -> Row:
     """With a stack of three task wrappers, over the same without: it may cost 1.5 times as much."""
-    return _within(label, 1 / 1.5, 0.8, Case(kind, "dots, three wrappers", size), Case(kind, "dots", size))
+    return _within(
+        label, 1 / 1.5, 0.8, Case(kind, "dots, three wrappers", size), Case(kind, "dots", size)
+    )
 
 
 def _share(label: str, must: float | None, stretch: float | None, task: str, kind: str) -> Row:
@@ -79,16 +96,26 @@ ROWS: tuple[Row, ...] = (
         Case("random", "ibl/IBL-v0"),
         Case("resting", "ibl/IBL-v0"),
     ),
-    Row("single env, every task: a random subject, x a resting one; the least", None, None, sweep="random"),
+    Row(
+        "single env, every task: a random subject, x a resting one; the least",
+        None,
+        None,
+        sweep="random",
+    ),
     _vector("vector env of 64, PerceptualDecisionMaking", 70, 100, "dots"),
-    _vector("vector env of 1024, PerceptualDecisionMaking (the peer's of 64)", 180, 300, "dots", 1024),
+    _vector(
+        "vector env of 1024, PerceptualDecisionMaking (the peer's of 64)", 180, 300, "dots", 1024
+    ),
     _vector("vector env of 64, ContextDecisionMaking", None, None, "context"),
     _vector("vector env of 64, DawTwoStep", 10, 30, "two-step"),
     _vector("vector env of 64, Bandit", 60, 90, "bandit"),
     _vector("vector env of 64, Reaching1D (hooks)", 5, 20, "reaching"),
-    _vector("vector env of 64, MatchingPennies (reads outcomes; the peer's Bandit)", 5, 20, "pennies"),
+    _vector(
+        "vector env of 64, MatchingPennies (reads outcomes; the peer's Bandit)", 5, 20, "pennies"
+    ),
     Row(
-        "vector env of 16, every discrete task without hooks, x 16 single envs in a loop; the least",
+        "vector env of 16, every discrete task without hooks, x 16 single envs in a loop; the"
+        " least",
         2,
         4,
         sweep="vector",
@@ -109,7 +136,13 @@ ROWS: tuple[Row, ...] = (
     _dataset("dataset 256 x 100, yang19 DM1 (33 channels)", 80, 120, "yang19"),
     _wrapped("vector env of 64 with three task wrappers, x without (1 / 1.5)", "vector", 64),
     _wrapped("dataset 256 x 100 with three task wrappers, x without (1 / 1.5)", "dataset", 256),
-    _share("share of 'draw noise for every channel with NumPy', 3 channels", 0.40, 0.55, "dots", "numpy noise"),
+    _share(
+        "share of 'draw noise for every channel with NumPy', 3 channels",
+        0.40,
+        0.55,
+        "dots",
+        "numpy noise",
+    ),
     _share("share of the same, 33 channels", 0.75, 0.85, "dots, 32 directions", "numpy noise"),
     _single("plain kernel: single env, PerceptualDecisionMaking", 3, 5, "dots", "plain"),
     Row(
@@ -118,12 +151,28 @@ ROWS: tuple[Row, ...] = (
         5,
         tuple(
             _vectors("plain", task)
-            for task in ("dots", "context", "anti-reach", "two-step", "bandit", "reaching", "pennies", "yang19")
+            for task in (
+                "dots",
+                "context",
+                "anti-reach",
+                "two-step",
+                "bandit",
+                "reaching",
+                "pennies",
+                "yang19",
+            )
         ),
     ),
     Row("lines of Python that play a table", 1300, 1000, probe="lines", unit="", less=True),
     Row("classes that play a table", 10, 8, probe="classes", unit="", less=True),
-    Row("steps generated per step delivered, dataset 256 x 100", 1.0, 1.0, probe="generated", unit="", less=True),
+    Row(
+        "steps generated per step delivered, dataset 256 x 100",
+        1.0,
+        1.0,
+        probe="generated",
+        unit="",
+        less=True,
+    ),
     Row(
         "CPU time of `import neurogym_core` and a first `make`, x `import gymnasium`",
         1.3,
@@ -131,51 +180,93 @@ ROWS: tuple[Row, ...] = (
         probe="start",
         less=True,
     ),
-    Row("peak memory of a dataset of 256 streams beyond its arrays", 10, 5, probe="memory", unit=" MiB", less=True),
+    Row(
+        "peak memory of a dataset of 256 streams beyond its arrays",
+        10,
+        5,
+        probe="memory",
+        unit=" MiB",
+        less=True,
+    ),
 )
 
 REASONS: dict[str, str] = {
-    "single env, PerceptualDecisionMaking": "`np.empty(3)` alone takes two thirds as long as the whole step, and "
-    "every step returns a new array; where the machine is quiet, the row is reached in some rounds.",
-    "single env, DawTwoStep (session state)": "its scores depend on probabilities that drift, so each trial, of two "
-    'steps, is laid out and scored: a third of the time; making `info["trial"]` is a fifth.',
-    "single env, Bandit": 'a trial is one step, so every step makes `info["trial"]`, a Python object: a third of the time.',
-    "single env, Reaching1D (hooks)": "the hooks of the task are NumPy on arrays of one row: half of the time.",
-    "single env, MatchingPennies (reads outcomes; the peer's Bandit)": "each trial is drawn after the one before it "
-    "has ended, in NumPy on arrays of one row; the draw of the task alone takes longer than the bound allows.",
-    "vector env of 1024, PerceptualDecisionMaking (the peer's of 64)": "it lies at the bound and falls on either "
-    "side of it between runs.",
-    "vector env of 64, DawTwoStep": "laying out and scoring its trials is four fifths of the time, as above.",
-    "vector env of 64, Bandit": "drawing its trials of one step and finding their types is half of the time.",
-    "vector env of 64, MatchingPennies (reads outcomes; the peer's Bandit)": "the trials are drawn each time some "
-    "envs end one, in NumPy on few rows: nine tenths of the time.",
-    "vector env of 16, every discrete task without hooks, x 16 single envs in a loop; the least": "what follows in "
-    "IBLTraining depends on the outcomes, and its envs end their trials at different steps, so that each trial is "
-    "drawn alone, as in the loop.",
-    "dataset 256 x 100, PerceptualDecisionMaking": "dealing the trials, in NumPy, takes about as long as writing the steps.",
+    "single env, PerceptualDecisionMaking": (
+        "`np.empty(3)` alone takes two thirds as long as the whole step, and every step returns a"
+        " new array; where the machine is quiet, the row is reached in some rounds."
+    ),
+    "single env, DawTwoStep (session state)": (
+        "its scores depend on probabilities that drift, so each trial, of two "
+        'steps, is laid out and scored: a third of the time; making `info["trial"]` is a fifth.'
+    ),
+    "single env, Bandit": (
+        'a trial is one step, so every step makes `info["trial"]`, a Python object: a third of the'
+        " time."
+    ),
+    "single env, Reaching1D (hooks)": (
+        "the hooks of the task are NumPy on arrays of one row: half of the time."
+    ),
+    "single env, MatchingPennies (reads outcomes; the peer's Bandit)": (
+        "each trial is drawn after the one before it has ended, in NumPy on arrays of one row; the"
+        " draw of the task alone takes longer than the bound allows."
+    ),
+    "vector env of 1024, PerceptualDecisionMaking (the peer's of 64)": (
+        "it lies at the bound and falls on either side of it between runs."
+    ),
+    "vector env of 64, DawTwoStep": (
+        "laying out and scoring its trials is four fifths of the time, as above."
+    ),
+    "vector env of 64, Bandit": (
+        "drawing its trials of one step and finding their types is half of the time."
+    ),
+    "vector env of 64, MatchingPennies (reads outcomes; the peer's Bandit)": (
+        "the trials are drawn each time some "
+        "envs end one, in NumPy on few rows: nine tenths of the time."
+    ),
+    "vector env of 16, every discrete task without hooks, x 16 single envs in a loop; the least": (
+        "what follows in IBLTraining depends on the outcomes, and its envs end their trials at"
+        " different steps, so that each trial is drawn alone, as in the loop."
+    ),
+    "dataset 256 x 100, PerceptualDecisionMaking": (
+        "dealing the trials, in NumPy, takes about as long as writing the steps."
+    ),
     "dataset 256 x 100, 33 channels": "it lies at the bound; four tenths of the time is the noise.",
-    "dataset 256 x 100, yang19 DM1 (33 channels)": "the directions are continuous, so no two trials share a type: "
-    "laying them out takes longer than writing the steps.",
-    "vector env of 64 with three task wrappers, x without (1 / 1.5)": "it differs by half from round to "
-    "round; in the quiet rounds the wrappers cost less than the bound allows.",
-    "plain kernel: single env, PerceptualDecisionMaking": "a new array and a new dict a step are a quarter of the "
-    "time; the rest is Python's own loop over the timers and windows of the trial.",
-    "plain kernel: vector env of 64, every task of this table; the least": "the same draws of MatchingPennies, on "
-    "few rows, as with the compiled kernel.",
-    "lines of Python that play a table": "besides the loop they hold the log, the types, the results, the replay and "
-    "the pictures; a third of the lines are docstrings, comments and empty.",
-    "classes that play a table": "many are records: what a type, a block, a chunk and a result are made of.",
+    "dataset 256 x 100, yang19 DM1 (33 channels)": (
+        "the directions are continuous, so no two trials share a type: "
+        "laying them out takes longer than writing the steps."
+    ),
+    "vector env of 64 with three task wrappers, x without (1 / 1.5)": (
+        "it differs by half from round to "
+        "round; in the quiet rounds the wrappers cost less than the bound allows."
+    ),
+    "plain kernel: single env, PerceptualDecisionMaking": (
+        "a new array and a new dict a step are a quarter of the "
+        "time; the rest is Python's own loop over the timers and windows of the trial."
+    ),
+    "plain kernel: vector env of 64, every task of this table; the least": (
+        "the same draws of MatchingPennies, on few rows, as with the compiled kernel."
+    ),
+    "lines of Python that play a table": (
+        "besides the loop they hold the log, the types, the results, the replay and "
+        "the pictures; a third of the lines are docstrings, comments and empty."
+    ),
+    "classes that play a table": (
+        "many are records: what a type, a block, a chunk and a result are made of."
+    ),
 }
 """Label of a row that is not reached -> a sentence that says why."""
 
-assert set(REASONS) <= {row.label for row in ROWS}, "a reason is given for a row that does not exist"
+assert set(REASONS) <= {row.label for row in ROWS}, (
+    "a reason is given for a row that does not exist"
+)
 
 
 def bounds_of(row: Row) -> dict[str, Timed]:
-    """What no implementation can beat on this machine, by name, for rows with a single rate of the core.
+    """What no implementation can beat on this machine, by name, for rows with a single rate of the
+    core.
 
-    "noise": making the noise of as many steps and nothing else; "writing": writing as many bytes and nothing else.
-    """
+    "noise": making the noise of as many steps and nothing else; "writing": writing as many bytes
+    and nothing else."""
     if len(row.pairs) != 1:
         return {}
     _, case = row.pairs[0][0]
@@ -183,4 +274,7 @@ def bounds_of(row: Row) -> dict[str, Timed]:
         return {}
     steps = case.size if case.kind == "dataset" else 256
     written = "written by a dataset" if case.kind == "dataset" else "written by envs"
-    return {"noise": ("core", Case("noise", case.task, steps)), "writing": ("core", Case(written, case.task, steps))}
+    return {
+        "noise": ("core", Case("noise", case.task, steps)),
+        "writing": ("core", Case(written, case.task, steps)),
+    }

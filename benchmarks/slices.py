@@ -1,4 +1,6 @@
-"""The timed loops, the same for both sides. CPU time: what else runs on the machine does not count."""
+"""The timed loops, the same for both sides. CPU time: what else runs on the machine does not
+count.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""``python -m benchmarks.worker SIDE``: makes cases and times slices of them, as lines of JSON on stdin ask for.
+"""``python -m benchmarks.worker SIDE``: makes cases and times slices of them, as lines of JSON on
+stdin ask for.
 
-``{"make": [kind, task, size]}`` is answered by ``{"case": number}`` or ``{"missing": why}``, ``{"run": number,
-"seconds": s}`` by ``{"steps": n, "seconds": t}``, and ``{"freeze": true}`` by ``{}``. Of the core only, ``{"about": true}``
-is answered by ``{"about": text}``, ``{"swept": kind}`` by ``{"tasks": ids}``, and ``{"sweep": kind, "task": id, "rounds": n,
-"seconds": s}`` by ``{"rates": [steps per second, those of what it is divided by]}``.
-"""
+``{"make": [kind, task, size]}`` is answered by ``{"case": number}`` or ``{"missing": why}``,
+``{"run": number, "seconds": s}`` by ``{"steps": n, "seconds": t}``, and ``{"freeze": true}`` by
+``{}``. Of the core only, ``{"about": true}`` is answered by ``{"about": text}``, ``{"swept":
+kind}`` by ``{"tasks": ids}``, and ``{"sweep": kind, "task": id, "rounds": n, "seconds": s}`` by
+``{"rates": [steps per second, those of what it is divided by]}``."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ import os
 import sys
 from typing import Any
 
-from .settings import Case
+from benchmarks.settings import Case
 
 
 def main(side: str) -> None:
@@ -38,7 +39,13 @@ def main(side: str) -> None:
         elif "swept" in asked:
             answer = {"tasks": maker.swept(asked["swept"])}
         elif "sweep" in asked:
-            answer = {"rates": _swept(maker.swept_pair(asked["sweep"], asked["task"]), asked["rounds"], asked["seconds"])}
+            answer = {
+                "rates": _swept(
+                    maker.swept_pair(asked["sweep"], asked["task"]),
+                    asked["rounds"],
+                    asked["seconds"],
+                )
+            }
         else:
             steps, seconds = slices[asked["run"]](asked["seconds"])
             answer = {"steps": steps, "seconds": seconds}
@@ -56,7 +63,10 @@ def _make(maker: Any, case: Case, slices: list[Any]) -> dict[str, Any]:
 def _swept(pair: Any, rounds: int, seconds: float) -> list[float]:
     """Steps per second of both over all rounds, which they take in turn, after one of warm-up."""
     timed = [[one(seconds) for one in pair] for _ in range(rounds + 1)][1:]
-    return [sum(steps for steps, _ in one) / sum(took for _, took in one) for one in zip(*timed, strict=True)]
+    return [
+        sum(steps for steps, _ in one) / sum(took for _, took in one)
+        for one in zip(*timed, strict=True)
+    ]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Regular expressions that are compiled when they are first used: those of the core take a while, and few use all."""
+"""Regular expressions that are compiled when they are first used: those of the core take a while,
+and few use all.
+"""
 
 from __future__ import annotations
 

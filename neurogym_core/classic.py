@@ -4,8 +4,8 @@
 
     from neurogym_core.classic import TrialEnv, TrialWrapper, TruncExp, spaces
 
-See `PeriodEnv` for what such a task is, what it gains and what it cannot have, and docs/bring-your-task.md.
-"""
+See `PeriodEnv` for what such a task is, what it gains and what it cannot have, and
+docs/bring-your-task.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``python -m neurogym_core.demo``: random-dot motion, from an installed task to a psychometric curve, in a minute."""
+"""``python -m neurogym_core.demo``: random-dot motion, from an installed task to a psychometric
+curve, in a minute.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from neurogym_core.errors import NeurogymError
 
 TASK = "perceptual/PerceptualDecisionMaking-v0"
 SUBJECTS = ("random", "oracle", "integrator")
-# At the default noise, sigma = 1, the integrator's threshold is near 3 %, below all coherences but 0: the curve would
-# be a step. At 4 it is four times as high, in their middle.
+# At the default noise, sigma = 1, the integrator's threshold is near 3 %, below all coherences but
+# 0: the curve would be a step. At 4 it is four times as high, in their middle.
 SIGMA = 4.0
 SHOWN = {"coherence": 25.6}  # of the trial in the figure, %
 ABOUT = f"""\
@@ -36,12 +38,24 @@ TRY_NEXT = (
 
 @click.command()
 @click.option(
-    "--n-trials", default=2000, show_default=True, type=click.IntRange(min=50), help="Trials of each subject."
+    "--n-trials",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(min=50),
+    help="Trials of each subject.",
 )
-@click.option("-o", "--output", default="demo.png", show_default=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    default="demo.png",
+    show_default=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))
 def main(n_trials: int, output: Path, seed: int) -> None:
-    """Play random-dot motion with three subjects; print a psychometric table, and draw it beside one trial."""
+    """Play random-dot motion with three subjects; print a psychometric table, and draw it beside
+    one trial.
+    """
     try:
         show(n_trials, output, seed)
     except NeurogymError as error:
@@ -66,16 +80,21 @@ def play(n_trials: int, seed: int) -> dict[str, Any]:
     """The records of the three subjects, name -> record."""
     from neurogym_core import run
 
-    return {name: run(TASK, name, n_trials, num_envs=64, seed=seed, sigma=SIGMA) for name in SUBJECTS}
+    return {
+        name: run(TASK, name, n_trials, num_envs=64, seed=seed, sigma=SIGMA) for name in SUBJECTS
+    }
 
 
 def draw_and_tell(records: Mapping[str, Any], output: Path, seed: int) -> None:
     """The table on the terminal, the figure in its file."""
-    from neurogym_core.cli._output import Page
     from neurogym_core.study import accuracy, demo_figure, fit_psychometric, save_figure
+    from neurogym_core.terminal.output import Page
 
     rows = {name: accuracy(record, "coherence") for name, record in records.items()}
-    fits = {name: fit_psychometric(record, "coherence", bootstrap=100) for name, record in records.items()}
+    fits = {
+        name: fit_psychometric(record, "coherence", bootstrap=100)
+        for name, record in records.items()
+    }
     save_figure(demo_figure(one_trial(seed), rows, fits), output)
     page = Page()
     page.text("\n")
@@ -101,7 +120,10 @@ def one_trial(seed: int) -> Any:
 def accuracies(rows: Mapping[str, Sequence[Any]]) -> list[tuple[str, ...]]:
     """A line per coherence, a cell per subject."""
     return [
-        (f"{same[0].value:g} %", *(f"{row.fraction:.3f} ({row.low:.3f}–{row.high:.3f})" for row in same))
+        (
+            f"{same[0].value:g} %",
+            *(f"{row.fraction:.3f} ({row.low:.3f}–{row.high:.3f})" for row in same),
+        )
         for same in zip(*rows.values(), strict=True)
     ]
 

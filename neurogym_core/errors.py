@@ -20,9 +20,8 @@
     └── RegistryError (RuntimeError)        a registry, its index or a wheel is not as it has to be
         └── InstallError                    a package was not installed or removed; says what is as it was
 
-Every message has three parts: what was given, what was expected, what to do now. Each class is built from one string,
-because Gymnasium re-raises errors of environments that way.
-"""
+Every message has three parts: what was given, what was expected, what to do now. Each class is
+built from one string, because Gymnasium re-raises errors of environments that way."""
 
 from __future__ import annotations
 
@@ -34,7 +33,9 @@ class NeurogymError(Exception):
 
 
 class UnknownNameError(NeurogymError, TypeError):
-    """A name that nobody declared: a parameter, period, channel, action, condition, reward or option."""
+    """A name that nobody declared: a parameter, period, channel, action, condition, reward or
+    option.
+    """
 
 
 class InvalidValueError(NeurogymError, ValueError):
@@ -131,4 +132,6 @@ def unknown(kind: str, name: object, known: Iterable[str], *, of: str = "") -> U
     """
     known = list(known)
     owner = f" of {of}" if of else ""
-    return UnknownNameError(f"Unknown {kind} {name!r}{owner}.{did_you_mean(str(name), known)} Known: {listed(known)}.")
+    return UnknownNameError(
+        f"Unknown {kind} {name!r}{owner}.{did_you_mean(str(name), known)} Known: {listed(known)}."
+    )

@@ -1,8 +1,7 @@
 """The door for plain Gymnasium: importing this module registers every installed task, by string.
 
-``gym.make("neurogym_core.gym:perceptual/PerceptualDecisionMaking-v0")`` works in anybody's script and in worker
-processes, because Gymnasium imports what stands before the colon.
-"""
+``gym.make("neurogym_core.gym:perceptual/PerceptualDecisionMaking-v0")`` works in anybody's script
+and in worker processes, because Gymnasium imports what stands before the colon."""
 
 from __future__ import annotations
 
@@ -28,7 +27,9 @@ def vector_env(task: str, num_envs: int = 1, **params: Any) -> Any:
 
 
 def register_all() -> None:
-    """Register every usable task that Gymnasium does not know yet; ids that exist are left alone."""
+    """Register every usable task that Gymnasium does not know yet; ids that exist are left
+    alone.
+    """
     for info in declared().tasks:
         if not info.usable or info.id in gymnasium.registry:
             continue

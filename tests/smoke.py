@@ -1,4 +1,5 @@
-"""Plays two trials with what is installed: ``python tests/smoke.py compiled`` (or ``plain``), the kernel that is expected.
+"""Plays two trials with what is installed: ``python tests/smoke.py compiled`` (or ``plain``), the
+kernel that is expected.
 
 A script of its own, so that a wheel can be tried where nothing else of the tests is installed.
 """

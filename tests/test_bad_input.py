@@ -1,4 +1,6 @@
-"""Bad input: each is one clear error that says what was given, what was expected, and what to do."""
+"""Bad input: each is one clear error that says what was given, what was expected, and what to
+do.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class Dots(Task):
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring)
         self.act(fixate=1, choose=self.ring)
-        self.vary(direction=Choice(self.directions), coherence=Choice(self.coherences), answer="direction")
+        self.vary(
+            direction=Choice(self.directions), coherence=Choice(self.coherences), answer="direction"
+        )
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
@@ -127,12 +131,18 @@ WRONG_SETTINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("settings", "error", "message"), WRONG_SETTINGS, ids=[str(wrong[0]) for wrong in WRONG_SETTINGS])
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    WRONG_SETTINGS,
+    ids=[str(wrong[0]) for wrong in WRONG_SETTINGS],
+)
 def test_wrong_settings_are_told(settings, error, message):
     with pytest.raises(error, match=message) as told:
         make(Dots, **settings)
     assert isinstance(told.value, NeurogymError)
-    assert type(told.value)(str(told.value)).args == told.value.args  # Gymnasium builds it again from one string
+    assert (
+        type(told.value)(str(told.value)).args == told.value.args
+    )  # Gymnasium builds it again from one string
 
 
 def test_positional_settings_are_refused():
@@ -143,7 +153,9 @@ def test_positional_settings_are_refused():
 @pytest.mark.parametrize("timing", [{"decision": 40}, {"decision": 170}, {"decision": 130}])
 def test_durations_that_dt_cannot_represent_warn_once_with_what_to_do(timing):
     ms = timing["decision"]
-    with pytest.warns(UserWarning, match=says(f"'decision' of Dots lasts {ms} ms", "dt=100", "smaller dt")) as caught:
+    with pytest.warns(
+        UserWarning, match=says(f"'decision' of Dots lasts {ms} ms", "dt=100", "smaller dt")
+    ) as caught:
         task = Dots(timing=timing)
         task.sample(3, seed=0)
     assert len(caught) == 1
@@ -188,7 +200,13 @@ def test_a_period_without_end_is_said_with_inf():
     ],
 )
 def test_what_names_no_task_is_told(name, error, message):
-    for door in (make, make_vec, make_task, lambda task: Dataset(task, 2), lambda task: run(task, "random", 2)):
+    for door in (
+        make,
+        make_vec,
+        make_task,
+        lambda task: Dataset(task, 2),
+        lambda task: run(task, "random", 2),
+    ):
         with pytest.raises(error, match=message):
             door(name)
 
@@ -227,7 +245,14 @@ def test_options_of_datasets_are_checked(wrong, error, message):
 
 
 @pytest.mark.parametrize(
-    "outputs", [np.zeros((2, 3)), np.zeros((2, 5, 9)), np.zeros((1, 5), int), np.full((2, 5), 7), np.full((2, 5), -1)]
+    "outputs",
+    [
+        np.zeros((2, 3)),
+        np.zeros((2, 5, 9)),
+        np.zeros((1, 5), int),
+        np.full((2, 5), 7),
+        np.full((2, 5), -1),
+    ],
 )
 def test_outputs_that_cannot_be_scored_are_told(outputs):
     batch = next(Dataset(Dots, 2, 5, seed=0))
@@ -240,7 +265,19 @@ def test_outputs_that_cannot_be_scored_are_told(outputs):
 
 @pytest.mark.parametrize(
     "action",
-    [3, -1, 1.0, 0.5, "choose", None, np.array([0, 1]), np.array(1.0), float("nan"), [1, 2], 10**30],
+    [
+        3,
+        -1,
+        1.0,
+        0.5,
+        "choose",
+        None,
+        np.array([0, 1]),
+        np.array(1.0),
+        float("nan"),
+        [1, 2],
+        10**30,
+    ],
     ids=repr,
 )
 def test_actions_that_are_none_are_told(action):
@@ -252,7 +289,20 @@ def test_actions_that_are_none_are_told(action):
 
 
 @pytest.mark.parametrize(
-    "actions", [0, [0], [0, 0, 0], [0, 3], [0, -1], [0.0, 1.0], [[0], [0]], ["a", "b"], [None, 0], [True, False]], ids=repr
+    "actions",
+    [
+        0,
+        [0],
+        [0, 0, 0],
+        [0, 3],
+        [0, -1],
+        [0.0, 1.0],
+        [[0], [0]],
+        ["a", "b"],
+        [None, 0],
+        [True, False],
+    ],
+    ids=repr,
 )
 def test_actions_of_vector_envs_are_checked(actions):
     env = make_vec(Dots, 2)
@@ -262,7 +312,11 @@ def test_actions_of_vector_envs_are_checked(actions):
     assert env.step([0, 0])[1].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("action", [[0.0], [0.0, 2.0], [float("nan"), 0.0], [float("inf"), 0.0], ["a", "b"], 0, None], ids=repr)
+@pytest.mark.parametrize(
+    "action",
+    [[0.0], [0.0, 2.0], [float("nan"), 0.0], [float("inf"), 0.0], ["a", "b"], 0, None],
+    ids=repr,
+)
 def test_continuous_actions_are_checked(action):
     env = TaskEnv(Pointing())
     env.reset(seed=0)
@@ -277,13 +331,29 @@ def test_continuous_actions_are_checked(action):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"condition": {}}, UnknownNameError, says("option 'condition'", "Did you mean 'conditions'")),
+        (
+            {"condition": {}},
+            UnknownNameError,
+            says("option 'condition'", "Did you mean 'conditions'"),
+        ),
         ({"conditions": 3}, InvalidValueError, says("conditions=3", "by name")),
         ({"conditions": {"coherense": 3}}, UnknownNameError, says("'coherense'", "'coherence'")),
         ({"conditions": {"duration.fixatoin": 3}}, UnknownNameError, says("fixatoin", "fixation")),
-        ({"conditions": {"coherence": float("nan")}}, InvalidValueError, says("coherence", "NaN", "number")),
-        ({"conditions": {"duration.fixation": -100}}, (InvalidValueError, TrialLayoutError), says("fixation", "-100", "0")),
-        ({"conditions": {"coherence": []}}, InvalidValueError, says("coherence", "no value|at least one")),
+        (
+            {"conditions": {"coherence": float("nan")}},
+            InvalidValueError,
+            says("coherence", "NaN", "number"),
+        ),
+        (
+            {"conditions": {"duration.fixation": -100}},
+            (InvalidValueError, TrialLayoutError),
+            says("fixation", "-100", "0"),
+        ),
+        (
+            {"conditions": {"coherence": []}},
+            InvalidValueError,
+            says("coherence", "no value|at least one"),
+        ),
         ({"conditions": {"direction": 7}}, NeurogymError, says("7")),
     ],
 )
@@ -335,7 +405,7 @@ def with_verb(call, periods=("fixation", "stimulus", "decision"), **attributes):
     """The task Dots in which one thing more is said."""
 
     def new_trial(self, trial):
-        trial.direction, trial.coherence  # noqa: B018 -- read
+        trial.direction, trial.coherence  # noqa: B018
         trial.periods(*periods)
         call(trial)
         if "decision" in periods:
@@ -409,7 +479,10 @@ COMPUTED = {
     "a negative duration": (-100.0, says("'stimulus'", "-100", "0 or more")),
     "a duration that is none": (float("nan"), says("'stimulus'", "nan", "0 or more")),
     "durations of other trials": (np.ones(3), says("'stimulus'", r"\(3,\)", r"\(7,\)")),
-    "no timer in some trials": (np.where(np.arange(N) < 3, np.inf, 100.0), says("'stimulus'", "some trials", "inf")),
+    "no timer in some trials": (
+        np.where(np.arange(N) < 3, np.inf, 100.0),
+        says("'stimulus'", "some trials", "inf"),
+    ),
 }
 
 
@@ -459,7 +532,9 @@ def test_a_condition_that_is_never_read():
         trial.periods("fixation", "decision")
         trial.answer("choose", trial.direction, during="decision")
 
-    with pytest.raises(TrialLayoutError, match=says("never reads", "'coherence'", "do not declare")):
+    with pytest.raises(
+        TrialLayoutError, match=says("never reads", "'coherence'", "do not declare")
+    ):
         laid_out_by(new_trial)()
 
 
@@ -540,14 +615,19 @@ def test_impossible_definitions_are_told(what):
         defining(define)()
 
 
-@pytest.mark.parametrize("name", ["show", "answer", "task", "wrap", "seed", "num_envs", "render_mode", "timing", "channels"])
+@pytest.mark.parametrize(
+    "name",
+    ["show", "answer", "task", "wrap", "seed", "num_envs", "render_mode", "timing", "channels"],
+)
 def test_parameters_called_like_something_else_are_refused_when_the_class_is_made(name):
     with pytest.raises(TaskDefinitionError, match=says(f"parameter '{name}'", "taken", "another")):
         type("Mine", (Dots,), {"__annotations__": {name: int}, name: 3})
 
 
 def test_parameters_need_a_default():
-    with pytest.raises(TaskDefinitionError, match=says("parameter 'level'", "without a default", "level: .*int")):
+    with pytest.raises(
+        TaskDefinitionError, match=says("parameter 'level'", "without a default", "level: .*int")
+    ):
         type("Mine", (Dots,), {"__annotations__": {"level": int}})
 
 
@@ -610,7 +690,10 @@ class Fraction(Dots):
     [
         ({"share": 0}, "share=0: its code fails there .ZeroDivisionError: "),
         ({"places": (0.5,)}, r"places=\(0.5,\): its code fails there .IndexError: "),
-        ({"conditions": {"place": 0.5}}, r"conditions=\{'place': 0.5\}: its code fails there .IndexError: "),
+        (
+            {"conditions": {"place": 0.5}},
+            r"conditions=\{'place': 0.5\}: its code fails there .IndexError: ",
+        ),
     ],
 )
 def test_settings_that_the_code_of_a_task_fails_with_are_named(settings, said):

@@ -1,4 +1,5 @@
-"""The core is built and installed for real, by pip into new environments: with a C compiler, and without one.
+"""The core is built and installed for real, by pip into new environments: with a C compiler, and
+without one.
 
 What building needs comes from the package index, as for everyone else.
 """
@@ -18,19 +19,52 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LEFT_OUT = (".git", ".venv*", ".*_cache", ".hypothesis", "__pycache__", "build", "dist", "*.so", "*.pyd")
+LEFT_OUT = (
+    ".git",
+    ".venv*",
+    ".*_cache",
+    ".hypothesis",
+    "__pycache__",
+    "build",
+    "dist",
+    "*.so",
+    "*.pyd",
+)
 NO_COMPILER = {"CC": "/bin/false"}
 
+
 def variables(**more: str) -> dict[str, str]:
-    """This process's environment without what would lead Python, pip, the kernel or the compiler elsewhere."""
-    ours = ("PYTHON", "NGYM_", "NEUROGYM_", "PIP_CONSTRAINT", "PIP_NO_INDEX", "COLUMNS", "COVERAGE", "VIRTUAL_ENV")
-    return {key: value for key, value in os.environ.items() if not key.startswith((*ours, "CC", "CFLAGS"))} | more
+    """This process's environment without what would lead Python, pip, the kernel or the compiler
+    elsewhere.
+    """
+    ours = (
+        "PYTHON",
+        "NGYM_",
+        "NEUROGYM_",
+        "PIP_CONSTRAINT",
+        "PIP_NO_INDEX",
+        "COLUMNS",
+        "COVERAGE",
+        "VIRTUAL_ENV",
+    )
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith((*ours, "CC", "CFLAGS"))
+    } | more
 
 
 def run(*command: object, check: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder without the sources, which Python would import instead of what is installed."""
+    """Run a command in a folder without the sources, which Python would import instead of what is
+    installed.
+    """
     done = subprocess.run(
-        list(map(str, command)), cwd="/", env=variables(**more), capture_output=True, text=True, timeout=600
+        list(map(str, command)),
+        cwd="/",
+        env=variables(**more),
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.returncode == 0 or not check, f"{command}: {done.stdout}\n{done.stderr}"
     return done
@@ -44,7 +78,9 @@ class Environment:
         venv.create(folder, with_pip=True)
         self.python = folder / "bin" / "python"
 
-    def pip(self, *arguments: object, check: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
+    def pip(
+        self, *arguments: object, check: bool = True, **more: str
+    ) -> subprocess.CompletedProcess[str]:
         return run(self.python, "-m", "pip", *arguments, check=check, **more)
 
     def kernel(self) -> dict[str, str]:
@@ -74,7 +110,9 @@ def compiler() -> None:
 def build(checkout: Path, target: Path, what: str, **more: str) -> Path:
     """The file that the documented command makes."""
     run(sys.executable, "-m", "build", what, "--outdir", target, checkout, **more)
-    (path,) = (one for one in target.iterdir() if one.name != ".gitignore")  # which build puts there
+    (path,) = (
+        one for one in target.iterdir() if one.name != ".gitignore"
+    )  # which build puts there
     return path
 
 
@@ -84,7 +122,9 @@ def test_an_sdist_holds_all_that_it_takes_to_compile_the_kernel(checkout, tmp_pa
     sdist = build(checkout, tmp_path / "dist", "--sdist")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    sources = {path.relative_to(checkout).as_posix() for path in checkout.glob("neurogym_core/play/*.[ch]")}
+    sources = {
+        path.relative_to(checkout).as_posix() for path in checkout.glob("neurogym_core/play/*.[ch]")
+    }
     assert {"neurogym_core/play/_kernel.c"} <= sources <= names
     assert "hatch_build.py" in names
     environment = Environment(tmp_path / "venv")
@@ -93,9 +133,13 @@ def test_an_sdist_holds_all_that_it_takes_to_compile_the_kernel(checkout, tmp_pa
 
 
 @pytest.mark.slow
-def test_without_a_compiler_on_the_path_the_core_is_installed_with_the_plain_kernel(checkout, tmp_path):
+def test_without_a_compiler_on_the_path_the_core_is_installed_with_the_plain_kernel(
+    checkout, tmp_path
+):
     environment = Environment(tmp_path / "venv")
-    installed = environment.pip("install", "--verbose", checkout, PATH=str(environment.folder / "bin"))
+    installed = environment.pip(
+        "install", "--verbose", checkout, PATH=str(environment.folder / "bin")
+    )
     said = (installed.stdout + installed.stderr).splitlines()
     (line,) = [line for line in said if "without its compiled kernel" in line]
     assert "compiling failed" in line
@@ -105,7 +149,9 @@ def test_without_a_compiler_on_the_path_the_core_is_installed_with_the_plain_ker
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("compiler")
-def test_an_editable_install_compiles_again_and_leaves_no_kernel_of_an_earlier_one(checkout, tmp_path):
+def test_an_editable_install_compiles_again_and_leaves_no_kernel_of_an_earlier_one(
+    checkout, tmp_path
+):
     environment = Environment(tmp_path / "venv")
 
     def built() -> list[Path]:
@@ -132,7 +178,9 @@ def test_the_wheel_of_the_documented_command_brings_the_compiled_kernel(checkout
     assert "python -m build --wheel" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     wheel = build(checkout, tmp_path / "dist", "--wheel")
     assert "none-any" not in wheel.name
-    assert not list(checkout.glob("neurogym_core/play/*.so"))  # building leaves the sources as they are
+    assert not list(
+        checkout.glob("neurogym_core/play/*.so")
+    )  # building leaves the sources as they are
     environment = Environment(tmp_path / "venv")
     environment.pip("install", wheel)
     kernel = environment.kernel()
@@ -149,13 +197,20 @@ def test_a_wheel_without_the_kernel_is_for_every_machine_and_holds_no_c(checkout
     finally:
         beside.unlink()
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".so", ".pyd", ".c", ".h"))]
+    assert not [
+        name
+        for name in zipfile.ZipFile(wheel).namelist()
+        if name.endswith((".so", ".pyd", ".c", ".h"))
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "said"),
-    [("1", "NEUROGYM_BUILD_KERNEL is 1, and compiling failed"), ("yes", "NEUROGYM_BUILD_KERNEL is 'yes'. Expected 0")],
+    [
+        ("1", "NEUROGYM_BUILD_KERNEL is 1, and compiling failed"),
+        ("yes", "NEUROGYM_BUILD_KERNEL is 'yes'. Expected 0"),
+    ],
 )
 def test_a_kernel_that_is_demanded_and_cannot_be_built_is_an_error(checkout, tmp_path, given, said):
     command = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", tmp_path, checkout)
@@ -177,11 +232,16 @@ def test_make_installs_again_when_the_kernel_s_sources_change(checkout, tmp_path
     os.utime(installed, (2000, 2000))
 
     def up_to_date() -> bool:
-        done = subprocess.run(["make", "-q", ".venv/installed-test"], cwd=folder, capture_output=True, check=False)
+        done = subprocess.run(
+            ["make", "-q", ".venv/installed-test"], cwd=folder, capture_output=True, check=False
+        )
         return done.returncode == 0
 
     assert up_to_date()
-    for name in ("hatch_build.py", *(path.relative_to(folder) for path in folder.glob("neurogym_core/play/*.[ch]"))):
+    for name in (
+        "hatch_build.py",
+        *(path.relative_to(folder) for path in folder.glob("neurogym_core/play/*.[ch]")),
+    ):
         os.utime(folder / name, (3000, 3000))
         assert not up_to_date()
         os.utime(folder / name, (1000, 1000))

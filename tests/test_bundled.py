@@ -1,4 +1,6 @@
-"""What lies at the root of the repository and goes into the wheel is found in a checkout; the wheel's copies are tested with it."""
+"""What lies at the root of the repository and goes into the wheel is found in a checkout; the
+wheel's copies are tested with it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def test_what_is_nowhere_says_what_to_do(tmp_path, monkeypatch):
 
 
 def test_everything_that_the_build_takes_along_is_there_and_goes_where_it_is_looked_for():
-    targets = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]
+    targets = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"][
+        "targets"
+    ]
     taken = targets["wheel"]["force-include"]
     assert set(taken) == {"registry/schema", "registry/index.json", "cookiecutter-task"}
     for source, target in taken.items():

@@ -27,7 +27,9 @@ def shown(tmp_path_factory):
 
 def line_of(text: str, start: str) -> list[str]:
     (line,) = (
-        line for line in text.splitlines() if line.split("  ")[1:2] == [start] or line.strip().startswith(f"{start}  ")
+        line
+        for line in text.splitlines()
+        if line.split("  ")[1:2] == [start] or line.strip().startswith(f"{start}  ")
     )
     return [cell for cell in line.strip().split("  ") if cell]
 
@@ -38,9 +40,12 @@ def test_the_installed_tasks_are_listed(shown):
 
 
 def test_subjects_are_where_theory_has_them(shown):
-    """At seed 0, hence no false alarms: chance, perfection, and the ideal observer's Phi(0.316 coherence / sigma)."""
+    """At seed 0, hence no false alarms: chance, perfection, and the ideal observer's Phi(0.316
+    coherence / sigma).
+    """
     accuracy = {
-        level: [float(cell.split()[0]) for cell in line_of(shown[0], f"{level} %")[1:]] for level in (0, 6.4, 51.2)
+        level: [float(cell.split()[0]) for cell in line_of(shown[0], f"{level} %")[1:]]
+        for level in (0, 6.4, 51.2)
     }
     assert accuracy[6.4][0] == pytest.approx(0.5, abs=0.08)
     assert accuracy[6.4][1] == accuracy[0][1] == 1.0

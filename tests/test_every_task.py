@@ -1,4 +1,6 @@
-"""What every installed task must hold to, whoever wrote it. New tasks are tested as soon as they are installed."""
+"""What every installed task must hold to, whoever wrote it. New tasks are tested as soon as they
+are installed.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def task_of(task_id: str):
 
 
 def task_for(task_id: str, wanted, why: str):
-    """The task, or a skip where the test does not concern it. Asked within the test: collecting must make no task."""
+    """The task, or a skip where the test does not concern it. Asked within the test: collecting
+    must make no task.
+    """
     task = task_of(task_id)
     if not wanted(task):
         pytest.skip(why)
@@ -47,7 +51,11 @@ def task_for(task_id: str, wanted, why: str):
 def plain(value):
     """Something with `==`: what a step returned, arrays as lists, mappings as dicts."""
     if isinstance(value, np.ndarray):
-        return [plain(item) for item in value] if value.dtype == object else (str(value.dtype), value.tolist())
+        return (
+            [plain(item) for item in value]
+            if value.dtype == object
+            else (str(value.dtype), value.tolist())
+        )
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     if hasattr(value, "items"):
@@ -121,12 +129,22 @@ def leaves_something_to_chance(task) -> bool:
     """Whether two seeds can make a difference: not where nothing is drawn, as in `Null`."""
     if task.sample(20, 1).noise.any():
         return True
-    return len({json.dumps(plain([batch.conditions, batch.period_steps])) for batch in map(partial(task.sample, 20), (1, 2))}) > 1
+    return (
+        len(
+            {
+                json.dumps(plain([batch.conditions, batch.period_steps]))
+                for batch in map(partial(task.sample, 20), (1, 2))
+            }
+        )
+        > 1
+    )
 
 
 @every_task
 @pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"]
+    "copied",
+    [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))],
+    ids=["deepcopy", "pickle"],
 )
 @pytest.mark.parametrize("kind", ["single", "vector"])
 def test_a_copy_made_within_a_trial_goes_on_alike_and_alone(task_id, copied, kind):
@@ -135,7 +153,11 @@ def test_a_copy_made_within_a_trial_goes_on_alike_and_alone(task_id, copied, kin
     env.reset(seed=3)
     acts = actions_of(task, 200)
     acts = acts if kind == "single" else [np.stack([action, action]) for action in acts]
-    play = trajectory if kind == "single" else lambda env, actions: [plain(env.step(action)) for action in actions]
+    play = (
+        trajectory
+        if kind == "single"
+        else lambda env, actions: [plain(env.step(action)) for action in actions]
+    )
     play(env, acts[:37])
     clone = copied(env)
     ahead = play(clone, acts[37:])
@@ -287,7 +309,9 @@ def same_info(info, infos):
             assert value == pytest.approx(wide[name][0], abs=1e-9), name
         else:
             same(value, wide[name][0])
-    absent = {name for name in wide if not name.split(".")[-1].startswith("_")} - info["trial"].keys()
+    absent = {name for name in wide if not name.split(".")[-1].startswith("_")} - info[
+        "trial"
+    ].keys()
     for name in absent:  # only a reaction time may be missing, and then its mask says so
         prefix = name.removesuffix("reaction_time")
         assert name.endswith("reaction_time")
@@ -299,7 +323,9 @@ def same_info(info, infos):
 def test_dataset_is_what_an_env_shows_and_wants(task_id, seq_len):
     """To a subject who lets time run: who rests, or in a closed loop does what is right."""
     task = task_for(
-        task_id, lambda task: task.supervised and not task.reads_outcomes, "not supervised, or stepped through"
+        task_id,
+        lambda task: task.supervised and not task.reads_outcomes,
+        "not supervised, or stepped through",
     )
     if task.sample(50, seed=0).jumps:
         pytest.skip("where time alone leads is not the oracle's path")
@@ -330,7 +356,9 @@ def patient(task, env):
 @every_task
 @pytest.mark.parametrize("seq_len", [None, 120])
 def test_scoring_a_batch_is_playing_it(task_id, seq_len):
-    """Trials are paid and recorded alike, whether the actions are given on the way or afterwards."""
+    """Trials are paid and recorded alike, whether the actions are given on the way or
+    afterwards.
+    """
     task = task_for(
         task_id,
         lambda task: task.supervised and not hooked(task) and not task.reads_outcomes,
@@ -346,7 +374,8 @@ def test_scoring_a_batch_is_playing_it(task_id, seq_len):
             *shape, *([task.actions.size] if task.actions.continuous else [])
         )
         acts = np.where(
-            np.random.default_rng(number).random(shape).reshape(*shape, *[1] * (acts.ndim - 2)) < 0.3,
+            np.random.default_rng(number).random(shape).reshape(*shape, *[1] * (acts.ndim - 2))
+            < 0.3,
             batch.targets,
             acts,
         )
@@ -361,16 +390,31 @@ def test_scoring_a_batch_is_playing_it(task_id, seq_len):
                 i,
                 acts[batch.row[i], batch.start[i] :],
             )
-            for name in ("choice", "outcome", "reaction_time", "reward", "performance", "aborts", "steps"):
+            for name in (
+                "choice",
+                "outcome",
+                "reaction_time",
+                "reward",
+                "performance",
+                "aborts",
+                "steps",
+            ):
                 if name in record:
-                    np.testing.assert_allclose(
-                        played.get(name, np.nan), record[name], err_msg=name, atol=1e-6
-                    ) if not isinstance(record[name], str) else same(played[name], record[name])
+                    (
+                        np.testing.assert_allclose(
+                            played.get(name, np.nan), record[name], err_msg=name, atol=1e-6
+                        )
+                        if not isinstance(record[name], str)
+                        else same(played[name], record[name])
+                    )
 
 
 def play_trial(task, conditions, trials, i, actions):
     """Play one trial with everything that was drawn for it imposed."""
-    imposed = {**conditions, **{f"duration.{name}": steps[i] * task.dt for name, steps in trials.period_steps.items()}}
+    imposed = {
+        **conditions,
+        **{f"duration.{name}": steps[i] * task.dt for name, steps in trials.period_steps.items()},
+    }
     env = TaskEnv(task)
     env.reset(seed=0, options={"conditions": imposed})
     for action in actions:
@@ -392,14 +436,23 @@ def test_the_oracle_is_at_its_maximum(task_id):
 
 @every_task
 def test_premature_answering_never_pays(task_id):
-    """Pays less than the oracle, no more than waiting and guessing. At 4 standard errors, 1 false alarm in 30,000."""
+    """Pays less than the oracle, no more than waiting and guessing. At 4 standard errors, 1 false
+    alarm in 30,000.
+    """
     task = task_for(
         task_id,
-        lambda task: task.actions.continuous or (task.actions.rest is not None and task.actions.size > 1),
+        lambda task: (
+            task.actions.continuous or (task.actions.rest is not None and task.actions.size > 1)
+        ),
         "every action is an answer, or there is only one",
     )
-    n = 400 if task.max_steps < 500 else 40  # who is always premature may keep a long trial from ever getting on
-    reward = {name: run(task, name, n, num_envs=100, seed=1)["reward"] for name in ("premature", "guess", "oracle")}
+    n = (
+        400 if task.max_steps < 500 else 40
+    )  # who is always premature may keep a long trial from ever getting on
+    reward = {
+        name: run(task, name, n, num_envs=100, seed=1)["reward"]
+        for name in ("premature", "guess", "oracle")
+    }
     mean = {name: values.mean() for name, values in reward.items()}
     error = np.sqrt(sum(reward[name].var() / n for name in ("premature", "guess")))
     assert mean["premature"] < mean["oracle"]
@@ -418,7 +471,12 @@ def test_supervised_tasks_make_datasets_and_others_say_why_not(task_id):
         assert batch.inputs.dtype == batch.weights.dtype == np.float32
         assert batch.inputs.shape[2] == task.channels.size
         assert batch.targets.dtype == (np.float32 if task.actions.continuous else np.int64)
-        assert batch.inputs.shape[:2] == batch.targets.shape[:2] == batch.weights.shape == batch.new_trial.shape
+        assert (
+            batch.inputs.shape[:2]
+            == batch.targets.shape[:2]
+            == batch.weights.shape
+            == batch.new_trial.shape
+        )
         assert batch.weights.any()
         assert np.isfinite(batch.inputs).all()
 
@@ -462,10 +520,14 @@ def test_stable_baselines_learns_from_it_without_a_warning(task_id):
     from stable_baselines3.common.evaluation import evaluate_policy
     from stable_baselines3.common.monitor import Monitor
 
-    env = Monitor(make(task_id, trials_per_session=5))  # an untrained subject may let every trial run to its end
+    env = Monitor(
+        make(task_id, trials_per_session=5)
+    )  # an untrained subject may let every trial run to its end
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", category=DeprecationWarning)  # of torch and SB3 themselves
+        warnings.filterwarnings(
+            "ignore", category=DeprecationWarning
+        )  # of torch and SB3 themselves
         model = sb3.PPO("MlpPolicy", env, n_steps=250, batch_size=50, seed=0, device="cpu")
         model.learn(2000)
         mean, _ = evaluate_policy(model, env, n_eval_episodes=2)

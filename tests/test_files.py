@@ -1,4 +1,6 @@
-"""Writing results keeps links, pipes and devices what they are, and an earlier file where writing fails."""
+"""Writing results keeps links, pipes and devices what they are, and an earlier file where writing
+fails.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ import numpy as np
 import pytest
 
 from neurogym_core import TrialRecord
-from neurogym_core._files import replacing
 from neurogym_core.errors import FileNotWrittenError, NeurogymError
+from neurogym_core.files import replacing
 
 RECORD = TrialRecord({"trial": np.arange(3), "outcome": np.array(["correct", "error", "miss"])})
 TEXT = '"trial","outcome"\n0,"correct"\n1,"error"\n2,"miss"\n'
@@ -79,7 +81,9 @@ def test_stdout_takes_results_in_their_turn_even_where_it_is_a_file(tmp_path, na
     # What /dev/stdout is, in a place of this test's own: a wrong program would replace it.
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
     with open(tmp_path / "out.csv", "w") as out:
-        subprocess.run([sys.executable, "-c", script, name], stdout=out, check=True, cwd=tmp_path, timeout=60)
+        subprocess.run(
+            [sys.executable, "-c", script, name], stdout=out, check=True, cwd=tmp_path, timeout=60
+        )
     assert (tmp_path / "out.csv").read_text() == 'before\n"trial"\n0\n1\nafter\n'
 
 

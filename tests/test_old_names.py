@@ -1,4 +1,6 @@
-"""Every task of NeuroGym, under its name there or an older one, is here or is answered with its present name."""
+"""Every task of NeuroGym, under its name there or an older one, is here or is answered with its
+present name.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,8 @@ def test_an_old_name_is_answered_with_the_present_one(old):
 
 
 @pytest.mark.parametrize(
-    ("old", "now"), [("RDM-v1", "JitteredPerceptualDecisionMaking-v0"), ("DPA-v1", "JitteredPairedAssociation-v0")]
+    ("old", "now"),
+    [("RDM-v1", "JitteredPerceptualDecisionMaking-v0"), ("DPA-v1", "JitteredPairedAssociation-v0")],
 )
 def test_second_versions_are_tasks_of_their_own(old, now):
     with pytest.raises(UnknownTaskError, match=f"is now '[a-z]+/{now}'"):

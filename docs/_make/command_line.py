@@ -1,4 +1,5 @@
-"""Writes ``docs/command-line.md`` from the help of every command: ``python docs/_make/command_line.py``.
+"""Writes ``docs/command-line.md`` from the help of every command: ``python
+docs/_make/command_line.py``.
 
 Only the commands of the core are in it; those that other packages add depend on what is installed.
 """
@@ -39,7 +40,9 @@ class CoreGroup(LazyGroup):
 
 def page() -> str:
     """The whole page."""
-    group = CoreGroup("ngym", help=main.help, params=main.params, context_settings=main.context_settings)
+    group = CoreGroup(
+        "ngym", help=main.help, params=main.params, context_settings=main.context_settings
+    )
     top = context_of(group, "ngym")
     names = built_in()
     return "\n".join([HEAD, section(group, top), *(part_of(group, name, top) for name in names)])
@@ -51,10 +54,14 @@ def part_of(group: Any, name: str, top: click.Context) -> str:
     assert command is not None  # built_in() named it
     context = context_of(command, name, top)
     below = command.list_commands(context) if isinstance(command, click.Group) else []
-    return "\n".join([section(command, context), *(part_of(command, inner, context) for inner in below)])
+    return "\n".join(
+        [section(command, context), *(part_of(command, inner, context) for inner in below)]
+    )
 
 
-def context_of(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
+def context_of(
+    command: click.Command, name: str, parent: click.Context | None = None
+) -> click.Context:
     """A context to print help in; nothing is run."""
     width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
     return command.make_context(name, [], parent=parent, resilient_parsing=True, **width)

@@ -1,4 +1,6 @@
-"""Writes ``docs/conformance.md``, its table of checks from their docstrings: ``python docs/_make/conformance.py``."""
+"""Writes ``docs/conformance.md``, its table of checks from their docstrings: ``python
+docs/_make/conformance.py``.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +147,16 @@ def page() -> str:
 def _family(letter: str, title: str) -> str:
     """A heading and a table of the family's checks."""
     rows = [_row(one) for one in all_checks() if one.code[0] == letter]
-    return "\n".join([f"### {letter}: {title}", "", "| code | what a task is held to | what to do |", "|---|---|---|", *rows, ""])
+    return "\n".join(
+        [
+            f"### {letter}: {title}",
+            "",
+            "| code | what a task is held to | what to do |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
 
 
 def _row(one: Check) -> str:

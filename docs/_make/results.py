@@ -1,8 +1,8 @@
 """Trains the examples, and writes what it measured to ``docs/results.md``: ``make train-examples``.
 
-``python docs/_make/results.py`` trains all of them; ``--only NAME`` one of them, and keeps the others' last numbers, which
-lie in ``docs/_make/results.json``; ``--page`` trains nothing and writes the page anew.
-"""
+``python docs/_make/results.py`` trains all of them; ``--only NAME`` one of them, and keeps the
+others' last numbers, which lie in ``docs/_make/results.json``; ``--page`` trains nothing and writes
+the page anew."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ def at_least(share: float) -> Callable[[Any], bool]:
 
 def worst_pair(record: Any) -> float:
     """Share correct in the worst of the conditions of parametric working memory."""
-    pairs = [(*pair, larger) for pair, larger in zip(record["pair"].tolist(), record["larger"].tolist(), strict=True)]
+    pairs = [
+        (*pair, larger)
+        for pair, larger in zip(record["pair"].tolist(), record["larger"].tolist(), strict=True)
+    ]
     right = record["outcome"] == "correct"
     return min(float(right[[pair == one for pair in pairs]].mean()) for one in set(pairs))
 
@@ -78,7 +81,10 @@ def worst_task(record: Any) -> float:
     """Share correct in the worst of several tasks."""
     if "task" not in record:
         return float(record["performance"].mean())
-    return min(float(record["performance"][record["task"] == one].mean()) for one in np.unique(record["task"]))
+    return min(
+        float(record["performance"][record["task"] == one].mean())
+        for one in np.unique(record["task"])
+    )
 
 
 def reliable(record: Any) -> bool:
@@ -87,7 +93,10 @@ def reliable(record: Any) -> bool:
     return answered.mean() >= 0.99 and (record["outcome"][answered] == "correct").mean() >= 0.8
 
 
-STRONG = "--set coherences=0,12.8,25.6,51.2,102.4 --timing fixation=300 --timing stimulus=500 --timing decision=300"
+STRONG = (
+    "--set coherences=0,12.8,25.6,51.2,102.4 --timing fixation=300 --timing stimulus=500 --timing"
+    " decision=300"
+)
 
 EXAMPLES = (
     Example(
@@ -158,10 +167,12 @@ def train(example: Example, seed: int) -> dict[str, Any]:
     trainer = trainer_of(example, seed)
     why = trainer.train(example.until, criterion=example.met)
     wall, cpu = (
-        round(now - then, 1) for now, then in zip((time.perf_counter(), time.process_time()), began, strict=True)
+        round(now - then, 1)
+        for now, then in zip((time.perf_counter(), time.process_time()), began, strict=True)
     )
     fresh = [
-        example.measured(trainer.play(FRESH, which=which, seed=1_000_000 + seed)) for which in range(len(example.tasks))
+        example.measured(trainer.play(FRESH, which=which, seed=1_000_000 + seed))
+        for which in range(len(example.tasks))
     ]
     return {
         "seed": seed, "met": why == "criterion", "amount": trainer.done, "wall": wall, "cpu": cpu,
@@ -178,7 +189,9 @@ def thresholds(seed: int) -> dict[str, Any]:
 
     began = time.perf_counter()
     # A third of the usual rate: learning is then slow enough to be watched.
-    trainer = trainer_named("rnn")("PerceptualDecisionMaking-v0", seed=seed, test_every=200, learning_rate=3e-4)
+    trainer = trainer_named("rnn")(
+        "PerceptualDecisionMaking-v0", seed=seed, test_every=200, learning_rate=3e-4
+    )
     found = []
     for updates in CHECKPOINTS:
         trainer.train(updates)
@@ -227,12 +240,16 @@ def page(measured: dict[str, Any]) -> str:
     parts = [HEAD.format(fresh=FRESH)]
     if "machine" in measured:
         said = measured["machine"]
-        versions = ", ".join(f"{name} {number}" for name, number in sorted(said["versions"].items()))
-        parts.append(
-            f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that other programs shared: wall "
-            f"times are upper limits; {versions}.\n"
+        versions = ", ".join(
+            f"{name} {number}" for name, number in sorted(said["versions"].items())
         )
-    parts += [section(example, measured[example.name]) for example in EXAMPLES if example.name in measured]
+        parts.append(
+            f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that"
+            f" other programs shared: wall times are upper limits; {versions}.\n"
+        )
+    parts += [
+        section(example, measured[example.name]) for example in EXAMPLES if example.name in measured
+    ]
     if "thresholds" in measured:
         parts.append(threshold_section(measured["thresholds"]))
     return "\n".join(parts)
@@ -248,8 +265,8 @@ def section(example: Example, runs: list[dict[str, Any]]) -> str:
         f"| seed | {unit} | met | on fresh trials | s, wall | s, processor |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
     lines += [
-        f"| {run['seed']} | {run['amount']:,} | {'yes' if run['met'] else 'no'} | {run['fresh']:.3f} | {run['wall']:.0f} | "
-        f"{run['cpu']:.0f} |"
+        f"| {run['seed']} | {run['amount']:,} | {'yes' if run['met'] else 'no'} |"
+        f" {run['fresh']:.3f} | {run['wall']:.0f} | {run['cpu']:.0f} |"
         for run in runs
     ]
     lines += ["", f"Mean performance on the test trials, by {unit}:\n", *curves(runs), ""]
@@ -273,8 +290,11 @@ def threshold_section(runs: list[dict[str, Any]]) -> str:
     """How thresholds fall."""
     lines = [
         "## Thresholds fall with training\n",
-        "Coherence (%) at which a network that learns random dots (`--model rnn --option learning_rate=0.0003`) answers "
-        "75 % correctly, from a Weibull function fitted to 4,000 fresh trials; – where it does so at no coherence yet.\n",
+        (
+            "Coherence (%) at which a network that learns random dots (`--model rnn --option"
+            " learning_rate=0.0003`) answers 75 % correctly, from a Weibull function fitted to"
+            " 4,000 fresh trials; – where it does so at no coherence yet.\n"
+        ),
         "| seed | " + " | ".join(f"{count:,} updates" for count in CHECKPOINTS) + " | s, wall |",
         "|---" * (len(CHECKPOINTS) + 2) + "|",
     ]
@@ -285,8 +305,14 @@ def threshold_section(runs: list[dict[str, Any]]) -> str:
 
 
 @click.command()
-@click.option("--only", multiple=True, type=click.Choice([*(example.name for example in EXAMPLES), "thresholds"]))
-@click.option("--page", "page_only", is_flag=True, help="Train nothing; write the page from the last numbers.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice([*(example.name for example in EXAMPLES), "thresholds"]),
+)
+@click.option(
+    "--page", "page_only", is_flag=True, help="Train nothing; write the page from the last numbers."
+)
 def main(only: tuple[str, ...], page_only: bool) -> None:
     """Train the examples, and write docs/results.md."""
     import torch
@@ -300,7 +326,11 @@ def main(only: tuple[str, ...], page_only: bool) -> None:
             runs = []
             for seed in example.seeds:
                 runs.append(train(example, seed))
-                print(example.name, {key: value for key, value in runs[-1].items() if key != "curve"}, flush=True)
+                print(
+                    example.name,
+                    {key: value for key, value in runs[-1].items() if key != "curve"},
+                    flush=True,
+                )
                 keep(example.name, runs)
     if not only or "thresholds" in only:
         keep("thresholds", [thresholds(seed) for seed in THRESHOLD_SEEDS])

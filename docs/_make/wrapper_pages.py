@@ -1,8 +1,8 @@
 """Writes ``docs/wrappers/*.md`` and their pictures: ``python docs/_make/wrapper_pages.py``.
 
-What a wrapper is and takes comes from its class, its title and former names from the manifest; here are only the
-examples. The pictures are small SVGs written by hand: a trial, or the coming trials, before and after.
-"""
+What a wrapper is and takes comes from its class, its title and former names from the manifest; here
+are only the examples. The pictures are small SVGs written by hand: a trial, or the coming trials,
+before and after."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ from neurogym_core.study.traces import trace_of
 
 DOCS = Path(__file__).resolve().parents[1]
 PAGES, PICTURES = DOCS / "wrappers", DOCS / "images" / "wrappers"
-DOTS, NOGO, THREE = "perceptual/PerceptualDecisionMaking-v0", "control/GoNogo-v0", "perceptual/NAltPerceptualDecisionMaking-v0"
+DOTS, NOGO, THREE = (
+    "perceptual/PerceptualDecisionMaking-v0",
+    "control/GoNogo-v0",
+    "perceptual/NAltPerceptualDecisionMaking-v0",
+)
 LONG = {"timing": {"delay": 2500}}
 
 
@@ -170,11 +174,17 @@ def page_of(name: str) -> str:
     kind = "task" if issubclass(wrapper, TaskWrapper) else "env"
     parts = [
         f"# {info.title}",
-        "*Made by `docs/_make/wrapper_pages.py` from the class and the manifest; do not edit it here.*",
+        (
+            "*Made by `docs/_make/wrapper_pages.py` from the class and the manifest; do not edit it"
+            " here.*"
+        ),
         f"`{info.id}`, a wrapper of {kind}s. {info.summary}",
         f"![before and after](../images/wrappers/{_stem(name)}.svg)",
         _snippet(name, example),
-        f"```console\n$ ngym run {example.task}{_options(example)} --wrap '{example.line}' --n-trials 3\n```",
+        (
+            f"```console\n$ ngym run {example.task}{_options(example)} --wrap '{example.line}'"
+            " --n-trials 3\n```"
+        ),
         *_description(wrapper),
         *([example.note] if example.note else []),
         *_former(info),
@@ -188,8 +198,12 @@ def _stem(name: str) -> str:
 
 
 def _options(example: Example) -> str:
-    timing = "".join(f" --timing {name}={ms}" for name, ms in example.params.get("timing", {}).items())
-    return timing + "".join(f" --set {name}={value}" for name, value in example.params.items() if name != "timing")
+    timing = "".join(
+        f" --timing {name}={ms}" for name, ms in example.params.get("timing", {}).items()
+    )
+    return timing + "".join(
+        f" --set {name}={value}" for name, value in example.params.items() if name != "timing"
+    )
 
 
 def _snippet(name: str, example: Example) -> str:
@@ -197,7 +211,9 @@ def _snippet(name: str, example: Example) -> str:
     wrap = f"({name!r}, {_written(example.wrap)})" if example.wrap else repr(name)
     lines = example.code.splitlines()
     taken = {"run", *(["make_task"] if "make_task" in example.note else [])}
-    taken |= {line.rpartition(" ")[2] for line in lines if line.startswith("from neurogym_core import ")}
+    taken |= {
+        line.rpartition(" ")[2] for line in lines if line.startswith("from neurogym_core import ")
+    }
     code = "\n".join([
         f"from neurogym_core import {', '.join(sorted(taken, key=lambda name: (name.islower(), name)))}",
         "",
@@ -230,7 +246,14 @@ def _description(wrapper: type) -> list[str]:
         heading = {"Args": "## Settings", "Raises": "## What it refuses"}[title]
         rows = [row for row in _rows(body) if row[0] != "env"]
         if rows:
-            parts += [heading, _table(("", ""), rows) if title == "Raises" else _table(("", ""), _with_defaults(rows, wrapper))]
+            parts += [
+                heading,
+                (
+                    _table(("", ""), rows)
+                    if title == "Raises"
+                    else _table(("", ""), _with_defaults(rows, wrapper))
+                ),
+            ]
     return parts
 
 
@@ -249,20 +272,33 @@ def _rows(body: str) -> list[tuple[str, str]]:
 def _with_defaults(rows: Sequence[tuple[str, str]], wrapper: type) -> list[tuple[str, str]]:
     known = inspect.signature(wrapper).parameters
     return [
-        (", ".join(f"`{one} = {known[one].default!r}`" if one in known else f"`{one}`" for one in name.split(", ")), said)
+        (
+            ", ".join(
+                f"`{one} = {known[one].default!r}`" if one in known else f"`{one}`"
+                for one in name.split(", ")
+            ),
+            said,
+        )
         for name, said in rows
     ]
 
 
 def _table(head: tuple[str, str], rows: Sequence[tuple[str, str]]) -> str:
-    lines = [f"| {head[0]} | {head[1]} |", "|---|---|", *(f"| {name} | {said.replace('|', chr(92) + '|')} |" for name, said in rows)]
+    lines = [
+        f"| {head[0]} | {head[1]} |",
+        "|---|---|",
+        *(f"| {name} | {said.replace('|', chr(92) + '|')} |" for name, said in rows),
+    ]
     return "\n".join(lines)
 
 
 def _former(info: WrapperInfo) -> list[str]:
     if not info.aliases:
         return []
-    rows = [(f"`{name}`", f"`{info.presets[name]}`" if name in info.presets else "") for name in info.aliases]
+    rows = [
+        (f"`{name}`", f"`{info.presets[name]}`" if name in info.presets else "")
+        for name in info.aliases
+    ]
     return ["## Former names", _table(("name", "is now this, with"), rows)]
 
 
@@ -276,18 +312,28 @@ def picture_of(name: str) -> str:
     """The SVG of a wrapper: before above, after below."""
     wrapper, example = load_wrapper(name), EXAMPLES[name]
     if example.trials:
-        panels = [_trials_panel(title, *drawn) for title, drawn in zip(("before", "after"), _drawn(name, example), strict=True)]
+        panels = [
+            _trials_panel(title, *drawn)
+            for title, drawn in zip(("before", "after"), _drawn(name, example), strict=True)
+        ]
     elif issubclass(wrapper, TaskWrapper):
-        panels = [_trial_panel("before", _trace(example, ())), _trial_panel("after", _trace(example, [(name, example.wrap)]))]
+        panels = [
+            _trial_panel("before", _trace(example, ())),
+            _trial_panel("after", _trace(example, [(name, example.wrap)])),
+        ]
     else:
-        panels = [_trial_panel("before", _env_trace(example, ())), _trial_panel("after", _env_trace(example, [(name, example.wrap)]))]
+        panels = [
+            _trial_panel("before", _env_trace(example, ())),
+            _trial_panel("after", _env_trace(example, [(name, example.wrap)])),
+        ]
     height, parts = 4, []
     for panel, tall in panels:
         parts.append(f'<g transform="translate(0 {height})">{panel}</g>')
         height += tall + 10
     style = "text{font:11px sans-serif;fill:#222}.p{fill:#777}.h{font-weight:bold}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0'
+        f' {WIDTH} {height}">'
         f"<style>{style}</style>{''.join(parts)}</svg>\n"
     )
 
@@ -304,17 +350,30 @@ def _env_trace(example: Example, wrap: Any) -> TrialTrace:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
-        wrap = [(name, {**settings, **({"file": f"{folder}/t.csv"} if "file" in settings else {})}) for name, settings in wrap]
-        env = make_vec(example.task, 1, wrap=wrap, seed=4, autoreset_mode="SameStep", **example.params)
+        wrap = [
+            (name, {**settings, **({"file": f"{folder}/t.csv"} if "file" in settings else {})})
+            for name, settings in wrap
+        ]
+        env = make_vec(
+            example.task, 1, wrap=wrap, seed=4, autoreset_mode="SameStep", **example.params
+        )
         observation, _ = env.reset(seed=4, options={"conditions": example.conditions})
         task = env.unwrapped.task
-        seen: dict[str, list] = {"observations": [], "actions": [], "rewards": [], "targets": [], "periods": []}
+        seen: dict[str, list] = {
+            "observations": [],
+            "actions": [],
+            "rewards": [],
+            "targets": [],
+            "periods": [],
+        }
         ended = False
         while not ended:
             action = np.where(env.unwrapped.can_wait, 0, env.unwrapped.target)
             values = (observation[0], action[0])
             observation, reward, *_, info = env.step(action)
-            for column, value in zip(seen.values(), (*values, reward[0], info["gt"][0], info["period"][0]), strict=True):
+            for column, value in zip(
+                seen.values(), (*values, reward[0], info["gt"][0], info["period"][0]), strict=True
+            ):
                 column.append(value)
             ended = bool(info["new_trial"][0])
     size = task.channels.size
@@ -348,10 +407,17 @@ def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, 
     low, high = min(values.min(), 0), max(values.max(), 1)
     step, tall = (WIDTH - LEFT - 10) / len(values), 60
     y = 18 + tall - (values - low) / (high - low) * (tall - 6) - 3
-    dots = "".join(f'<rect x="{LEFT + k * step:.1f}" y="{v:.1f}" width="{step:.1f}" height="3"/>' for k, v in enumerate(y))
+    dots = "".join(
+        f'<rect x="{LEFT + k * step:.1f}" y="{v:.1f}" width="{step:.1f}" height="3"/>'
+        for k, v in enumerate(y)
+    )
     return (
-        f'<text class="h" x="4" y="12">{title}</text><text x="4" y="{18 + tall // 2}">{escape(condition)}</text>'
-        f'<g fill="{COLOURS[0]}">{dots}</g><text class="p" x="{LEFT}" y="{18 + tall + 14}">trials 1 to {len(values)}</text>',
+        (
+            f'<text class="h" x="4" y="12">{title}</text><text x="4"'
+            f' y="{18 + tall // 2}">{escape(condition)}</text><g'
+            f' fill="{COLOURS[0]}">{dots}</g><text class="p" x="{LEFT}" y="{18 + tall + 14}">trials'
+            f" 1 to {len(values)}</text>"
+        ),
         18 + tall + 18,
     )
 
@@ -364,17 +430,29 @@ def _trial_panel(title: str, trace: TrialTrace) -> tuple[str, int]:
     rows.append(("action", np.asarray(trace.actions, float).reshape(trace.steps, -1)))
     rows.append(("reward", np.asarray(trace.rewards, float).reshape(trace.steps, 1)))
     bottom = y + len(rows) * (ROW + GAP)
-    for k, (name, start, stop) in enumerate(period for period in trace.periods if period[2] > period[1]):
+    for k, (name, start, stop) in enumerate(
+        period for period in trace.periods if period[2] > period[1]
+    ):
         x, wide = LEFT + start * step, (stop - start) * step
-        parts.append(f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{bottom - y}" fill="{"#f3f6f8" if k % 2 else "#e8eef2"}"/>')
+        parts.append(
+            f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{bottom - y}"'
+            f' fill="{"#f3f6f8" if k % 2 else "#e8eef2"}"/>'
+        )
         if wide > 6 * len(name) or stop == trace.steps:
             anchor = ' text-anchor="end"' if stop == trace.steps and wide <= 6 * len(name) else ""
             at = x + wide if anchor else x + 2
-            parts.append(f'<text class="p" x="{at:.1f}" y="{bottom + 12}"{anchor}>{escape(name)}</text>')
+            parts.append(
+                f'<text class="p" x="{at:.1f}" y="{bottom + 12}"{anchor}>{escape(name)}</text>'
+            )
     for name, values in rows:
         parts.append(f'<text x="4" y="{y + ROW - 8}">{escape(name)}</text>')
-        scale = np.arange(len(trace.action_names)) if name == "action" and trace.discrete else values
-        parts += [_line(column, scale, y, step, COLOURS[k % len(COLOURS)]) for k, column in enumerate(values.T[:6])]
+        scale = (
+            np.arange(len(trace.action_names)) if name == "action" and trace.discrete else values
+        )
+        parts += [
+            _line(column, scale, y, step, COLOURS[k % len(COLOURS)])
+            for k, column in enumerate(values.T[:6])
+        ]
         y += ROW + GAP
     return "".join(parts), bottom + 16
 
@@ -383,7 +461,10 @@ def _line(column: np.ndarray, together: np.ndarray, y: int, step: float, colour:
     low, high = min(float(together.min()), 0.0), max(float(together.max()), 1.0)
     heights = y + ROW - (column - low) / (high - low) * (ROW - 4)
     path = "".join(f"H{LEFT + k * step:.1f}V{h:.1f}" for k, h in enumerate(heights))
-    return f'<path d="M{LEFT} {heights[0]:.1f}{path}H{LEFT + len(heights) * step:.1f}" fill="none" stroke="{colour}"/>'
+    return (
+        f'<path d="M{LEFT} {heights[0]:.1f}{path}H{LEFT + len(heights) * step:.1f}" fill="none"'
+        f' stroke="{colour}"/>'
+    )
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
 """``python -m neurogym_core.cli`` is ``ngym``."""
 
-from . import main
+from neurogym_core.cli import main
 
 main(prog_name="ngym")

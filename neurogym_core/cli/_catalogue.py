@@ -1,4 +1,6 @@
-"""What commands that read a registry share: its options, its notes, and names that it does not have."""
+"""What commands that read a registry share: its options, its notes, and names that it does not
+have.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,26 @@ from typing import Any, TypeVar
 
 import click
 
-from ..ecosystem.names import clean
-from ..ecosystem.registry.client import Catalogue, Listing, catalogue
-from ..errors import UnknownTaskError, did_you_mean
+from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.registry.client import Catalogue, Listing, catalogue
+from neurogym_core.errors import UnknownTaskError, did_you_mean
 
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 
 
 def registry_options(function: _FunctionT) -> _FunctionT:
     """``--offline`` and ``--refresh``."""
-    refresh = click.option("--refresh", is_flag=True, help="Ask the registry even if its list is kept from today.")
+    refresh = click.option(
+        "--refresh", is_flag=True, help="Ask the registry even if its list is kept from today."
+    )
     return offline_option(refresh(function))
 
 
 def offline_option(function: _FunctionT) -> _FunctionT:
     """``--offline``."""
-    return click.option("--offline", is_flag=True, help="Do not use the network for the list of packages.")(function)
+    return click.option(
+        "--offline", is_flag=True, help="Do not use the network for the list of packages."
+    )(function)
 
 
 def read_catalogue(*, offline: bool, refresh: bool = False, quiet: bool = False) -> Catalogue:
@@ -50,9 +56,12 @@ def required(found: Catalogue, name: str) -> Listing:
     """
     listing = found.find(name)
     if listing is None:
-        known = [one.name for one in found.listings] + [one.row["namespace"] for one in found.listings]
+        known = [one.name for one in found.listings] + [
+            one.row["namespace"] for one in found.listings
+        ]
         raise UnknownTaskError(
-            f"No package {clean(name)!r} is in the registry.{did_you_mean(name, known)} `ngym search` finds what is."
+            f"No package {clean(name)!r} is in the registry.{did_you_mean(name, known)} `ngym"
+            " search` finds what is."
         )
     return listing
 

@@ -1,4 +1,6 @@
-"""What `doctor` looks at beyond the scan: imports in child processes, stale editable installs, the core's own needs."""
+"""What `doctor` looks at beyond the scan: imports in child processes, stale editable installs, the
+core's own needs.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._child import Child, run_child
-from ..ecosystem.distributions import UNKNOWN
-from ..ecosystem.names import canonical, clean
-from ..ecosystem.records import Installed, Offer, PackageInfo, Problem, advice
-from ..ecosystem.registry.client import Catalogue, catalogue
-from ..errors import NeurogymError, RegistryError, listed
-from ._probe import usable_offers
+from neurogym_core.child import Child, run_child
+from neurogym_core.cli._probe import usable_offers
+from neurogym_core.ecosystem.distributions import UNKNOWN
+from neurogym_core.ecosystem.names import canonical, clean
+from neurogym_core.ecosystem.records import Installed, Offer, PackageInfo, Problem, advice
+from neurogym_core.ecosystem.registry.client import Catalogue, catalogue
+from neurogym_core.errors import NeurogymError, RegistryError, listed
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
 OPTIONAL = ("matplotlib", "scipy", "pandas", "cookiecutter")
@@ -35,17 +37,26 @@ class Finding:
     def __str__(self) -> str:
         """``foo/Bar-v0: …``."""
         text = clean(str(self.problem))
-        return f"{clean(self.subject)}: {text}" if self.subject and self.subject not in text else text
+        return (
+            f"{clean(self.subject)}: {text}" if self.subject and self.subject not in text else text
+        )
 
 
 def versions() -> dict[str, str | None]:
-    """The versions of Python and of what the core needs or can use; None for what is not installed."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in (*NEEDED, *OPTIONAL)}}
+    """The versions of Python and of what the core needs or can use; None for what is not
+    installed.
+    """
+    return {
+        "python": platform.python_version(),
+        **{name: _version(name) for name in (*NEEDED, *OPTIONAL)},
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
-    """Which kernel plays: ``compiled``, ``plain``, or None where `NGYM_KERNEL` asks for what cannot be had."""
+    """Which kernel plays: ``compiled``, ``plain``, or None where `NGYM_KERNEL` asks for what cannot
+    be had.
+    """
 
     name: str | None
     reason: str
@@ -54,7 +65,7 @@ class Kernel:
 
 def kernel_in_use() -> Kernel:
     """The kernel that trials are played with in this environment."""
-    from ..play.kernels import load
+    from neurogym_core.play.kernels import load
 
     try:
         loaded = load()
@@ -107,7 +118,9 @@ def _declared(package: PackageInfo) -> Iterator[Finding]:
 
 
 def _stale(package: PackageInfo) -> Iterator[Finding]:
-    """An editable install whose pyproject.toml says something else than the metadata made from it."""
+    """An editable install whose pyproject.toml says something else than the metadata made from
+    it.
+    """
     project = _project(package)
     if project is None:
         return
@@ -123,18 +136,25 @@ def _stale(package: PackageInfo) -> Iterator[Finding]:
         changed.insert(0, f"version {version}")
     if changed:
         message = (
-            f"pyproject.toml of the editable install has changed since ({listed(map(clean, changed))}). "
-            f"Install it again: `python -m pip install -e {package.editable}`."
+            "pyproject.toml of the editable install has changed since"
+            f" ({listed(map(clean, changed))}). Install it again: `python -m pip install -e"
+            f" {package.editable}`."
         )
-        yield Finding(package=package, problem=Problem(level="error", code="stale", message=message))
+        yield Finding(
+            package=package, problem=Problem(level="error", code="stale", message=message)
+        )
 
 
 def _project(package: PackageInfo) -> dict[str, Any] | None:
-    """The ``[project]`` table of an editable install's sources; None when there is none to compare."""
+    """The ``[project]`` table of an editable install's sources; None when there is none to
+    compare.
+    """
     if package.editable is None or package.editable == package.location:
         return None
     try:
-        project = tomllib.loads((Path(package.editable) / "pyproject.toml").read_text("utf-8"))["project"]
+        project = tomllib.loads((Path(package.editable) / "pyproject.toml").read_text("utf-8"))[
+            "project"
+        ]
     except (OSError, ValueError, KeyError):
         return None
     dynamic = project.get("dynamic", []) if isinstance(project, dict) else ["entry-points"]
@@ -160,17 +180,21 @@ def _revoked(package: PackageInfo, known: Catalogue | None) -> Iterator[Finding]
     reason = listing.revocation(package.version) if listing is not None else None
     if reason is not None:
         message = (
-            f"{package.distribution} {package.version} is revoked in the registry: {clean(reason)} Nobody should have it. "
-            f"Remove it: `{package.removal}`."
+            f"{package.distribution} {package.version} is revoked in the registry: {clean(reason)}"
+            f" Nobody should have it. Remove it: `{package.removal}`."
         )
-        yield Finding(package=package, problem=Problem(level="error", code="revoked", message=message))
+        yield Finding(
+            package=package, problem=Problem(level="error", code="revoked", message=message)
+        )
 
 
 # -- what importing tells ---------------------------------------------------------------------------------------------
 
 
 def _probed(package: PackageInfo, seconds: float) -> Iterator[Finding]:
-    """What importing its offers shows; a child that dies or hangs at one of them is followed by one for the rest."""
+    """What importing its offers shows; a child that dies or hangs at one of them is followed by one
+    for the rest.
+    """
     offers = usable_offers(package.distribution)
     first = 0
     while first < len(offers):
@@ -179,7 +203,10 @@ def _probed(package: PackageInfo, seconds: float) -> Iterator[Finding]:
         for value in values:
             if value.get("done") in range(len(offers)):
                 yield from _outcome(package, offers[value["done"]], value)
-        started = max((value["start"] for value in values if isinstance(value.get("start"), int)), default=first)
+        started = max(
+            (value["start"] for value in values if isinstance(value.get("start"), int)),
+            default=first,
+        )
         finished = {value.get("done") for value in values}
         if started not in finished and started < len(offers):
             yield _died(package, offers[started], child)
@@ -191,12 +218,20 @@ def _outcome(package: PackageInfo, offer: Offer, value: Mapping[str, Any]) -> It
         problem = Problem(level="error", code="import", message=clean(str(value["message"])))
         yield Finding(package=package, problem=problem, subject=offer.id)
     if value.get("printed"):
-        message = f"prints {value['printed']} bytes when it is imported; expected none. Tell its authors."
+        message = (
+            f"prints {value['printed']} bytes when it is imported; expected none. Tell its authors."
+        )
         yield Finding(
-            package=package, problem=Problem(level="warning", code="output", message=message), subject=offer.id
+            package=package,
+            problem=Problem(level="warning", code="output", message=message),
+            subject=offer.id,
         )
 
 
 def _died(package: PackageInfo, offer: Offer, child: Child) -> Finding:
     message = f"importing {clean(offer.value)} {child.ending}. {advice(package.distribution)}"
-    return Finding(package=package, problem=Problem(level="error", code="import", message=message), subject=offer.id)
+    return Finding(
+        package=package,
+        problem=Problem(level="error", code="import", message=message),
+        subject=offer.id,
+    )

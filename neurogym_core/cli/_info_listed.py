@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from ..ecosystem.records import Reference
-from ..ecosystem.registry.client import Listing
-from ..ecosystem.registry.versions import version_key
-from ..errors import AmbiguousTaskError, RegistryError
-from ._catalogue import read_catalogue, show_notes
+from neurogym_core.cli._catalogue import read_catalogue, show_notes
+from neurogym_core.ecosystem.records import Reference
+from neurogym_core.ecosystem.registry.client import Listing
+from neurogym_core.ecosystem.registry.versions import version_key
+from neurogym_core.errors import AmbiguousTaskError, RegistryError
 
 
 def print_listed(name: str, *, as_json: bool, as_bibtex: bool, offline: bool) -> bool:
@@ -28,23 +28,27 @@ def print_listed(name: str, *, as_json: bool, as_bibtex: bool, offline: bool) ->
             return False
         if len(tasks) > 1:
             ids = ", ".join(owner.task_id(row) for owner, row in tasks)
-            raise AmbiguousTaskError(f"{name!r} is in {len(tasks)} packages of the registry: {ids}. Write the whole id.")
+            raise AmbiguousTaskError(
+                f"{name!r} is in {len(tasks)} packages of the registry: {ids}. Write the whole id."
+            )
         listing, task = tasks[0]
     show_notes(found)
     if as_bibtex:
         _print_bibtex(name, [task] if task else listing.row["tasks"])
     elif as_json:
-        from ._output import print_json
+        from neurogym_core.terminal.output import print_json
 
-        print_json({"package": listing.row, "task": task, "registry": listing.registry, "installed": None})
+        print_json(
+            {"package": listing.row, "task": task, "registry": listing.registry, "installed": None}
+        )
     else:
         _show(listing, task)
     return True
 
 
 def _print_bibtex(name: str, tasks: list[Mapping[str, Any]]) -> None:
-    from ._bibtex import bibtex
-    from ._output import print_text
+    from neurogym_core.terminal.bibtex import bibtex
+    from neurogym_core.terminal.output import print_text
 
     references = [Reference(**reference) for task in tasks for reference in task["references"]]
     if not references:
@@ -53,7 +57,7 @@ def _print_bibtex(name: str, tasks: list[Mapping[str, Any]]) -> None:
 
 
 def _show(listing: Listing, task: Mapping[str, Any] | None) -> None:
-    from ._output import Page
+    from neurogym_core.terminal.output import Page
 
     page = Page()
     if task is None:
@@ -64,7 +68,10 @@ def _show(listing: Listing, task: Mapping[str, Any] | None) -> None:
     if listing.latest is not None:
         page.text(f"Not installed. To install it: `ngym install {listing.name}`.", style="bold")
     elif "folder" in listing.row:
-        page.text(f"Not installed. It has no release; `make install` in a checkout installs {listing.row['folder']}.")
+        page.text(
+            "Not installed. It has no release; `make install` in a checkout installs"
+            f" {listing.row['folder']}."
+        )
     else:
         page.text("Not installed, and there is no release that could be.")
     page.show()
@@ -72,7 +79,10 @@ def _show(listing: Listing, task: Mapping[str, Any] | None) -> None:
 
 def _add_package(page: Any, listing: Listing) -> None:
     row = listing.row
-    page.heading(f"{listing.name} {listing.latest or ''}", mark="" if row["status"] == "active" else f"! {row['status']}")
+    page.heading(
+        f"{listing.name} {listing.latest or ''}",
+        mark="" if row["status"] == "active" else f"! {row['status']}",
+    )
     page.facts(
         (
             ("about", row["summary"]),
@@ -89,8 +99,13 @@ def _add_package(page: Any, listing: Listing) -> None:
             page.table(("name", "title"), [(one["name"], one["title"]) for one in row[kind]])
     if row["releases"]:
         page.heading("releases")
-        releases = sorted(row["releases"], key=lambda one: version_key(one["version"]), reverse=True)
-        cells = [(one["version"], one["requires_core"], one["license"], _state(listing, one)) for one in releases]
+        releases = sorted(
+            row["releases"], key=lambda one: version_key(one["version"]), reverse=True
+        )
+        cells = [
+            (one["version"], one["requires_core"], one["license"], _state(listing, one))
+            for one in releases
+        ]
         page.table(("version", "core", "licence", ""), cells)
 
 
@@ -102,7 +117,7 @@ def _state(listing: Listing, release: Mapping[str, Any]) -> str:
 
 
 def _add_task(page: Any, listing: Listing, task: Mapping[str, Any]) -> None:
-    from .info import _citation, _show_description
+    from neurogym_core.cli.info import _citation, _show_description
 
     page.heading(listing.task_id(task))
     page.text(task["title"], indent=2)

@@ -1,8 +1,9 @@
-"""``python -m neurogym_core.cli._inspect DISTRIBUTION FOLDER``: what the tasks of a package are, for its release file.
+"""``python -m neurogym_core.cli._inspect DISTRIBUTION FOLDER``: what the tasks of a package are,
+for its release file.
 
-Runs in a child process of ``ngym registry add-release``: it imports foreign code. Prints one object a task,
-``{"task": name, "description": {…}, "digest": {…}, "failure": null}``, and draws a trial of each into the folder.
-"""
+Runs in a child process of ``ngym registry add-release``: it imports foreign code. Prints one object
+a task, ``{"task": name, "description": {…}, "digest": {…}, "failure": null}``, and draws a trial of
+each into the folder."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .._child import answer_with, claim_stdout, leave
-from .._optional import optional
-from ..ecosystem.discovery import installed, load
-from ..ecosystem.names import canonical, said_by
-from ..ecosystem.records import TaskInfo
-from ..errors import NeurogymError, NotSupportedError
+from neurogym_core.child import answer_with, claim_stdout, leave
+from neurogym_core.ecosystem.discovery import installed, load
+from neurogym_core.ecosystem.names import canonical, said_by
+from neurogym_core.ecosystem.records import TaskInfo
+from neurogym_core.errors import NeurogymError, NotSupportedError
+from neurogym_core.optional import optional
 
 
 def main(arguments: list[str]) -> None:
@@ -32,13 +33,15 @@ def main(arguments: list[str]) -> None:
 
 
 def look_at(task: TaskInfo, folder: Path) -> dict[str, Any]:
-    """The description and digest of a task, or what went wrong; its picture goes into the folder."""
+    """The description and digest of a task, or what went wrong; its picture goes into the
+    folder.
+    """
     try:
         found: Any = load(task)
         if not (hasattr(found, "define") and hasattr(found, "new_trial")):
             return {**_look_at_env(task.id, found, folder / f"{task.name}.svg"), "failure": None}
-        from ..study.figures import trial_figure
-        from ..study.traces import trace_of
+        from neurogym_core.study.figures import trial_figure
+        from neurogym_core.study.traces import trace_of
 
         told = _look_at_task(found)
         _save(lambda: trial_figure(trace_of(found(), seed=0)), folder / f"{task.name}.svg")
@@ -48,20 +51,21 @@ def look_at(task: TaskInfo, folder: Path) -> dict[str, Any]:
 
 
 def _look_at_task(found: Any) -> dict[str, Any]:
-    from ..tasks.describe import describe
-    from ..testing.conformance.digest import digest_of
+    from neurogym_core.tasks.describe import describe
+    from neurogym_core.testing.conformance.digest import digest_of
 
     task = found()
     digest: dict[str, str] = {}
-    # A task that draws in a way that cannot be made the same everywhere has no digest; the kit says so.
+    # A task that draws in a way that cannot be made the same everywhere has no digest; the kit says
+    # so.
     with contextlib.suppress(NeurogymError):
         digest = digest_of(task)
     return {"description": describe(task), "digest": digest}
 
 
 def _look_at_env(name: str, found: type, path: Path) -> dict[str, Any]:
-    from ..study.plain_envs import env_figure
-    from ._describe import describe_class
+    from neurogym_core.cli._describe import describe_class
+    from neurogym_core.study.plain_envs import env_figure
 
     with contextlib.suppress(NotSupportedError):  # it shows nothing that could be drawn
         _save(lambda: env_figure(name), path)
@@ -69,10 +73,11 @@ def _look_at_env(name: str, found: type, path: Path) -> dict[str, Any]:
 
 
 def _save(draw: Callable[[], Any], path: Path) -> None:
-    from ..study.figures import save_figure
+    from neurogym_core.study.figures import save_figure
 
     matplotlib = optional("matplotlib", needed_for="Drawing a trial for the registry", extra="plot")
-    # Text as text, and the same names of parts in every run: small files that do not differ for nothing.
+    # Text as text, and the same names of parts in every run: small files that do not differ for
+    # nothing.
     with matplotlib.rc_context({"svg.hashsalt": "ngym", "svg.fonttype": "none"}):
         save_figure(draw(), path)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from ..ecosystem.discovery import installed, load
-from ..ecosystem.names import clean
-from ..ecosystem.records import Offer, advice
-from ..errors import BrokenTaskError, NeurogymError, did_you_mean
+from neurogym_core.ecosystem.discovery import installed, load
+from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.records import Offer, advice
+from neurogym_core.errors import BrokenTaskError, NeurogymError, did_you_mean
 
 
 def built_in() -> list[str]:
@@ -26,10 +26,11 @@ def built_in() -> list[str]:
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is called, and those of other packages not even for its help.
+    """A group that imports a command when it is called, and those of other packages not even for
+    its help.
 
-    A built-in command always wins. Two packages that claim one command make it an error that names both.
-    """
+    A built-in command always wins. Two packages that claim one command make it an error that names
+    both."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Built-in names, then those of other packages."""
@@ -47,7 +48,11 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click's, with the nearest name in the error."""
         name = args[0]
-        if not ctx.resilient_parsing and not name.startswith("-") and name not in self.list_commands(ctx):
+        if (
+            not ctx.resilient_parsing
+            and not name.startswith("-")
+            and name not in self.list_commands(ctx)
+        ):
             ctx.fail(f"No such command {name!r}.{did_you_mean(name, self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
@@ -60,27 +65,39 @@ class LazyGroup(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One line a command; of other packages' commands, whose they are, since their code is not run for a help."""
+        """One line a command; of other packages' commands, whose they are, since their code is not
+        run for a help.
+        """
         with formatter.section("Commands"):
             formatter.write_dl(self.summaries(ctx))
         if foreign := self.foreign():
             with formatter.section("Commands of other packages"):
-                formatter.write_dl([(name, _whose(offers)) for name, offers in sorted(foreign.items())])
+                formatter.write_dl(
+                    [(name, _whose(offers)) for name, offers in sorted(foreign.items())]
+                )
 
     def summaries(self, ctx: click.Context) -> list[tuple[str, str]]:
         """The built-in commands, each with the first sentence of its help."""
         commands = ((name, self.get_command(ctx, name)) for name in built_in())
-        return [(name, one.get_short_help_str(100)) for name, one in commands if one is not None and not one.hidden]
+        return [
+            (name, one.get_short_help_str(100))
+            for name, one in commands
+            if one is not None and not one.hidden
+        ]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """The names of commands and options that go on like this; nobody else's code is run."""
         from click.shell_completion import CompletionItem
 
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
-        return [*(CompletionItem(name) for name in names), *click.Command.shell_complete(self, ctx, incomplete)]
+        return [
+            *(CompletionItem(name) for name in names),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error that was raised on purpose ends with its message and exit code 1, no traceback.
+        """Run the command; an error that was raised on purpose ends with its message and exit code
+        1, no traceback.
 
         So does output that has no room where it is sent.
         """
@@ -93,7 +110,8 @@ class LazyGroup(click.Group):
                 raise
             _drop_output()
             raise click.ClickException(
-                f"The output cannot be written: {error.strerror}. Room was expected where it is sent. Make some, or send it elsewhere."
+                f"The output cannot be written: {error.strerror}. Room was expected where it is"
+                " sent. Make some, or send it elsewhere."
             ) from error
 
 
@@ -101,7 +119,9 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 
 def _drop_output() -> None:
-    """Let what stdout still holds go nowhere: Python would try to write it at its end, and fail as loudly."""
+    """Let what stdout still holds go nowhere: Python would try to write it at its end, and fail as
+    loudly.
+    """
     with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
@@ -119,8 +139,8 @@ def require_command(offer: Offer, found: Any) -> click.Command:
     if isinstance(found, click.Command):
         return found
     raise BrokenTaskError(
-        f"{offer.value} of {offer.distribution} {offer.version} is of type {type(found).__name__}, expected a click "
-        f"command. {advice(offer.distribution)}"
+        f"{offer.value} of {offer.distribution} {offer.version} is of type {type(found).__name__},"
+        f" expected a click command. {advice(offer.distribution)}"
     )
 
 
@@ -142,8 +162,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 def main() -> None:
     """Neuroscience tasks: find, inspect and run those that are installed.
 
-    TASK is an id (perceptual/RandomDots-v0), a bare name while it is unique (RandomDots-v0), or a class in a file
-    (my_task.py:MyTask).
+    TASK is an id (perceptual/RandomDots-v0), a bare name while it is unique (RandomDots-v0), or a
+    class in a file (my_task.py:MyTask).
 
     Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.
     """

@@ -1,20 +1,20 @@
-"""``python -m neurogym_core.cli._probe DISTRIBUTION [FIRST]``: import all that a package offers, one after another.
+"""``python -m neurogym_core.cli._probe DISTRIBUTION [FIRST]``: import all that a package offers,
+one after another.
 
-Runs in a child process of ``ngym doctor``. Prints a line before each offer, ``{"start": index}``, and one after it,
-``{"done": index, "message": … or null, "printed": bytes}``, so that the parent knows which one hung or ended the
-process. Begins with offer number FIRST.
-"""
+Runs in a child process of ``ngym doctor``. Prints a line before each offer, ``{"start": index}``,
+and one after it, ``{"done": index, "message": … or null, "printed": bytes}``, so that the parent
+knows which one hung or ended the process. Begins with offer number FIRST."""
 
 from __future__ import annotations
 
 import sys
 import traceback
 
-from .._child import answer_with, claim_stdout, leave, printed_bytes
-from ..ecosystem.discovery import installed, load
-from ..ecosystem.names import said_by
-from ..ecosystem.records import Offer
-from ..errors import NeurogymError
+from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
+from neurogym_core.ecosystem.discovery import installed, load
+from neurogym_core.ecosystem.names import said_by
+from neurogym_core.ecosystem.records import Offer
+from neurogym_core.errors import NeurogymError
 
 
 def main(arguments: list[str]) -> None:
@@ -28,7 +28,9 @@ def main(arguments: list[str]) -> None:
         before = printed_bytes(descriptor)
         message, trace = attempt(offer)
         printed = printed_bytes(descriptor) - before
-        answer_with(answer, {"done": index, "message": message, "traceback": trace, "printed": printed})
+        answer_with(
+            answer, {"done": index, "message": message, "traceback": trace, "printed": printed}
+        )
     leave()
 
 
@@ -50,13 +52,13 @@ def attempt(offer: Offer) -> tuple[str | None, str]:
 
 def _try(offer: Offer) -> None:
     if offer.group == "neurogym.plugins":
-        from ..ecosystem.hooks import load_plugin, new_manager
+        from neurogym_core.ecosystem.hooks import load_plugin, new_manager
 
         load_plugin(new_manager(), offer)
         return
     found = load(offer)
     if offer.group == "neurogym.commands":
-        from ._main import require_command
+        from neurogym_core.cli._main import require_command
 
         require_command(offer, found)
 

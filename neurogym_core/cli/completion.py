@@ -21,7 +21,7 @@ def command(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from ._main import main
+    from neurogym_core.cli._main import main
 
     found = get_completion_class(shell)
     assert found is not None  # click.Choice let nothing else through

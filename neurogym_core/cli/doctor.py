@@ -7,36 +7,40 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..ecosystem.discovery import installed
-from ..ecosystem.names import CORE, canonical
-from ..ecosystem.records import Installed, PackageInfo
-from ..ecosystem.switches import BLOCK, DISABLE, STRICT, is_on
+from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.ecosystem.names import CORE, canonical
+from neurogym_core.ecosystem.records import Installed, PackageInfo
+from neurogym_core.ecosystem.switches import BLOCK, DISABLE, STRICT, is_on
 
 if TYPE_CHECKING:
-    from ._checkup import Finding, Kernel
+    from neurogym_core.cli._checkup import Finding, Kernel
 
 SECONDS = 20.0
 
 
 @click.command(short_help="Look for problems with what is installed.")
-@click.option("--no-import", is_flag=True, help="Only look at metadata and manifests; run nothing of the packages.")
+@click.option(
+    "--no-import",
+    is_flag=True,
+    help="Only look at metadata and manifests; run nothing of the packages.",
+)
 @click.option("--seconds", default=SECONDS, show_default=True, type=click.FloatRange(min=0.1),
               help="How long importing one thing may take.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One object, for programs.")
 def command(no_import: bool, seconds: float, as_json: bool) -> None:
-    """Look for problems with what is installed, and say how to end them; say which kernel plays, and why.
+    """Look for problems with what is installed, and say how to end them; say which kernel plays,
+    and why.
 
-    Imports each package in a process of its own. Exit code 1 when something is wrong; warnings count when NGYM_STRICT
-    is set.
-    """
-    from ._checkup import findings, kernel_in_use, versions
+    Imports each package in a process of its own. Exit code 1 when something is wrong; warnings
+    count when NGYM_STRICT is set."""
+    from neurogym_core.cli._checkup import findings, kernel_in_use, versions
 
     found = installed()
     results = findings(found, imports=not no_import, seconds=seconds)
     needed = {"neurogym-core": found.core_version, **versions()}
     kernel = kernel_in_use()
     if as_json:
-        from ._output import print_json
+        from neurogym_core.terminal.output import print_json
 
         print_json(_row(found, needed, kernel, results))
     else:
@@ -47,7 +51,9 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
 
 def _counts(finding: Finding) -> bool:
     """Whether a finding makes the exit code 1."""
-    return finding.problem.level in ("fatal", "error") or (finding.problem.level == "warning" and is_on(STRICT))
+    return finding.problem.level in ("fatal", "error") or (
+        finding.problem.level == "warning" and is_on(STRICT)
+    )
 
 
 def _wrong(kernel: Kernel, results: list[Finding]) -> int:
@@ -92,8 +98,10 @@ def _switches() -> dict[str, str]:
     return {name: os.environ[name] for name in (BLOCK, DISABLE, STRICT) if os.environ.get(name)}
 
 
-def _show(found: Installed, needed: dict[str, str | None], kernel: Kernel, results: list[Finding]) -> None:
-    from ._output import Page
+def _show(
+    found: Installed, needed: dict[str, str | None], kernel: Kernel, results: list[Finding]
+) -> None:
+    from neurogym_core.terminal.output import Page
 
     page = Page()
     page.heading("versions")
@@ -104,9 +112,14 @@ def _show(found: Installed, needed: dict[str, str | None], kernel: Kernel, resul
         page.heading("switches")
         page.table(("", ""), list(_switches().items()))
     page.heading("packages")
-    page.table(("name", "version", "offers", "from"), [_package_cells(package) for package in found.packages])
+    page.table(
+        ("name", "version", "offers", "from"),
+        [_package_cells(package) for package in found.packages],
+    )
     for package in found.packages:
-        _show_problems(page, package, [finding for finding in results if finding.package is package])
+        _show_problems(
+            page, package, [finding for finding in results if finding.package is package]
+        )
     page.heading(_verdict(_wrong(kernel, results), len(results) - sum(map(_counts, results))))
     page.show()
 
@@ -131,4 +144,8 @@ def _show_problems(page: Any, package: PackageInfo, results: list[Finding]) -> N
 
 def _verdict(wrong: int, to_note: int) -> str:
     others = f", {to_note} to note" if to_note else ""
-    return f"{wrong} problem{'s' if wrong != 1 else ''}{others}." if wrong else f"Nothing is wrong{others}."
+    return (
+        f"{wrong} problem{'s' if wrong != 1 else ''}{others}."
+        if wrong
+        else f"Nothing is wrong{others}."
+    )

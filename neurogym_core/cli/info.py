@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from ..ecosystem.discovery import find_renamed, find_task, find_wrapper, installed
-from ..ecosystem.files import is_file_reference
-from ..ecosystem.names import canonical, clean
-from ..ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, advice
-from ..errors import UnknownTaskError, did_you_mean
-from ._complete import complete_anything
+from neurogym_core.ecosystem.discovery import find_renamed, find_task, find_wrapper, installed
+from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.ecosystem.names import canonical, clean
+from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, advice
+from neurogym_core.errors import UnknownTaskError, did_you_mean
+from neurogym_core.terminal.complete import complete_anything
 
 if TYPE_CHECKING:
-    from ._output import Page
+    from neurogym_core.terminal.output import Page
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
@@ -30,16 +30,16 @@ Entry: TypeAlias = TaskInfo | WrapperInfo
 def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     """Show what a task, wrapper or package is.
 
-    For a task: its paper, parameters, channels, actions, a trial's timeline, conditions and rewards. What the manifest
-    says always shows; the rest comes from importing the class in a process of its own, at most 20 s long. Of a package,
-    nothing is imported.
+    For a task: its paper, parameters, channels, actions, a trial's timeline, conditions and
+    rewards. What the manifest says always shows; the rest comes from importing the class in a
+    process of its own, at most 20 s long. Of a package, nothing is imported.
 
     What is not installed is looked up in the registry, see `ngym search`.
     """
     try:
         target = _find(name)
     except UnknownTaskError as error:
-        from ._info_listed import print_listed
+        from neurogym_core.cli._info_listed import print_listed
 
         if not print_listed(name, as_json=as_json, as_bibtex=as_bibtex, offline=offline):
             raise error from None
@@ -85,7 +85,7 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
     if as_json:
         _print_json(_package_row(package))
         return
-    from ._output import Page
+    from neurogym_core.terminal.output import Page
 
     page = Page()
     page.heading(f"{package.distribution} {package.version}")
@@ -101,12 +101,16 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
     for title, offers in (("tasks", package.tasks), ("wrappers", package.wrappers)):
         if offers:
             page.heading(title)
-            page.table(("name", "title", "problem"), [(one.name, one.title, _status(one.status)) for one in offers])
+            page.table(
+                ("name", "title", "problem"),
+                [(one.name, one.title, _status(one.status)) for one in offers],
+            )
     others = (*package.commands, *package.trainers, *package.plugins)
     if others:
         page.heading("also")
         page.table(
-            ("", "name", "where"), [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others]
+            ("", "name", "where"),
+            [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others],
         )
     problems = _all_problems(package)
     if problems:
@@ -120,7 +124,10 @@ def _status(status: str) -> str:
 
 
 def _all_problems(package: PackageInfo) -> list[tuple[str, str]]:
-    every = (*package.problems, *(problem for offer in package.offers for problem in offer.problems))
+    every = (
+        *package.problems,
+        *(problem for offer in package.offers for problem in offer.problems),
+    )
     return [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
 
 
@@ -138,7 +145,9 @@ def _package_row(package: PackageInfo) -> dict[str, Any]:
             kind: [offer.name for offer in getattr(package, kind)]
             for kind in ("tasks", "wrappers", "commands", "trainers", "plugins")
         },
-        "problems": [{"level": level, "message": message} for level, message in _all_problems(package)],
+        "problems": [
+            {"level": level, "message": message} for level, message in _all_problems(package)
+        ],
     }
 
 
@@ -158,10 +167,14 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
 
 
 def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, str | None]:
-    """What the class says, and None; or None, and what went wrong. Foreign code runs in a child process only."""
+    """What the class says, and None; or None, and what went wrong. Foreign code runs in a child
+    process only.
+    """
     if entry is not None and not entry.usable:
-        return None, next(str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked")
-    from .._child import run_child
+        return None, next(
+            str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked"
+        )
+    from neurogym_core.child import run_child
 
     kind = "wrapper" if isinstance(entry, WrapperInfo) else "task"
     child = run_child(f"{__package__}._describe", [kind, name if entry is None else entry.id])
@@ -175,7 +188,11 @@ def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, st
 
 
 def _entry_row(entry: Entry) -> dict[str, Any]:
-    row = {key: value for key, value in asdict(entry).items() if key not in ("distribution", "group", "value")}
+    row = {
+        key: value
+        for key, value in asdict(entry).items()
+        if key not in ("distribution", "group", "value")
+    }
     return {
         "id": entry.id,
         "kind": "task" if isinstance(entry, TaskInfo) else "wrapper",
@@ -186,8 +203,10 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _show_class(name: str, entry: Entry | None, description: dict[str, Any] | None, failure: str | None) -> None:
-    from ._output import Page
+def _show_class(
+    name: str, entry: Entry | None, description: dict[str, Any] | None, failure: str | None
+) -> None:
+    from neurogym_core.terminal.output import Page
 
     page = Page()
     if entry is None:
@@ -214,7 +233,10 @@ def _show_manifest(page: Page, entry: Entry) -> None:
             ("tags", ", ".join(entry.tags)),
             ("species", ", ".join(entry.species)),
             ("formerly", ", ".join(entry.aliases)),
-            *(("expected", f"{key} = {value}") for key, value in getattr(entry, "expected", {}).items()),
+            *(
+                ("expected", f"{key} = {value}")
+                for key, value in getattr(entry, "expected", {}).items()
+            ),
             *((one.kind, _citation(one)) for one in entry.references),
         )
     )
@@ -225,26 +247,34 @@ def _show_manifest(page: Page, entry: Entry) -> None:
 
 def _citation(reference: Any) -> str:
     year = f"({reference.year})" if reference.year else ""
-    parts = (reference.authors, year, reference.title, reference.journal, f"https://doi.org/{reference.doi}")
+    parts = (
+        reference.authors,
+        year,
+        reference.title,
+        reference.journal,
+        f"https://doi.org/{reference.doi}",
+    )
     return " ".join(part for part in parts if part)
 
 
 def _print_bibtex(name: str, target: PackageInfo | Entry | None) -> None:
-    from ._bibtex import bibtex
+    from neurogym_core.terminal.bibtex import bibtex
 
     if target is None:
         raise click.UsageError(f"{name} is a file, and references are in a package's manifest.")
     entries = (*target.tasks, *target.wrappers) if isinstance(target, PackageInfo) else (target,)
-    references = tuple(dict.fromkeys(reference for entry in entries for reference in entry.references))
+    references = tuple(
+        dict.fromkeys(reference for entry in entries for reference in entry.references)
+    )
     if not references:
         raise click.ClickException(f"The manifest gives no reference for {name}.")
-    from ._output import print_text
+    from neurogym_core.terminal.output import print_text
 
     print_text(bibtex(references))
 
 
 def _print_json(value: Any) -> None:
-    from ._output import print_json
+    from neurogym_core.terminal.output import print_json
 
     print_json(value)
 
@@ -261,7 +291,9 @@ _TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
 
 
 def _show_description(page: Page, description: Mapping[str, Any]) -> None:
-    """Whatever of the known keys is there; a key of another form is left out rather than trusted."""
+    """Whatever of the known keys is there; a key of another form is left out rather than
+    trusted.
+    """
     docstring = description.get("docstring")
     if isinstance(docstring, str) and docstring.strip():
         page.heading("description")
@@ -281,7 +313,7 @@ def _show_description(page: Page, description: Mapping[str, Any]) -> None:
 
 
 def _show_session(page: Page, description: Mapping[str, Any]) -> None:
-    from ._timeline import written
+    from neurogym_core.terminal.timeline import written
 
     facts = [
         ("step", written(description.get("dt"))),
@@ -294,7 +326,7 @@ def _show_session(page: Page, description: Mapping[str, Any]) -> None:
 
 
 def _show_periods(page: Page, periods: Any) -> None:
-    from ._timeline import timeline
+    from neurogym_core.terminal.timeline import timeline
 
     rows = [one for one in periods if isinstance(one, dict)] if isinstance(periods, list) else []
     if rows:
@@ -311,8 +343,10 @@ def _rows(value: Any, keys: list[str]) -> list[list[str]]:
 
 
 def _value(value: Any) -> str:
-    """A JSON value as people read it: texts as they are, distributions as ``uniform(500, 1500)``."""
-    from ._timeline import written
+    """A JSON value as people read it: texts as they are, distributions as ``uniform(500,
+    1500)``.
+    """
+    from neurogym_core.terminal.timeline import written
 
     if value is None:
         return ""

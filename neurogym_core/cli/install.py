@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from ..ecosystem.discovery import declared, installed, refresh
-from ..ecosystem.names import canonical, clean
-from ..ecosystem.records import removal
-from ..ecosystem.registry import pip
-from ..ecosystem.registry.client import Listing
-from ..ecosystem.registry.resolve import resolve
-from ..errors import InstallError
-from ._catalogue import busy, read_catalogue, registry_options, required
+from neurogym_core.cli._catalogue import busy, read_catalogue, registry_options, required
+from neurogym_core.ecosystem.discovery import declared, installed, refresh
+from neurogym_core.ecosystem.names import canonical, clean
+from neurogym_core.ecosystem.records import removal
+from neurogym_core.ecosystem.registry import pip
+from neurogym_core.ecosystem.registry.client import Listing
+from neurogym_core.ecosystem.registry.resolve import resolve
+from neurogym_core.errors import InstallError
 
 
 @click.command(short_help="Install a package of the registry.")
@@ -23,16 +23,25 @@ from ._catalogue import busy, read_catalogue, registry_options, required
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, and stop.")
 @click.option("--yanked", is_flag=True, help="Take the version asked for even if it is yanked.")
-@click.option("--upgrade-core", is_flag=True, help="Let pip change the installed core, gymnasium or numpy.")
+@click.option(
+    "--upgrade-core", is_flag=True, help="Let pip change the installed core, gymnasium or numpy."
+)
 @registry_options
 def command(
-    package: str, yes: bool, dry_run: bool, yanked: bool, upgrade_core: bool, offline: bool, refresh: bool
+    package: str,
+    yes: bool,
+    dry_run: bool,
+    yanked: bool,
+    upgrade_core: bool,
+    offline: bool,
+    refresh: bool,
 ) -> None:
     """Install a package of the registry with pip, exactly as the registry knows it.
 
-    pip is asked what it would do, from wheels only and without changing anything. The wheel's SHA-256 has to be the one
-    in the registry. The plan is shown; then exactly these files are installed, by hash, and the package's tasks get the
-    quick checks, for information. Where wheels come from is pip's own configuration.
+    pip is asked what it would do, from wheels only and without changing anything. The wheel's
+    SHA-256 has to be the one in the registry. The plan is shown; then exactly these files are
+    installed, by hash, and the package's tasks get the quick checks, for information. Where wheels
+    come from is pip's own configuration.
 
     Installing a package lets its authors run code as you, from the first import on.
     """
@@ -44,7 +53,9 @@ def command(
     if not steps:
         click.echo(f"{listing.name} {release['version']} is installed already.")
         return
-    pip.refuse_other_wheels(steps, listing.name, {file["filename"]: file["sha256"] for file in release["files"]})
+    pip.refuse_other_wheels(
+        steps, listing.name, {file["filename"]: file["sha256"] for file in release["files"]}
+    )
     pip.refuse_changes(steps, upgrade_core=upgrade_core)
     _show_plan(listing, release, steps)
     if dry_run:
@@ -63,26 +74,36 @@ def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
         refresh()
         left = _version_of(name)
         before = next((step.before for step in steps if canonical(step.name) == name), None)
-        state = "Nothing was changed." if left == before else f"{name} {left} is there; remove it: `{removal(name)}`."
+        state = (
+            "Nothing was changed."
+            if left == before
+            else f"{name} {left} is there; remove it: `{removal(name)}`."
+        )
         raise InstallError(f"{error} {state}") from error
     refresh()
     if _version_of(name) != version:
         raise InstallError(
-            f"pip says that it installed {name} {version}, and this Python does not see it. Expected it in {sys.prefix}. "
-            "Look at `python -m pip config list` for a target folder, and at `python -m pip show -f` for where it went."
+            f"pip says that it installed {name} {version}, and this Python does not see it."
+            f" Expected it in {sys.prefix}. Look at `python -m pip config list` for a target"
+            " folder, and at `python -m pip show -f` for where it went."
         )
     click.echo(f"Installed {name} {version}.")
 
 
 def _version_of(name: str) -> str | None:
-    return next((one.version for one in declared().packages if canonical(one.distribution) == name), None)
+    return next(
+        (one.version for one in declared().packages if canonical(one.distribution) == name), None
+    )
 
 
 def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip.Step]) -> None:
-    from ._output import Page
+    from neurogym_core.terminal.output import Page
 
     page = Page()
-    page.heading(f"{listing.name} {release['version']}", mark="! yanked" if release["yanked"] is not None else "")
+    page.heading(
+        f"{listing.name} {release['version']}",
+        mark="! yanked" if release["yanked"] is not None else "",
+    )
     page.facts(
         (
             ("about", listing.row["summary"]),
@@ -95,7 +116,10 @@ def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip
         )
     )
     page.heading("pip will install")
-    rows = [(one.name, one.version, one.before or "", f"sha256 {one.sha256[:12]}…", one.filename) for one in steps]
+    rows = [
+        (one.name, one.version, one.before or "", f"sha256 {one.sha256[:12]}…", one.filename)
+        for one in steps
+    ]
     page.table(("package", "version", "instead of", "hash", "file"), rows)
     page.show()
 
@@ -105,13 +129,18 @@ def _checks(release: Mapping[str, Any]) -> str:
     if said is None:
         return "none"
     excused = f", {len(said['expected_failures'])} excused" if said["expected_failures"] else ""
-    return f"{said['passed']} passed, {said['failed']} failed{excused} (core {said['core']}, {said['level']} level)"
+    return (
+        f"{said['passed']} passed, {said['failed']} failed{excused} (core {said['core']},"
+        f" {said['level']} level)"
+    )
 
 
 def _check(name: str) -> None:
-    """The quick checks of the tasks that are now there, each in a process of its own; they decide nothing any more."""
-    from ..ecosystem.registry.releases import examine_installed
-    from ..errors import RegistryError
+    """The quick checks of the tasks that are now there, each in a process of its own; they decide
+    nothing any more.
+    """
+    from neurogym_core.ecosystem.registry.releases import examine_installed
+    from neurogym_core.errors import RegistryError
 
     tasks = [task.name for package in installed().packages if canonical(package.distribution) == name
              for task in package.tasks if task.usable]  # fmt: skip
@@ -126,6 +155,8 @@ def _check(name: str) -> None:
     for failure in failures:
         click.echo(clean(failure, keep_lines=True), err=True)
     if tasks:
-        verdict = f"{len(failures)} failed; `ngym check {name}` says more" if failures else "none failed"
+        verdict = (
+            f"{len(failures)} failed; `ngym check {name}` says more" if failures else "none failed"
+        )
         count = f"{len(tasks)} task{'s' if len(tasks) != 1 else ''}"
         click.echo(f"Quick checks of {count}: {passed} passed, {verdict}.")

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import click
 
-from ..ecosystem.discovery import installed
-from ..ecosystem.manifest import vocabulary
-from ..ecosystem.names import clean, tag_key
-from ..ecosystem.records import Offer, PackageInfo, TaskInfo, WrapperInfo
-from ..errors import did_you_mean
+from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.ecosystem.manifest import vocabulary
+from neurogym_core.ecosystem.names import clean, tag_key
+from neurogym_core.ecosystem.records import Offer, PackageInfo, TaskInfo, WrapperInfo
+from neurogym_core.errors import did_you_mean
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
@@ -28,42 +28,67 @@ def _complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) 
 @click.option("--species", multiple=True, metavar="NAME", shell_complete=_complete_word,
               help="Only with this species; several: with any of them.")  # fmt: skip
 @click.option("--wrappers", is_flag=True, help="List wrappers instead of tasks.")
-@click.option("--all", "everything", is_flag=True, help="Tasks and wrappers, and what NGYM_BLOCK blocks.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Tasks and wrappers, and what NGYM_BLOCK blocks."
+)
 @click.option("--broken", is_flag=True, help="Only what has a problem.")
 @click.option("--json", "as_json", is_flag=True, help="An array of rows, for programs.")
 def command(
-    tags: tuple[str, ...], species: tuple[str, ...], wrappers: bool, everything: bool, broken: bool, as_json: bool
+    tags: tuple[str, ...],
+    species: tuple[str, ...],
+    wrappers: bool,
+    everything: bool,
+    broken: bool,
+    as_json: bool,
 ) -> None:
     """List the tasks that are installed, by package.
 
-    Nothing of the packages is imported, so what a mark (!) shows is known from their metadata alone; `ngym doctor`
-    looks closer.
-    """
+    Nothing of the packages is imported, so what a mark (!) shows is known from their metadata
+    alone; `ngym doctor` looks closer."""
     filters = _Filters(
         tags=frozenset(_word("tags", tag) for tag in tags),
         species=frozenset(_word("species", one) for one in species),
-        kinds=(TaskInfo, WrapperInfo)
-        if everything or (broken and not wrappers)
-        else (WrapperInfo,)
-        if wrappers
-        else (TaskInfo,),
+        kinds=(
+            (TaskInfo, WrapperInfo)
+            if everything or (broken and not wrappers)
+            else (WrapperInfo,)
+            if wrappers
+            else (TaskInfo,)
+        ),
         blocked=everything,
         broken=broken,
     )
     found = [(package, filters.entries(package)) for package in installed().packages]
     if as_json:
-        from ._output import print_json
+        from neurogym_core.terminal.output import print_json
 
         print_json([_row(entry) for _, entries in found for entry in entries])
     else:
-        _show([(package, entries) for package, entries in found if entries or filters.wants(package)], wrappers)
+        _show(
+            [(package, entries) for package, entries in found if entries or filters.wants(package)],
+            wrappers,
+        )
 
 
 class _Filters:
     """Which packages and which of their entries are shown."""
 
-    def __init__(self, *, tags: frozenset[str], species: frozenset[str], kinds: tuple, blocked: bool, broken: bool):
-        self.tags, self.species, self.kinds, self.blocked, self.broken = tags, species, kinds, blocked, broken
+    def __init__(
+        self,
+        *,
+        tags: frozenset[str],
+        species: frozenset[str],
+        kinds: tuple,
+        blocked: bool,
+        broken: bool,
+    ):
+        self.tags, self.species, self.kinds, self.blocked, self.broken = (
+            tags,
+            species,
+            kinds,
+            blocked,
+            broken,
+        )
 
     def entries(self, package: PackageInfo) -> list[Entry]:
         entries: tuple[Entry, ...] = (*package.tasks, *package.wrappers)
@@ -74,22 +99,39 @@ class _Filters:
             return False
         if self.broken and entry.status == "ok":
             return False
-        return self.tags <= set(entry.tags) and (not self.species or bool(self.species & set(entry.species)))
+        return self.tags <= set(entry.tags) and (
+            not self.species or bool(self.species & set(entry.species))
+        )
 
     def wants(self, package: PackageInfo) -> bool:
-        """Whether a package is shown for its own sake, with nothing to list under it: it is broken as a whole."""
-        return not self.tags and not self.species and TaskInfo in self.kinds and bool(_mark(package.problems))
+        """Whether a package is shown for its own sake, with nothing to list under it: it is broken
+        as a whole.
+        """
+        return (
+            not self.tags
+            and not self.species
+            and TaskInfo in self.kinds
+            and bool(_mark(package.problems))
+        )
 
 
 def _word(kind: str, text: str) -> str:
-    """The controlled word, or one that an installed manifest uses; anything else is a wrong option."""
+    """The controlled word, or one that an installed manifest uses; anything else is a wrong
+    option.
+    """
     word = vocabulary().resolve(kind, text)
-    used = {word for entry in (*installed().tasks, *installed().wrappers) for word in getattr(entry, kind)}
+    used = {
+        word
+        for entry in (*installed().tasks, *installed().wrappers)
+        for word in getattr(entry, kind)
+    }
     if word is not None or tag_key(text) in used:
         return word or tag_key(text)
     known = sorted({*vocabulary().words[kind], *used})
     option = "--tag" if kind == "tags" else "--species"
-    message = f"nothing is called {clean(text)!r}.{did_you_mean(text, known)} Known: {', '.join(known)}."
+    message = (
+        f"nothing is called {clean(text)!r}.{did_you_mean(text, known)} Known: {', '.join(known)}."
+    )
     raise click.BadParameter(message, param_hint=option)
 
 
@@ -112,22 +154,32 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 def _mark(problems: Iterable[Any]) -> str:
     """``! incompatible``: the code of the worst problem that is more than a warning."""
-    codes = {problem.level: problem.code for problem in reversed(list(problems)) if problem.level != "warning"}
+    codes = {
+        problem.level: problem.code
+        for problem in reversed(list(problems))
+        if problem.level != "warning"
+    }
     code = codes.get("fatal") or codes.get("note") or codes.get("error")
     return f"! {code}" if code else ""
 
 
 def _show(found: list[tuple[PackageInfo, list[Entry]]], wrappers: bool) -> None:
-    from ._output import Page
+    from neurogym_core.terminal.output import Page
 
     if not found:
         what = "wrapper" if wrappers else "task"
-        click.echo(f"No installed {what} matches. A checkout of this project has some: `make install` installs them.")
+        click.echo(
+            f"No installed {what} matches. A checkout of this project has some: `make install`"
+            " installs them."
+        )
         return
     page = Page()
     often = Counter(entry.name for entry in (*installed().tasks, *installed().wrappers))
     for package, entries in found:
-        page.heading(f"{package.distribution} {package.version} ({package.namespace})", mark=_mark(package.problems))
+        page.heading(
+            f"{package.distribution} {package.version} ({package.namespace})",
+            mark=_mark(package.problems),
+        )
         page.table(("name", "!", "title", "tags"), [_cells(entry, often) for entry in entries])
     if any(_mark(package.problems) or any(map(_is_marked, package.offers)) for package, _ in found):
         page.text("")

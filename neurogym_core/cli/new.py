@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from .._bundled import bundled
-from .._optional import optional
-from ..errors import InvalidValueError
+from neurogym_core._bundled import bundled
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.optional import optional
 
 TEMPLATE = "cookiecutter-task"
 LICENCES = ("BSD-3-Clause", "MIT", "Apache-2.0")
@@ -21,7 +21,9 @@ KINDS = ("table", "session", "closed-loop", "classic")
 
 
 @click.command(short_help="Make a package for a task of your own.")
-@click.argument("folder", default=".", metavar="[FOLDER]", type=click.Path(file_okay=False, path_type=Path))
+@click.argument(
+    "folder", default=".", metavar="[FOLDER]", type=click.Path(file_okay=False, path_type=Path)
+)
 @click.option("--task", prompt="Name of the task, in CapitalizedWords, without a version", metavar="NAME",
               help="Name of the task, as SideMemory.")  # fmt: skip
 @click.option("--lab", prompt="Short name of the package (neurogym-task-NAME)", metavar="NAME",
@@ -32,9 +34,11 @@ KINDS = ("table", "session", "closed-loop", "classic")
 @click.option("--kind", prompt="Kind of task", default=KINDS[0], show_default=True, type=click.Choice(KINDS),
               help="What kind of task.")  # fmt: skip
 def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: str) -> None:
-    """Make a package for a task of your own, with a working task, tests, and what else a package needs.
+    """Make a package for a task of your own, with a working task, tests, and what else a package
+    needs.
 
-    It goes into FOLDER/neurogym-task-NAME; FOLDER is by default this one. What is not given is asked for.
+    It goes into FOLDER/neurogym-task-NAME; FOLDER is by default this one. What is not given is
+    asked for.
 
     \b
     table        trials are independent of each other
@@ -50,7 +54,9 @@ def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: 
         store_digest(target, task)
     click.echo(f"Made {target}.")
     click.echo("Next steps are in its NEXTSTEPS.md. First of all:")
-    click.echo(f'  python -m pip install -e "{os.path.join(".", target)}[test]"')  # a bare name would be looked for elsewhere
+    click.echo(
+        f'  python -m pip install -e "{os.path.join(".", target)}[test]"'
+    )  # a bare name would be looked for elsewhere
     click.echo(f"  ngym run {task}-v0 --n-trials 10")
 
 
@@ -58,21 +64,27 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
     """Raise before anything is written.
 
     Raises:
-        InvalidValueError: answers that cannot become a package, a name that is taken, or a folder that is there already.
+        InvalidValueError: answers that cannot become a package, a name that is taken, or a folder
+            that is there already.
     """
     wrong = _hook().problems(answers)
     if wrong:
         raise InvalidValueError(" ".join(wrong) + " Nothing was written.")
     if target.exists():
-        raise InvalidValueError(f"{target} exists already. Expected a folder that does not. Choose another name or folder.")
+        raise InvalidValueError(
+            f"{target} exists already. Expected a folder that does not. Choose another name or"
+            " folder."
+        )
     _refuse_taken(target.name)
 
 
 def _refuse_taken(name: str) -> None:
-    """A name that another package in the registry has, as far as that is known without the network."""
-    from ..ecosystem.registry.client import catalogue
-    from ..ecosystem.registry.names import WELL_KNOWN, likeness
-    from ..errors import RegistryError
+    """A name that another package in the registry has, as far as that is known without the
+    network.
+    """
+    from neurogym_core.ecosystem.registry.client import catalogue
+    from neurogym_core.ecosystem.registry.names import WELL_KNOWN, likeness
+    from neurogym_core.errors import RegistryError
 
     try:
         known = [one.name for one in catalogue(offline=True).listings]
@@ -82,8 +94,8 @@ def _refuse_taken(name: str) -> None:
         apart = 0 if other == name else likeness(name, other)
         if apart is not None and apart < 2:
             raise InvalidValueError(
-                f"The package would be called {name}, which looks like {other}. Expected a name that nobody takes for "
-                "another. Choose another with --lab. Nothing was written."
+                f"The package would be called {name}, which looks like {other}. Expected a name"
+                " that nobody takes for another. Choose another with --lab. Nothing was written."
             )
 
 
@@ -95,7 +107,8 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
     """
     cookiecutter = optional("cookiecutter.main", needed_for="`ngym new`", extra="new")
     with TemporaryDirectory(prefix="ngym-") as scratch:
-        # Nothing of the user's own cookiecutter settings counts, and no record of the answers is left at home.
+        # Nothing of the user's own cookiecutter settings counts, and no record of the answers is
+        # left at home.
         settings = Path(scratch) / "cookiecutter.yaml"
         settings.write_text(f"replay_dir: {scratch}\ncookiecutters_dir: {scratch}\n", "utf-8")
         made = cookiecutter.cookiecutter(
@@ -106,9 +119,11 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
 
 
 def store_digest(package: Path, task: str) -> None:
-    """Write the digest of the new task into its package, as `ngym check --write-digests` does for an installed one."""
-    from ..ecosystem.files import load_from_file
-    from ..testing.conformance.digest import FILE, digest_of, store
+    """Write the digest of the new task into its package, as `ngym check --write-digests` does for
+    an installed one.
+    """
+    from neurogym_core.ecosystem.files import load_from_file
+    from neurogym_core.testing.conformance.digest import FILE, digest_of, store
 
     module = package / package.name.replace("-", "_")
     (source,) = (path for path in module.glob("*.py") if path.name != "__init__.py")

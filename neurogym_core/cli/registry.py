@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import RegistryError
+from neurogym_core.errors import RegistryError
 
 if TYPE_CHECKING:
-    from ..ecosystem.registry.folder import Violation
-    from ..ecosystem.registry.releases import Inspection
-    from ..ecosystem.registry.wheels import Wheel
+    from neurogym_core.ecosystem.registry.folder import Violation
+    from neurogym_core.ecosystem.registry.releases import Inspection
+    from neurogym_core.ecosystem.registry.wheels import Wheel
 
 _FOLDER = click.argument(
-    "folder", metavar="[FOLDER]", default="registry", type=click.Path(exists=True, file_okay=False, path_type=Path)
+    "folder",
+    metavar="[FOLDER]",
+    default="registry",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
 )
 
 
@@ -26,8 +29,8 @@ _FOLDER = click.argument(
 def command() -> None:
     """Check and build a registry: a folder of entries and releases, from which index.json is made.
 
-    FOLDER is the registry, by default the folder `registry` here. How to be listed in one: `ngym submit`.
-    """
+    FOLDER is the registry, by default the folder `registry` here. How to be listed in one: `ngym
+    submit`."""
 
 
 @command.command()
@@ -40,16 +43,16 @@ def command() -> None:
 def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: bool) -> None:
     """Hold all files of a registry to its rules; nothing of any package is run.
 
-    Each violation names the file, the field and the rule. Exit code 1 when there is an error; warnings do not count.
-    """
-    from ..ecosystem.registry.rules import RULES, errors
-    from ..ecosystem.registry.rules import validate as find
+    Each violation names the file, the field and the rule. Exit code 1 when there is an error;
+    warnings do not count."""
+    from neurogym_core.ecosystem.registry.rules import RULES, errors
+    from neurogym_core.ecosystem.registry.rules import validate as find
 
     found = find(folder, against, wheels)
     if as_json:
         from dataclasses import asdict
 
-        from ._output import print_json
+        from neurogym_core.terminal.output import print_json
 
         print_json([{**asdict(one), "about": RULES[one.rule]} for one in found])
     else:
@@ -63,16 +66,21 @@ def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: b
 @click.option("-o", "--output", default="catalogue.html", show_default=True, help="The file.",
               type=click.Path(dir_okay=False, path_type=Path))  # fmt: skip
 def site(folder: Path, output: Path) -> None:
-    """Build the catalogue page of a registry: one file that works from a disk, and asks no network."""
-    from ..ecosystem.registry.folder import read_registry
-    from ..ecosystem.registry.releases import write_text
-    from ..ecosystem.registry.rules import errors
-    from ..ecosystem.registry.rules import validate as find
-    from ._site import page
+    """Build the catalogue page of a registry: one file that works from a disk, and asks no
+    network.
+    """
+    from neurogym_core.cli._site import page
+    from neurogym_core.ecosystem.registry.folder import read_registry
+    from neurogym_core.ecosystem.registry.releases import write_text
+    from neurogym_core.ecosystem.registry.rules import errors
+    from neurogym_core.ecosystem.registry.rules import validate as find
 
     wrong = errors(find(folder))
     if wrong:
-        raise RegistryError(f"No page is made of a registry that breaks rules: {wrong[0]} `ngym registry validate` lists all.")
+        raise RegistryError(
+            f"No page is made of a registry that breaks rules: {wrong[0]} `ngym registry validate`"
+            " lists all."
+        )
     write_text(output, page(read_registry(folder)))
     click.echo(f"Wrote {output}.")
 
@@ -80,12 +88,14 @@ def site(folder: Path, output: Path) -> None:
 def excuse_option(function: Any) -> Any:
     """``--expected-failure``."""
     text = "A check that its tasks may fail, and why; may be given again."
-    return click.option("--expected-failure", "excuses", multiple=True, metavar="CODE=REASON", help=text)(function)
+    return click.option(
+        "--expected-failure", "excuses", multiple=True, metavar="CODE=REASON", help=text
+    )(function)
 
 
 def read_excuses(texts: Sequence[str]) -> dict[str, str]:
     """Code -> reason, in the form that `ngym check` takes."""
-    from .check import _reasons
+    from neurogym_core.cli.check import _reasons
 
     return _reasons(texts)
 
@@ -93,16 +103,18 @@ def read_excuses(texts: Sequence[str]) -> dict[str, str]:
 @command.command(name="add-release")
 @click.argument("wheel", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @_FOLDER
-@click.option("--no-check", is_flag=True, help="Leave out the conformance kit; the release will not be valid.")
+@click.option(
+    "--no-check", is_flag=True, help="Leave out the conformance kit; the release will not be valid."
+)
 @excuse_option
 def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, ...]) -> None:
     """Write the release file of a wheel, pictures of its tasks, and the index.
 
     The tasks are imported once, in a process of its own: use it on wheels whose code you would run.
     """
-    from ..ecosystem.registry.releases import add_release as add
-    from ..ecosystem.registry.releases import refuse_release
-    from ..ecosystem.registry.wheels import read_wheel
+    from neurogym_core.ecosystem.registry.releases import add_release as add
+    from neurogym_core.ecosystem.registry.releases import refuse_release
+    from neurogym_core.ecosystem.registry.wheels import read_wheel
 
     reasons = read_excuses(excuses)
     read = read_wheel(wheel)
@@ -116,7 +128,7 @@ def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, .
 @_FOLDER
 def build(folder: Path) -> None:
     """Build index.json from the other files of a registry; the same files give the same bytes."""
-    from ..ecosystem.registry.releases import write_index
+    from neurogym_core.ecosystem.registry.releases import write_index
 
     click.echo(f"Wrote {write_index(folder)}.")
 
@@ -130,7 +142,7 @@ def examined(
     Raises:
         RegistryError: a task cannot be described, or fails a check.
     """
-    from ..ecosystem.registry.releases import examine, inspect_wheel
+    from neurogym_core.ecosystem.registry.releases import examine, inspect_wheel
 
     with TemporaryDirectory(prefix="ngym-") as name:
         inspection = inspect_wheel(wheel, Path(name))
@@ -144,12 +156,16 @@ def examined(
 
 def _refuse_failures(failures: list[str]) -> None:
     if failures:
-        raise RegistryError("\n".join([f"{len(failures)} checks failed; a release needs them all to pass.", *failures]))
+        raise RegistryError(
+            "\n".join(
+                [f"{len(failures)} checks failed; a release needs them all to pass.", *failures]
+            )
+        )
 
 
 def _show(found: list[Violation]) -> None:
-    from ..ecosystem.registry.rules import RULES, errors
-    from ._output import Page
+    from neurogym_core.ecosystem.registry.rules import RULES, errors
+    from neurogym_core.terminal.output import Page
 
     page = Page()
     for one in found:

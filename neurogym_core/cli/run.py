@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._complete import complete_task
-from ._progress import Progress
-from ._settings import SUBJECTS, play_options, read_conditions, read_wrap, task_settings, usage_errors
+from neurogym_core.terminal.complete import complete_task
+from neurogym_core.terminal.progress import Progress
+from neurogym_core.terminal.settings import (
+    SUBJECTS,
+    play_options,
+    read_conditions,
+    read_wrap,
+    task_settings,
+    usage_errors,
+)
 
 if TYPE_CHECKING:
-    from ..trials.record import TrialRecord
-    from ._output import Page
+    from neurogym_core.terminal.output import Page
+    from neurogym_core.trials.record import TrialRecord
 
 ROWS = 20  # trials in the table; --csv has all
 _LEFT_OUT = ("trial", "env", "session", "performance", "steps")
@@ -29,10 +36,17 @@ _MANY = 100  # from so many trials on, several envs play side by side
 @play_options(subject=None, seed=None)
 @click.option("--pass-reward", is_flag=True, help="Show the subject its last reward.")
 @click.option("--pass-action", is_flag=True, help="Show the subject its last action.")
-@click.option("--csv", "csv", type=click.Path(dir_okay=False, path_type=Path), help="Write all trials to this file.")
+@click.option(
+    "--csv",
+    "csv",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write all trials to this file.",
+)
 @click.option("--save", "save", type=click.Path(dir_okay=False, path_type=Path),
               help="Write what was played to this experiment file (.toml).")  # fmt: skip
-@click.option("--trust", is_flag=True, help="Run the task in a file.py that an experiment file names.")
+@click.option(
+    "--trust", is_flag=True, help="Run the task in a file.py that an experiment file names."
+)
 def command(
     task: str,
     n_steps: int | None,
@@ -58,17 +72,25 @@ def command(
     ngym run experiment.toml --csv trials.csv
     ngym run my_task.py:MyTask --n-steps 1000
 
-    Ctrl-C stops it early: trials so far are printed, and written to the file of --csv; the exit code is 130.
-    """
+    Ctrl-C stops it early: trials so far are printed, and written to the file of --csv; the exit
+    code is 130."""
     if n_steps is not None and n_trials is not None:
-        raise click.UsageError("--n-steps and --n-trials were both given. Expected one of them. Leave one out.")
-    extra = [name for name, wanted in (("PassReward", pass_reward), ("PassAction", pass_action)) if wanted]
+        raise click.UsageError(
+            "--n-steps and --n-trials were both given. Expected one of them. Leave one out."
+        )
+    extra = [
+        name
+        for name, wanted in (("PassReward", pass_reward), ("PassAction", pass_action))
+        if wanted
+    ]
     with usage_errors():
         if task.endswith(".toml"):
             _check_alone((parameters, timing, conditions, wrap, extra))
             experiment = _loaded(task, trust)
         else:
-            experiment = _experiment(task, parameters, timing, read_conditions(conditions), (*wrap, *extra))
+            experiment = _experiment(
+                task, parameters, timing, read_conditions(conditions), (*wrap, *extra)
+            )
         experiment = _with_amount(experiment, n_steps, n_trials, subject, seed)
         game = _Game(experiment)
         if save is not None:
@@ -84,34 +106,51 @@ def command(
 def _check_alone(settings: tuple) -> None:
     if any(settings):
         raise click.UsageError(
-            "An experiment file was given together with settings of a task. Expected the file alone, perhaps with "
-            "--subject, --seed, --n-trials or --n-steps. Change the others in the file."
+            "An experiment file was given together with settings of a task. Expected the file"
+            " alone, perhaps with --subject, --seed, --n-trials or --n-steps. Change the others in"
+            " the file."
         )
 
 
 def _loaded(path: str, trust: bool) -> Any:
-    from ..play.experiment import load
+    from neurogym_core.play.experiment import load
 
     try:
         return load(path, trust=trust)
     except OSError as error:
-        raise click.ClickException(f"{path} cannot be read: {error.strerror}. Give an experiment's file, or a task.") from error
+        raise click.ClickException(
+            f"{path} cannot be read: {error.strerror}. Give an experiment's file, or a task."
+        ) from error
 
 
-def _experiment(task: str, parameters: Any, timing: Any, conditions: dict[str, Any], wrap: tuple[str, ...]) -> Any:
+def _experiment(
+    task: str, parameters: Any, timing: Any, conditions: dict[str, Any], wrap: tuple[str, ...]
+) -> Any:
     """What the options say, as an experiment."""
-    from ..play.experiment import Experiment
-    from ..play.make import resolve
+    from neurogym_core.play.experiment import Experiment
+    from neurogym_core.play.make import resolve
 
     settings = task_settings(resolve(task), parameters, timing)
-    return Experiment.of(task, wrap=[read_wrap(text) for text in wrap], imposed=conditions, **settings)
+    return Experiment.of(
+        task, wrap=[read_wrap(text) for text in wrap], imposed=conditions, **settings
+    )
 
 
-def _with_amount(experiment: Any, n_steps: int | None, n_trials: int | None, subject: str | None, seed: int | None) -> Any:
-    """The experiment with what the command line says beside the file; with the usual where neither says anything."""
+def _with_amount(
+    experiment: Any,
+    n_steps: int | None,
+    n_trials: int | None,
+    subject: str | None,
+    seed: int | None,
+) -> Any:
+    """The experiment with what the command line says beside the file; with the usual where neither
+    says anything.
+    """
     changed: dict[str, Any] = {"subject": subject or experiment.subject or "random"}
     if changed["subject"] not in SUBJECTS:
-        raise click.UsageError(f"The subject is {changed['subject']!r}. Expected one of {', '.join(SUBJECTS)}.")
+        raise click.UsageError(
+            f"The subject is {changed['subject']!r}. Expected one of {', '.join(SUBJECTS)}."
+        )
     changed["seed"] = next(one for one in (seed, experiment.seed, 0) if one is not None)
     if n_steps or n_trials:
         changed |= {"steps": n_steps, "trials": n_trials}
@@ -122,7 +161,9 @@ def _with_amount(experiment: Any, n_steps: int | None, n_trials: int | None, sub
 
 def _save(experiment: Any, path: Path) -> None:
     if path.suffix != ".toml":
-        raise click.UsageError(f"--save was given {str(path)!r}. Expected a name that ends in .toml.")
+        raise click.UsageError(
+            f"--save was given {str(path)!r}. Expected a name that ends in .toml."
+        )
     experiment.save(path)
 
 
@@ -130,16 +171,21 @@ class _Game:
     """A subject at a task, for so many trials, or else so many steps."""
 
     def __init__(self, experiment: Any) -> None:
-        from ..testing.subjects import subject_named
+        from neurogym_core.testing.subjects import subject_named
 
         self.subject_name, seed = experiment.subject, experiment.seed
         self.n_trials, self.n_steps, self.steps = experiment.trials, experiment.steps or 200, 0
         self.num_envs = 16 if (self.n_trials or 0) >= _MANY else 1
         self.env: Any = experiment.make_vec(self.num_envs, autoreset_mode="SameStep")
         imposed = experiment.imposed
-        self.observations, _ = self.env.reset(seed=seed, options={"conditions": imposed} if imposed else None)
-        self.subject: Any = subject_named(experiment.subject, seed=seed + 1)  # as `neurogym_core.run` does
-        # Subjects ask the env what is shown and asked; Gymnasium's wrappers do not pass such questions on.
+        self.observations, _ = self.env.reset(
+            seed=seed, options={"conditions": imposed} if imposed else None
+        )
+        self.subject: Any = subject_named(
+            experiment.subject, seed=seed + 1
+        )  # as `neurogym_core.run` does
+        # Subjects ask the env what is shown and asked; Gymnasium's wrappers do not pass such
+        # questions on.
         self.bare = self.env.unwrapped
         self.task = self.bare.task.name
         if hasattr(self.subject, "begin"):
@@ -147,7 +193,7 @@ class _Game:
 
     def play(self) -> tuple[TrialRecord | None, bool]:
         """The trials that ended, None where none did; and whether Ctrl-C stopped it."""
-        from ..play.run import Played
+        from neurogym_core.play.run import Played
 
         # Every env counts as many trials, so that short ones are not preferred.
         quota = None if self.n_trials is None else -(-self.n_trials // self.num_envs)
@@ -176,15 +222,19 @@ class _Game:
 # ---- what is printed ------------------------------------------------------------------------------------------------
 
 
-def _show(game: _Game, record: TrialRecord | None, stopped: bool, csv: Path | None, save: Path | None) -> None:
-    from ._output import Page
+def _show(
+    game: _Game, record: TrialRecord | None, stopped: bool, csv: Path | None, save: Path | None
+) -> None:
+    from neurogym_core.terminal.output import Page
 
     page = Page()
     page.heading(f"{game.task}, played by: {game.subject_name}")
     if stopped:
         page.text(_said_of_stop(game, record))
     if record is None and not stopped:
-        page.text(f"No trial ended within {game.n_steps} steps. Give more with --n-steps.", indent=2)
+        page.text(
+            f"No trial ended within {game.n_steps} steps. Give more with --n-steps.", indent=2
+        )
     elif record is not None:
         _add_trials(page, record)
         page.heading("summary")
@@ -199,14 +249,23 @@ def _show(game: _Game, record: TrialRecord | None, stopped: bool, csv: Path | No
 def _said_of_stop(game: _Game, record: TrialRecord | None) -> str:
     ended = 0 if record is None else len(record)
     if game.n_trials is None:
-        return f"Stopped after {game.steps:,} of {game.n_steps:,} steps; {ended:,} trials had ended."
+        return (
+            f"Stopped after {game.steps:,} of {game.n_steps:,} steps; {ended:,} trials had ended."
+        )
     return f"Stopped after {ended:,} of {game.n_trials:,} trials."
 
 
 def _add_trials(page: Page, record: TrialRecord) -> None:
-    names = [name for name in record.columns if name not in _LEFT_OUT and not name.startswith("duration.")]
+    names = [
+        name
+        for name in record.columns
+        if name not in _LEFT_OUT and not name.startswith("duration.")
+    ]
     shown = [name for name in names if name != "aborts" or record["aborts"].any()]
-    rows = [(str(number), *(_cell(row[name]) for name in shown)) for number, row in zip(range(ROWS), record[:ROWS].rows())]  # noqa: B905
+    rows = [
+        (str(number), *(_cell(row[name]) for name in shown))
+        for number, row in zip(range(ROWS), record[:ROWS].rows())  # noqa: B905
+    ]
     page.table(("trial", *(name.replace("_", " ") for name in shown)), rows)
     if len(record) > ROWS:
         page.text(f"… and {len(record) - ROWS:,} more", indent=2)
@@ -237,10 +296,14 @@ def _summary(record: TrialRecord) -> list[tuple[str, str]]:
 
 
 def _accuracy(record: TrialRecord) -> str:
-    from ..study.proportions import accuracy
+    from neurogym_core.study.proportions import accuracy
 
     (row,) = accuracy(record, None)
-    return f"{row.fraction:.3f} of {row.n} answers (95 % interval {row.low:.3f}–{row.high:.3f})" if row.n else ""
+    return (
+        f"{row.fraction:.3f} of {row.n} answers (95 % interval {row.low:.3f}–{row.high:.3f})"
+        if row.n
+        else ""
+    )
 
 
 def _reaction_time(record: TrialRecord) -> str:

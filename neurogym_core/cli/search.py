@@ -7,32 +7,41 @@ from typing import Any
 
 import click
 
-from ..ecosystem.discovery import declared
-from ..ecosystem.names import canonical, tag_key
-from ..ecosystem.registry.client import Listing
-from ._catalogue import read_catalogue, registry_options
+from neurogym_core.cli._catalogue import read_catalogue, registry_options
+from neurogym_core.ecosystem.discovery import declared
+from neurogym_core.ecosystem.names import canonical, tag_key
+from neurogym_core.ecosystem.registry.client import Listing
 
 Found = tuple[Listing, Mapping[str, Any] | None]
 
 
 @click.command(short_help="Search the registry for tasks and packages.")
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only with this tag; several: with all of them.")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    help="Only with this tag; several: with all of them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="An array of rows, for programs.")
 @registry_options
-def command(words: tuple[str, ...], tags: tuple[str, ...], as_json: bool, offline: bool, refresh: bool) -> None:
-    """Search the registry for tasks and packages, installed or not. Nothing of them is fetched or run.
+def command(
+    words: tuple[str, ...], tags: tuple[str, ...], as_json: bool, offline: bool, refresh: bool
+) -> None:
+    """Search the registry for tasks and packages, installed or not. Nothing of them is fetched or
+    run.
 
-    All words have to be in the name, title, summary, tags, species or references of a task, or in the name and summary
-    of its package. NGYM_REGISTRY says where to look: https addresses, file:// addresses or folders, with commas
-    between them. Without it, the list that came with the core is searched.
-    """
+    All words have to be in the name, title, summary, tags, species or references of a task, or in
+    the name and summary of its package. NGYM_REGISTRY says where to look: https addresses, file://
+    addresses or folders, with commas between them. Without it, the list that came with the core is
+    searched."""
     found = read_catalogue(offline=offline, refresh=refresh)
     wanted = [word.casefold() for text in words for word in text.split()]
     kinds = {_tag(tag) for tag in tags}
     matches = [match for listing in found.listings for match in _matches(listing, wanted, kinds)]
     if as_json:
-        from ._output import print_json
+        from neurogym_core.terminal.output import print_json
 
         print_json([_row(*match) for match in matches])
     else:
@@ -40,7 +49,7 @@ def command(words: tuple[str, ...], tags: tuple[str, ...], as_json: bool, offlin
 
 
 def _tag(text: str) -> str:
-    from ..ecosystem.manifest import vocabulary
+    from neurogym_core.ecosystem.manifest import vocabulary
 
     return vocabulary().resolve("tags", text) or tag_key(text)
 
@@ -60,7 +69,14 @@ def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Fou
 
 def _text(task: Mapping[str, Any]) -> str:
     references = (str(value) for reference in task["references"] for value in reference.values())
-    parts = (task["name"], task["title"], task["summary"], *task["tags"], *task["species"], *task.get("aliases", ()))
+    parts = (
+        task["name"],
+        task["title"],
+        task["summary"],
+        *task["tags"],
+        *task["species"],
+        *task.get("aliases", ()),
+    )
     return " ".join((*parts, *references)).casefold()
 
 
@@ -69,7 +85,13 @@ def _installed() -> dict[str, str]:
 
 
 def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
-    described = task or {"title": "", "summary": listing.row["summary"], "tags": [], "species": [], "references": []}
+    described = task or {
+        "title": "",
+        "summary": listing.row["summary"],
+        "tags": [],
+        "species": [],
+        "references": [],
+    }
     return {
         "id": listing.task_id(task) if task else None,
         "kind": "task" if task else "package",
@@ -87,7 +109,7 @@ def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _show(matches: list[Found]) -> None:
-    from ._output import Page
+    from neurogym_core.terminal.output import Page
 
     page = Page()
     if not matches:
@@ -99,7 +121,10 @@ def _show(matches: list[Found]) -> None:
         if version := have.get(listing.name):
             page.text(f"{version} is installed", indent=2, style="dim")
         tasks = [task for owner, task in matches if owner is listing and task is not None]
-        page.table(("task", "title", "tags"), [(one["name"], one["title"], ", ".join(one["tags"])) for one in tasks])
+        page.table(
+            ("task", "title", "tags"),
+            [(one["name"], one["title"], ", ".join(one["tags"])) for one in tasks],
+        )
     if any(listing.latest and listing.name not in have for listing, _ in matches):
         page.text("")
         page.text("`ngym info NAME` shows more of one, `ngym install PACKAGE` installs it.")

@@ -10,26 +10,39 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import RegistryError
-from ._catalogue import busy
-from .registry import examined, excuse_option, read_excuses
+from neurogym_core.cli._catalogue import busy
+from neurogym_core.cli.registry import examined, excuse_option, read_excuses
+from neurogym_core.errors import RegistryError
 
 if TYPE_CHECKING:
-    from ..ecosystem.registry.submission import Submission
+    from neurogym_core.ecosystem.registry.submission import Submission
 
 
 @click.command(short_help="Prepare a package for being listed in a registry.")
-@click.argument("package", default=".", metavar="[FOLDER|WHEEL]", type=click.Path(exists=True, path_type=Path))
+@click.argument(
+    "package", default=".", metavar="[FOLDER|WHEEL]", type=click.Path(exists=True, path_type=Path)
+)
 @click.option("--registry", "folder", required=True, metavar="DIR",
               type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="The registry's folder in a checkout of its repository.")  # fmt: skip
-@click.option("--repository", default="", metavar="URL", help="Where the sources are; by default as in pyproject.toml.")
-@click.option("--maintainer", default="", metavar="NAME", help="Who maintains it; by default the authors.")
+@click.option(
+    "--repository",
+    default="",
+    metavar="URL",
+    help="Where the sources are; by default as in pyproject.toml.",
+)
+@click.option(
+    "--maintainer", default="", metavar="NAME", help="Who maintains it; by default the authors."
+)
 @click.option("--github", default="", metavar="NAME", help="That person's name at GitHub.")
 @click.option("--dist", default=None, metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Where to put the wheel that is built.  [default: FOLDER/dist]")  # fmt: skip
 @excuse_option
-@click.option("--no-isolation", is_flag=True, help="Build with what is installed here, without fetching build tools.")
+@click.option(
+    "--no-isolation",
+    is_flag=True,
+    help="Build with what is installed here, without fetching build tools.",
+)
 def command(
     package: Path,
     folder: Path,
@@ -42,18 +55,23 @@ def command(
 ) -> None:
     """Prepare a package for being listed in a registry, or a new release of one that is.
 
-    Builds the wheel (or takes the one given), runs all checks on it, writes the entry and the release into a checkout
-    of the registry, holds them to its rules, and says what to put into the pull request. Nothing is sent anywhere.
-    The wheel has to be where pip finds it before anybody can install it; submit the very file that you publish.
+    Builds the wheel (or takes the one given), runs all checks on it, writes the entry and the
+    release into a checkout of the registry, holds them to its rules, and says what to put into the
+    pull request. Nothing is sent anywhere. The wheel has to be where pip finds it before anybody
+    can install it; submit the very file that you publish.
 
     The code of the package is run, in processes of their own: use it on your own.
     """
-    from ..ecosystem.registry.releases import refuse_release
-    from ..ecosystem.registry.submission import entry_text, is_listed, submit
-    from ..ecosystem.registry.wheels import read_wheel
+    from neurogym_core.ecosystem.registry.releases import refuse_release
+    from neurogym_core.ecosystem.registry.submission import entry_text, is_listed, submit
+    from neurogym_core.ecosystem.registry.wheels import read_wheel
 
     reasons = read_excuses(excuses)
-    path = package if package.is_file() else build_wheel(package, dist or package / "dist", isolated=not no_isolation)
+    path = (
+        package
+        if package.is_file()
+        else build_wheel(package, dist or package / "dist", isolated=not no_isolation)
+    )
     wheel = read_wheel(path)
     entry = None
     if is_listed(folder, wheel.name):
@@ -70,15 +88,29 @@ def build_wheel(folder: Path, dist: Path, *, isolated: bool) -> Path:
     Raises:
         RegistryError: it cannot be built; says what pip said last.
     """
-    arguments = ["--no-deps", "--disable-pip-version-check", *([] if isolated else ["--no-build-isolation"])]
+    arguments = [
+        "--no-deps",
+        "--disable-pip-version-check",
+        *([] if isolated else ["--no-build-isolation"]),
+    ]
     with busy("Building the wheel ..."), TemporaryDirectory(prefix="ngym-") as name:
-        command = [sys.executable, "-m", "pip", "wheel", *arguments, "-w", name, str(folder.resolve())]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            *arguments,
+            "-w",
+            name,
+            str(folder.resolve()),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         built = list(Path(name).glob("*.whl"))
         if done.returncode or len(built) != 1:
             raise RegistryError(
-                f"No wheel could be built from {folder}: {' '.join(done.stderr.split())[-500:]} Expected a folder with a "
-                "pyproject.toml. Build it by hand (python -m build --wheel), and give the wheel instead."
+                f"No wheel could be built from {folder}: {' '.join(done.stderr.split())[-500:]}"
+                " Expected a folder with a pyproject.toml. Build it by hand (python -m build"
+                " --wheel), and give the wheel instead."
             )
         dist.mkdir(parents=True, exist_ok=True)
         target = dist / built[0].name

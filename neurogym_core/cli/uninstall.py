@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import click
 
-from ..ecosystem.discovery import declared, refresh
-from ..ecosystem.names import CORE, canonical, clean
-from ..ecosystem.records import PackageInfo
-from ..ecosystem.registry import pip
-from ..errors import InstallError, UnknownTaskError, did_you_mean
-from ._catalogue import busy
+from neurogym_core.cli._catalogue import busy
+from neurogym_core.ecosystem.discovery import declared, refresh
+from neurogym_core.ecosystem.names import CORE, canonical, clean
+from neurogym_core.ecosystem.records import PackageInfo
+from neurogym_core.ecosystem.registry import pip
+from neurogym_core.errors import InstallError, UnknownTaskError, did_you_mean
 
 
 @click.command(short_help="Remove an installed package.")
 @click.argument("package", metavar="PACKAGE")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def command(package: str, yes: bool) -> None:
-    """Remove an installed package with pip. Nothing of it is run, so a broken one can always be removed.
+    """Remove an installed package with pip. Nothing of it is run, so a broken one can always be
+    removed.
 
     PACKAGE is the name of a distribution, or its namespace. What it needed stays.
     """
     found = _find(package)
     if canonical(found.distribution) == CORE:
         raise InstallError(
-            f"{CORE} was to be removed, which is what runs this command. Expected a package beside it. To remove the core "
-            f"itself: `{found.removal}`."
+            f"{CORE} was to be removed, which is what runs this command. Expected a package beside"
+            f" it. To remove the core itself: `{found.removal}`."
         )
     click.echo(f"{found.distribution} {found.version}, in {clean(found.location)}")
     for kind in ("tasks", "wrappers", "commands", "trainers", "plugins"):
@@ -46,8 +47,8 @@ def _find(name: str) -> PackageInfo:
             return package
     known = [package.distribution for package in packages]
     raise UnknownTaskError(
-        f"No installed package of tasks is called {clean(name)!r}.{did_you_mean(name, known)} `ngym list` shows what is "
-        "installed; other packages are removed with pip itself."
+        f"No installed package of tasks is called {clean(name)!r}.{did_you_mean(name, known)} `ngym"
+        " list` shows what is installed; other packages are removed with pip itself."
     )
 
 
@@ -56,6 +57,7 @@ def _require_gone(found: PackageInfo) -> None:
     for package in declared().packages:
         if package.distribution == found.distribution and package.location == found.location:
             raise InstallError(
-                f"pip left {found.distribution} in {clean(found.location)}. Expected it to be gone. It may belong to another "
-                "environment: run ngym there, or remove that folder's copy by hand."
+                f"pip left {found.distribution} in {clean(found.location)}. Expected it to be gone."
+                " It may belong to another environment: run ngym there, or remove that folder's"
+                " copy by hand."
             )

@@ -9,10 +9,33 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .discovery import find_task, find_wrapper, installed, load, load_task, load_wrapper, refresh, task_id
-    from .hooks import PluginFailure, hookimpl, hookspec, trial_end_listeners, wrap_env
-    from .manifest import Manifest, parse_manifest, read_manifest, vocabulary
-    from .records import Installed, Offer, PackageInfo, Problem, Reference, TaskInfo, WrapperInfo
+    from neurogym_core.ecosystem.discovery import (
+        find_task,
+        find_wrapper,
+        installed,
+        load,
+        load_task,
+        load_wrapper,
+        refresh,
+        task_id,
+    )
+    from neurogym_core.ecosystem.hooks import (
+        PluginFailure,
+        hookimpl,
+        hookspec,
+        trial_end_listeners,
+        wrap_env,
+    )
+    from neurogym_core.ecosystem.manifest import Manifest, parse_manifest, read_manifest, vocabulary
+    from neurogym_core.ecosystem.records import (
+        Installed,
+        Offer,
+        PackageInfo,
+        Problem,
+        Reference,
+        TaskInfo,
+        WrapperInfo,
+    )
 
 __all__ = [
     "Installed",
@@ -42,10 +65,27 @@ __all__ = [
 ]
 
 _HOME = {
-    "discovery": ("find_task", "find_wrapper", "installed", "load", "load_task", "load_wrapper", "refresh", "task_id"),
+    "discovery": (
+        "find_task",
+        "find_wrapper",
+        "installed",
+        "load",
+        "load_task",
+        "load_wrapper",
+        "refresh",
+        "task_id",
+    ),
     "hooks": ("PluginFailure", "hookimpl", "hookspec", "trial_end_listeners", "wrap_env"),
     "manifest": ("Manifest", "parse_manifest", "read_manifest", "vocabulary"),
-    "records": ("Installed", "Offer", "PackageInfo", "Problem", "Reference", "TaskInfo", "WrapperInfo"),
+    "records": (
+        "Installed",
+        "Offer",
+        "PackageInfo",
+        "Problem",
+        "Reference",
+        "TaskInfo",
+        "WrapperInfo",
+    ),
 }
 _MODULE_OF = {name: module for module, found in _HOME.items() for name in found}
 

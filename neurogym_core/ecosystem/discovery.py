@@ -1,11 +1,11 @@
 """Which tasks and wrappers are installed, and the classes behind their names.
 
-The first question scans the installed packages once (a few milliseconds, nothing of them is imported); `refresh`
-forgets the answer. Only `load_task` and `load_wrapper` import what they return.
+The first question scans the installed packages once (a few milliseconds, nothing of them is
+imported); `refresh` forgets the answer. Only `load_task` and `load_wrapper` import what they
+return.
 
-An id is ``namespace/Name-vN``. The namespace is the package's name without ``neurogym-task-``, so nobody can claim
-another's; the bare ``Name-vN`` will do while one package only has it.
-"""
+An id is ``namespace/Name-vN``. The namespace is the package's name without ``neurogym-task-``, so
+nobody can claim another's; the bare ``Name-vN`` will do while one package only has it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,18 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from ..errors import (
+from neurogym_core.ecosystem.files import is_file_reference, load_from_file
+from neurogym_core.ecosystem.names import canonical, clean, said_by, snake_case
+from neurogym_core.ecosystem.records import (
+    Described,
+    Installed,
+    Offer,
+    TaskInfo,
+    WrapperInfo,
+    advice,
+)
+from neurogym_core.ecosystem.switches import blocked
+from neurogym_core.errors import (
     AmbiguousTaskError,
     BrokenTaskError,
     DiscoveryError,
@@ -23,27 +34,27 @@ from ..errors import (
     did_you_mean,
     listed,
 )
-from .files import is_file_reference, load_from_file
-from .names import canonical, clean, said_by, snake_case
-from .records import Described, Installed, Offer, TaskInfo, WrapperInfo, advice
-from .switches import blocked
 
 _InfoT = TypeVar("_InfoT", bound=Described)
 
 
 def installed() -> Installed:
-    """All packages with something for this project; scanned once per process (and per value of `NGYM_BLOCK`)."""
+    """All packages with something for this project; scanned once per process (and per value of
+    `NGYM_BLOCK`).
+    """
     return _scanned(blocked(), True)
 
 
 def declared() -> Installed:
-    """As `installed`, without the manifests: several times as fast, and enough to load something by name."""
+    """As `installed`, without the manifests: several times as fast, and enough to load something by
+    name.
+    """
     return _scanned(blocked(), False)
 
 
 def refresh() -> None:
     """Forget what was found, after something was installed or removed in this process."""
-    from .distributions import declarations
+    from neurogym_core.ecosystem.distributions import declarations
 
     importlib.invalidate_caches()
     declarations.cache_clear()
@@ -51,17 +62,20 @@ def refresh() -> None:
 
 
 def find_task(name: str) -> TaskInfo:
-    """The installed task of this id, or of this bare name while only one package has it. Imports nothing.
+    """The installed task of this id, or of this bare name while only one package has it. Imports
+    nothing.
 
     Raises:
-        UnknownTaskError: nothing is offered under it; says what it is called now, or what is nearest.
+        UnknownTaskError: nothing is offered under it; says what it is called now, or what is
+            nearest.
         AmbiguousTaskError: several are; lists them.
     """
     return _find("task", name, installed().tasks)
 
 
 def task_id(name: str) -> str:
-    """The whole id of the task of this id or bare name; faster than ``find_task(name).id``, since no manifest is read.
+    """The whole id of the task of this id or bare name; faster than ``find_task(name).id``, since
+    no manifest is read.
 
     Raises:
         UnknownTaskError, AmbiguousTaskError: see `find_task`.
@@ -70,7 +84,8 @@ def task_id(name: str) -> str:
 
 
 def find_wrapper(name: str) -> WrapperInfo:
-    """The installed wrapper of this id or bare name, as ``ReactionTime`` or ``reaction_time``. Imports nothing.
+    """The installed wrapper of this id or bare name, as ``ReactionTime`` or ``reaction_time``.
+    Imports nothing.
 
     A bare name of one of the core's wrappers always means the core's: no package can take it away.
 
@@ -109,27 +124,36 @@ def load(offer: Offer) -> Any:
 
     Raises:
         IncompatibleTaskError: its package needs another version of the core; nothing was imported.
-        BrokenTaskError: it may not be used as declared, or importing it failed. Says in which phase.
+        BrokenTaskError: it may not be used as declared, or importing it failed. Says in which
+            phase.
     """
     _refuse_unusable(offer)
     module, _, attribute = offer.value.partition(":")
     found = _attempt(offer, f"import {module}", lambda: importlib.import_module(module))
     if attribute:
-        found = _attempt(offer, f"look up {attribute}", lambda: functools.reduce(getattr, attribute.split("."), found))
+        found = _attempt(
+            offer,
+            f"look up {attribute}",
+            lambda: functools.reduce(getattr, attribute.split("."), found),
+        )
     if isinstance(offer, Described) and not isinstance(found, type):
-        raise _broken(offer, "check", f"{offer.value} is of type {type(found).__name__}, expected a class")
+        raise _broken(
+            offer, "check", f"{offer.value} is of type {type(found).__name__}, expected a class"
+        )
     return found
 
 
 @functools.cache
 def _scanned(block_list: frozenset[str], manifests: bool) -> Installed:
-    from .scan import scan  # not needed by who only loads a file
+    from neurogym_core.ecosystem.scan import scan  # not needed by who only loads a file
 
     return scan(block_list, manifests=manifests)
 
 
 def _quickly(kind: str, name: str) -> Described:
-    """The offer of this name without its manifest row; what is not found is looked for again, for a better answer."""
+    """The offer of this name without its manifest row; what is not found is looked for again, for a
+    better answer.
+    """
     try:
         return _find(kind, name, declared().tasks if kind == "task" else declared().wrappers)
     except UnknownTaskError:
@@ -146,7 +170,9 @@ def _refuse_unusable(offer: Offer) -> None:
 
 
 def _attempt(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
-    """What `action` returns; any failure of foreign code, `SystemExit` included, is an error that names the package."""
+    """What `action` returns; any failure of foreign code, `SystemExit` included, is an error that
+    names the package.
+    """
     try:
         return action()
     except KeyboardInterrupt:
@@ -157,8 +183,8 @@ def _attempt(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
 
 def _broken(offer: Offer, phase: str, reason: str) -> BrokenTaskError:
     return BrokenTaskError(
-        f"{offer.id!r} of {offer.distribution} {offer.version} is broken (phase: {phase}): {reason.rstrip('.')}. "
-        f"{advice(offer.distribution)}"
+        f"{offer.id!r} of {offer.distribution} {offer.version} is broken (phase: {phase}):"
+        f" {reason.rstrip('.')}. {advice(offer.distribution)}"
     )
 
 
@@ -167,7 +193,9 @@ def _broken(offer: Offer, phase: str, reason: str) -> BrokenTaskError:
 
 def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
     if not isinstance(name, str):
-        raise UnknownTaskError(f"{name!r} is no {kind}'s name; expected a text such as 'namespace/Name'.")
+        raise UnknownTaskError(
+            f"{name!r} is no {kind}'s name; expected a text such as 'namespace/Name'."
+        )
     matches = [offer for offer in offers if _answers(kind, offer, name)]
     if kind == "wrapper":
         matches = [match for match in matches if match.namespace == "core"] or matches
@@ -182,7 +210,9 @@ def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
 
 
 def _answers(kind: str, offer: Offer, name: str) -> bool:
-    """Whether an offer is what a name means; one with an impossible name answers to its whole id only."""
+    """Whether an offer is what a name means; one with an impossible name answers to its whole id
+    only.
+    """
     if name == offer.id:
         return True
     if offer.has("name"):
@@ -190,28 +220,41 @@ def _answers(kind: str, offer: Offer, name: str) -> bool:
     if kind == "task":
         return name == offer.name
     namespace, slash, bare = name.rpartition("/")
-    return snake_case(bare) == snake_case(offer.name) and (not slash or namespace == offer.namespace)
+    return snake_case(bare) == snake_case(offer.name) and (
+        not slash or namespace == offer.namespace
+    )
 
 
 def _ambiguous(name: str, matches: Sequence[Offer]) -> DiscoveryError:
     if len({match.id for match in matches}) == 1:
         return AmbiguousTaskError(matches[0].problems[-1].message)
     owners = ", ".join(f"{match.id!r} ({match.distribution} {match.version})" for match in matches)
-    return AmbiguousTaskError(f"{name!r} is offered by {len(matches)} packages: {owners}. Write the whole id.")
+    return AmbiguousTaskError(
+        f"{name!r} is offered by {len(matches)} packages: {owners}. Write the whole id."
+    )
 
 
 def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     """What to say about a name that nobody offers, the most helpful thing first."""
     show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` shows what is installed."
     if renamed := [offer for offer in offers if _was_called(offer, name)]:
-        return f"{name!r} is now {' or '.join(_called_now(offer, name) for offer in renamed)}. Use that name."
+        return (
+            f"{name!r} is now {' or '.join(_called_now(offer, name) for offer in renamed)}. Use"
+            " that name."
+        )
     if kind == "task" and (package := _listed_in_a_registry(name)):
-        return f"Unknown task {name!r}: it is in the package {package}, which is not installed: `ngym install {package}`."
+        return (
+            f"Unknown task {name!r}: it is in the package {package}, which is not installed: `ngym"
+            f" install {package}`."
+        )
     if not offers:
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}."
     if kind == "task" and (versions := _other_versions(name, offers)):
         known = " or ".join(map(repr, versions))
-        return f"Unknown task {name!r}: an id ends with the task's version. Did you mean {known}? {show}"
+        return (
+            f"Unknown task {name!r}: an id ends with the task's version. Did you mean {known}?"
+            f" {show}"
+        )
     namespace, slash, _ = name.partition("/")
     spaces = list(dict.fromkeys(offer.namespace for offer in offers))
     hint = _nearest(name, offers)
@@ -224,11 +267,17 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
 
 
 def _listed_in_a_registry(name: str) -> str | None:
-    """The one package that could be installed for a task, as far as that is known without the network."""
-    from .registry.client import catalogue  # only on the way to an error
+    """The one package that could be installed for a task, as far as that is known without the
+    network.
+    """
+    from neurogym_core.ecosystem.registry.client import catalogue  # only on the way to an error
 
     try:
-        owners = {listing.name for listing, _ in catalogue(offline=True).find_task(name) if listing.latest is not None}
+        owners = {
+            listing.name
+            for listing, _ in catalogue(offline=True).find_task(name)
+            if listing.latest is not None
+        }
     except Exception:  # a hint must not take the place of the error
         return None
     owners -= {canonical(package.distribution) for package in declared().packages}
@@ -248,7 +297,9 @@ def _called_now(offer: Described, name: str) -> str:
 
 def find_renamed(name: str) -> WrapperInfo | None:
     """The installed wrapper that was called so once."""
-    return next((one for one in installed().wrappers if one.usable and _was_called(one, name)), None)
+    return next(
+        (one for one in installed().wrappers if one.usable and _was_called(one, name)), None
+    )
 
 
 def _other_versions(name: str, offers: Iterable[Offer]) -> list[str]:
@@ -256,7 +307,10 @@ def _other_versions(name: str, offers: Iterable[Offer]) -> list[str]:
     namespace, _, bare = name.rpartition("/")
     base = _base(bare)
     same = [one for one in offers if _base(one.name) == base and namespace in ("", one.namespace)]
-    return [one.id for one in sorted(same, key=lambda one: int(one.name.rpartition("-v")[2]), reverse=True)]
+    return [
+        one.id
+        for one in sorted(same, key=lambda one: int(one.name.rpartition("-v")[2]), reverse=True)
+    ]
 
 
 def _base(name: str) -> str:

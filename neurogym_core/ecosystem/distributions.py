@@ -1,7 +1,8 @@
-"""What the installed distributions declare, read from their metadata; the one module that knows how that is stored.
+"""What the installed distributions declare, read from their metadata; the one module that knows how
+that is stored.
 
-Nothing is imported, and one distribution with unreadable metadata becomes a record with a problem, not an error.
-"""
+Nothing is imported, and one distribution with unreadable metadata becomes a record with a problem,
+not an error."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .names import CORE, canonical, clean, is_distribution_name, said_by
-from .records import Problem
-from .versions import release
+from neurogym_core.ecosystem.names import CORE, canonical, clean, is_distribution_name, said_by
+from neurogym_core.ecosystem.records import Problem
+from neurogym_core.ecosystem.versions import release
 
 PREFIX = "neurogym."
 UNKNOWN = "unknown"  # the version of what cannot be read
@@ -23,9 +24,8 @@ UNKNOWN = "unknown"  # the version of what cannot be read
 class Declaration(NamedTuple):
     """What one distribution declares.
 
-    ``entry_points`` are (group, name, value) of the ``neurogym.`` groups, ``origin`` is pip's record of where an editable
-    install comes from, see `editable`.
-    """
+    ``entry_points`` are (group, name, value) of the ``neurogym.`` groups, ``origin`` is pip's
+    record of where an editable install comes from, see `editable`."""
 
     name: str
     version: str
@@ -38,13 +38,16 @@ class Declaration(NamedTuple):
 
 @functools.cache
 def declarations(thorough: bool = True) -> tuple[Declaration, ...]:
-    """Every distribution with an entry point of ours, by canonical name; of two copies, the first on the path.
+    """Every distribution with an entry point of ours, by canonical name; of two copies, the first
+    on the path.
 
-    The copy that is passed over is named in a problem of the one that is used. Read once, until the cache is cleared.
+    The copy that is passed over is named in a problem of the one that is used. Read once, until the
+    cache is cleared.
 
     Args:
-        thorough: read with importlib_metadata, which knows every way of being installed; else only the folders that pip
-            makes beside what it installs. That takes a third of the time, and is enough to find what pip installed.
+        thorough: read with importlib_metadata, which knows every way of being installed; else only
+            the folders that pip makes beside what it installs. That takes a third of the time, and
+            is enough to find what pip installed.
     """
     found: dict[str, Declaration] = {}
     for one in _read_all(thorough):
@@ -66,8 +69,8 @@ def _read_all(thorough: bool) -> Iterator[Declaration]:
 
 
 def _distributions() -> Iterator[Any]:
-    # importlib_metadata replaces the standard library's finder in the whole process when it is imported: not before
-    # somebody asks what is installed, and nowhere else in this project.
+    # importlib_metadata replaces the standard library's finder in the whole process when it is
+    # imported: not before somebody asks what is installed, and nowhere else in this project.
     import importlib_metadata
 
     return importlib_metadata.distributions()
@@ -80,7 +83,9 @@ def _folders() -> Iterator[_Folder]:
             names = os.listdir(place or os.curdir)
         except OSError:  # not there, or an archive
             continue
-        yield from (_Folder(os.path.join(place, name)) for name in names if name.endswith(".dist-info"))
+        yield from (
+            _Folder(os.path.join(place, name)) for name in names if name.endswith(".dist-info")
+        )
 
 
 class _Point(NamedTuple):
@@ -130,7 +135,11 @@ def _read(distribution: Any) -> Declaration:
     except Exception as error:
         return _unreadable(distribution, location, said_by(error))
     if not is_distribution_name(name):
-        return _unreadable(distribution, location, f"it calls itself {clean(name)!r}, which is no distribution's name")
+        return _unreadable(
+            distribution,
+            location,
+            f"it calls itself {clean(name)!r}, which is no distribution's name",
+        )
     return Declaration(
         name=name,
         version=clean(version),
@@ -145,12 +154,21 @@ def _headers(distribution: Any) -> tuple[str, str, tuple[str, ...]]:
     """Name, version and requirements."""
     text = distribution.read_text("METADATA")
     if text is None:  # an old egg-info has its requirements elsewhere
-        name, version, requires = distribution.metadata["Name"], distribution.version, distribution.requires or ()
+        name, version, requires = (
+            distribution.metadata["Name"],
+            distribution.version,
+            distribution.requires or (),
+        )
     else:
-        # Read here, since the email parser takes longer to import than all the rest of a scan takes.
+        # Read here, since the email parser takes longer to import than all the rest of a scan
+        # takes.
         head = [line.partition(":") for line in text.partition("\n\n")[0].splitlines()]
-        fields = [(key.lower(), value.strip()) for key, _, value in head]  # a folded line's key begins with a blank
-        name, version = (next((text for key, text in fields if key == one), None) for one in ("name", "version"))
+        fields = [
+            (key.lower(), value.strip()) for key, _, value in head
+        ]  # a folded line's key begins with a blank
+        name, version = (
+            next((text for key, text in fields if key == one), None) for one in ("name", "version")
+        )
         requires = [value for key, value in fields if key == "requires-dist"]
     if not name or not version:
         raise ValueError("METADATA has no name or no version")
@@ -164,8 +182,10 @@ def _unreadable(distribution: Any, location: str, reason: str) -> Declaration:
     problem = Problem(
         level="fatal",
         code="metadata",
-        message=f"The metadata in {clean(folder)} cannot be read ({clean(reason)}); nothing of it is offered. "
-        "Install the package again, or remove that folder.",
+        message=(
+            f"The metadata in {clean(folder)} cannot be read ({clean(reason)}); nothing of it is"
+            " offered. Install the package again, or remove that folder."
+        ),
     )
     name = stem if is_distribution_name(stem) else "unreadable-metadata"
     return Declaration(name=name, version=UNKNOWN, location=location, problems=(problem,))
@@ -202,7 +222,9 @@ def editable(declared: Declaration) -> str | None:
 
 
 def _choose(first: Declaration, second: Declaration) -> Declaration:
-    """Which of two copies counts: a readable one, then the first on the path, then (in one folder) the newer."""
+    """Which of two copies counts: a readable one, then the first on the path, then (in one folder)
+    the newer.
+    """
     readable = [one for one in (first, second) if one.version != UNKNOWN]
     if len(readable) == 1:
         return _beside(readable[0], second if readable[0] is first else first)
@@ -219,14 +241,23 @@ def _beside(used: Declaration, other: Declaration) -> Declaration:
     problem = Problem(
         level="error" if stale else "warning",
         code="stale" if stale else "duplicate",
-        message=f"{used.name} is installed twice: {used.version} is used, and there is {clean(other.version)} in "
-        + ("the same folder. Remove it and install it again." if stale else f"{other.location}, later on the path."),
+        message=(
+            f"{used.name} is installed twice: {used.version} is used, and there is"
+            f" {clean(other.version)} in "
+        )
+        + (
+            "the same folder. Remove it and install it again."
+            if stale
+            else f"{other.location}, later on the path."
+        ),
     )
     return used._replace(problems=(*used.problems, problem))
 
 
 def _checkout() -> Declaration | None:
-    """The core itself when it runs from a checkout that nobody installed: the same facts, from pyproject.toml."""
+    """The core itself when it runs from a checkout that nobody installed: the same facts, from
+    pyproject.toml.
+    """
     import json  # an installed core never comes here
     import tomllib
     from pathlib import Path
@@ -239,7 +270,9 @@ def _checkout() -> Declaration | None:
             return None
     except (OSError, ValueError, KeyError):
         return None
-    declared = [(group, name, value) for group, rows in points.items() for name, value in rows.items()]
+    declared = [
+        (group, name, value) for group, rows in points.items() for name, value in rows.items()
+    ]
     return Declaration(
         name=project["name"],
         version=project["version"],

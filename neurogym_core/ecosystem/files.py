@@ -1,7 +1,7 @@
 """A task in a file of one's own: ``my_task.py:MyTask``, with no package around it.
 
-Such a file is a module below this one, whose name spells the file's path and its state. So what it defines pickles: any
-other process that has the file finds and runs it when it imports that name.
+Such a file is a module below this one, whose name spells the file's path and its state. So what it
+defines pickles: any other process that has the file finds and runs it when it imports that name.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BrokenTaskError, UnknownTaskError, did_you_mean, listed
-from .names import clean, said_by
+from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.errors import BrokenTaskError, UnknownTaskError, did_you_mean, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +29,11 @@ def is_file_reference(text: str) -> bool:
 
 
 def load_from_file(reference: str) -> type:
-    """The class that ``file.py:Class`` names; the class may be left out when the file defines only one.
+    """The class that ``file.py:Class`` names; the class may be left out when the file defines only
+    one.
 
-    Loading the same unchanged file again gives the same class. The file's folder is on the import path while it runs,
-    so that it can import its neighbours.
+    Loading the same unchanged file again gives the same class. The file's folder is on the import
+    path while it runs, so that it can import its neighbours.
 
     Raises:
         UnknownTaskError: there is no such file, or no such class in it.
@@ -45,7 +46,9 @@ def load_from_file(reference: str) -> type:
 
     path = Path(match["path"]).expanduser()
     if not path.is_file():
-        raise UnknownTaskError(f"There is no file {str(path)!r}; expected `my_task.py:MyTask`. Check the path.")
+        raise UnknownTaskError(
+            f"There is no file {str(path)!r}; expected `my_task.py:MyTask`. Check the path."
+        )
     return _class_in(_module(path.resolve()), path, match["name"])
 
 
@@ -54,7 +57,9 @@ def _module(path: Path) -> ModuleType:
     import importlib.util
 
     class Anew(importlib.machinery.SourceFileLoader):
-        """Python knows a compiled file by its size and the second of its last change; whoever edits may be faster."""
+        """Python knows a compiled file by its size and the second of its last change; whoever edits
+        may be faster.
+        """
 
         def path_stats(self, path: str) -> Any:
             raise OSError(f"what was compiled of {path} before is not to be used")
@@ -86,9 +91,14 @@ def _module(path: Path) -> ModuleType:
 
 
 def _module_name(path: Path) -> str:
-    """The name of the file's module: an edited file is another module, an unchanged one is not run twice."""
+    """The name of the file's module: an edited file is another module, an unchanged one is not run
+    twice.
+    """
     status = path.stat()
-    spelled = "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}" for byte in os.fsencode(path))
+    spelled = "".join(
+        chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}"
+        for byte in os.fsencode(path)
+    )
     return f"{__name__}.{spelled}__{status.st_mtime_ns:x}x{status.st_size:x}"
 
 
@@ -97,11 +107,19 @@ def _path_of(name: str) -> Path:
     from pathlib import Path
 
     spelled = name.removeprefix(f"{__name__}.").rpartition("__")[0]
-    return Path(os.fsdecode(re.sub(rb"_([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), spelled.encode())))
+    return Path(
+        os.fsdecode(
+            re.sub(
+                rb"_([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), spelled.encode()
+            )
+        )
+    )
 
 
 class _Finder:
-    """Imports the modules of files by name, for what was pickled; a file that was edited since counts as it is now."""
+    """Imports the modules of files by name, for what was pickled; a file that was edited since
+    counts as it is now.
+    """
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         if not fullname.startswith(f"{__name__}."):
@@ -111,7 +129,9 @@ class _Finder:
         file = _path_of(fullname)
         if not file.is_file():
             raise ModuleNotFoundError(
-                f"This was made of a class in {str(file)!r}, which is not there. Bring the file back to load it.", name=fullname
+                f"This was made of a class in {str(file)!r}, which is not there. Bring the file"
+                " back to load it.",
+                name=fullname,
             )
         return importlib.machinery.ModuleSpec(fullname, self, origin=str(file))
 
@@ -130,20 +150,34 @@ def _line(error: BaseException, path: Path) -> str:
     """`` (line 3)``: the last line of the file itself that was running."""
     import traceback
 
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    number = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else (lines or [None])[-1]
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(path)
+    ]
+    number = (
+        getattr(error, "lineno", None) if isinstance(error, SyntaxError) else (lines or [None])[-1]
+    )
     return f" (line {number})" if number else ""
 
 
 def _class_in(module: ModuleType, path: Path, name: str | None) -> type:
-    own = {key: value for key, value in vars(module).items() if isinstance(value, type) and not key.startswith("_")}
+    own = {
+        key: value
+        for key, value in vars(module).items()
+        if isinstance(value, type) and not key.startswith("_")
+    }
     if name:
         found = getattr(module, name, None)
         if isinstance(found, type):
             return found
-        raise UnknownTaskError(f"{path.name} has no class {name!r}.{did_you_mean(name, own)} It has: {listed(own)}.")
+        raise UnknownTaskError(
+            f"{path.name} has no class {name!r}.{did_you_mean(name, own)} It has: {listed(own)}."
+        )
     defined = {key: value for key, value in own.items() if value.__module__ == module.__name__}
     if len(defined) == 1:
         return next(iter(defined.values()))
     example = f"{path.name}:{next(iter(defined), 'MyTask')}"
-    raise UnknownTaskError(f"{path.name} defines {listed(defined)}; expected one class, or its name: `{example}`.")
+    raise UnknownTaskError(
+        f"{path.name} defines {listed(defined)}; expected one class, or its name: `{example}`."
+    )

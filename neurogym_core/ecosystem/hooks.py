@@ -1,6 +1,8 @@
-"""Behaviour that packages add: three pluggy hooks, and a loader that one broken plug-in cannot upset.
+"""Behaviour that packages add: three pluggy hooks, and a loader that one broken plug-in cannot
+upset.
 
-A package names a module (or object) with hook implementations in the entry-point group ``neurogym.plugins``::
+A package names a module (or object) with hook implementations in the entry-point group
+``neurogym.plugins``::
 
     from neurogym_core import hookimpl
 
@@ -8,9 +10,9 @@ A package names a module (or object) with hook implementations in the entry-poin
     def ngym_wrap_env(env, spec):
         return MyLogger(env)
 
-Plug-ins are imported when the first hook is asked for, never by listing. Each is loaded on its own: a failure is kept
-as a `PluginFailure`, warned about once, and the others work. `NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD` and
-`NGYM_STRICT` are described in `switches`.
+Plug-ins are imported when the first hook is asked for, never by listing. Each is loaded on its own:
+a failure is kept as a `PluginFailure`, warned about once, and the others work. `NGYM_BLOCK`,
+`NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT` are described in `switches`.
 
 There is no hook per step: a call costs a quarter of a step even when nobody listens.
 """
@@ -27,11 +29,11 @@ from typing import Any
 
 import pluggy
 
-from ..errors import PluginError, did_you_mean, listed
-from .discovery import declared
-from .names import clean, said_by
-from .records import Installed, Offer, removal
-from .switches import DISABLE, STRICT, is_on
+from neurogym_core.ecosystem.discovery import declared
+from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.ecosystem.records import Installed, Offer, removal
+from neurogym_core.ecosystem.switches import DISABLE, STRICT, is_on
+from neurogym_core.errors import PluginError, did_you_mean, listed
 
 PROJECT = "neurogym"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -50,7 +52,8 @@ class Hooks:
             spec: Gymnasium's spec of it.
 
         Returns:
-            The wrapped environment, or None to leave it as it is. An error here stops `make`, naming the plug-in.
+            The wrapped environment, or None to leave it as it is. An error here stops `make`,
+            naming the plug-in.
         """
 
     @hookspec
@@ -79,7 +82,9 @@ HOOKS = tuple(name for name in vars(Hooks) if name.startswith("ngym_"))
 
 @dataclass(frozen=True, kw_only=True)
 class PluginFailure:
-    """What went wrong with one plug-in; ``phase`` is compatibility, declaration, import, register, hooks, or a hook."""
+    """What went wrong with one plug-in; ``phase`` is compatibility, declaration, import, register,
+    hooks, or a hook.
+    """
 
     distribution: str
     version: str
@@ -92,9 +97,9 @@ class PluginFailure:
     def __str__(self) -> str:
         """One sentence with the name of the culprit and the command that removes it."""
         return (
-            f"Plug-in {clean(self.name)!r} of {self.distribution} {self.version} failed (phase: {self.phase}): "
-            f"{self.message.rstrip('.')}. Block it with NGYM_BLOCK={self.distribution}, "
-            f"or remove it: `{removal(self.distribution)}`."
+            f"Plug-in {clean(self.name)!r} of {self.distribution} {self.version} failed (phase:"
+            f" {self.phase}): {self.message.rstrip('.')}. Block it with"
+            f" NGYM_BLOCK={self.distribution}, or remove it: `{removal(self.distribution)}`."
         )
 
 
@@ -113,15 +118,21 @@ class PluginFailureError(PluginError):
 
 @dataclass
 class Plugins:
-    """The plug-ins that were loaded, by the entry point each came from, and the failures of the others."""
+    """The plug-ins that were loaded, by the entry point each came from, and the failures of the
+    others.
+    """
 
     manager: pluggy.PluginManager
     loaded: dict[str, tuple[Offer, Any]] = field(default_factory=dict)
     failures: list[PluginFailure] = field(default_factory=list)
 
     def implementing(self, hook: str) -> Iterator[tuple[Offer, Callable[..., list[Any]]]]:
-        """Each plug-in with this hook, in pluggy's order, and a callable that runs that plug-in's alone."""
-        order = dict.fromkeys(one.plugin_name for one in reversed(getattr(self.manager.hook, hook).get_hookimpls()))
+        """Each plug-in with this hook, in pluggy's order, and a callable that runs that plug-in's
+        alone.
+        """
+        order = dict.fromkeys(
+            one.plugin_name for one in reversed(getattr(self.manager.hook, hook).get_hookimpls())
+        )
         for name in order:
             others = [plugin for key, (_, plugin) in self.loaded.items() if key != name]
             yield self.loaded[name][0], self.manager.subset_hook_caller(hook, others)
@@ -135,15 +146,19 @@ def plugins() -> Plugins:
     """
     found = _loaded(declared(), not is_on(DISABLE))
     if found.failures and is_on(STRICT):
-        raise PluginError("NGYM_STRICT is set and plug-ins failed:\n" + "\n".join(map(str, found.failures)))
+        raise PluginError(
+            "NGYM_STRICT is set and plug-ins failed:\n" + "\n".join(map(str, found.failures))
+        )
     return found
 
 
 def wrap_env(env: Any, spec: Any) -> Any:
-    """The environment after every plug-in's ``ngym_wrap_env``, each given what the one before returned.
+    """The environment after every plug-in's ``ngym_wrap_env``, each given what the one before
+    returned.
 
     Raises:
-        PluginError: a plug-in's hook failed, or returned something that is no environment. Names the plug-in.
+        PluginError: a plug-in's hook failed, or returned something that is no environment. Names
+            the plug-in.
     """
     for offer, call in plugins().implementing("ngym_wrap_env"):
         for wrapped in _run(offer, "ngym_wrap_env", call, env=env, spec=spec):
@@ -152,17 +167,21 @@ def wrap_env(env: Any, spec: Any) -> Any:
 
 
 def trial_end_listeners() -> tuple[Callable[[Any, Any], None], ...]:
-    """What to call with ``(env, trial)`` after each trial: one callable a plug-in, and ``()`` when nobody listens.
+    """What to call with ``(env, trial)`` after each trial: one callable a plug-in, and ``()`` when
+    nobody listens.
 
-    A listener never raises (an experiment is not lost to a logger): a failure is kept, and warned about once per
-    plug-in. With `NGYM_STRICT` it raises `PluginError`.
-    """
+    A listener never raises (an experiment is not lost to a logger): a failure is kept, and warned
+    about once per plug-in. With `NGYM_STRICT` it raises `PluginError`."""
     found = plugins()
-    return tuple(_Listener(found, offer, call) for offer, call in found.implementing("ngym_trial_end"))
+    return tuple(
+        _Listener(found, offer, call) for offer, call in found.implementing("ngym_trial_end")
+    )
 
 
 def check_task(spec: Any) -> list[tuple[str, Any]]:
-    """What each plug-in's ``ngym_check_task`` returned: (distribution, result), or a `PluginFailure` as the result."""
+    """What each plug-in's ``ngym_check_task`` returned: (distribution, result), or a
+    `PluginFailure` as the result.
+    """
     results: list[tuple[str, Any]] = []
     for offer, call in plugins().implementing("ngym_check_task"):
         try:
@@ -178,7 +197,8 @@ def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
     """Import one plug-in and register it.
 
     Raises:
-        PluginFailureError: it could not be; its ``failure`` is the `PluginFailure`. The manager is as it was before.
+        PluginFailureError: it could not be; its ``failure`` is the `PluginFailure`. The manager is
+            as it was before.
     """
     for problem in offer.problems:
         if problem.level == "fatal":
@@ -208,7 +228,8 @@ def _loaded(scan: Installed, wanted: bool) -> Plugins:
     """Loaded once for each scan, so that `refresh` forgets plug-ins and failures too."""
     found = Plugins(new_manager())
     offers = [offer for offer in scan.plugins if wanted and not offer.has("blocked")]
-    # pluggy calls the last registered first: registering backwards makes the order of the calls alphabetical.
+    # pluggy calls the last registered first: registering backwards makes the order of the calls
+    # alphabetical.
     for offer in reversed(offers):
         try:
             found.loaded[offer.id] = offer, load_plugin(found.manager, offer)
@@ -231,16 +252,24 @@ def _import(value: str) -> Any:
 
 
 def _check_hooks(manager: pluggy.PluginManager, offer: Offer, plugin: Any) -> None:
-    """Refuse a plug-in with a hook that does not exist: it would never be called, and its author never told."""
+    """Refuse a plug-in with a hook that does not exist: it would never be called, and its author
+    never told.
+    """
     callers = manager.get_hookcallers(plugin) or []
-    unknown = [caller.name for caller in callers if not caller.has_spec() and not _optional(caller, offer)]
+    unknown = [
+        caller.name for caller in callers if not caller.has_spec() and not _optional(caller, offer)
+    ]
     if unknown:
         hint = did_you_mean(unknown[0], HOOKS)
         raise PluginFailureError.of(
-            _failure(offer, "hooks", f"unknown hooks {listed(unknown)}.{hint} Known: {listed(HOOKS)}")
+            _failure(
+                offer, "hooks", f"unknown hooks {listed(unknown)}.{hint} Known: {listed(HOOKS)}"
+            )
         )
     if not callers:
-        raise PluginFailureError.of(_failure(offer, "hooks", f"it implements no hook. Known: {listed(HOOKS)}"))
+        raise PluginFailureError.of(
+            _failure(offer, "hooks", f"it implements no hook. Known: {listed(HOOKS)}")
+        )
 
 
 def _optional(caller: Any, offer: Offer) -> bool:
@@ -248,7 +277,9 @@ def _optional(caller: Any, offer: Offer) -> bool:
 
 
 def _phase(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
-    """What `action` returns; anything it raises, `SystemExit` included, becomes an error with a `PluginFailure`."""
+    """What `action` returns; anything it raises, `SystemExit` included, becomes an error with a
+    `PluginFailure`.
+    """
     try:
         return action()
     except KeyboardInterrupt:
@@ -302,7 +333,9 @@ class _Listener:
             self.keep(error.failure)
 
     def keep(self, failure: PluginFailure) -> None:
-        if all((one.distribution, one.name, one.phase) != _who(failure) for one in self.found.failures):
+        if all(
+            (one.distribution, one.name, one.phase) != _who(failure) for one in self.found.failures
+        ):
             _keep(self.found, failure)
 
 

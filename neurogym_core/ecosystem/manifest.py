@@ -16,10 +16,10 @@
     [task.expected]
     chance = 0.5
 
-A ``[[wrapper]]`` row has the same fields without ``expected``; its ``[wrapper.presets]`` may say, for each of its aliases,
-with which settings it is what was called so (``Old = "p=0.8"``). Reading never raises: what breaks a
-rule is named, with file, row, field and rule, and everything else is kept.
-"""
+A ``[[wrapper]]`` row has the same fields without ``expected``; its ``[wrapper.presets]`` may say,
+for each of its aliases, with which settings it is what was called so (``Old = "p=0.8"``). Reading
+never raises: what breaks a rule is named, with file, row, field and rule, and everything else is
+kept."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..errors import ManifestError, did_you_mean, listed
-from .names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
-from .records import Level, Problem, Reference
+from neurogym_core.ecosystem.names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
+from neurogym_core.ecosystem.records import Level, Problem, Reference
+from neurogym_core.errors import ManifestError, did_you_mean, listed
 
 SCHEMA = 1
 TITLE_LENGTH = 100
@@ -81,19 +81,25 @@ class Manifest(NamedTuple):
 
     def require_valid(self) -> None:
         """Raise a `ManifestError` that lists every broken rule; warnings pass."""
-        broken = [str(problem) for problem in self.all_problems if problem.level in ("fatal", "error")]
+        broken = [
+            str(problem) for problem in self.all_problems if problem.level in ("fatal", "error")
+        ]
         if broken:
             raise ManifestError("\n".join([f"{self.file} breaks {len(broken)} rule(s):", *broken]))
 
 
 class Vocabulary(NamedTuple):
-    """The controlled words by kind (``tags``, ``species``, ``reference``, ``expected``), with other spellings."""
+    """The controlled words by kind (``tags``, ``species``, ``reference``, ``expected``), with other
+    spellings.
+    """
 
     words: Mapping[str, tuple[str, ...]]
     spellings: Mapping[str, Mapping[str, str]]
 
     def resolve(self, kind: str, text: str) -> str | None:
-        """The controlled word for any spelling of it: ``working memory`` is ``working-memory``; None if unknown."""
+        """The controlled word for any spelling of it: ``working memory`` is ``working-memory``;
+        None if unknown.
+        """
         return self.spellings[kind].get(tag_key(text))
 
 
@@ -104,15 +110,22 @@ def vocabulary() -> Vocabulary:
     words, spellings = {}, {}
     for kind in ("tags", "species", "reference", "expected"):
         words[kind] = tuple(tables[kind])
-        spellings[kind] = {tag_key(also): word for word, row in tables[kind].items() for also in row.get("also", ())}
+        spellings[kind] = {
+            tag_key(also): word
+            for word, row in tables[kind].items()
+            for also in row.get("also", ())
+        }
         spellings[kind].update({tag_key(word): word for word in tables[kind]})
     return Vocabulary(words, spellings)
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest in a file; one that cannot be read is a `Manifest` with that problem and no rows."""
+    """The manifest in a file; one that cannot be read is a `Manifest` with that problem and no
+    rows.
+    """
     try:
-        # Asked first, since a read with a limit makes room for all of it: most of the time that a listing would take.
+        # Asked first, since a read with a limit makes room for all of it: most of the time that a
+        # listing would take.
         if path.stat().st_size > MAX_BYTES:
             raise ValueError(f"it is larger than {MAX_BYTES} bytes")
         text = path.read_bytes().decode("utf-8")
@@ -128,7 +141,10 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         return _unreadable(file, f"It is not valid TOML: {clean(said_by(error))}.")
     if tables.get("schema", SCHEMA) != SCHEMA:
-        return _unreadable(file, f"schema is {tables['schema']!r}; this core reads schema {SCHEMA}. Use a newer core.")
+        return _unreadable(
+            file,
+            f"schema is {tables['schema']!r}; this core reads schema {SCHEMA}. Use a newer core.",
+        )
     problems = [_unknown_table(file, key) for key in tables if key not in ("schema", *_KINDS)]
     rows: list[Row] = []
     for kind in _KINDS:
@@ -145,23 +161,38 @@ def _unreadable(file: str, message: str) -> Manifest:
     return Manifest(file=file, problems=(_problem(file, "", "", message),))
 
 
-def _problem(file: str, row: str, field: str, message: str, level: Level = "error", code: str = "manifest") -> Problem:
+def _problem(
+    file: str, row: str, field: str, message: str, level: Level = "error", code: str = "manifest"
+) -> Problem:
     return Problem(level=level, code=code, message=message, file=file, row=row, field=field)
 
 
 def _read_rows(file: str, kind: str, tables: Any, rows: list[Row], problems: list[Problem]) -> None:
-    """Append the rows of one kind; what has no usable name cannot be a row and becomes a problem of the file."""
+    """Append the rows of one kind; what has no usable name cannot be a row and becomes a problem of
+    the file.
+    """
     if not isinstance(tables, list):
-        problems.append(_problem(file, "", kind, f"is {_type(tables)}, expected rows written as [[{kind}]]."))
+        problems.append(
+            _problem(file, "", kind, f"is {_type(tables)}, expected rows written as [[{kind}]].")
+        )
         return
     for index, table in enumerate(tables):
         where = f"[[{kind}]] number {index + 1}"
         name = table.get("name") if isinstance(table, dict) else None
         if not isinstance(name, str) or not name.strip():
-            problems.append(_problem(file, where, "name", "is missing; expected the entry point's name."))
+            problems.append(
+                _problem(file, where, "name", "is missing; expected the entry point's name.")
+            )
             continue
         if any((row.kind, row.name) == (kind, name) for row in rows):
-            problems.append(_problem(file, where, "name", f"{clean(name)!r} has a row already; only the first counts."))
+            problems.append(
+                _problem(
+                    file,
+                    where,
+                    "name",
+                    f"{clean(name)!r} has a row already; only the first counts.",
+                )
+            )
             continue
         rows.append(_RowReader(file, kind, name, table).read())
 
@@ -194,7 +225,9 @@ class _RowReader:
             problems=tuple(self.problems),
         )
 
-    def note(self, field: str, message: str, level: Level = "error", code: str = "manifest") -> None:
+    def note(
+        self, field: str, message: str, level: Level = "error", code: str = "manifest"
+    ) -> None:
         self.problems.append(_problem(self.file, self.where, field, message, level, code))
 
     def check_fields(self, prefix: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -202,14 +235,22 @@ class _RowReader:
         for key in table:
             if key not in known:
                 hint = did_you_mean(key, known)
-                self.note(f"{prefix}{clean(key)}", f"unknown field.{hint} Known: {listed(known)}.", "warning")
+                self.note(
+                    f"{prefix}{clean(key)}",
+                    f"unknown field.{hint} Known: {listed(known)}.",
+                    "warning",
+                )
 
     def line(self, field: str, length: int) -> str:
         """A text of one line; both are required of every row."""
         text = self.table.get(field)
         if not isinstance(text, str) or not text.strip():
             found = "is missing" if text is None else f"is {_type(text)}"
-            self.note(field, f"{found}; expected one line of text.", "error" if text is not None else "warning")
+            self.note(
+                field,
+                f"{found}; expected one line of text.",
+                "error" if text is not None else "warning",
+            )
             return ""
         return self.plain(field, text, length)
 
@@ -219,7 +260,10 @@ class _RowReader:
         if "\n" in text.strip() or "\r" in text.strip():
             self.note(field, "has several lines; expected one.")
         elif tidy != " ".join(text.split()):
-            self.note(field, "has control or invisible characters; expected plain text. They are left out.")
+            self.note(
+                field,
+                "has control or invisible characters; expected plain text. They are left out.",
+            )
         if len(tidy) > length:
             self.note(field, f"has {len(tidy)} characters; at most {length} are shown.")
         return tidy[:length]
@@ -249,7 +293,10 @@ class _RowReader:
     def references(self) -> tuple[Reference, ...]:
         tables = self.table.get("reference", [])
         if not isinstance(tables, list):
-            self.note("reference", f"is {_type(tables)}, expected rows written as [[{self.kind}.reference]].")
+            self.note(
+                "reference",
+                f"is {_type(tables)}, expected rows written as [[{self.kind}.reference]].",
+            )
             return ()
         read = (self.reference(index, table) for index, table in enumerate(tables))
         return tuple(reference for reference in read if reference is not None)
@@ -262,14 +309,24 @@ class _RowReader:
         self.check_fields(f"{field} ", table, _REFERENCE_FIELDS)
         doi = table.get("doi")
         if not isinstance(doi, str) or _DOI.fullmatch(doi) is None or clean(doi) != doi:
-            self.note(f"{field} doi", f"is {clean(repr(doi))}, expected a bare DOI such as '10.1038/nature12742'.")
+            self.note(
+                f"{field} doi",
+                f"is {clean(repr(doi))}, expected a bare DOI such as '10.1038/nature12742'.",
+            )
             return None
         year = table.get("year")
         if year is not None and (isinstance(year, bool) or not isinstance(year, int)):
             self.note(f"{field} year", f"is {_type(year)}, expected a whole number.")
             year = None
-        texts = {key: self.optional(f"{field} {key}", table.get(key, "")) for key in ("title", "authors", "journal")}
-        kind = self.word(f"{field} kind", self.optional(f"{field} kind", table.get("kind", "original")), "reference")
+        texts = {
+            key: self.optional(f"{field} {key}", table.get(key, ""))
+            for key in ("title", "authors", "journal")
+        }
+        kind = self.word(
+            f"{field} kind",
+            self.optional(f"{field} kind", table.get("kind", "original")),
+            "reference",
+        )
         return Reference(doi=doi, kind=kind, year=year, **texts)
 
     def optional(self, field: str, value: Any) -> str:
@@ -293,23 +350,38 @@ class _RowReader:
         table = self.table.get("presets", {})
         if self.kind != "wrapper":
             return {}
-        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+        if not isinstance(table, dict) or not all(
+            isinstance(value, str) for value in table.values()
+        ):
             self.note("presets", f"is {_type(table)}, expected a table of texts.")
             return {}
         for name in table:
             if name not in self.table.get("aliases", ()):
                 self.note(f"presets {clean(name)}", "is none of the aliases; expected one of them.")
-        return {clean(name): self.plain(f"presets {clean(name)}", text, SUMMARY_LENGTH) for name, text in table.items()}
+        return {
+            clean(name): self.plain(f"presets {clean(name)}", text, SUMMARY_LENGTH)
+            for name, text in table.items()
+        }
 
     def is_share(self, key: str, value: Any) -> bool:
-        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        number = (
+            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        )
         if number and (key not in vocabulary().words["expected"] or 0 <= value <= 1):
             return True
-        self.note(f"expected {clean(key)}", f"is {clean(repr(value))}, expected a number between 0 and 1.")
+        self.note(
+            f"expected {clean(key)}", f"is {clean(repr(value))}, expected a number between 0 and 1."
+        )
         return False
 
 
 def _type(value: Any) -> str:
     """What a TOML value is, in words."""
-    names: dict[type, str] = {str: "a text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
+    names: dict[type, str] = {
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+    }
     return names.get(type(value), "a table" if isinstance(value, dict) else "a date")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from .._patterns import Pattern
+from neurogym_core._patterns import Pattern
 
 CORE = "neurogym-core"
 TASK_PREFIX = "neurogym-task-"
@@ -21,21 +21,25 @@ _WORD_START = Pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def is_distribution_name(name: str) -> bool:
-    """Whether pip could have installed something of this name; others are not repeated in a command to type."""
+    """Whether pip could have installed something of this name; others are not repeated in a command
+    to type.
+    """
     return _DISTRIBUTION.fullmatch(name) is not None
 
 
 def canonical(distribution: str) -> str:
-    """The one spelling of a distribution's name: ``Foo_Bar.baz`` and ``foo-bar-baz`` are the same."""
+    """The one spelling of a distribution's name: ``Foo_Bar.baz`` and ``foo-bar-baz`` are the
+    same.
+    """
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def namespace_of(distribution: str) -> str:
     """The namespace of a distribution's ids, which no other distribution can have.
 
-    ``neurogym-task-foo`` has ``foo``, the core has ``core``, and any other its whole name behind ``x-``; so have
-    ``neurogym-task-core`` and ``neurogym-task-x-…``, which would otherwise claim a namespace that is another's.
-    """
+    ``neurogym-task-foo`` has ``foo``, the core has ``core``, and any other its whole name behind
+    ``x-``; so have ``neurogym-task-core`` and ``neurogym-task-x-…``, which would otherwise claim a
+    namespace that is another's."""
     name = canonical(distribution)
     if name == CORE:
         return "core"
@@ -56,16 +60,20 @@ def tag_key(text: str) -> str:
 
 
 def clean(text: str, *, keep_lines: bool = False) -> str:
-    """The text without what can move a terminal's cursor, hide or reorder characters; runs of blanks become one.
+    """The text without what can move a terminal's cursor, hide or reorder characters; runs of
+    blanks become one.
 
-    Control characters, escape sequences' ESC, bidirectional overrides, lone surrogates and private characters go.
+    Control characters, escape sequences' ESC, bidirectional overrides, lone surrogates and private
+    characters go.
 
     Args:
         text: anything that somebody else wrote.
         keep_lines: leave line ends and indentation, for docstrings and tracebacks.
     """
     if text.isprintable() and "  " not in text and text == text.strip():
-        return text  # nearly all of them; looking at each character takes a fifth of a listing's time
+        return (
+            text  # nearly all of them; looking at each character takes a fifth of a listing's time
+        )
     if keep_lines:
         return "\n".join(_printable(line.replace("\t", "    ")) for line in text.splitlines())
     return " ".join(_printable(re.sub(r"\s", " ", text)).split())

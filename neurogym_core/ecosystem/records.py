@@ -1,7 +1,7 @@
 """What is known about the installed packages, as plain frozen records.
 
-Everything here was read from metadata and manifests; making one of these never ran a line of the package it describes.
-"""
+Everything here was read from metadata and manifests; making one of these never ran a line of the
+package it describes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .names import CORE, canonical
+from neurogym_core.ecosystem.names import CORE, canonical
 
 Level = Literal["fatal", "error", "warning", "note"]
 
@@ -19,10 +19,12 @@ class Problem:
     """One thing that is wrong with a package, and where.
 
     Attributes:
-        level: ``fatal``: what it is about cannot be used; ``error``: a rule is broken, it can be used all the same;
-            ``warning``: worth a look; ``note``: as somebody asked for (a block list).
-        code: what kind of thing: ``metadata``, ``name``, ``value``, ``duplicate``, ``incompatible``, ``blocked``,
-            ``manifest``, ``vocabulary``, ``stale``, ``import``, ``output``, ``revoked``.
+        level: ``fatal``: what it is about cannot be used; ``error``: a rule is broken, it can be
+            used all the same; ``warning``: worth a look; ``note``: as somebody asked for (a block
+            list).
+        code: what kind of thing: ``metadata``, ``name``, ``value``, ``duplicate``,
+            ``incompatible``, ``blocked``, ``manifest``, ``vocabulary``, ``stale``, ``import``,
+            ``output``, ``revoked``.
         message: what was found, what was expected, what to do.
         file: the file that breaks the rule, where there is one.
         row: the row of a manifest, e.g. ``[[task]] 'RandomDots-v0'``.
@@ -56,7 +58,8 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """One entry point of one installed package: a command, a trainer, a plug-in; tasks and wrappers add to it.
+    """One entry point of one installed package: a command, a trainer, a plug-in; tasks and wrappers
+    add to it.
 
     Attributes:
         group: the entry-point group, e.g. ``neurogym.tasks``.
@@ -83,7 +86,9 @@ class Offer:
     @property
     def usable(self) -> bool:
         """Whether it may be imported at all; that the import works is known only afterwards."""
-        return not any(problem.level == "fatal" or problem.code == "blocked" for problem in self.problems)
+        return not any(
+            problem.level == "fatal" or problem.code == "blocked" for problem in self.problems
+        )
 
     def has(self, code: str) -> bool:
         """Whether one of its problems has this code."""
@@ -101,7 +106,9 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Described(Offer):
-    """An offer that the package's manifest may have a row for. Without one, all of this is empty."""
+    """An offer that the package's manifest may have a row for. Without one, all of this is
+    empty.
+    """
 
     title: str = ""
     summary: str = ""
@@ -113,13 +120,18 @@ class Described(Offer):
     presets: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-# No dataclasses of their own, since they add no field and each costs most of a millisecond of every first `make`.
+# No dataclasses of their own, since they add no field and each costs most of a millisecond of every
+# first `make`.
 class TaskInfo(Described):
-    """An installed task: where its class is, and what its manifest says. ``expected`` serves the conformance kit."""
+    """An installed task: where its class is, and what its manifest says. ``expected`` serves the
+    conformance kit.
+    """
 
 
 class WrapperInfo(Described):
-    """An installed wrapper: where its class is, and what its manifest says; ``expected`` stays empty."""
+    """An installed wrapper: where its class is, and what its manifest says; ``expected`` stays
+    empty.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -127,7 +139,8 @@ class PackageInfo:
     """An installed distribution that offers something. Two scans' records of it are never equal.
 
     Attributes:
-        requires_core: its version specifier for neurogym-core, e.g. ``>=1.0,<2``; None when it names none.
+        requires_core: its version specifier for neurogym-core, e.g. ``>=1.0,<2``; None when it
+            names none.
         compatible: whether the installed core satisfies that.
         blocked: whether `NGYM_BLOCK` names it.
         location: the folder it is installed in.

@@ -1,7 +1,8 @@
-"""One look at everything installed: declarations and manifests put together, and what is wrong with them.
+"""One look at everything installed: declarations and manifests put together, and what is wrong with
+them.
 
-Nothing of the packages is imported. Whatever is wrong with one package becomes a problem in its own record.
-"""
+Nothing of the packages is imported. Whatever is wrong with one package becomes a problem in its own
+record."""
 
 from __future__ import annotations
 
@@ -11,19 +12,34 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._patterns import Pattern
-from ..errors import did_you_mean, listed
-from . import names
-from .distributions import Declaration, declarations, editable
-from .records import Installed, Level, Offer, PackageInfo, Problem, TaskInfo, WrapperInfo, removal
-from .versions import core_specifier, satisfies
+from neurogym_core._patterns import Pattern
+from neurogym_core.ecosystem import names
+from neurogym_core.ecosystem.distributions import Declaration, declarations, editable
+from neurogym_core.ecosystem.records import (
+    Installed,
+    Level,
+    Offer,
+    PackageInfo,
+    Problem,
+    TaskInfo,
+    WrapperInfo,
+    removal,
+)
+from neurogym_core.ecosystem.versions import core_specifier, satisfies
+from neurogym_core.errors import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .manifest import Manifest, Row
+    from neurogym_core.ecosystem.manifest import Manifest, Row
 
-GROUPS = ("neurogym.tasks", "neurogym.wrappers", "neurogym.commands", "neurogym.trainers", "neurogym.plugins")
+GROUPS = (
+    "neurogym.tasks",
+    "neurogym.wrappers",
+    "neurogym.commands",
+    "neurogym.trainers",
+    "neurogym.plugins",
+)
 MANIFEST_GROUP = "neurogym.manifest"
 
 _MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
@@ -41,11 +57,13 @@ def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> In
 
     Args:
         blocked: names of distributions, or namespaces, whose offers are not to be used.
-        manifests: also read what the packages say about what they offer; without, nothing has a title, and this is
-            several times as fast.
+        manifests: also read what the packages say about what they offer; without, nothing has a
+            title, and this is several times as fast.
     """
     found = declarations(manifests)
-    core = next((one.version for one in found if names.canonical(one.name) == names.CORE), "unknown")
+    core = next(
+        (one.version for one in found if names.canonical(one.name) == names.CORE), "unknown"
+    )
     packages = [_guarded(one, core, blocked, manifests) for one in found]
     for group in ("commands", "trainers"):
         packages = _mark_claimed_twice(packages, group)
@@ -58,8 +76,12 @@ def is_blocked(distribution: str, blocked: frozenset[str]) -> bool:
     return names.canonical(distribution) != names.CORE and bool(own & blocked)
 
 
-def _guarded(declared: Declaration, core: str, blocked: frozenset[str], manifests: bool) -> PackageInfo:
-    """The package, or a record that says why it could not be read: one package never spoils the others."""
+def _guarded(
+    declared: Declaration, core: str, blocked: frozenset[str], manifests: bool
+) -> PackageInfo:
+    """The package, or a record that says why it could not be read: one package never spoils the
+    others.
+    """
     try:
         return _package(declared, core, blocked, manifests)
     except Exception as error:
@@ -73,12 +95,16 @@ def _guarded(declared: Declaration, core: str, blocked: frozenset[str], manifest
         )
 
 
-def _package(declared: Declaration, core: str, blocked: frozenset[str], manifests: bool) -> PackageInfo:
+def _package(
+    declared: Declaration, core: str, blocked: frozenset[str], manifests: bool
+) -> PackageInfo:
     shared = _shared_problems(declared, core, blocked)
     manifest, manifest_problems = _manifest(declared) if manifests else (None, [])
     groups = {group: _offers(declared, group, shared) for group in GROUPS}
     tasks = [_described(TaskInfo, offer, manifest, "task") for offer in groups["neurogym.tasks"]]
-    wrappers = [_described(WrapperInfo, offer, manifest, "wrapper") for offer in groups["neurogym.wrappers"]]
+    wrappers = [
+        _described(WrapperInfo, offer, manifest, "wrapper") for offer in groups["neurogym.wrappers"]
+    ]
     specifier = core_specifier(declared.requires, names.CORE)
     return PackageInfo(
         distribution=declared.name,
@@ -111,8 +137,9 @@ def _shared_problems(declared: Declaration, core: str, blocked: frozenset[str]) 
     specifier = core_specifier(declared.requires, names.CORE)
     if specifier is not None and satisfies(core, specifier) is False:
         message = (
-            f"{declared.name} {declared.version} needs neurogym-core{specifier}, but {core} is installed. "
-            f"Use a core of that version, or remove the package: `{removal(declared.name)}`."
+            f"{declared.name} {declared.version} needs neurogym-core{specifier}, but {core} is"
+            " installed. Use a core of that version, or remove the package:"
+            f" `{removal(declared.name)}`."
         )
         found.append(Problem(level="fatal", code="incompatible", message=message))
     if is_blocked(declared.name, blocked):
@@ -127,10 +154,16 @@ def _core_warnings(declared: Declaration, core: str, specifier: str | None) -> l
     if specifier is None:
         said = "does not say which neurogym-core it needs; it is taken to fit"
     elif satisfies(core, specifier) is None:
-        said = f"asks for neurogym-core{names.clean(specifier)}, which is not understood; it is taken to fit"
+        said = (
+            f"asks for neurogym-core{names.clean(specifier)}, which is not understood; it is taken"
+            " to fit"
+        )
     else:
         return []
-    message = f'{declared.name} {said}. Its author should write `dependencies = ["neurogym-core>=1.0,<2"]`.'
+    message = (
+        f"{declared.name} {said}. Its author should write `dependencies ="
+        ' ["neurogym-core>=1.0,<2"]`.'
+    )
     return [Problem(level="warning", code="metadata", message=message)]
 
 
@@ -165,7 +198,9 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
     found = []
     if group in _FORMS and _FORMS[group][0].fullmatch(name) is None:
         claim = " A namespace is the package's own and cannot be written." if "/" in name else ""
-        message = f"{names.clean(name)!r} is no name for {group}; expected {_FORMS[group][1]}.{claim}"
+        message = (
+            f"{names.clean(name)!r} is no name for {group}; expected {_FORMS[group][1]}.{claim}"
+        )
         found.append(Problem(level="fatal", code="name", message=message))
     form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
     if form.fullmatch(value) is None:
@@ -174,7 +209,9 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
     return found
 
 
-def _described(kind: Callable[..., _OfferT], offer: Offer, manifest: Manifest | None, row_kind: str) -> _OfferT:
+def _described(
+    kind: Callable[..., _OfferT], offer: Offer, manifest: Manifest | None, row_kind: str
+) -> _OfferT:
     """The offer with its manifest row; a missing row in an otherwise good manifest is a warning."""
     row = manifest.row(row_kind, offer.name) if manifest is not None else None
     fields: dict[str, Any] = dict(offer.__dict__)
@@ -182,7 +219,9 @@ def _described(kind: Callable[..., _OfferT], offer: Offer, manifest: Manifest | 
         fields |= {key: getattr(row, key) for key in _FROM_ROW}
         fields["problems"] = (*offer.problems, *row.problems)
     elif manifest is not None and not manifest.problems:
-        message = f"has no row for it; expected [[{row_kind}]] with name = {names.clean(offer.name)!r}."
+        message = (
+            f"has no row for it; expected [[{row_kind}]] with name = {names.clean(offer.name)!r}."
+        )
         problem = Problem(level="warning", code="manifest", message=message, file=manifest.file)
         fields["problems"] = (*offer.problems, problem)
     return kind(**fields)
@@ -199,17 +238,25 @@ def _rows_without_entry(manifest: Manifest | None, groups: dict[str, list[Offer]
 
 
 def _row_problem(manifest: Manifest, row: Row) -> Problem:
-    message = f"the package has no such entry point in neurogym.{row.kind}s; nothing is offered under that name."
+    message = (
+        f"the package has no such entry point in neurogym.{row.kind}s; nothing is offered under"
+        " that name."
+    )
     where = f"[[{row.kind}]] {names.clean(row.name)!r}"
     return Problem(level="error", code="manifest", message=message, file=manifest.file, row=where)
 
 
 def _mark_twice(offers: list[_OfferT]) -> list[_OfferT]:
-    """The offers of one package; a name that is declared twice is an error of both, and neither is used."""
+    """The offers of one package; a name that is declared twice is an error of both, and neither is
+    used.
+    """
     seen = defaultdict(list)
     for offer in offers:
         seen[offer.name].append(offer.value)
-    return [_with_duplicate(offer, seen[offer.name]) if len(seen[offer.name]) > 1 else offer for offer in offers]
+    return [
+        _with_duplicate(offer, seen[offer.name]) if len(seen[offer.name]) > 1 else offer
+        for offer in offers
+    ]
 
 
 def _with_duplicate(offer: _OfferT, values: list[str]) -> _OfferT:
@@ -219,7 +266,9 @@ def _with_duplicate(offer: _OfferT, values: list[str]) -> _OfferT:
 
 
 def _mark_claimed_twice(packages: list[PackageInfo], kind: str) -> list[PackageInfo]:
-    """The packages; a command or trainer that several of them claim is an error of each, and none is used."""
+    """The packages; a command or trainer that several of them claim is an error of each, and none
+    is used.
+    """
     owners = defaultdict(list)
     for package in packages:
         for offer in getattr(package, kind):
@@ -228,7 +277,9 @@ def _mark_claimed_twice(packages: list[PackageInfo], kind: str) -> list[PackageI
     marked = []
     for package in packages:
         changed: dict[str, Any] = {
-            kind: tuple(_with_claim(offer, kind, owners[offer.name]) for offer in getattr(package, kind))
+            kind: tuple(
+                _with_claim(offer, kind, owners[offer.name]) for offer in getattr(package, kind)
+            )
         }
         marked.append(replace(package, **changed))
     return marked
@@ -239,10 +290,12 @@ def _with_claim(offer: Offer, kind: str, owners: list[str]) -> Offer:
         return offer
     ways = ", ".join(f"`{removal(owner)}`" for owner in dict.fromkeys(owners))
     message = (
-        f"The {kind.removesuffix('s')} {names.clean(offer.name)!r} is claimed by {listed(owners)}; none is used. "
-        f"Remove all but one: {ways}."
+        f"The {kind.removesuffix('s')} {names.clean(offer.name)!r} is claimed by {listed(owners)};"
+        f" none is used. Remove all but one: {ways}."
     )
-    return replace(offer, problems=(*offer.problems, Problem(level="fatal", code="duplicate", message=message)))
+    return replace(
+        offer, problems=(*offer.problems, Problem(level="fatal", code="duplicate", message=message))
+    )
 
 
 def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
@@ -250,16 +303,20 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
     values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
     problems = []
     if not values:
-        if any(point[0] in ("neurogym.tasks", "neurogym.wrappers") for point in declared.entry_points):
+        if any(
+            point[0] in ("neurogym.tasks", "neurogym.wrappers") for point in declared.entry_points
+        ):
             message = "the package has none, so a catalogue cannot say what is in it."
             problems.append(_manifest_problem(message, "warning"))
         return None, problems
     if len(values) > 1:
-        problems.append(_manifest_problem(f"{len(values)} are declared, expected one; only the first is read."))
+        problems.append(
+            _manifest_problem(f"{len(values)} are declared, expected one; only the first is read.")
+        )
     path = _locate(values[0], declared)
     if isinstance(path, Problem):
         return None, [*problems, path]
-    from .manifest import read_manifest  # not needed to know what is there
+    from neurogym_core.ecosystem.manifest import read_manifest  # not needed to know what is there
 
     manifest = read_manifest(path)
     return manifest, [*problems, *manifest.problems]
@@ -270,7 +327,8 @@ def _manifest_problem(message: str, level: Level = "error") -> Problem:
 
 
 def _locate(value: str, declared: Declaration) -> Path | Problem:
-    """Where a manifest is: where pip put the package, or else where `find_spec` of its top-level name says.
+    """Where a manifest is: where pip put the package, or else where `find_spec` of its top-level
+    name says.
 
     That imports nothing and knows editable installs; it takes several times as long.
     """
@@ -279,7 +337,9 @@ def _locate(value: str, declared: Declaration) -> Path | Problem:
 
     match = _MANIFEST_VALUE.fullmatch(value)
     if match is None:
-        return _manifest_problem(f"{names.clean(value)!r} says where nothing can be; expected `package:ngym.toml`.")
+        return _manifest_problem(
+            f"{names.clean(value)!r} says where nothing can be; expected `package:ngym.toml`."
+        )
     top, *inner = match.group(1).split(".")
     if declared.location and editable(declared) is None:
         beside = os.path.join(declared.location, top, *inner, match.group(2))
@@ -290,11 +350,16 @@ def _locate(value: str, declared: Declaration) -> Path | Problem:
     except (ImportError, ValueError, AttributeError):
         spec = None
     if spec is None:
-        message = f"the package {top!r} is not there, though its metadata is. Install it again, or remove it."
+        message = (
+            f"the package {top!r} is not there, though its metadata is. Install it again, or"
+            " remove it."
+        )
         return Problem(level="error", code="stale", message=message, file=match.group(2))
     for folder in spec.submodule_search_locations or ():
         path = Path(folder, *inner, match.group(2))
         if path.is_file():
             return path
-    message = f"is not in the package {match.group(1)!r}. Its author should include it in the wheel."
+    message = (
+        f"is not in the package {match.group(1)!r}. Its author should include it in the wheel."
+    )
     return Problem(level="error", code="manifest", message=message, file=match.group(2))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from .names import canonical
+from neurogym_core.ecosystem.names import canonical
 
 BLOCK = "NGYM_BLOCK"
 DISABLE = "NGYM_DISABLE_PLUGIN_AUTOLOAD"
@@ -25,4 +25,6 @@ def is_on(variable: str) -> bool:
 
 def blocked() -> frozenset[str]:
     """The canonical names that `NGYM_BLOCK` holds."""
-    return frozenset(canonical(part.strip()) for part in os.environ.get(BLOCK, "").split(",") if part.strip())
+    return frozenset(
+        canonical(part.strip()) for part in os.environ.get(BLOCK, "").split(",") if part.strip()
+    )

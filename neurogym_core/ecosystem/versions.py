@@ -1,16 +1,20 @@
-"""Is this version of the core what a package asks for? The little of version specifiers that this needs.
+"""Is this version of the core what a package asks for? The little of version specifiers that this
+needs.
 
-Only the release number counts (``1.2.0rc1`` is compared as ``1.2.0``), so that packages can be tried with a core that
-is about to be released.
-"""
+Only the release number counts (``1.2.0rc1`` is compared as ``1.2.0``), so that packages can be
+tried with a core that is about to be released."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*)?[a-z0-9.+!_-]*", re.IGNORECASE)
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;]*)(;.*)?", re.DOTALL)
+_CLAUSE = re.compile(
+    r"(~=|===|==|!=|<=|>=|<|>)\s*v?(\d+(?:\.\d+)*)(\.\*)?[a-z0-9.+!_-]*", re.IGNORECASE
+)
+_REQUIREMENT = re.compile(
+    r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;]*)(;.*)?", re.DOTALL
+)
 
 
 def release(version: str) -> tuple[int, ...]:
@@ -20,7 +24,9 @@ def release(version: str) -> tuple[int, ...]:
 
 
 def satisfies(version: str, specifier: str) -> bool | None:
-    """Whether a version meets a specifier such as ``>=1.0,<2``; None when the specifier is not understood."""
+    """Whether a version meets a specifier such as ``>=1.0,<2``; None when the specifier is not
+    understood.
+    """
     clauses = [clause.strip() for clause in specifier.split(",") if clause.strip()]
     parsed = [_CLAUSE.fullmatch(clause) for clause in clauses]
     if not release(version) or not all(parsed):
@@ -29,10 +35,11 @@ def satisfies(version: str, specifier: str) -> bool | None:
 
 
 def core_specifier(requirements: Iterable[str], name: str) -> str | None:
-    """The specifier that the requirements hold for the distribution `name`; None when none is about it.
+    """The specifier that the requirements hold for the distribution `name`; None when none is about
+    it.
 
-    A requirement that only an extra asks for is not the package's own. Several for the same name are joined.
-    """
+    A requirement that only an extra asks for is not the package's own. Several for the same name
+    are joined."""
     found = []
     for requirement in requirements:
         match = _REQUIREMENT.fullmatch(requirement)

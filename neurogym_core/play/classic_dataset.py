@@ -11,7 +11,16 @@ import numpy as np
 from gymnasium.spaces import Discrete
 
 from neurogym_core.errors import NotSupportedError
-from neurogym_core.play.dataset import SPLITS, Batch, Dataset, Placed, _any_seed, _known, _seed, _whole
+from neurogym_core.play.dataset import (
+    SPLITS,
+    Batch,
+    Dataset,
+    Placed,
+    _any_seed,
+    _known,
+    _seed,
+    _whole,
+)
 from neurogym_core.tasks.period_env import PeriodEnv, TrialWrapper
 from neurogym_core.trials.arrays import Array
 
@@ -22,20 +31,21 @@ class ClassicBatch(Batch):
     def score(self, outputs: Any) -> Any:
         """Not to be had: what an action is worth is known only while it is played."""
         raise NotSupportedError(
-            f"{type(self.task).__name__} is a classic env, whose answers are scored by its own _step; play it instead "
-            "(make), or write it as a Task."
+            f"{type(self.task).__name__} is a classic env, whose answers are scored by its own"
+            " _step; play it instead (make), or write it as a Task."
         )
 
 
 class ClassicDataset(Dataset):
     """What `Dataset` makes of classic envs; see there for the arguments.
 
-    Trials are laid out by `new_trial` alone: `inputs` are the env's `ob`, `targets` its `gt`; `_step` is never called.
-    Each row has a copy of the env with random numbers of its own, so that trials which depend on earlier ones follow
-    these.
+    Trials are laid out by `new_trial` alone: `inputs` are the env's `ob`, `targets` its `gt`;
+    `_step` is never called. Each row has a copy of the env with random numbers of its own, so that
+    trials which depend on earlier ones follow these.
 
     Raises:
-        NotSupportedError: `new_trial` lays out no observations or no targets, or `post_step` changes observations.
+        NotSupportedError: `new_trial` lays out no observations or no targets, or `post_step`
+            changes observations.
     """
 
     def __init__(
@@ -65,7 +75,9 @@ class ClassicDataset(Dataset):
         discrete = isinstance(space, Discrete)
         self.n_inputs: int = self.task.observation_space.shape[0]
         self.n_outputs = int(space.n) if discrete else space.shape[0]
-        self._units = np.eye(self.n_outputs, dtype=np.float32) if discrete and targets == "units" else None
+        self._units = (
+            np.eye(self.n_outputs, dtype=np.float32) if discrete and targets == "units" else None
+        )
         self._first = int(space.start) if discrete else 0
         self.restart()
 
@@ -74,18 +86,19 @@ class ClassicDataset(Dataset):
         while wrapper is not self.task:
             if type(wrapper).step is not TrialWrapper.step:
                 raise NotSupportedError(
-                    f"{type(wrapper).__name__} changes the steps of an env, which datasets do not take; leave it out "
-                    "of wrap=, or make it a TrialWrapper that changes trials."
+                    f"{type(wrapper).__name__} changes the steps of an env, which datasets do not"
+                    " take; leave it out of wrap=, or make it a TrialWrapper that changes trials."
                 )
             wrapper = wrapper.env  # type: ignore[attr-defined]
         if len(self.task.observation_space.shape or ()) != 1:
             raise NotSupportedError(
-                f"{name} has observations of shape {self.task.observation_space.shape}; datasets take vectors."
+                f"{name} has observations of shape {self.task.observation_space.shape}; datasets"
+                " take vectors."
             )
         if type(self.task).post_step is not PeriodEnv.post_step:  # type: ignore[attr-defined]
             raise NotSupportedError(
-                f"{name} makes its observations while it is played (post_step), so its trials cannot be laid out for a "
-                "dataset; train it with rewards (make)."
+                f"{name} makes its observations while it is played (post_step), so its trials"
+                " cannot be laid out for a dataset; train it with rewards (make)."
             )
         probe = copy.deepcopy(self._env)
         probe.reset(seed=0)
@@ -95,14 +108,16 @@ class ClassicDataset(Dataset):
         ):
             if not laid_out:
                 raise NotSupportedError(
-                    f"{name}.new_trial lays out no {what} ({how}), so there is nothing to train on; "
-                    "train with rewards (make)."
+                    f"{name}.new_trial lays out no {what} ({how}), so there is nothing to train on;"
+                    " train with rewards (make)."
                 )
 
     def restart(self) -> None:
         """Return to the seed: the same batches again."""
         key = () if self.split is None else (100 + SPLITS.index(self.split),)
-        seeds = np.random.SeedSequence(self.seed, spawn_key=key).generate_state(self.batch_size, np.uint64)
+        seeds = np.random.SeedSequence(self.seed, spawn_key=key).generate_state(
+            self.batch_size, np.uint64
+        )
         self._rows = [_Row(copy.deepcopy(self._env), int(seed >> 1)) for seed in seeds.tolist()]
 
     def __next__(self) -> Batch:
@@ -121,16 +136,24 @@ class ClassicDataset(Dataset):
         return self._batch([row.stretch(steps) for row in self._rows], steps)
 
     def _batch(self, rows: list[list[tuple[int, _Trial]]], steps: int) -> Batch:
-        """The batch of rows of trials, each with the step on which it begins (negative: before the batch)."""
+        """The batch of rows of trials, each with the step on which it begins (negative: before the
+        batch).
+        """
         shape = (len(rows), steps)
         inputs = np.zeros((*shape, self.n_inputs), np.float32)
-        targets = np.zeros((*shape, *self._encode(rows[0][0][1].gt).shape[1:]), self._encode(rows[0][0][1].gt).dtype)
+        targets = np.zeros(
+            (*shape, *self._encode(rows[0][0][1].gt).shape[1:]),
+            self._encode(rows[0][0][1].gt).dtype,
+        )
         weights, new_trial = np.zeros(shape, np.float32), np.zeros(shape, bool)
         for row, trials in enumerate(rows):
             for start, trial in trials:
                 here = slice(max(start, 0), min(start + len(trial.ob), steps))
                 there = slice(here.start - start, here.stop - start)
-                inputs[row, here], targets[row, here] = trial.ob[there], self._encode(trial.gt[there])
+                inputs[row, here], targets[row, here] = (
+                    trial.ob[there],
+                    self._encode(trial.gt[there]),
+                )
                 weights[row, here] = 1
                 if start >= 0:
                     new_trial[row, start] = True
@@ -194,7 +217,9 @@ def _placed(rows: list[list[tuple[int, _Trial]]]) -> Placed:
 
 
 def _joined(conditions: list[Mapping[str, Any]]) -> dict[str, Array]:
-    """Name -> (m, …); an array of objects where values differ in shape, or some trials lack them (None)."""
+    """Name -> (m, …); an array of objects where values differ in shape, or some trials lack them
+    (None).
+    """
     names = dict.fromkeys(name for trial in conditions for name in trial)
     return {str(name): _column([trial.get(name) for trial in conditions]) for name in names}
 

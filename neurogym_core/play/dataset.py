@@ -32,7 +32,6 @@ CHUNK_STEPS = 1 << 15
 """Small batches are rendered several at a time, about so many steps together."""
 
 
-
 @dataclass(frozen=True, eq=False)
 class Placed:
     """Trials and where they lie: which row (m,), first step there and last + 1 (m,)."""
@@ -42,14 +41,24 @@ class Placed:
     stop: Array
     conditions: Mapping[str, Array]
     trials: Callable[[Array], TrialBatch] | None = None
-    """The trials as a batch, given which of them are wanted; None where they were stepped through."""
+    """The trials as a batch, given which of them are wanted; None where they were stepped
+    through.
+    """
 
     def window(self, begin: int, steps: int) -> Placed:
-        """The trials that lie at least partly within `steps` steps from `begin` on, counted from there."""
+        """The trials that lie at least partly within `steps` steps from `begin` on, counted from
+        there.
+        """
         inside = np.flatnonzero((self.stop > begin) & (self.start < begin + steps))
         trials = None if self.trials is None else partial(_some_of, self.trials, inside)
         conditions = {name: values[inside] for name, values in self.conditions.items()}
-        return Placed(self.row[inside], self.start[inside] - begin, self.stop[inside] - begin, conditions, trials)
+        return Placed(
+            self.row[inside],
+            self.start[inside] - begin,
+            self.stop[inside] - begin,
+            conditions,
+            trials,
+        )
 
 
 def _some_of(trials: Callable[[Array], TrialBatch], inside: Array, which: Array) -> TrialBatch:
@@ -64,8 +73,8 @@ class Part:
         block: the block.
         rows: (m,) the trials' rows of it.
         steps: types, serial numbers and steps of these trials.
-        row, start: (m,) which row of the chunk each trial goes to, and the step there of its first one (negative: it
-            began before).
+        row, start: (m,) which row of the chunk each trial goes to, and the step there of its first
+            one (negative: it began before).
         order: (m,) its place among all trials of the chunk.
     """
 
@@ -122,7 +131,9 @@ class Chunk:
         def joined(values: list[Array]) -> Array:
             return np.concatenate(values)[back]
 
-        row, start = (joined([getattr(part, name) for part in self.parts]) for name in ("row", "start"))
+        row, start = (
+            joined([getattr(part, name) for part in self.parts]) for name in ("row", "start")
+        )
         stop = start + joined([part.types.steps[part.steps.kind] for part in self.parts])
         parts = [part.conditions() for part in self.parts]
         conditions = {name: joined([part[name] for part in parts]) for name in parts[0]}
@@ -149,15 +160,18 @@ class Chunk:
 
 
 class Batch:
-    """One supervised batch; B rows (streams or trials), T steps. The arrays are the caller's to keep.
+    """One supervised batch; B rows (streams or trials), T steps. The arrays are the caller's to
+    keep.
 
     Attributes:
         inputs: (B, T, obs) float32.
-        targets: (B, T) int64 action ids, (B, T, k) float32 for continuous actions, or (B, T, units) float32 bumps.
+        targets: (B, T) int64 action ids, (B, T, k) float32 for continuous actions, or (B, T, units)
+            float32 bumps.
         weights: (B, T) float32, 0 = masked.
         new_trial: (B, T) bool, the first step of a trial.
-        row, start, stop: (m,) which row each trial is in, its first step there and its last + 1; a trial that began in an
-            earlier batch has a negative start, one that goes on in the next has stop > T.
+        row, start, stop: (m,) which row each trial is in, its first step there and its last + 1; a
+            trial that began in an earlier batch has a negative start, one that goes on in the next
+            has stop > T.
         conditions: name -> (m, …) of these trials.
     """
 
@@ -165,7 +179,12 @@ class Batch:
         self, inputs: Singles, targets: Array, weights: Singles, new_trial: Bools, placed: Callable[[], Placed],
         dataset: Dataset,
     ) -> None:  # fmt: skip
-        self.inputs, self.targets, self.weights, self.new_trial = inputs, targets, weights, new_trial
+        self.inputs, self.targets, self.weights, self.new_trial = (
+            inputs,
+            targets,
+            weights,
+            new_trial,
+        )
         self._place = placed
         self.task, self.kind = dataset.task, dataset.targets
 
@@ -202,11 +221,14 @@ class Batch:
         return None if placed.trials is None else placed.trials(np.arange(len(placed.row)))
 
     def __getstate__(self) -> dict[str, Any]:
-        placed = self._placed  # noqa: F841 -- worked out now: what it is worked out from does not pickle
+        placed = self._placed  # noqa: F841
         return self.__dict__
 
     def __repr__(self) -> str:
-        return f"<Batch: inputs {self.inputs.shape}, targets {self.targets.shape}, {len(self.row)} trials>"
+        return (
+            f"<Batch: inputs {self.inputs.shape}, targets {self.targets.shape}, {len(self.row)}"
+            " trials>"
+        )
 
     @property
     def complete(self) -> Array:
@@ -215,20 +237,22 @@ class Batch:
         return whole
 
     def score(self, outputs: Any) -> TrialRecord:
-        """The trial record of a subject that gave these outputs; trials that are not wholly in the batch are left out.
+        """The trial record of a subject that gave these outputs; trials that are not wholly in the
+        batch are left out.
 
         Args:
-            outputs: action ids (B, T), or one output per action unit (B, T, units), of which the largest is chosen (with
-                ``targets="units"``: rest while the resting output is above 0.5, else what the others point to).
-                Continuous actions: (B, T, k) in [-1, 1].
+            outputs: action ids (B, T), or one output per action unit (B, T, units), of which the
+                largest is chosen (with ``targets="units"``: rest while the resting output is above
+                0.5, else what the others point to). Continuous actions: (B, T, k) in [-1, 1].
 
         Raises:
-            NotSupportedError: the task was stepped through, since what it shows depends on what the subject does.
+            NotSupportedError: the task was stepped through, since what it shows depends on what the
+                subject does.
         """
         if self._placed.trials is None:
             raise NotSupportedError(
-                f"{self.task.name} shows what depends on the subject's actions, so outputs cannot be scored afterwards; "
-                "play it instead: run(task, subject, n_trials=…)."
+                f"{self.task.name} shows what depends on the subject's actions, so outputs cannot"
+                " be scored afterwards; play it instead: run(task, subject, n_trials=…)."
             )
         actions = self._actions(np.asarray(outputs))
         which = np.flatnonzero(self.complete)
@@ -246,25 +270,31 @@ class Batch:
         shape = self.inputs.shape[:2]
         if actions.continuous:
             if outputs.shape != (*shape, actions.size):
-                raise InvalidValueError(f"score() was given outputs of shape {outputs.shape}; give {(*shape, actions.size)}, in [-1, 1].")
+                raise InvalidValueError(
+                    f"score() was given outputs of shape {outputs.shape}; give"
+                    f" {(*shape, actions.size)}, in [-1, 1]."
+                )
             return np.clip(outputs, -1, 1)
         if outputs.shape == shape and outputs.dtype.kind in "iu":
             if outputs.min() < 0 or outputs.max() >= actions.size:
                 raise InvalidValueError(
-                    f"score() was given action ids from {outputs.min()} to {outputs.max()}; {self.task.name} has those "
-                    f"from 0 to {actions.size - 1}."
+                    f"score() was given action ids from {outputs.min()} to {outputs.max()};"
+                    f" {self.task.name} has those from 0 to {actions.size - 1}."
                 )
             return outputs
         if outputs.shape != (*shape, actions.size):
             raise InvalidValueError(
-                f"score() was given outputs of shape {outputs.shape} and type {outputs.dtype}; give action ids of shape {shape}, "
-                f"or one output per action unit, {(*shape, actions.size)}."
+                f"score() was given outputs of shape {outputs.shape} and type {outputs.dtype}; give"
+                f" action ids of shape {shape}, or one output per action unit,"
+                f" {(*shape, actions.size)}."
             )
         return decode_units(self.task, outputs) if self.kind == "units" else outputs.argmax(axis=2)
 
 
 def decode_units(task: Task, outputs: Array) -> Array:
-    """Action ids that unit outputs (…, units) stand for: rest above 0.5, else the direction or unit pointed to."""
+    """Action ids that unit outputs (…, units) stand for: rest above 0.5, else the direction or unit
+    pointed to.
+    """
     actions = task.actions
     groups = [name for name in actions if name != actions.rest_name]
     rest = actions.rest
@@ -278,7 +308,9 @@ def decode_units(task: Task, outputs: Array) -> Array:
 
 
 def unit_targets(task: Task | Interface) -> Array:
-    """(actions, units) float32: what every action looks like on the output units: its encoder's bump, or one-hot."""
+    """(actions, units) float32: what every action looks like on the output units: its encoder's
+    bump, or one-hot.
+    """
     actions = task.actions
     table = np.eye(actions.size, dtype=np.float32)
     for name, encoder in actions.parts.items():
@@ -290,18 +322,19 @@ def unit_targets(task: Task | Interface) -> Array:
 class Dataset:
     """An endless iterable of supervised batches; ``next(dataset)`` or ``for batch in dataset``.
 
-    Supervised trials run every period they visit to its end; where the path depends on the subject it is the oracle's.
+    Supervised trials run every period they visit to its end; where the path depends on the subject
+    it is the oracle's.
 
     Args:
-        task: an id, a Task, a Task class, or ``"file.py:Class"``; also of a classic env (`PeriodEnv`), see
-            `ClassicDataset`.
+        task: an id, a Task, a Task class, or ``"file.py:Class"``; also of a classic env
+            (`PeriodEnv`), see `ClassicDataset`.
         batch_size: rows of a batch.
-        seq_len: None: every row is one whole trial, padded with weight 0; T: rows are continuous streams of back-to-back
-            trials, cut every T steps.
+        seq_len: None: every row is one whole trial, padded with weight 0; T: rows are continuous
+            streams of back-to-back trials, cut every T steps.
         seed: fixes everything; `restart` returns to it.
         split: None, "train" or "validation": disjoint streams of the same seed.
-        targets: "action" (ids; values for continuous actions), "units" (one output per action unit), or "best" (the
-            best-paid action, for tasks where nothing is right).
+        targets: "action" (ids; values for continuous actions), "units" (one output per action
+            unit), or "best" (the best-paid action, for tasks where nothing is right).
         wrap, params: as in `make_task`.
 
     Attributes:
@@ -332,21 +365,30 @@ class Dataset:
         self.seed = _any_seed() if seed is None else _seed(seed)
         self.n_inputs = self.task.channels.size
         self.n_outputs = self.task.actions.size
-        self._units = unit_targets(self.task) if targets == "units" and not self.task.actions.continuous else None
+        self._units = (
+            unit_targets(self.task)
+            if targets == "units" and not self.task.actions.continuous
+            else None
+        )
         self.restart()
 
     def _check_supervised(self) -> None:
         if not self.task.supervised and self.targets != "best":
             raise NotSupportedError(
-                f"In {self.task.name} nothing is right or wrong, so there are no targets to train on. Use targets='best' for the "
-                "best-paid action, or train with rewards (make, make_vec)."
+                f"In {self.task.name} nothing is right or wrong, so there are no targets to train"
+                " on. Use targets='best' for the best-paid action, or train with rewards (make,"
+                " make_vec)."
             )
 
     def restart(self) -> None:
         """Return to the seed: the same batches again."""
-        sequence = np.random.SeedSequence(self.seed, spawn_key=() if self.split is None else (100 + SPLITS.index(self.split),))
+        sequence = np.random.SeedSequence(
+            self.seed, spawn_key=() if self.split is None else (100 + SPLITS.index(self.split),)
+        )
         stepped = hooked(self.task) or self.task.reads_outcomes
-        self._source: _Stepped | _Streams = _Stepped(self, sequence) if stepped else _Streams(self, sequence)
+        self._source: _Stepped | _Streams = (
+            _Stepped(self, sequence) if stepped else _Streams(self, sequence)
+        )
 
     def __iter__(self) -> Iterator[Batch]:
         while True:
@@ -361,7 +403,8 @@ class Dataset:
         return not isinstance(self._source, _Stepped)
 
     def next_chunk(self) -> Chunk:
-        """What comes next, not rendered: one batch of whole trials, or a run of `seq_len` steps several times over.
+        """What comes next, not rendered: one batch of whole trials, or a run of `seq_len` steps
+            several times over.
 
         It takes the trials that ``next(dataset)`` would have had.
 
@@ -370,13 +413,16 @@ class Dataset:
         """
         if isinstance(self._source, _Stepped):
             raise NotSupportedError(
-                f"{self.task.name} is stepped through, since what comes depends on what is done: it has no table ahead. "
-                "Use next(dataset)."
+                f"{self.task.name} is stepped through, since what comes depends on what is done: it"
+                " has no table ahead. Use next(dataset)."
             )
         return self._source.next_chunk()
 
     def __repr__(self) -> str:
-        return f"Dataset({self.task!r}, batch_size={self.batch_size}, seq_len={self.seq_len}, seed={self.seed}, split={self.split!r})"
+        return (
+            f"Dataset({self.task!r}, batch_size={self.batch_size}, seq_len={self.seq_len},"
+            f" seed={self.seed}, split={self.split!r})"
+        )
 
     def encode(self, targets: Array) -> Array:
         """Targets as they are wanted: ids, units, or [-1, 1]."""
@@ -386,20 +432,29 @@ class Dataset:
 
 
 class _Streams:
-    """Trials back to back in every row, cut every so many steps; or one whole trial in every row."""
+    """Trials back to back in every row, cut every so many steps; or one whole trial in every
+    row.
+    """
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         self.dataset, n = dataset, dataset.batch_size
         self.dealer = Dealer(dataset.task, n, sequence)
         self.batches = max(CHUNK_STEPS // (n * dataset.seq_len), 1) if dataset.seq_len else 1
         self._served = self.batches
-        # Trials are numbered through all blocks; where they depend on those before them, trial r + k n is row r's.
+        # Trials are numbered through all blocks; where they depend on those before them, trial r +
+        # k n is row r's.
         self._own = stateful(dataset.task)
         self._blocks: list[tuple[int, Block]] = []  # each with the number of its first trial
         self._lengths: Wholes = np.zeros(0, np.int64)  # steps of the trials of these blocks
-        self._first = self._least = 0  # number of the first of them, and of the first that the chunk needs
-        self._next = np.arange(n)  # number of the coming trial of every row; of all rows, if they are shared
-        self._unfinished = np.zeros(n, np.int64)  # number of the trial that every row is in the middle of
+        self._first = self._least = (
+            0  # number of the first of them, and of the first that the chunk needs
+        )
+        self._next = np.arange(
+            n
+        )  # number of the coming trial of every row; of all rows, if they are shared
+        self._unfinished = np.zeros(
+            n, np.int64
+        )  # number of the trial that every row is in the middle of
         self._done = np.zeros(n, np.int64)  # steps of it that were in earlier chunks
 
     def next_batch(self) -> Batch:
@@ -414,7 +469,9 @@ class _Streams:
             self._served = 0
         begin = self._served * steps
         self._served += 1
-        inputs, targets, weights, new_trial = (array[:, begin : begin + steps].copy() for array in self._arrays)
+        inputs, targets, weights, new_trial = (
+            array[:, begin : begin + steps].copy() for array in self._arrays
+        )
         placed = partial(_windowed, self._placed, begin, steps)
         return Batch(inputs, targets, weights, new_trial, placed, self.dataset)
 
@@ -472,7 +529,9 @@ class _Streams:
 
     def _extend(self) -> None:
         """Draw another block, and forget those that this chunk does not need any more."""
-        needed = [(first, block) for first, block in self._blocks if first + len(block) > self._least]
+        needed = [
+            (first, block) for first, block in self._blocks if first + len(block) > self._least
+        ]
         stays = needed[0][0] if needed else self._first + len(self._lengths)
         block = self.dealer.block()
         kept = self._lengths[stays - self._first :]
@@ -480,14 +539,18 @@ class _Streams:
         self._lengths = np.concatenate([kept, block.types.steps[block.kind]])
         self._first = stays
 
-    def _parts(self, number: Wholes, row: Wholes, skip: Wholes, played: Wholes, start: Wholes) -> Iterator[Part]:
+    def _parts(
+        self, number: Wholes, row: Wholes, skip: Wholes, played: Wholes, start: Wholes
+    ) -> Iterator[Part]:
         for first, block in self._blocks:
             here = np.flatnonzero((number >= first) & (number < first + len(block)))
             if not len(here):
                 continue
             which = number[here] - first
             kind = block.kind[which]
-            steps = Steps(kind, block.first_serial + which, block.types.path[kind], skip[here], played[here])
+            steps = Steps(
+                kind, block.first_serial + which, block.types.path[kind], skip[here], played[here]
+            )
             yield Part(block, which, steps, row[here], start[here], here)
 
 
@@ -496,7 +559,9 @@ def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
 
 
 class _Stepped:
-    """Tasks that depend on actions: played by the oracle, which answers at the end of every window."""
+    """Tasks that depend on actions: played by the oracle, which answers at the end of every
+    window.
+    """
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         self.dataset = dataset
@@ -515,17 +580,23 @@ class _Stepped:
             columns.append(self._step(on, len(columns), trials))
             if limit is None:
                 on &= self._lasted > 0
-        inputs, targets, weights, new_trial = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
+        inputs, targets, weights, new_trial = (
+            np.stack(values, axis=1) for values in zip(*columns, strict=True)
+        )
         under_way = dict(self.stepper.conditions)
         for env in np.flatnonzero(self._lasted > 0).tolist():  # their end is not known yet
-            trials.append((env, len(columns) - self._lasted[env], len(columns) + 1, _row_of(under_way, env)))
+            trials.append(
+                (env, len(columns) - self._lasted[env], len(columns) + 1, _row_of(under_way, env))
+            )
         row, start, stop, conditions = zip(*trials, strict=True)
         joined = {name: np.stack([one[name] for one in conditions]) for name in conditions[0]}
         placed = partial(Placed, np.array(row), np.array(start), np.array(stop), joined)
         return Batch(inputs, targets, weights.astype(np.float32), new_trial, placed, self.dataset)
 
     def _step(self, on: Array, step: int, trials: list[Any]) -> tuple[Array, ...]:
-        """Play a step in the rows that are `on`: inputs, targets, weights and first steps of all rows."""
+        """Play a step in the rows that are `on`: inputs, targets, weights and first steps of all
+        rows.
+        """
         stepper = self.stepper
         target = stepper.targets()
         shown = target if stepper.task.actions.continuous else self.dataset.encode(target)
@@ -566,13 +637,17 @@ def _any_seed() -> int:
 
 def _seed(seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidValueError(f"Dataset() was given seed={seed!r}; it needs a whole number, 0 or more, or None.")
+        raise InvalidValueError(
+            f"Dataset() was given seed={seed!r}; it needs a whole number, 0 or more, or None."
+        )
     return int(seed)
 
 
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InvalidValueError(f"Dataset was given {name}={value!r}; it needs a whole number, at least 1.")
+        raise InvalidValueError(
+            f"Dataset was given {name}={value!r}; it needs a whole number, at least 1."
+        )
     return int(value)
 
 

@@ -23,9 +23,10 @@ from neurogym_core.trials.arrays import Array
 class TaskEnv(gymnasium.Env[Array, Any]):
     """One subject playing one task, trial after trial.
 
-    ``step(action)`` scores the action against the observation it was chosen on and returns the next one. `info`: `gt`
-    (target of the step scored), `period`, `new_trial`; when a trial ended also `trial` (its record, as a dict) and
-    `performance`. `target`, `trial` and `period` belong to the current observation.
+    ``step(action)`` scores the action against the observation it was chosen on and returns the next
+    one. `info`: `gt` (target of the step scored), `period`, `new_trial`; when a trial ended also
+    `trial` (its record, as a dict) and `performance`. `target`, `trial` and `period` belong to the
+    current observation.
 
     Args:
         task: the task.
@@ -35,9 +36,13 @@ class TaskEnv(gymnasium.Env[Array, Any]):
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
 
-    def __init__(self, task: Task, *, render_mode: str | None = None, seed: int | None = None) -> None:
+    def __init__(
+        self, task: Task, *, render_mode: str | None = None, seed: int | None = None
+    ) -> None:
         if render_mode not in (None, "rgb_array"):
-            raise InvalidValueError(f"render_mode={render_mode!r} was given; give None or 'rgb_array'.")
+            raise InvalidValueError(
+                f"render_mode={render_mode!r} was given; give None or 'rgb_array'."
+            )
         self.task = task
         self.render_mode = render_mode
         self.observation_space = observation_space(task)
@@ -50,7 +55,9 @@ class TaskEnv(gymnasium.Env[Array, Any]):
         self._bind()
 
     def _bind(self) -> None:
-        """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every step."""
+        """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every
+        step.
+        """
         if not self._hooked and self._trace is None and type(self).step is TaskEnv.step:
             self.step = self.stepper.kernel.step  # type: ignore[method-assign]
 
@@ -61,7 +68,8 @@ class TaskEnv(gymnasium.Env[Array, Any]):
 
         Args:
             seed: fixes everything that follows.
-            options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming session.
+            options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming
+                session.
         """
         super().reset(seed=seed)
         observation = self.stepper.reset(seed, read_options(options))[0]
@@ -99,7 +107,13 @@ class TaskEnv(gymnasium.Env[Array, Any]):
             info["trial"] = TrialInfo.of(moved.finished)
             info["performance"] = moved.performance.item(0)
         over = moved.over.item(0)
-        return stepper.observations()[0], moved.reward.item(0), over and self._once, over and not self._once, info
+        return (
+            stepper.observations()[0],
+            moved.reward.item(0),
+            over and self._once,
+            over and not self._once,
+            info,
+        )
 
     def render(self) -> Array | None:
         """The figure of the trial so far, (height, width, 3) uint8; needs matplotlib."""

@@ -21,9 +21,9 @@
     name = "core/ReactionTime"
     urgency = -0.01
 
-A task in a file of one's own, ``task = "my_task.py:MyTask"``, is looked for beside the experiment's file, and is only run
-where somebody says that it may be (`trust`). A table ``[train]`` is for those who train (`ngym train`).
-"""
+A task in a file of one's own, ``task = "my_task.py:MyTask"``, is looked for beside the experiment's
+file, and is only run where somebody says that it may be (`trust`). A table ``[train]`` is for those
+who train (`ngym train`)."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neurogym_core._files import replacing
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, NeurogymError, NotSupportedError, unknown
+from neurogym_core.files import replacing
 
 if TYPE_CHECKING:
     import gymnasium
@@ -70,7 +70,8 @@ class Experiment:
     Attributes:
         task: whole id, or "file.py:Class".
         parameters, timing, rewards, conditions: settings of the task that are not its defaults.
-        imposed: conditions of all trials, as `reset` takes them: values, or lists that are taken in turn.
+        imposed: conditions of all trials, as `reset` takes them: values, or lists that are taken in
+            turn.
         wrap: (name, settings) of wrappers of tasks and envs, innermost first; names are whole ids.
         seed: of the stream of trials.
         trials, steps: how much is played; one of them, or neither.
@@ -101,8 +102,13 @@ class Experiment:
         from neurogym_core.play.make import resolve
 
         found = resolve(self.source)
-        parameters = {name: _read(value, getattr(found, name, None)) for name, value in self.parameters.items()}
-        overrides = {name: dict(getattr(self, name)) for name in SECTIONS[1:] if getattr(self, name)}
+        parameters = {
+            name: _read(value, getattr(found, name, None))
+            for name, value in self.parameters.items()
+        }
+        overrides = {
+            name: dict(getattr(self, name)) for name in SECTIONS[1:] if getattr(self, name)
+        }
         return {**parameters, **overrides}
 
     @property
@@ -111,7 +117,9 @@ class Experiment:
         return self._beside(self.task)
 
     def _beside(self, name: str) -> str:
-        return str(self.folder / name) if is_file_reference(name) and self.folder is not None else name
+        return (
+            str(self.folder / name) if is_file_reference(name) and self.folder is not None else name
+        )
 
     @property
     def wrappers(self) -> list[tuple[str, dict[str, Any]]]:
@@ -121,7 +129,9 @@ class Experiment:
         made = []
         for name, settings in self.wrap:
             wrapper = load_wrapper(name)
-            read = {key: _read(value, getattr(wrapper, key, None)) for key, value in settings.items()}
+            read = {
+                key: _read(value, getattr(wrapper, key, None)) for key, value in settings.items()
+            }
             made.append((name, _with_tasks(read, self._beside)))
         return made
 
@@ -136,13 +146,20 @@ class Experiment:
         """The env, as `neurogym_core.make` makes it; `options` are those of `make`."""
         from neurogym_core.play.make import make
 
-        return make(self.source, wrap=self.wrappers, **{"seed": self.seed, **self.settings, **options})
+        return make(
+            self.source, wrap=self.wrappers, **{"seed": self.seed, **self.settings, **options}
+        )
 
     def make_vec(self, num_envs: int = 1, **options: Any) -> TaskVectorEnv:
         """The vector env, as `neurogym_core.make_vec` makes it."""
         from neurogym_core.play.make import make_vec
 
-        return make_vec(self.source, num_envs, wrap=self.wrappers, **{"seed": self.seed, **self.settings, **options})
+        return make_vec(
+            self.source,
+            num_envs,
+            wrap=self.wrappers,
+            **{"seed": self.seed, **self.settings, **options},
+        )
 
     def dataset(self, batch_size: int = 16, seq_len: int | None = None, **options: Any) -> Dataset:
         """Supervised batches of the task with its task wrappers."""
@@ -211,11 +228,17 @@ class Experiment:
 
         own = {one.name for one in fields(cls)} - {"task", "wrap"}
         kept = {name: value for name, value in settings.items() if name in own}
-        parameters = plain_settings({name: value for name, value in settings.items() if name not in own})
+        parameters = plain_settings(
+            {name: value for name, value in settings.items() if name not in own}
+        )
         kept["parameters"] = {**kept.get("parameters", {}), **parameters}
         for name in (*SECTIONS, "imposed"):
             kept[name] = plain_settings(kept.get(name) or {})
-        return cls(task=_whole_id(task), wrap=tuple(_named_wrapper(item) for item in _as_list(wrap)), **kept)
+        return cls(
+            task=_whole_id(task),
+            wrap=tuple(_named_wrapper(item) for item in _as_list(wrap)),
+            **kept,
+        )
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> Experiment:
@@ -233,7 +256,9 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> Experiment:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidValueError(f"{path.name} is no text in UTF-8: {error}. Save it as UTF-8.") from error
+        raise InvalidValueError(
+            f"{path.name} is no text in UTF-8: {error}. Save it as UTF-8."
+        ) from error
     return replace(_Reader(text, path.name, trust, path.parent).read(), folder=path.parent)
 
 
@@ -247,7 +272,8 @@ class _Reader:
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"line (\d+)", str(error))
             raise self.wrong(
-                int(line.group(1)) if line else None, f"this is not TOML: {error}. Correct it there."
+                int(line.group(1)) if line else None,
+                f"this is not TOML: {error}. Correct it there.",
             ) from error
         self.lines = dict(_lines_of(text))
 
@@ -268,8 +294,13 @@ class _Reader:
         wrap = tuple(self._wrapper(k, table) for k, table in enumerate(self.said.get("wrap", [])))
         seed, trials, steps = (self._number(name) for name in ("seed", "trials", "steps"))
         if trials is not None and steps is not None:
-            raise self.wrong(self.at("steps"), "trials and steps are both given. Expected one of them. Leave one out.")
-        sections: dict[str, Any] = {name: self._table(name) for name in (*SECTIONS, "imposed", "train")}
+            raise self.wrong(
+                self.at("steps"),
+                "trials and steps are both given. Expected one of them. Leave one out.",
+            )
+        sections: dict[str, Any] = {
+            name: self._table(name) for name in (*SECTIONS, "imposed", "train")
+        }
         found = Experiment(
             task=self.said["task"], wrap=wrap, subject=self._subject(), folder=self.folder,
             seed=seed, trials=trials, steps=steps, **sections,
@@ -278,13 +309,25 @@ class _Reader:
         return found
 
     def _check_keys(self) -> None:
-        known = ("schema", "task", "seed", "trials", "steps", "subject", *SECTIONS, "imposed", "wrap", "train")
+        known = (
+            "schema",
+            "task",
+            "seed",
+            "trials",
+            "steps",
+            "subject",
+            *SECTIONS,
+            "imposed",
+            "wrap",
+            "train",
+        )
         for name in self.said:
             if name not in known:
                 raise self.wrong(self.at(name), str(unknown("key", name, known)))
         if self.said.get("schema", SCHEMA) != SCHEMA:
             raise self.wrong(
-                self.at("schema"), f"schema is {self.said['schema']!r}; this core reads {SCHEMA}. Use a newer core."
+                self.at("schema"),
+                f"schema is {self.said['schema']!r}; this core reads {SCHEMA}. Use a newer core.",
             )
         if "task" not in self.said:
             raise self.wrong(None, 'it names no task; give task = "namespace/Name-v0".')
@@ -292,19 +335,23 @@ class _Reader:
     def _check_task(self) -> None:
         self._check_task_name(self.said["task"], self.at("task"))
         if not isinstance(self.said.get("wrap", []), list):
-            raise self.wrong(self.at("wrap"), "wrap is no list of tables; write each wrapper under [[wrap]].")
+            raise self.wrong(
+                self.at("wrap"), "wrap is no list of tables; write each wrapper under [[wrap]]."
+            )
 
     def _check_task_name(self, name: Any, line: int | None) -> None:
         if isinstance(name, str) and is_file_reference(name):
             if not self.trust:
                 raise self.wrong(
                     line,
-                    f"the task {name!r} is code in a file, which would be run. Read it, then give --trust (in Python: "
-                    "trust=True).",
+                    f"the task {name!r} is code in a file, which would be run. Read it, then give"
+                    " --trust (in Python: trust=True).",
                 )
         elif not isinstance(name, str) or not _TASK_ID.fullmatch(name):
             raise self.wrong(
-                line, f"the task {name!r} is no whole id; expected namespace/Name-v0. {self._full_id(name)}"
+                line,
+                f"the task {name!r} is no whole id; expected namespace/Name-v0."
+                f" {self._full_id(name)}",
             )
 
     @staticmethod
@@ -323,7 +370,8 @@ class _Reader:
         if not isinstance(name, str) or not _WRAPPER_ID.fullmatch(name):
             raise self.wrong(
                 self.at("wrap", k, "name"),
-                f'the wrapper {name!r} is no whole id; expected a name such as "core/ReactionTime".',
+                f"the wrapper {name!r} is no whole id; expected a name such as"
+                ' "core/ReactionTime".',
             )
         settings = {key: value for key, value in table.items() if key != "name"}
         for key, value in settings.items():
@@ -333,14 +381,20 @@ class _Reader:
 
     def _number(self, name: str) -> int | None:
         value, least = self.said.get(name), 0 if name == "seed" else 1
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-            raise self.wrong(self.at(name), f"{name} is {value!r}; expected a whole number, at least {least}.")
+        if value is not None and (
+            isinstance(value, bool) or not isinstance(value, int) or value < least
+        ):
+            raise self.wrong(
+                self.at(name), f"{name} is {value!r}; expected a whole number, at least {least}."
+            )
         return value
 
     def _subject(self) -> str | None:
         value = self.said.get("subject")
         if value is not None and not isinstance(value, str):
-            raise self.wrong(self.at("subject"), f'subject is {value!r}; expected a name such as "oracle".')
+            raise self.wrong(
+                self.at("subject"), f'subject is {value!r}; expected a name such as "oracle".'
+            )
         return value
 
     def _table(self, name: str) -> dict[str, Any]:
@@ -360,24 +414,40 @@ class _Reader:
         if not is_task(resolve(found.source)):
             return
         given: dict[Keys, Any] = {
-            (section, key): value for section in SECTIONS for key, value in getattr(found, section).items()
+            (section, key): value
+            for section in SECTIONS
+            for key, value in getattr(found, section).items()
         }
         self._tried(lambda: make_task(found.source, **found.settings), ("task",), given)
         for k, (name, settings) in enumerate(found.wrap):
             given = {("wrap", k, key): value for key, value in settings.items()}
             self._tried(partial(_check_env_wrapper, name, settings), ("wrap", k, "name"), given)
-            self._tried(replace(found, wrap=found.wrap[: k + 1]).make_task, ("wrap", k, "name"), given)
+            self._tried(
+                replace(found, wrap=found.wrap[: k + 1]).make_task, ("wrap", k, "name"), given
+            )
         given = {("imposed", key): value for key, value in found.imposed.items()}
-        self._tried(lambda: Dealer(found.make_task(), 1, 0).impose(found.imposed), ("imposed",), given)
+        self._tried(
+            lambda: Dealer(found.make_task(), 1, 0).impose(found.imposed), ("imposed",), given
+        )
 
     def _tried(self, make: Callable[[], Any], fallback: Keys, given: Mapping[Keys, Any]) -> None:
-        """Make something; a failure is told with the line of the key that it is about, by its name or its value."""
+        """Make something; a failure is told with the line of the key that it is about, by its name
+        or its value.
+        """
         try:
             make()
         except NeurogymError as error:
             says = str(error)
-            named = [path for path in given if re.search(rf"'{re.escape(path[-1])}'|\b{re.escape(path[-1])}=", says)]
-            valued = [path for path, value in given.items() if any(repr(text) in says for text in _texts(value))]
+            named = [
+                path
+                for path in given
+                if re.search(rf"'{re.escape(path[-1])}'|\b{re.escape(path[-1])}=", says)
+            ]
+            valued = [
+                path
+                for path, value in given.items()
+                if any(repr(text) in says for text in _texts(value))
+            ]
             about = (*named, *valued, fallback)[0]
             raise self.wrong(self.at(*about), says) from error
 
@@ -395,7 +465,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _check_env_wrapper(name: str, settings: Mapping[str, Any]) -> None:
-    """Raise for settings that a wrapper of envs does not take; one of tasks says so itself when it is made."""
+    """Raise for settings that a wrapper of envs does not take; one of tasks says so itself when it
+    is made.
+    """
     from neurogym_core.ecosystem.discovery import load_wrapper
     from neurogym_core.play.make import _wraps_tasks
 
@@ -417,14 +489,20 @@ _QUOTED = re.compile(r"'''.*?'''|\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'[^']*'|#.
 
 
 def _lines_of(text: str) -> Iterator[tuple[Keys, int]]:
-    """Where every key of a TOML text is written: path -> line, from 1. Keys of inline tables are left out."""
+    """Where every key of a TOML text is written: path -> line, from 1. Keys of inline tables are
+    left out.
+    """
     table: Keys = ()
     counts: dict[str, int] = {}
     depth = 0
     for number, line in enumerate(text.splitlines(), 1):
         if depth == 0 and (header := _HEADER.match(line)):
             name = header.group(2).strip("\"'")
-            table = (name, counts.setdefault(name, 0)) if header.group(1) == "[[" else tuple(name.split("."))
+            table = (
+                (name, counts.setdefault(name, 0))
+                if header.group(1) == "[["
+                else tuple(name.split("."))
+            )
             if header.group(1) == "[[":
                 counts[name] += 1
             yield table, number
@@ -432,7 +510,9 @@ def _lines_of(text: str) -> Iterator[tuple[Keys, int]]:
         if depth == 0 and (key := _KEY.match(line)):
             yield (*table, key.group(1).strip("\"'")), number
         bare = _QUOTED.sub("", line)
-        depth = max(depth + sum(bare.count(one) for one in "[{") - sum(bare.count(one) for one in "]}"), 0)
+        depth = max(
+            depth + sum(bare.count(one) for one in "[{") - sum(bare.count(one) for one in "]}"), 0
+        )
 
 
 # ---- values ---------------------------------------------------------------------------------------------------------
@@ -453,18 +533,28 @@ def written(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else "nan" if value != value else "inf" if value > 0 else "-inf"
+        return (
+            repr(value)
+            if math.isfinite(value)
+            else "nan"
+            if value != value
+            else "inf"
+            if value > 0
+            else "-inf"
+        )
     if isinstance(value, str | os.PathLike):
         return _text(str(value))
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(name)} = {written(item)}" for name, item in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{_key(name)} = {written(item)}" for name, item in value.items()) + "}"
+        )
     if isinstance(value, list | tuple):
         return f"[{', '.join(written(item) for item in value)}]"
     if hasattr(value, "tolist"):
         return written(value.tolist())
     raise NotSupportedError(
-        f"{value!r} cannot be written into an experiment's file; numbers, texts, lists and mappings can. Name tasks by "
-        "their ids."
+        f"{value!r} cannot be written into an experiment's file; numbers, texts, lists and mappings"
+        " can. Name tasks by their ids."
     )
 
 
@@ -491,7 +581,8 @@ def _whole_id(task: Any) -> str:
 
     if not isinstance(task, str):
         raise NotSupportedError(
-            f"{task!r} has no id; an experiment names its task by the id of an installed one, or by its file. Give that."
+            f"{task!r} has no id; an experiment names its task by the id of an installed one, or by"
+            " its file. Give that."
         )
     return task if is_file_reference(task) else task_id(task)
 
@@ -508,16 +599,23 @@ def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
         name = next((one.id for one in installed().wrappers if one.value == value), "")
         if not name:
             raise NotSupportedError(
-                f"{wrapper!r} is no installed wrapper, so an experiment's file could not name it. Install it."
+                f"{wrapper!r} is no installed wrapper, so an experiment's file could not name it."
+                " Install it."
             )
     return name, _with_tasks(plain_settings(settings), _whole_id)
 
 
-def _with_tasks(value: Any, change: Callable[[str], Any], key: str = "", inside: bool = False) -> Any:
+def _with_tasks(
+    value: Any, change: Callable[[str], Any], key: str = "", inside: bool = False
+) -> Any:
     """A wrapper's settings with every name of a task in them changed."""
     if isinstance(value, str):
         return change(value) if key in TASK_KEYS or (inside and key == "task") else value
     if isinstance(value, Mapping):
         inside = inside or key in TASK_KEYS
         return {name: _with_tasks(item, change, name, inside) for name, item in value.items()}
-    return [_with_tasks(item, change, key, inside) for item in value] if isinstance(value, list | tuple) else value
+    return (
+        [_with_tasks(item, change, key, inside) for item in value]
+        if isinstance(value, list | tuple)
+        else value
+    )

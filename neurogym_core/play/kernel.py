@@ -388,7 +388,10 @@ class PlainKernel:
                 outcome = CORRECT if distance <= rules.tolerance[terms] + 1e-9 else ERROR
                 rules.log_slot_choice[at] = 0
                 rules.log.values[place.row, k] = given.values[env]  # type: ignore[union-attr, index]
-            rules.log_slot_outcome[at], rules.log_slot_score[at] = outcome, float(outcome == CORRECT)
+            rules.log_slot_outcome[at], rules.log_slot_score[at] = (
+                outcome,
+                float(outcome == CORRECT),
+            )
         return reward
 
     def _landing(self, place: Place, segment: int) -> int:

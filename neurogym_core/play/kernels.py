@@ -41,10 +41,13 @@ class Kernel(Protocol):
     last_reward: Floats
     current: int
 
-    def __init__(
-        self, n: int, key: int, names: npt.NDArray[np.str_], per_session: int, next_step: bool,
-        deal: Callable[[list[int]], None], check: Callable[[Any], int],
-        check_all: Callable[[Any], Ints], /,
+    def __init__(self, n: int, key: int, names: npt.NDArray[
+        np.str_
+    ], per_session: int, next_step: bool, deal: Callable[[list[int]], None], check: Callable[
+        [Any], int
+    ], check_all: Callable[
+        [Any], Ints
+    ], /,
     ) -> None: ...  # fmt: skip
 
     def attach(self, index: int, block: Block | None, /) -> None: ...
@@ -75,9 +78,7 @@ class Kernel(Protocol):
 class Fill(Protocol):
     """The signature of `render.fill`, which says what it does."""
 
-    def __call__(
-        self, shown: Shown, steps: Steps, offset: Wholes, key: int, inputs: Singles, targets: Array,
-        weights: Singles, real: Bools | None, /,
+    def __call__(self, shown: Shown, steps: Steps, offset: Wholes, key: int, inputs: Singles, targets: Array, weights: Singles, real: Bools | None, /,
     ) -> None: ...  # fmt: skip
 
 
@@ -95,7 +96,10 @@ class Loaded(NamedTuple):
     def __str__(self) -> str:
         """One line: which kernel plays, why, and what is slower."""
         line = f"The {self.name} kernel plays: {self.reason}."
-        slower = f" Results are the same; steps of envs and the rendering of datasets are slower. {HOW_TO_BUILD}."
+        slower = (
+            " Results are the same; steps of envs and the rendering of datasets are slower."
+            f" {HOW_TO_BUILD}."
+        )
         return line if self.module else line + slower
 
 

@@ -11,7 +11,9 @@ import gymnasium
 class Listening(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Calls every listener with the env and the record of each trial that ended."""
 
-    def __init__(self, env: gymnasium.Env[Any, Any], listeners: Sequence[Callable[..., Any]]) -> None:
+    def __init__(
+        self, env: gymnasium.Env[Any, Any], listeners: Sequence[Callable[..., Any]]
+    ) -> None:
         super().__init__(env)
         self._listeners = tuple(listeners)
 

@@ -29,33 +29,44 @@ def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any
     """A task, with parameters set and task wrappers applied.
 
     Args:
-        task: an id (``"perceptual/PerceptualDecisionMaking-v0"``, or the bare name while it is unique), a Task class, a
-            Task, or ``"file.py:Class"``.
+        task: an id (``"perceptual/PerceptualDecisionMaking-v0"``, or the bare name while it is
+            unique), a Task class, a Task, or ``"file.py:Class"``.
         wrap: task wrappers, innermost first.
         params: the task's parameters, and `timing`, `rewards`, `conditions`.
 
     Raises:
-        UnknownTaskError, AmbiguousTaskError, BrokenTaskError, IncompatibleTaskError: the task cannot be had.
+        UnknownTaskError, AmbiguousTaskError, BrokenTaskError, IncompatibleTaskError: the task
+        cannot be had.
         UnknownNameError, InvalidValueError: parameters it does not take.
         NotSupportedError: an env wrapper among the wrappers, or something that is no `Task`.
     """
     made, env_wrappers = _make_with(task, wrap, params)
     if env_wrappers:
         names = [getattr(wrapper, "__name__", repr(wrapper)) for wrapper, _ in env_wrappers]
-        raise NotSupportedError(f"{listed(names)} wraps envs, not tasks: use it with make() or make_vec().")
+        raise NotSupportedError(
+            f"{listed(names)} wraps envs, not tasks: use it with make() or make_vec()."
+        )
     return made
 
 
 def make(
-    task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), render_mode: str | None = None, seed: int | None = None, plugins: bool = True, **params: Any
+    task: TaskLike,
+    *,
+    wrap: Wrap | Iterable[Wrap] = (),
+    render_mode: str | None = None,
+    seed: int | None = None,
+    plugins: bool = True,
+    **params: Any,
 ) -> gymnasium.Env[Any, Any]:
-    """A Gymnasium env of a task, checked for the order of calls, with env wrappers and plug-ins applied.
+    """A Gymnasium env of a task, checked for the order of calls, with env wrappers and plug-ins
+    applied.
 
     Args:
         task, wrap, params: as in `make_task`; `wrap` may also hold env wrappers.
         render_mode: None or "rgb_array".
         seed: used until `reset` is given one.
-        plugins: whether installed plug-ins may wrap the env (hook ``ngym_wrap_env``) and listen to trials.
+        plugins: whether installed plug-ins may wrap the env (hook ``ngym_wrap_env``) and listen to
+            trials.
     """
     from gymnasium.envs.registration import EnvSpec
 
@@ -77,15 +88,26 @@ def _ordered(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
     return Ordered(env)
 
 
-def bare_env(task: TaskLike, *, wrap: Any = (), render_mode: str | None = None, seed: int | None = None, **params: Any) -> gymnasium.Env[Any, Any]:
-    """The env of a task with its wrappers, without the order check and plug-ins that `make` adds."""
+def bare_env(
+    task: TaskLike,
+    *,
+    wrap: Any = (),
+    render_mode: str | None = None,
+    seed: int | None = None,
+    **params: Any,
+) -> gymnasium.Env[Any, Any]:
+    """The env of a task with its wrappers, without the order check and plug-ins that `make`
+    adds.
+    """
     env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
     for wrapper, settings in env_wrappers:
         env = _applied(wrapper, env, settings=settings)
     return env
 
 
-def _bare(task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]) -> tuple[gymnasium.Env[Any, Any], Wrappers]:
+def _bare(
+    task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]
+) -> tuple[gymnasium.Env[Any, Any], Wrappers]:
     found = resolve(task)
     if _is_gymnasium_env(found):
         return _plain_env(found, render_mode, seed, params), _env_wrappers(found, wrap)
@@ -95,7 +117,9 @@ def _bare(task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, 
     return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
 
 
-def _plain_env(cls: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+def _plain_env(
+    cls: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]
+) -> gymnasium.Env[Any, Any]:
     """An env of a class that is no Task: a classic env, or any other of Gymnasium's."""
     params = {**params, "render_mode": render_mode} if render_mode else dict(params)
     if not is_classic(cls):
@@ -115,8 +139,9 @@ def _env_wrappers(cls: type, wrap: Any) -> Wrappers:
     for wrapper, _ in wrappers:
         if _wraps_tasks(wrapper):
             raise NotSupportedError(
-                f"{wrapper.__name__} wraps tasks, and {cls.__name__} is {_kind(cls)}, which has no trials as tables. "
-                "Write it as a Task, or change what it does in a wrapper of envs (classic envs: a TrialWrapper)."
+                f"{wrapper.__name__} wraps tasks, and {cls.__name__} is {_kind(cls)}, which has no"
+                " trials as tables. Write it as a Task, or change what it does in a wrapper of"
+                " envs (classic envs: a TrialWrapper)."
             )
     return wrappers
 
@@ -135,7 +160,13 @@ def _kind(cls: type) -> str:
 
 
 def make_vec(
-    task: TaskLike, num_envs: int = 1, *, wrap: Wrap | Iterable[Wrap] = (), autoreset_mode: Any = "NextStep", seed: int | None = None, **params: Any
+    task: TaskLike,
+    num_envs: int = 1,
+    *,
+    wrap: Wrap | Iterable[Wrap] = (),
+    autoreset_mode: Any = "NextStep",
+    seed: int | None = None,
+    **params: Any,
 ) -> TaskVectorEnv:
     """A native Gymnasium vector env of a task.
 
@@ -171,7 +202,10 @@ def resolve(task: TaskLike) -> Any:
         task = _named(task)
     if is_task(task) or _is_gymnasium_env(task):
         return task
-    raise InvalidValueError(f"{task!r} is no task; give an id such as 'PerceptualDecisionMaking-v0', a Task, a Task class, or 'file.py:Class'.")
+    raise InvalidValueError(
+        f"{task!r} is no task; give an id such as 'PerceptualDecisionMaking-v0', a Task, a Task"
+        " class, or 'file.py:Class'."
+    )
 
 
 def _named(name: str) -> Any:
@@ -190,7 +224,9 @@ def _is_file(name: str) -> bool:
 def is_task(value: Any) -> bool:
     from neurogym_core.tasks.task import Task
 
-    return isinstance(value, Task) or (isinstance(value, type) and issubclass(value, Task) and value is not Task)
+    return isinstance(value, Task) or (
+        isinstance(value, type) and issubclass(value, Task) and value is not Task
+    )
 
 
 def _is_gymnasium_env(value: Any) -> bool:
@@ -205,8 +241,8 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task,
     if not is_task(found):
         has = "make() and Dataset()" if is_classic(found) else "make()"
         raise NotSupportedError(
-            f"{found.__name__} is {_kind(found)}: it has no Task, and so no tables, task wrappers, oracle or native vector "
-            f"env. Use {has}, or write it as a Task."
+            f"{found.__name__} is {_kind(found)}: it has no Task, and so no tables, task wrappers,"
+            f" oracle or native vector env. Use {has}, or write it as a Task."
         )
     if isinstance(found, type):
         found = found(**params)
@@ -217,7 +253,10 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task,
         wrapper, settings = _wrapper(item)
         if _wraps_tasks(wrapper):
             if env_wrappers:
-                raise InvalidValueError(f"{wrapper.__name__} wraps tasks and comes after a wrapper of envs; name task wrappers first.")
+                raise InvalidValueError(
+                    f"{wrapper.__name__} wraps tasks and comes after a wrapper of envs; name task"
+                    " wrappers first."
+                )
             found = wrapper(found, **settings)
         else:
             env_wrappers.append((wrapper, settings))
@@ -227,7 +266,11 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task,
 def _as_list(wrap: Any) -> list[Any]:
     if wrap is None or wrap == ():
         return []
-    single = isinstance(wrap, str | type) or callable(wrap) or (isinstance(wrap, tuple) and len(wrap) == 2 and isinstance(wrap[1], dict))
+    single = (
+        isinstance(wrap, str | type)
+        or callable(wrap)
+        or (isinstance(wrap, tuple) and len(wrap) == 2 and isinstance(wrap[1], dict))
+    )
     return [wrap] if single else list(wrap)
 
 
@@ -238,7 +281,9 @@ def _wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
 
         wrapper = load_wrapper(wrapper)
     if not callable(wrapper):
-        raise InvalidValueError(f"{item!r} is no wrapper; give a wrapper class, its name, or (wrapper, {{settings}}).")
+        raise InvalidValueError(
+            f"{item!r} is no wrapper; give a wrapper class, its name, or (wrapper, {{settings}})."
+        )
     return wrapper, dict(settings)
 
 
@@ -253,7 +298,11 @@ def _applied(wrapper: Callable[..., Any], *env: Any, settings: dict[str, Any]) -
     try:
         return wrapper(*env, **settings)
     except TypeError as error:
-        known = [name for name in inspect.signature(wrapper).parameters if name not in ("env", "args", "kwargs")]
+        known = [
+            name
+            for name in inspect.signature(wrapper).parameters
+            if name not in ("env", "args", "kwargs")
+        ]
         strange = [name for name in settings if name not in known]
         if "unexpected keyword" not in str(error) or not strange:
             raise
@@ -267,7 +316,10 @@ def _vector_twin(wrapper: Any) -> Any:
 
         if issubclass(wrapper, VectorWrapper):
             return wrapper
-        raise NotSupportedError(f"{wrapper.__name__} has no form for vector envs; use it with make(), or give a VectorWrapper.")
+        raise NotSupportedError(
+            f"{wrapper.__name__} has no form for vector envs; use it with make(), or give a"
+            " VectorWrapper."
+        )
     return twin or wrapper
 
 
@@ -293,7 +345,9 @@ def _spec_kwargs(task: TaskLike, wrap: Any, params: dict[str, Any]) -> dict[str,
 def _with_plugins(env: gymnasium.Env[Any, Any], spec: EnvSpec) -> gymnasium.Env[Any, Any]:
     from neurogym_core.ecosystem.discovery import declared
 
-    if "neurogym_core.ecosystem.hooks" not in sys.modules and not any(package.plugins for package in declared().packages):
+    if "neurogym_core.ecosystem.hooks" not in sys.modules and not any(
+        package.plugins for package in declared().packages
+    ):
         return env  # pluggy takes a while to import, and there is nothing to call
     from neurogym_core.ecosystem import hooks
 

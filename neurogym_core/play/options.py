@@ -22,5 +22,8 @@ def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
             raise unknown("option", name, ["conditions"], of="reset()")
     conditions = options["conditions"]
     if not isinstance(conditions, Mapping):
-        raise InvalidValueError(f"reset() was given conditions={conditions!r}; give them by name, e.g. {{'coherence': 51.2}}.")
+        raise InvalidValueError(
+            f"reset() was given conditions={conditions!r}; give them by name, e.g. {{'coherence':"
+            " 51.2}."
+        )
     return conditions

@@ -8,9 +8,13 @@ from gymnasium.wrappers import OrderEnforcing
 
 
 class Ordered(OrderEnforcing):
-    """Refuses `step` and `render` before the first `reset`; after it, `step` is the env's own: there is nothing left to check."""
+    """Refuses `step` and `render` before the first `reset`; after it, `step` is the env's own:
+    there is nothing left to check.
+    """
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         result = super().reset(seed=seed, options=options)
         self.step = self.env.step  # type: ignore[method-assign]
         return result

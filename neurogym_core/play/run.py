@@ -12,7 +12,9 @@ from neurogym_core.play.make import is_task, make_task, make_vec, resolve
 from neurogym_core.trials.record import TrialRecord
 
 KEPT = 4096
-"""Trials that may wait until they become columns: what is not yet a column may hold on to what was played."""
+"""Trials that may wait until they become columns: what is not yet a column may hold on to what was
+played.
+"""
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -27,7 +29,8 @@ class Played:
     """Trials as they end.
 
     Args:
-        quota: how many trials of every env count, so that short trials are not preferred; None: all of them.
+        quota: how many trials of every env count, so that short trials are not preferred; None: all
+            of them.
         limit: how many trials there are to be; None: as many as come.
     """
 
@@ -60,7 +63,9 @@ class Played:
         self._waiting = 0
 
     def _joined(self, parts: list[Any]) -> TrialRecord:
-        record = TrialRecord.concatenate([part if isinstance(part, TrialRecord) else part.record() for part in parts])
+        record = TrialRecord.concatenate(
+            [part if isinstance(part, TrialRecord) else part.record() for part in parts]
+        )
         return record if self.quota is None else record[record["trial"] < self.quota]
 
     def record(self) -> TrialRecord:
@@ -83,11 +88,13 @@ def run(
     """Play `n_trials` trials and return their record, in the order in which they ended.
 
     Args:
-        task, wrap, params: as in `make_vec`; with wrappers of envs, the subject sees what they show.
-        subject: a reference subject by name ("oracle", "random", …), or any callable
-            ``(env, observations) -> actions``; a method `begin(env)` is called first where there is one.
+        task, wrap, params: as in `make_vec`; with wrappers of envs, the subject sees what they
+            show.
+        subject: a reference subject by name ("oracle", "random", …), or any callable ``(env,
+            observations) -> actions``; a method `begin(env)` is called first where there is one.
         n_trials: how many.
-        num_envs: how many envs play side by side; trials that would be cut off at the end are not counted.
+        num_envs: how many envs play side by side; trials that would be cut off at the end are not
+            counted.
         seed: of the env, and of a subject given by name.
         conditions: imposed on all trials; (m,) values are taken in turn.
         progress: called with the number of trials finished so far.
@@ -101,12 +108,17 @@ def run(
     seed = None if seed is None else _checked("seed", seed, least=0)
     if not is_task(resolve(task)):
         make_task(task)  # raises: says what an env that is no Task lacks
-    env: Any = make_vec(task, min(num_envs, n_trials), wrap=wrap, autoreset_mode="SameStep", seed=seed, **params)
+    env: Any = make_vec(
+        task, min(num_envs, n_trials), wrap=wrap, autoreset_mode="SameStep", seed=seed, **params
+    )
     player = _named(subject, seed)
     played = Played(quota=-(-n_trials // env.num_envs), limit=n_trials)
     try:
-        observations, _ = env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
-        # Subjects ask the env what is shown and asked; Gymnasium's wrappers do not pass such questions on.
+        observations, _ = env.reset(
+            seed=seed, options={"conditions": conditions} if conditions else None
+        )
+        # Subjects ask the env what is shown and asked; Gymnasium's wrappers do not pass such
+        # questions on.
         bare = env.unwrapped
         if hasattr(player, "begin"):
             player.begin(bare)
@@ -123,7 +135,9 @@ def run(
 def _checked(name: str, value: Any, least: int) -> int:
     """`value` as an int of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidValueError(f"run() was given {name}={value!r}; it needs a whole number, at least {least}.")
+        raise InvalidValueError(
+            f"run() was given {name}={value!r}; it needs a whole number, at least {least}."
+        )
     return int(value)
 
 

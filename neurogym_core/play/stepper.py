@@ -65,7 +65,9 @@ class Now:
 
     @property
     def remaining(self) -> Reals:
-        """(N,) ms until the time of the period runs out; dt on its last step; inf without a timer."""
+        """(N,) ms until the time of the period runs out; dt on its last step; inf without a
+        timer.
+        """
         return self._stepper.remaining * self.dt
 
     @property

@@ -84,7 +84,9 @@ class Types:
 
     @cached_property
     def ahead(self) -> Floats:
-        """(k, S) steps from the first one of a segment to its period's end; inf: without a timer."""
+        """(k, S) steps from the first one of a segment to its period's end; inf: without a
+        timer.
+        """
         period, places = self.batch.period, np.arange(len(self.batch.period))
         later = (period == period[:, None]) & (places >= places[:, None])
         steps: Floats = (self.batch.duration @ later.T.astype(np.int64)).astype(np.float64)

@@ -24,22 +24,36 @@ from neurogym_core.trials.arrays import Array
 class TaskVectorEnv(VectorEnv):
     """`num_envs` envs of one task in one set of arrays.
 
-    ``step(actions)`` scores each action against the observation it was chosen on and returns the coming ones. `info`
-    holds arrays (num_envs,): `gt` (target of the step scored), `period`, `new_trial`; where trials ended, `performance` and
-    `trial` (column -> array) with the mask ``_trial``.
+    ``step(actions)`` scores each action against the observation it was chosen on and returns the
+    coming ones. `info` holds arrays (num_envs,): `gt` (target of the step scored), `period`,
+    `new_trial`; where trials ended, `performance` and `trial` (column -> array) with the mask
+    ``_trial``.
 
     Args:
         task: the task.
         num_envs: number of envs.
-        autoreset_mode: ``"NextStep"`` (the step after a session's end ignores the action and pays 0) or ``"SameStep"``.
+        autoreset_mode: ``"NextStep"`` (the step after a session's end ignores the action and pays
+            0) or ``"SameStep"``.
         seed: seed used until `reset` is given one.
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
-    def __init__(self, task: Task, num_envs: int = 1, *, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        seed: int | None = None,
+    ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
-            raise InvalidValueError(f"num_envs={num_envs!r} was given; it needs a whole number, at least 1.")
+            raise InvalidValueError(
+                f"num_envs={num_envs!r} was given; it needs a whole number, at least 1."
+            )
         self.task = task
         self.num_envs = int(num_envs)
         self.autoreset_mode = _mode(autoreset_mode)
@@ -55,7 +69,9 @@ class TaskVectorEnv(VectorEnv):
         self._bind()
 
     def _bind(self) -> None:
-        """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every step."""
+        """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every
+        step.
+        """
         plain = not self._hooked and self.autoreset_mode is AutoresetMode.NEXT_STEP
         if plain and type(self).step is TaskVectorEnv.step:
             self.step = self.stepper.kernel.vector_step  # type: ignore[method-assign, assignment]
@@ -70,13 +86,17 @@ class TaskVectorEnv(VectorEnv):
     # ------------------------------------------------------------------ Gymnasium
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: Mapping[str, Any] | None = None
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> tuple[Array, dict[str, Any]]:
         """New sessions on all envs.
 
         Args:
             seed: fixes everything that follows; a list of seeds (one per env) is joined to one.
-            options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming sessions.
+            options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming
+                sessions.
         """
         seed = _one_seed(seed, self.num_envs)
         super().reset(seed=seed)
@@ -100,7 +120,11 @@ class TaskVectorEnv(VectorEnv):
             stepper.reset()
         target = stepper.targets()
         moved = stepper.step(actions)
-        info: dict[str, Any] = {"gt": target, "period": self._names[moved.period], "new_trial": moved.ended}
+        info: dict[str, Any] = {
+            "gt": target,
+            "period": self._names[moved.period],
+            "new_trial": moved.ended,
+        }
         if moved.finished is not None:
             info["trial"], info["_trial"] = VectorInfo(moved.finished, self.num_envs), moved.ended
             info["performance"] = moved.performance
@@ -163,7 +187,9 @@ def _mode(mode: str | AutoresetMode) -> AutoresetMode:
     names = {"NextStep": AutoresetMode.NEXT_STEP, "SameStep": AutoresetMode.SAME_STEP}
     found = mode if isinstance(mode, AutoresetMode) else names.get(mode)
     if found is None or found not in names.values():
-        raise InvalidValueError(f"autoreset_mode={mode!r} was given; give 'NextStep' or 'SameStep'.")
+        raise InvalidValueError(
+            f"autoreset_mode={mode!r} was given; give 'NextStep' or 'SameStep'."
+        )
     return found
 
 
@@ -171,7 +197,8 @@ def _one_seed(seed: Any, num_envs: int) -> int | None:
     if isinstance(seed, list | tuple):
         if len(seed) != num_envs:
             raise InvalidValueError(
-                f"reset() was given {len(seed)} seeds for {num_envs} envs; give one for each, or one number for all."
+                f"reset() was given {len(seed)} seeds for {num_envs} envs; give one for each, or"
+                " one number for all."
             )
         if all(item is None for item in seed):
             return None

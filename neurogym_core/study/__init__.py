@@ -1,7 +1,7 @@
 """Analyses of trial records, and figures. Everything is imported on first use.
 
-Proportions and their intervals need NumPy only; fitting and reaction times need SciPy, figures need matplotlib.
-"""
+Proportions and their intervals need NumPy only; fitting and reaction times need SciPy, figures need
+matplotlib."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WHERE = {
     "wilson_interval": "proportions",
 }
 
-__all__ = [  # noqa: RUF022 - by file, so that a reader finds the way
+__all__ = [  # noqa: RUF022
     "ProportionRow",
     "accuracy",
     "choice_proportions",

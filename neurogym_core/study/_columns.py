@@ -15,28 +15,38 @@ def slot_column(record: TrialRecord, name: str, slot: str | None) -> np.ndarray:
 
 
 def answered(record: TrialRecord, slot: str | None) -> np.ndarray:
-    """bool (n,): trials answered rightly or wrongly. Misses, aborts, sure bets and unasked slots are not."""
+    """bool (n,): trials answered rightly or wrongly. Misses, aborts, sure bets and unasked slots
+    are not.
+    """
     return np.isin(slot_column(record, "outcome", slot), ["correct", "error"])
 
 
 def values_by(record: TrialRecord, by: str | ArrayLike | None) -> tuple[str, np.ndarray]:
-    """Name and value of what trials are grouped by, shape (n,): a column, values of the caller's, or one group.
+    """Name and value of what trials are grouped by, shape (n,): a column, values of the caller's,
+    or one group.
 
     Raises:
         InvalidValueError: not one value per trial, or a value that is NaN.
         UnknownNameError: no such column.
     """
     name = by if isinstance(by, str) else "the values given"
-    values = np.zeros(len(record), int) if by is None else record[by] if isinstance(by, str) else np.asarray(by)
+    values = (
+        np.zeros(len(record), int)
+        if by is None
+        else record[by]
+        if isinstance(by, str)
+        else np.asarray(by)
+    )
     if values.shape != (len(record),):
         raise InvalidValueError(
-            f"Trials were to be grouped by {name}, of shape {values.shape}. Expected one value per trial, shape "
-            f"({len(record)},). Give an array with one value per trial, e.g. record[{name!r}][:, 0]."
+            f"Trials were to be grouped by {name}, of shape {values.shape}. Expected one value per"
+            f" trial, shape ({len(record)},). Give an array with one value per trial, e.g."
+            f" record[{name!r}][:, 0]."
         )
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise InvalidValueError(
-            f"{name} is NaN in {int(np.isnan(values).sum())} of {len(record)} trials. Expected a value in each. "
-            "Leave these trials out first: record[~numpy.isnan(values)]."
+            f"{name} is NaN in {int(np.isnan(values).sum())} of {len(record)} trials. Expected a"
+            " value in each. Leave these trials out first: record[~numpy.isnan(values)]."
         )
     return name, values
 
@@ -45,5 +55,6 @@ def check_confidence(confidence: float) -> None:
     """Raise InvalidValueError unless 0 < confidence < 1."""
     if not 0 < confidence < 1:
         raise InvalidValueError(
-            f"confidence={confidence!r} was given. Expected a share between 0 and 1. Give 0.95 for a 95 % interval."
+            f"confidence={confidence!r} was given. Expected a share between 0 and 1. Give 0.95 for"
+            " a 95 % interval."
         )

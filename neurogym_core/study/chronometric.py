@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from neurogym_core._optional import optional
+from neurogym_core.optional import optional
 from neurogym_core.study._columns import check_confidence, slot_column, values_by
 from neurogym_core.trials.record import TrialRecord
 
@@ -24,7 +24,8 @@ class ReactionTimeRow:
         mean, median: of the reaction times.
         sem: standard error of the mean, from the sample's standard deviation; NaN for n = 1.
         low, high: Student's t interval of the mean; NaN for n = 1.
-        without_time: trials of that value and outcome without a reaction time (a correct withholding).
+        without_time: trials of that value and outcome without a reaction time (a correct
+            withholding).
     """
 
     value: Any
@@ -45,10 +46,11 @@ def reaction_times(
     slot: str | None = None,
     confidence: float = 0.95,
 ) -> list[ReactionTimeRow]:
-    """Mean and median reaction time for each value of `by`: the correct trials, then the errors, values ascending.
+    """Mean and median reaction time for each value of `by`: the correct trials, then the errors,
+    values ascending.
 
-    Values without a single reaction time have no row. The interval is Student's (1908), Biometrika 6:1; for the
-    skewed times of few trials it is rough.
+    Values without a single reaction time have no row. The interval is Student's (1908), Biometrika
+    6:1; for the skewed times of few trials it is rough.
 
     Args:
         record: n trials.
@@ -63,7 +65,10 @@ def reaction_times(
     """
     check_confidence(confidence)
     _, values = values_by(record, by)
-    times, outcome = slot_column(record, "reaction_time", slot), slot_column(record, "outcome", slot)
+    times, outcome = (
+        slot_column(record, "reaction_time", slot),
+        slot_column(record, "outcome", slot),
+    )
     rows = []
     for name in ("correct", "error"):
         for value in np.unique(values[outcome == name]):
@@ -92,5 +97,7 @@ def _row(value: Any, outcome: str, chosen: np.ndarray, confidence: float) -> Rea
 
 
 def _t_quantile(freedom: int, confidence: float) -> float:
-    special = optional("scipy.special", needed_for="The interval of a mean reaction time", extra="study")
+    special = optional(
+        "scipy.special", needed_for="The interval of a mean reaction time", extra="study"
+    )
     return float(special.stdtrit(freedom, (1 + confidence) / 2))

@@ -1,8 +1,9 @@
-"""Figures: one trial, psychometric and chronometric functions. matplotlib is imported when one is drawn.
+"""Figures: one trial, psychometric and chronometric functions. matplotlib is imported when one is
+drawn.
 
-Every figure is a `matplotlib.figure.Figure` with its own Agg canvas: no pyplot, hence no display, no window and no
-global state. Colours are those of Okabe & Ito (2008), which colour-blind readers tell apart.
-"""
+Every figure is a `matplotlib.figure.Figure` with its own Agg canvas: no pyplot, hence no display,
+no window and no global state. Colours are those of Okabe & Ito (2008), which colour-blind readers
+tell apart."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neurogym_core._files import replacing
-from neurogym_core._optional import optional
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.files import replacing
+from neurogym_core.optional import optional
 from neurogym_core.study.chronometric import ReactionTimeRow
 from neurogym_core.study.proportions import ProportionRow
 from neurogym_core.study.psychometric import PsychometricFit
@@ -39,8 +40,10 @@ class TrialTrace:
     Attributes:
         observations: (T, n_obs), what the subject saw.
         channels: name -> slice of the observation vector.
-        periods: (name, first step, step after the last); those without steps are left out of the figure.
-        targets: the correct action, (T,) or (T, k); ints for discrete actions, negative where there is none.
+        periods: (name, first step, step after the last); those without steps are left out of the
+            figure.
+        targets: the correct action, (T,) or (T, k); ints for discrete actions, negative where there
+            is none.
         actions: the subject's, as `targets`; None draws the targets alone.
         rewards: (T,), paid for the action of each step; None draws none.
         action_names: of the discrete actions, or of the k axes of a continuous one.
@@ -49,7 +52,8 @@ class TrialTrace:
         subtitle: e.g. the trial's conditions.
 
     Raises:
-        InvalidValueError: shapes that do not agree, a period or channel outside the trial, NaN observations.
+        InvalidValueError: shapes that do not agree, a period or channel outside the trial, NaN
+            observations.
     """
 
     observations: np.ndarray
@@ -86,8 +90,8 @@ class TrialTrace:
 def trial_figure(trace: TrialTrace) -> Any:
     """One trial over time in ms: channels, periods, target and actions, reward.
 
-    Channels of up to three units are lines, larger ones an image with unit 0 at the top. A value, action or reward of
-    step t spans t·dt to (t+1)·dt.
+    Channels of up to three units are lines, larger ones an image with unit 0 at the top. A value,
+    action or reward of step t spans t·dt to (t+1)·dt.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
@@ -108,13 +112,15 @@ def psychometric_figure(
 ) -> Any:
     """Proportions with their intervals over the strength, and fitted curves.
 
-    The strength's axis is logarithmic, with 0 at its left, where strengths are not negative and span a factor of 8.
+    The strength's axis is logarithmic, with 0 at its left, where strengths are not negative and
+    span a factor of 8.
 
     Args:
         rows: from `accuracy` or `choice_proportions`; name -> rows for several subjects.
         fit: the curve, or name -> curve.
         xlabel: name and unit of the strength.
-        ylabel: what is counted; by default "fraction correct", or "fraction chosen" where a strength is negative.
+        ylabel: what is counted; by default "fraction correct", or "fraction chosen" where a
+            strength is negative.
         title: of the figure.
 
     Raises:
@@ -130,7 +136,11 @@ def psychometric_figure(
 
 
 def chronometric_figure(
-    rows: Sequence[ReactionTimeRow], *, xlabel: str = "coherence (%)", title: str = "", statistic: str = "mean"
+    rows: Sequence[ReactionTimeRow],
+    *,
+    xlabel: str = "coherence (%)",
+    title: str = "",
+    statistic: str = "mean",
 ) -> Any:
     """Mean (with interval) or median reaction times over the strength; correct filled, errors open.
 
@@ -145,12 +155,17 @@ def chronometric_figure(
         InvalidValueError: no rows, values that are not numbers, or another statistic.
     """
     if statistic not in ("mean", "median"):
-        raise InvalidValueError(f"statistic={statistic!r} was given. Expected 'mean' or 'median'. Choose one of them.")
+        raise InvalidValueError(
+            f"statistic={statistic!r} was given. Expected 'mean' or 'median'. Choose one of them."
+        )
     values = _numbers([row.value for row in rows])
     figure = _figure(4.8, 3.8)
     axes = _Box(figure, 0, 0, 4.8, 3.8).axes(0.75, 0.6, 3.85, 2.65)
     _strength_axis(axes, values, xlabel)
-    for outcome, colour, face, line in (("correct", _BLUE, _BLUE, "-"), ("error", _VERMILION, "white", "--")):
+    for outcome, colour, face, line in (
+        ("correct", _BLUE, _BLUE, "-"),
+        ("error", _VERMILION, "white", "--"),
+    ):
         chosen = [row for row in rows if row.outcome == outcome]
         if chosen:
             _reaction_line(axes, chosen, statistic, colour, face, line, outcome)
@@ -200,15 +215,17 @@ def strip_figure(frames: Sequence[np.ndarray], labels: Sequence[str], *, title: 
     """
     if not len(frames) or len(frames) != len(labels):
         raise InvalidValueError(
-            f"{len(frames)} frames and {len(labels)} labels were given. Expected at least one frame, and a label for each. "
-            "Give both."
+            f"{len(frames)} frames and {len(labels)} labels were given. Expected at least one"
+            " frame, and a label for each. Give both."
         )
     side, gap = 2.2, 0.15
     figure = _figure(len(frames) * (side + gap) + gap, side + 0.75)
     box = _Box(figure, 0, 0, *figure.get_size_inches())
     for k, (frame, label) in enumerate(zip(frames, labels, strict=True)):
         axes = box.axes(gap + k * (side + gap), gap, side, side)
-        axes.imshow(frame, cmap="gray", vmin=0, vmax=255 if np.asarray(frame).dtype == np.uint8 else 1)
+        axes.imshow(
+            frame, cmap="gray", vmin=0, vmax=255 if np.asarray(frame).dtype == np.uint8 else 1
+        )
         axes.set_axis_off()
         axes.set_title(label, fontsize=_SMALL, color=_INK, pad=3)
     _heading(figure, title, gap / box.width, 1 - 0.12 / box.height)
@@ -226,8 +243,8 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) 
     kind = target.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg", "pdf"):
         raise InvalidValueError(
-            f"A figure was to be saved as {target.name!r}. Expected a name that ends in .png, .svg or .pdf. "
-            "Choose one of these suffixes."
+            f"A figure was to be saved as {target.name!r}. Expected a name that ends in .png, .svg"
+            " or .pdf. Choose one of these suffixes."
         )
     # The date would make two files of the same figure differ.
     metadata = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
@@ -242,24 +259,32 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) 
 def _check_observations(observations: np.ndarray, dt: float) -> None:
     if observations.ndim != 2 or 0 in observations.shape or observations.dtype.kind not in "biuf":
         raise InvalidValueError(
-            f"observations have the shape {observations.shape} and the type {observations.dtype}. Expected numbers of "
-            "shape (T, n_obs), neither of them 0. Stack the observation vectors of the steps."
+            f"observations have the shape {observations.shape} and the type {observations.dtype}."
+            " Expected numbers of shape (T, n_obs), neither of them 0. Stack the observation"
+            " vectors of the steps."
         )
     if not np.isfinite(observations).all():
         raise InvalidValueError(
-            "Some observations are NaN or infinite. Expected finite numbers. Look at how the trial was laid out."
+            "Some observations are NaN or infinite. Expected finite numbers. Look at how the trial"
+            " was laid out."
         )
     if not (np.isfinite(dt) and dt > 0):
-        raise InvalidValueError(f"dt={dt!r} was given. Expected ms per step, above 0. Give the task's dt.")
+        raise InvalidValueError(
+            f"dt={dt!r} was given. Expected ms per step, above 0. Give the task's dt."
+        )
 
 
 def _check_channels(channels: Mapping[str, slice], n_obs: int) -> None:
     for name, part in channels.items():
-        fits = isinstance(part, slice) and len(range(*part.indices(n_obs))) and (part.stop or 0) <= n_obs
+        fits = (
+            isinstance(part, slice)
+            and len(range(*part.indices(n_obs)))
+            and (part.stop or 0) <= n_obs
+        )
         if not fits:
             raise InvalidValueError(
-                f"Channel {name!r} is {part!r} of {n_obs} observed values. Expected a slice with at least one of them. "
-                "Take task.channels."
+                f"Channel {name!r} is {part!r} of {n_obs} observed values. Expected a slice with at"
+                " least one of them. Take task.channels."
             )
 
 
@@ -267,8 +292,9 @@ def _check_periods(periods: Sequence[tuple[str, int, int]], steps: int) -> None:
     for name, start, stop in periods:
         if not 0 <= start <= stop <= steps:
             raise InvalidValueError(
-                f"Period {name!r} lasts from step {start} to {stop} of a trial of {steps} steps. Expected "
-                f"0 <= start <= stop <= {steps}. Give the first step, and the step after the last."
+                f"Period {name!r} lasts from step {start} to {stop} of a trial of {steps} steps."
+                f" Expected 0 <= start <= stop <= {steps}. Give the first step, and the step after"
+                " the last."
             )
 
 
@@ -276,21 +302,26 @@ def _check_answers(trace: TrialTrace) -> None:
     steps, targets = trace.steps, trace.targets
     shapes = {"targets": targets, "actions": trace.actions, "rewards": trace.rewards}
     for name, values in shapes.items():
-        expected = {"targets": f"({steps},) or ({steps}, k)", "actions": str(targets.shape)}.get(name, f"({steps},)")
+        expected = {"targets": f"({steps},) or ({steps}, k)", "actions": str(targets.shape)}.get(
+            name, f"({steps},)"
+        )
         if values is None:
             continue
-        fits = values.shape == ((steps, *targets.shape[1:]) if name != "rewards" else (steps,)) and values.ndim <= 2
+        fits = (
+            values.shape == ((steps, *targets.shape[1:]) if name != "rewards" else (steps,))
+            and values.ndim <= 2
+        )
         if not fits or values.dtype.kind not in "biuf":
             raise InvalidValueError(
-                f"{name} have the shape {values.shape} and the type {values.dtype}. Expected numbers of shape "
-                f"{expected}. Give one entry per step."
+                f"{name} have the shape {values.shape} and the type {values.dtype}. Expected"
+                f" numbers of shape {expected}. Give one entry per step."
             )
     if trace.discrete and trace.action_names:
         highest = max(int(v.max()) for v in (targets, trace.actions) if v is not None)
         if highest >= len(trace.action_names):
             raise InvalidValueError(
-                f"Action {highest} occurs, and {len(trace.action_names)} action_names were given. Expected a name for "
-                "each action. Give all names, or none."
+                f"Action {highest} occurs, and {len(trace.action_names)} action_names were given."
+                " Expected a name for each action. Give all names, or none."
             )
 
 
@@ -312,7 +343,12 @@ class _Box(NamedTuple):
     def axes(self, x: float, y: float, width: float, height: float, **kwargs: Any) -> Any:
         """New axes at (x, y) inches from the box's lower left corner, in the house style."""
         full_width, full_height = self.figure.get_size_inches()
-        place = (self.left + x) / full_width, (self.bottom + y) / full_height, width / full_width, height / full_height
+        place = (
+            (self.left + x) / full_width,
+            (self.bottom + y) / full_height,
+            width / full_width,
+            height / full_height,
+        )
         axes = self.figure.add_axes(place, **kwargs)
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(_GREY)
@@ -353,7 +389,11 @@ def _panels(trace: TrialTrace) -> list[_Panel]:
 
 
 def _answers_height(trace: TrialTrace) -> float:
-    return float(np.clip(0.35 + 0.16 * len(_shown_actions(trace)), 0.75, 1.7)) if trace.discrete else 1.0
+    return (
+        float(np.clip(0.35 + 0.16 * len(_shown_actions(trace)), 0.75, 1.7))
+        if trace.discrete
+        else 1.0
+    )
 
 
 def _head_height(trace: TrialTrace) -> float:
@@ -366,7 +406,9 @@ def _trial_height(trace: TrialTrace) -> float:
 
 
 def _draw_trial(box: _Box, trace: TrialTrace) -> None:
-    """The trial in a box at least as high as `_trial_height`; the panels share what is left over."""
+    """The trial in a box at least as high as `_trial_height`; the panels share what is left
+    over.
+    """
     panels, strip = _panels(trace), _strip_height(trace, box.width)
     width, top = box.width - _LEFT - _RIGHT, box.height - _head_height(trace)
     stretch = (top - strip - _FOOT) / sum(panel.height for panel in panels)
@@ -406,7 +448,9 @@ def _name_panel(axes: Any, name: str) -> None:
     """The panel's name, level, left of the tick labels, broken where it is long."""
     text = name.replace("_", " ")
     if len(text) > 12 and " " in text:
-        middle = min((i for i, c in enumerate(text) if c == " "), key=lambda i: abs(i - len(text) / 2))
+        middle = min(
+            (i for i, c in enumerate(text) if c == " "), key=lambda i: abs(i - len(text) / 2)
+        )
         text = f"{text[:middle]}\n{text[middle + 1 :]}"
     size = _TEXT if max(map(len, text.split("\n"))) <= 12 else _SMALL - 1
     axes.annotate(
@@ -419,7 +463,9 @@ def _name_panel(axes: Any, name: str) -> None:
 
 
 class _Label(NamedTuple):
-    """A period's name in the strip: the period and the text's extent, in ms, and its row, 0 in the strip itself."""
+    """A period's name in the strip: the period and the text's extent, in ms, and its row, 0 in the
+    strip itself.
+    """
 
     name: str
     start: float
@@ -430,7 +476,11 @@ class _Label(NamedTuple):
 
 
 def _played(trace: TrialTrace) -> list[tuple[str, float, float]]:
-    return [(name, start * trace.dt, stop * trace.dt) for name, start, stop in trace.periods if stop > start]
+    return [
+        (name, start * trace.dt, stop * trace.dt)
+        for name, start, stop in trace.periods
+        if stop > start
+    ]
 
 
 def _tints(trace: TrialTrace) -> dict[str, str]:
@@ -444,10 +494,11 @@ def _strip_height(trace: TrialTrace, box_width: float) -> float:
 
 
 def _labels(trace: TrialTrace, width: float) -> list[_Label]:
-    """Where the names stand such that none overlap: in their period where they fit, else above, like flags.
+    """Where the names stand such that none overlap: in their period where they fit, else above,
+    like flags.
 
-    A flag flies to the right of its pole, above all that would meet it: the poles of later periods end below it.
-    """
+    A flag flies to the right of its pole, above all that would meet it: the poles of later periods
+    end below it."""
     per_inch = trace.steps * trace.dt / width
     labels: list[_Label] = []
     for name, start, stop in reversed(_played(trace)):
@@ -478,11 +529,23 @@ def _draw_strip(axes: Any, trace: TrialTrace, width: float) -> None:
     axes.set_xlim(0, trace.steps * trace.dt)
     axes.set_ylim(-0.05, 1 + max((label.row for label in labels), default=0))
     for label in labels:
-        axes.fill_between([label.start, label.stop], -0.05, 0.9, color=_darker(tints[label.name]), lw=0)
+        axes.fill_between(
+            [label.start, label.stop], -0.05, 0.9, color=_darker(tints[label.name]), lw=0
+        )
         if label.row:
-            axes.plot([(label.start + label.stop) / 2] * 2, [0.45, label.row + 0.8], color=_GREY, lw=0.6)
+            axes.plot(
+                [(label.start + label.stop) / 2] * 2, [0.45, label.row + 0.8], color=_GREY, lw=0.6
+            )
         middle = (label.left + label.right) / 2
-        axes.text(middle, label.row + 0.43, label.name, fontsize=_SMALL, color=_INK, ha="center", va="center")
+        axes.text(
+            middle,
+            label.row + 0.43,
+            label.name,
+            fontsize=_SMALL,
+            color=_INK,
+            ha="center",
+            va="center",
+        )
 
 
 def _darker(colour: str) -> str:
@@ -496,7 +559,12 @@ def _shade_periods(axes: Any, trace: TrialTrace, *, tint: bool) -> None:
         if tint:
             axes.axvspan(start, stop, color=tints[name], lw=0, zorder=0)
         if start > 0:
-            axes.axvline(start, color="white" if tint else _GREY, lw=1 if tint else 0.6, zorder=1 if tint else 3)
+            axes.axvline(
+                start,
+                color="white" if tint else _GREY,
+                lw=1 if tint else 0.6,
+                zorder=1 if tint else 3,
+            )
 
 
 # ---- panels ---------------------------------------------------------------------------------------------------------
@@ -522,7 +590,9 @@ def _paint_lines(axes: Any, trace: TrialTrace, name: str) -> None:
 
 
 def _key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
-    """Names with samples of their lines (colour, width in points), at the right, where no line can cross them."""
+    """Names with samples of their lines (colour, width in points), at the right, where no line can
+    cross them.
+    """
     spacing = min(0.18 / _height(axes), 0.95 / len(entries))
     for row, (name, colour, width) in enumerate(entries):
         y = 0.5 + ((len(entries) - 1) / 2 - row) * spacing
@@ -530,7 +600,15 @@ def _key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
             [1.012, 1.035], [y, y], transform=axes.transAxes, color=colour, lw=width, clip_on=False,
             solid_capstyle="butt",
         )  # fmt: skip
-        axes.text(1.045, y, _shortened(name), transform=axes.transAxes, fontsize=_SMALL, color=_INK, va="center")
+        axes.text(
+            1.045,
+            y,
+            _shortened(name),
+            transform=axes.transAxes,
+            fontsize=_SMALL,
+            color=_INK,
+            va="center",
+        )
 
 
 def _height(axes: Any) -> float:
@@ -573,7 +651,9 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
     axes.set_yticks([0, values.shape[1] - 1])
     bar = axes.inset_axes((1.015, 0.08, 0.014, 0.84))
     axes.figure.colorbar(
-        image, cax=bar, ticks=[-_rounded(limit), 0, _rounded(limit)] if signed else [0, _rounded(limit)]
+        image,
+        cax=bar,
+        ticks=[-_rounded(limit), 0, _rounded(limit)] if signed else [0, _rounded(limit)],
     )
     bar.tick_params(labelsize=_SMALL - 1, colors=_INK, length=2, pad=1.5)
     bar.yaxis.set_major_formatter(lambda value, _: _number(value, 3))
@@ -581,8 +661,12 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
 
 
 def _shown_actions(trace: TrialTrace) -> list[int]:
-    """The actions that get a tick: all of up to eight, else those that occur, the most frequent eight of them."""
-    seen = np.concatenate([values for values in (trace.targets, trace.actions) if values is not None])
+    """The actions that get a tick: all of up to eight, else those that occur, the most frequent
+    eight of them.
+    """
+    seen = np.concatenate(
+        [values for values in (trace.targets, trace.actions) if values is not None]
+    )
     numbers, counts = np.unique(seen[seen >= 0], return_counts=True)
     n_actions = max(len(trace.action_names), int(numbers.max(initial=0)) + 1)
     if n_actions <= 8:
@@ -599,7 +683,9 @@ def _paint_answers(axes: Any, trace: TrialTrace, _: str) -> None:
 
 def _paint_choices(axes: Any, trace: TrialTrace) -> None:
     """The target as a broad pale band, and the subject's action as a thin dark line on it."""
-    _steps_line(axes, trace, _gaps(trace.targets), color=_TARGET, lw=6, solid_capstyle="butt", zorder=2)
+    _steps_line(
+        axes, trace, _gaps(trace.targets), color=_TARGET, lw=6, solid_capstyle="butt", zorder=2
+    )
     if trace.actions is not None:
         _steps_line(axes, trace, _gaps(trace.actions), color=_INK, lw=1.5, zorder=3)
     shown = _shown_actions(trace)
@@ -629,20 +715,32 @@ def _gaps(actions: np.ndarray) -> np.ndarray:
 
 
 def _paint_values(axes: Any, trace: TrialTrace) -> None:
-    """Continuous answers: per axis the target as a pale band, and the subject's values as a line on it."""
+    """Continuous answers: per axis the target as a pale band, and the subject's values as a line on
+    it.
+    """
     targets = trace.targets.reshape(trace.steps, -1).astype(float)
-    actions = None if trace.actions is None else trace.actions.reshape(trace.steps, -1).astype(float)
+    actions = (
+        None if trace.actions is None else trace.actions.reshape(trace.steps, -1).astype(float)
+    )
     several = targets.shape[1] > 1
     for axis in range(targets.shape[1]):
         band, line = (_pale(_colour(axis)), _colour(axis)) if several else (_TARGET, _INK)
-        _steps_line(axes, trace, targets[:, axis], color=band, lw=5, solid_capstyle="butt", zorder=2)
+        _steps_line(
+            axes, trace, targets[:, axis], color=band, lw=5, solid_capstyle="butt", zorder=2
+        )
         if actions is not None:
             _steps_line(axes, trace, actions[:, axis], color=line, lw=1.3, zorder=3)
     finite = np.concatenate([v[np.isfinite(v)] for v in (targets, actions) if v is not None])
-    _value_axis(axes, min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0))))
+    _value_axis(
+        axes, min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0)))
+    )
     names = list(trace.action_names) or [str(axis) for axis in range(targets.shape[1])]
     axis_key = [(name, _colour(axis), 1.5) for axis, name in enumerate(names)] if several else []
-    _key(axes, axis_key + (_answer_key(trace, "#BBBBBB", _INK) if several else _answer_key(trace, _TARGET, _INK)))
+    _key(
+        axes,
+        axis_key
+        + (_answer_key(trace, "#BBBBBB", _INK) if several else _answer_key(trace, _TARGET, _INK)),
+    )
 
 
 def _colour(index: int) -> str:
@@ -671,19 +769,35 @@ def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
     low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
     _value_axis(axes, low, high)
     axes.text(
-        1.012, 0.5, f"sum {_number(rewards.sum())}", transform=axes.transAxes, fontsize=_SMALL, color=_INK, va="center"
+        1.012,
+        0.5,
+        f"sum {_number(rewards.sum())}",
+        transform=axes.transAxes,
+        fontsize=_SMALL,
+        color=_INK,
+        va="center",
     )
 
 
-_PAINTERS = {"lines": _paint_lines, "image": _paint_image, "answers": _paint_answers, "rewards": _paint_rewards}
+_PAINTERS = {
+    "lines": _paint_lines,
+    "image": _paint_image,
+    "answers": _paint_answers,
+    "rewards": _paint_rewards,
+}
 
 
 # ---- psychometric and chronometric functions ------------------------------------------------------------------------
 
 
-def _subjects(rows: Any, fit: Any) -> tuple[dict[str, list[ProportionRow]], dict[str, PsychometricFit | None]]:
+def _subjects(
+    rows: Any, fit: Any
+) -> tuple[dict[str, list[ProportionRow]], dict[str, PsychometricFit | None]]:
     """Rows and fits by subject; a single, unnamed subject is called ``""``."""
-    subjects = {name: list(part) for name, part in (rows if isinstance(rows, Mapping) else {"": rows}).items()}
+    subjects = {
+        name: list(part)
+        for name, part in (rows if isinstance(rows, Mapping) else {"": rows}).items()
+    }
     fits = dict(fit) if isinstance(fit, Mapping) else {next(iter(subjects), ""): fit}
     for name in fits:
         if name not in subjects:
@@ -727,11 +841,15 @@ def _draw_psychometric(
         _draw_points(axes, [row for row in rows if row.n], colour, marker, _legend_text(name, fit))
         lows += [row.low for row in rows if row.n]
     signed = bool((values < 0).any())
-    axes.set_ylabel(ylabel or ("fraction chosen" if signed else "fraction correct"), fontsize=_TEXT, color=_INK)
+    axes.set_ylabel(
+        ylabel or ("fraction chosen" if signed else "fraction correct"), fontsize=_TEXT, color=_INK
+    )
     _fraction_axis(axes, 0.0 if signed else min(lows, default=0.0))
     _legend(axes, columns=1)
     size = box.figure.get_size_inches()
-    _heading(box.figure, title, (box.left + 0.75) / size[0], (box.bottom + box.height - 0.12) / size[1])
+    _heading(
+        box.figure, title, (box.left + 0.75) / size[0], (box.bottom + box.height - 0.12) / size[1]
+    )
 
 
 def _fraction_axis(axes: Any, lowest: float) -> None:
@@ -741,9 +859,13 @@ def _fraction_axis(axes: Any, lowest: float) -> None:
     axes.axhline(0.5, color=_GREY, lw=0.7, ls=(0, (4, 3)), zorder=0)
 
 
-def _draw_points(axes: Any, rows: list[ProportionRow], colour: str, marker: str, label: str) -> None:
+def _draw_points(
+    axes: Any, rows: list[ProportionRow], colour: str, marker: str, label: str
+) -> None:
     x = [row.value for row in rows]
-    axes.vlines(x, [row.low for row in rows], [row.high for row in rows], color=colour, lw=1.2, zorder=3)
+    axes.vlines(
+        x, [row.low for row in rows], [row.high for row in rows], color=colour, lw=1.2, zorder=3
+    )
     axes.plot(
         x, [row.fraction for row in rows], ls="none", marker=marker, ms=5, color=colour, mec="white", mew=0.6,
         label=label, zorder=4, clip_on=False,
@@ -762,7 +884,9 @@ def _draw_curve(axes: Any, fit: PsychometricFit, scale: _Scale, colour: str) -> 
     axes.plot(scale.grid, fit.predict(scale.grid), color=colour, lw=1.5, zorder=2)
     if scale.low <= fit.threshold <= scale.high:
         height = float(fit.predict(fit.threshold))
-        axes.plot([fit.threshold] * 2, [-1, height], color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
+        axes.plot(
+            [fit.threshold] * 2, [-1, height], color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1
+        )
 
 
 def _legend_text(name: str, fit: PsychometricFit | None) -> str:
@@ -780,7 +904,9 @@ def _legend_text(name: str, fit: PsychometricFit | None) -> str:
 
 
 def _strength_axis(axes: Any, values: np.ndarray, xlabel: str) -> _Scale:
-    """Set the axis of the strengths: logarithmic with 0 at its left where that spreads them better."""
+    """Set the axis of the strengths: logarithmic with 0 at its left where that spreads them
+    better.
+    """
     levels = np.unique(values)
     positive = levels[levels > 0]
     low, high = float(levels[0]), float(levels[-1])
@@ -788,7 +914,9 @@ def _strength_axis(axes: Any, values: np.ndarray, xlabel: str) -> _Scale:
     if logarithmic:
         # Linear from 0 to the smallest strength, which takes the room of a doubling.
         axes.set_xscale("symlog", base=2, linthresh=float(positive[0]), linscale=1.0)
-        grid = np.concatenate([np.linspace(low, positive[0], 60), np.geomspace(positive[0], high, 240)])
+        grid = np.concatenate(
+            [np.linspace(low, positive[0], 60), np.geomspace(positive[0], high, 240)]
+        )
         axes.set_xlim(-0.12 * positive[0] if low == 0 else positive[0] * 0.9, high * 1.15)
     else:
         grid, room = np.linspace(low, high, 300), 0.04 * (high - low) or 1.0
@@ -801,17 +929,29 @@ def _strength_axis(axes: Any, values: np.ndarray, xlabel: str) -> _Scale:
 
 
 def _reaction_line(
-    axes: Any, rows: list[ReactionTimeRow], statistic: str, colour: str, face: str, line: str, label: str
+    axes: Any,
+    rows: list[ReactionTimeRow],
+    statistic: str,
+    colour: str,
+    face: str,
+    line: str,
+    label: str,
 ) -> None:
     x = [row.value for row in rows]
     if statistic == "mean":
-        axes.vlines(x, [row.low for row in rows], [row.high for row in rows], color=colour, lw=1.2, zorder=2)
+        axes.vlines(
+            x, [row.low for row in rows], [row.high for row in rows], color=colour, lw=1.2, zorder=2
+        )
     y = [getattr(row, statistic) for row in rows]
-    axes.plot(x, y, ls=line, lw=1.3, marker="o", ms=5, color=colour, mfc=face, label=label, zorder=3)
+    axes.plot(
+        x, y, ls=line, lw=1.3, marker="o", ms=5, color=colour, mfc=face, label=label, zorder=3
+    )
 
 
 def _reaction_axis(axes: Any, rows: Sequence[ReactionTimeRow], statistic: str) -> None:
-    """Limits from the values and their standard errors: the interval of two trials may leave the axes."""
+    """Limits from the values and their standard errors: the interval of two trials may leave the
+    axes.
+    """
     values = np.array([getattr(row, statistic) for row in rows])
     spread = 2 * np.nan_to_num([row.sem for row in rows])
     low, high = float((values - spread).min()), float((values + spread).max())

@@ -1,4 +1,6 @@
-"""Figures of tasks that are plain Gymnasium envs: frames of a film where there is one, else what was observed."""
+"""Figures of tasks that are plain Gymnasium envs: frames of a film where there is one, else what
+was observed.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,11 @@ _FRAMES = 4
 
 
 def env_figure(task: str, seed: int | None = 0) -> Any:
-    """One trial (400 steps at most) of a plain env, in which a subject does nothing or, where it cannot, anything.
+    """One trial (400 steps at most) of a plain env, in which a subject does nothing or, where it
+    cannot, anything.
 
-    An env with the render mode "rgb_array" is drawn as four frames of a film, any other with a flat observation as what
-    was observed on every step.
+    An env with the render mode "rgb_array" is drawn as four frames of a film, any other with a flat
+    observation as what was observed on every step.
 
     Args:
         task: what `make` takes, of an env that is no `Task`.
@@ -49,10 +52,13 @@ def _observed(env: Any, task: str, seed: int | None) -> Any:
     space = env.observation_space
     if getattr(space, "shape", None) is None or len(space.shape) != 1:
         raise NotSupportedError(
-            f"{task} observes {space}, and has no render mode 'rgb_array'. Expected an env that renders frames, or whose "
-            "observations are vectors. Give its class metadata = {'render_modes': ['rgb_array']} and a render()."
+            f"{task} observes {space}, and has no render mode 'rgb_array'. Expected an env that"
+            " renders frames, or whose observations are vectors. Give its class metadata ="
+            " {'render_modes': ['rgb_array']} and a render()."
         )
-    observations, actions, rewards, infos = (list(column) for column in zip(*_played(env, seed), strict=True))
+    observations, actions, rewards, infos = (
+        list(column) for column in zip(*_played(env, seed), strict=True)
+    )
     targets = [info.get("gt", action) for info, action in zip(infos, actions, strict=True)]
     trace = TrialTrace(
         observations=np.stack(observations),
@@ -72,8 +78,12 @@ def _names(space: Any) -> Sequence[str]:
     return [str(k) for k in range(int(getattr(space, "n", 0)) or int(np.prod(space.shape)))]
 
 
-def _played(env: Any, seed: int | None, before: Callable[[], None] = lambda: None) -> Iterator[tuple]:
-    """Every step of a trial: observation, action, reward, info. `before` is called before each action."""
+def _played(
+    env: Any, seed: int | None, before: Callable[[], None] = lambda: None
+) -> Iterator[tuple]:
+    """Every step of a trial: observation, action, reward, info. `before` is called before each
+    action.
+    """
     observation, _ = env.reset(seed=seed)
     env.action_space.seed(seed)
     for _ in range(_STEPS):

@@ -20,7 +20,8 @@ class ProportionRow:
 
     Attributes:
         value: the condition's value.
-        k: how many of the answered trials were correct (`accuracy`), or went to the side (`choice_proportions`).
+        k: how many of the answered trials were correct (`accuracy`), or went to the side
+            (`choice_proportions`).
         n: how many trials were answered rightly or wrongly.
         fraction: ``k / n``; NaN where nothing was answered.
         low, high: Wilson's interval of the fraction.
@@ -41,8 +42,9 @@ class ProportionRow:
 def wilson_interval(k: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Any, Any]:
     """The score interval of a binomial proportion: floats for numbers, arrays for arrays.
 
-    Never leaves [0, 1] and is sensible for ``k = 0`` and ``k = n``; for ``n = 0`` it is (0, 1): nothing is known.
-    Source: Wilson (1927), J. Am. Stat. Assoc. 22:209; without continuity correction.
+    Never leaves [0, 1] and is sensible for ``k = 0`` and ``k = n``; for ``n = 0`` it is (0, 1):
+    nothing is known. Source: Wilson (1927), J. Am. Stat. Assoc. 22:209; without continuity
+    correction.
 
     Args:
         k: successes, broadcast with `n`.
@@ -77,7 +79,8 @@ def accuracy(
     slot: str | None = None,
     confidence: float = 0.95,
 ) -> list[ProportionRow]:
-    """The share of correct answers among the answered trials, for each value of `by`, values ascending.
+    """The share of correct answers among the answered trials, for each value of `by`, values
+    ascending.
 
     Args:
         record: n trials.
@@ -89,7 +92,9 @@ def accuracy(
         UnknownNameError: no such column.
         InvalidValueError: `by` is not one value per trial, or NaN somewhere.
     """
-    return _proportions(record, by, slot_column(record, "outcome", slot) == "correct", slot, confidence)
+    return _proportions(
+        record, by, slot_column(record, "outcome", slot) == "correct", slot, confidence
+    )
 
 
 def choice_proportions(
@@ -100,7 +105,8 @@ def choice_proportions(
     slot: str | None = None,
     confidence: float = 0.95,
 ) -> list[ProportionRow]:
-    """The share of the answered trials in which the subject chose `choice`; otherwise as `accuracy`.
+    """The share of the answered trials in which the subject chose `choice`; otherwise as
+    `accuracy`.
 
     With ``by=signed_strength(record)`` these are the points of a psychometric function from 0 to 1.
     """
@@ -114,22 +120,28 @@ def signed_strength(
 
     Raises:
         UnknownNameError: no such column.
-        InvalidValueError: the columns are not one number and one value per trial, or `side` takes over two values.
+        InvalidValueError: the columns are not one number and one value per trial, or `side` takes
+            over two values.
     """
     _, values = values_by(record, strength)
     _, sides = values_by(record, side)
     found = np.unique(sides).tolist()
     if values.dtype.kind not in "iuf" or len(found) > 2 or (len(found) == 2 and right not in found):
         raise InvalidValueError(
-            f"Signed strength was asked of {strength!r} ({values.dtype}) with {side!r} being one of {found!r:.60} and "
-            f"right={right!r}. Expected numbers, and two sides of which one is right. "
-            "Pass the names of the two columns, and the value of the second that counts as right."
+            f"Signed strength was asked of {strength!r} ({values.dtype}) with {side!r} being one of"
+            f" {found!r:.60} and right={right!r}. Expected numbers, and two sides of which one is"
+            " right. Pass the names of the two columns, and the value of the second that counts as"
+            " right."
         )
     return np.where(sides == right, values, -1.0 * values) + 0.0  # no negative zeros
 
 
 def _proportions(
-    record: TrialRecord, by: str | ArrayLike | None, hit: np.ndarray, slot: str | None, confidence: float
+    record: TrialRecord,
+    by: str | ArrayLike | None,
+    hit: np.ndarray,
+    slot: str | None,
+    confidence: float,
 ) -> list[ProportionRow]:
     check_confidence(confidence)
     _, values = values_by(record, by)

@@ -7,9 +7,9 @@ The probability of a response at stimulus strength x is ::
     logistic   F(x) = 1 / (1 + exp(-slope (x - threshold)))     x of any sign; F(threshold) = 1/2
     weibull    F(x) = 1 - exp(-(x / threshold) ** slope)        x >= 0;        F(threshold) = 1 - 1/e = 0.632
 
-Source: Wichmann & Hill (2001a), Perception & Psychophysics 63:1293 (the fit; why the lapse rate must be free); (2001b),
-63:1314 (the parametric bootstrap). SciPy is imported when a curve is fitted.
-"""
+Source: Wichmann & Hill (2001a), Perception & Psychophysics 63:1293 (the fit; why the lapse rate
+must be free); (2001b), 63:1314 (the parametric bootstrap). SciPy is imported when a curve is
+fitted."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from neurogym_core._optional import optional
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.optional import optional
 from neurogym_core.study._columns import answered, check_confidence, slot_column, values_by
 from neurogym_core.trials.record import TrialRecord
 
 Shape = Literal["logistic", "weibull"]
 
 _TINY = 1e-12  # keeps log(P) finite; far below what any number of trials can tell from 0
-_PROFILE_COST = 1.92  # half of the 95 % quantile of chi-squared with 1 degree of freedom: Wilks (1938)
+_PROFILE_COST = (
+    1.92  # half of the 95 % quantile of chi-squared with 1 degree of freedom: Wilks (1938)
+)
 
 
 @dataclass(frozen=True)
@@ -37,19 +39,23 @@ class PsychometricFit:
 
     Attributes:
         shape: ``"logistic"`` or ``"weibull"``.
-        threshold: in units of x, where F is 1/2 (logistic) or 0.632 (Weibull). `threshold_at` gives others.
+        threshold: in units of x, where F is 1/2 (logistic) or 0.632 (Weibull). `threshold_at` gives
+            others.
         slope: logistic: per unit of x; Weibull: the exponent, without unit.
         guess: the lower asymptote.
         lapse: one minus the upper asymptote.
         log_likelihood: of the responses, natural logarithm, without the binomial coefficients.
-        deviance: twice what the log-likelihood lacks to that of a curve through every point; small is good.
+        deviance: twice what the log-likelihood lacks to that of a curve through every point; small
+            is good.
         n_trials: trials fitted.
         n_excluded: trials left out because they were not answered rightly or wrongly.
-        undetermined: names of parameters that the data do not pin down: their 95 % profile-likelihood interval runs
-            into a limit of the search (for asymptotes: `max_lapse`). Read such a value as "cannot be told".
-        intervals: parameter -> (low, high), percentiles of the bootstrap; empty without one. Fixed parameters have
-            none. Where the data do not pin threshold or slope down on a side, that end is 0, -inf or inf. A subject
-            that never errs gives a bootstrap without spread: such intervals are too narrow.
+        undetermined: names of parameters that the data do not pin down: their 95 %
+            profile-likelihood interval runs into a limit of the search (for asymptotes:
+            `max_lapse`). Read such a value as "cannot be told".
+        intervals: parameter -> (low, high), percentiles of the bootstrap; empty without one. Fixed
+            parameters have none. Where the data do not pin threshold or slope down on a side, that
+            end is 0, -inf or inf. A subject that never errs gives a bootstrap without spread: such
+            intervals are too narrow.
         confidence: of the intervals.
     """
 
@@ -68,7 +74,8 @@ class PsychometricFit:
 
     @property
     def bias(self) -> float | None:
-        """The strength at which both sides are equally likely, in units of x: the logistic's threshold.
+        """The strength at which both sides are equally likely, in units of x: the logistic's
+        threshold.
 
         None for a Weibull function, which knows no sides.
         """
@@ -95,8 +102,8 @@ class PsychometricFit:
         top = 1 - self.lapse
         if not self.guess < p < top:
             raise InvalidValueError(
-                f"The threshold at p={p!r} was asked of a curve from {self.guess:.4g} to {top:.4g}. Expected a "
-                "probability between these. Choose one that the curve reaches."
+                f"The threshold at p={p!r} was asked of a curve from {self.guess:.4g} to {top:.4g}."
+                " Expected a probability between these. Choose one that the curve reaches."
             )
         rising = (p - self.guess) / (top - self.guess)
         if self.shape == "logistic":
@@ -122,9 +129,9 @@ def fit_psychometric(
 ) -> PsychometricFit:
     """Fit a record, in one of two ways; unanswered trials are left out and counted.
 
-    ``y="correct"``: strength -> P(correct), strength unsigned. Weibull, ``guess = 1 / n_choices`` unless told
-    otherwise. ``y="choice"``: signed strength (`signed_strength`) -> P(choosing `choice`). Logistic with a bias and
-    equal lapses on both sides unless told otherwise.
+    ``y="correct"``: strength -> P(correct), strength unsigned. Weibull, ``guess = 1 / n_choices``
+    unless told otherwise. ``y="choice"``: signed strength (`signed_strength`) -> P(choosing
+    `choice`). Logistic with a bias and equal lapses on both sides unless told otherwise.
 
     Args:
         record: n trials.
@@ -143,14 +150,18 @@ def fit_psychometric(
     name, values = values_by(record, x)
     if values.dtype.kind not in "biuf":
         raise InvalidValueError(
-            f"A psychometric function of {name} was asked, which holds {values.dtype}. Expected numbers. "
-            "Choose a condition that measures the strength of the stimulus."
+            f"A psychometric function of {name} was asked, which holds {values.dtype}. Expected"
+            " numbers. Choose a condition that measures the strength of the stimulus."
         )
-    kept, hit, by_choice = answered(record, slot), _responses(record, y, choice, slot), _is(y, "choice")
+    kept, hit, by_choice = (
+        answered(record, slot),
+        _responses(record, y, choice, slot),
+        _is(y, "choice"),
+    )
     if not kept.any():
         raise InvalidValueError(
-            f"None of {len(record)} trials was answered rightly or wrongly. Expected answered trials. "
-            "Look at the record's outcomes: the subject may abort or miss every trial."
+            f"None of {len(record)} trials was answered rightly or wrongly. Expected answered"
+            " trials. Look at the record's outcomes: the subject may abort or miss every trial."
         )
     levels, group = np.unique(values[kept].astype(float), return_inverse=True)
     fit = fit_curve(
@@ -183,15 +194,16 @@ def fit_curve(
 ) -> PsychometricFit:
     """Fit a psychometric function to counts by maximum likelihood, from several starting points.
 
-    Threshold and slope are searched on scales without unit (the slope's logarithmic), within limits that lie well
-    outside what the strengths can tell; a rising curve is assumed.
+    Threshold and slope are searched on scales without unit (the slope's logarithmic), within limits
+    that lie well outside what the strengths can tell; a rising curve is assumed.
 
     Args:
         x: strengths, (m,); equal ones are joined.
         k: responses at each, (m,).
         n: trials at each, (m,); levels with none are ignored.
         shape: ``"logistic"`` or ``"weibull"`` (x >= 0).
-        guess: the lower asymptote: a fixed number, ``"free"`` (0 to `max_lapse`), or ``"symmetric"``: the lapse rate.
+        guess: the lower asymptote: a fixed number, ``"free"`` (0 to `max_lapse`), or
+            ``"symmetric"``: the lapse rate.
         lapse: one minus the upper asymptote: a fixed number, or ``"free"`` (0 to `max_lapse`).
         max_lapse: the most that a free asymptote may be.
         bootstrap: how many simulated data sets the intervals stand on; 0 for no intervals.
@@ -205,8 +217,8 @@ def fit_curve(
     check_confidence(confidence)
     if bootstrap != int(bootstrap) or bootstrap < 0:
         raise InvalidValueError(
-            f"bootstrap={bootstrap!r} was given. Expected how many data sets to simulate, 0 for no intervals. "
-            "Give 200 for a look, 2000 for a paper."
+            f"bootstrap={bootstrap!r} was given. Expected how many data sets to simulate, 0 for no"
+            " intervals. Give 200 for a look, 2000 for a paper."
         )
     model = _model(shape, guess, lapse, max_lapse)
     data = _data(x, k, n, shape)
@@ -217,7 +229,9 @@ def fit_curve(
     fit = replace(_fit(model, search, data, best, loose), confidence=confidence)
     if not bootstrap:
         return fit
-    intervals = _bootstrap(search, data, best, fit, bootstrap, np.random.default_rng(seed), confidence)
+    intervals = _bootstrap(
+        search, data, best, fit, bootstrap, np.random.default_rng(seed), confidence
+    )
     return replace(fit, intervals=_opened(intervals, loose, shape))
 
 
@@ -245,7 +259,9 @@ def _weibull(x: np.ndarray, threshold: float, slope: float) -> _Rising:
     power = np.exp(np.clip(slope * logs, -700, 700))
     density = np.exp(-power) * power
     # At x = 0 the power vanishes faster than the logarithm grows.
-    return _Rising(-np.expm1(-power), -slope * density, density * slope * np.where(x > 0, logs, 0.0))
+    return _Rising(
+        -np.expm1(-power), -slope * density, density * slope * np.where(x > 0, logs, 0.0)
+    )
 
 
 _SHAPES = {"logistic": _logistic, "weibull": _weibull}
@@ -255,7 +271,9 @@ _SHAPES = {"logistic": _logistic, "weibull": _weibull}
 
 
 class _Model(NamedTuple):
-    """Which parameters are free. `guess` and `lapse` are numbers where they are fixed, None where free."""
+    """Which parameters are free. `guess` and `lapse` are numbers where they are fixed, None where
+    free.
+    """
 
     shape: Shape
     guess: float | None
@@ -266,7 +284,9 @@ class _Model(NamedTuple):
     @property
     def free(self) -> tuple[str, ...]:
         """Names of the free parameters, in the order of the search's vector."""
-        asymptotes = [name for name, fixed in (("guess", self.guess), ("lapse", self.lapse)) if fixed is None]
+        asymptotes = [
+            name for name, fixed in (("guess", self.guess), ("lapse", self.lapse)) if fixed is None
+        ]
         if self.symmetric and "guess" in asymptotes:
             asymptotes.remove("guess")
         return ("threshold", "slope", *asymptotes)
@@ -282,19 +302,24 @@ class _Data(NamedTuple):
 
 def _model(shape: Any, guess: Any, lapse: Any, max_lapse: Any) -> _Model:
     if shape not in _SHAPES:
-        raise InvalidValueError(f"shape={shape!r} was given. Expected 'logistic' or 'weibull'. Choose one of them.")
+        raise InvalidValueError(
+            f"shape={shape!r} was given. Expected 'logistic' or 'weibull'. Choose one of them."
+        )
     symmetric = _is(guess, "symmetric")
     fixed_lapse = None if _is(lapse, "free") else _share("lapse", lapse, "'free'")
     if symmetric:
         fixed_guess = fixed_lapse
     else:
-        fixed_guess = None if _is(guess, "free") else _share("guess", guess, "'free' or 'symmetric'")
+        fixed_guess = (
+            None if _is(guess, "free") else _share("guess", guess, "'free' or 'symmetric'")
+        )
     top = _share("max_lapse", max_lapse, "at most 0.5 with a free or symmetric guess rate")
     highest = [top if fixed is None else fixed for fixed in (fixed_guess, fixed_lapse)]
     if sum(highest) >= 1 or (symmetric and highest[0] >= 0.5):
         raise InvalidValueError(
-            f"guess={guess!r}, lapse={lapse!r} and max_lapse={max_lapse!r} leave no room between the asymptotes. "
-            "Expected them to sum to less than 1. Lower max_lapse, or the fixed rate."
+            f"guess={guess!r}, lapse={lapse!r} and max_lapse={max_lapse!r} leave no room between"
+            " the asymptotes. Expected them to sum to less than 1. Lower max_lapse, or the fixed"
+            " rate."
         )
     return _Model(shape, fixed_guess, fixed_lapse, symmetric, top)
 
@@ -303,7 +328,8 @@ def _share(name: str, value: Any, alternative: str) -> float:
     if isinstance(value, int | float | np.number) and 0 <= value < 1:
         return float(value)
     raise InvalidValueError(
-        f"{name}={value!r} was given. Expected a number from 0 to below 1, or {alternative}. Give one of these."
+        f"{name}={value!r} was given. Expected a number from 0 to below 1, or {alternative}. Give"
+        " one of these."
     )
 
 
@@ -311,34 +337,45 @@ def _data(x: ArrayLike, k: ArrayLike, n: ArrayLike, shape: Shape) -> _Data:
     values, hits, trials = np.asarray(x, float), np.asarray(k, float), np.asarray(n, float)
     if values.ndim != 1 or hits.shape != values.shape or trials.shape != values.shape:
         raise InvalidValueError(
-            f"x, k and n have the shapes {values.shape}, {hits.shape} and {trials.shape}. Expected (m,) for all. "
-            "Give one count of responses and one of trials per strength."
+            f"x, k and n have the shapes {values.shape}, {hits.shape} and {trials.shape}. Expected"
+            " (m,) for all. Give one count of responses and one of trials per strength."
         )
     if not np.isfinite(values).all():
         raise InvalidValueError(
-            f"{int((~np.isfinite(values)).sum())} of {len(values)} strengths are NaN or infinite. Expected finite "
-            "numbers. Leave these trials out before the fit."
+            f"{int((~np.isfinite(values)).sum())} of {len(values)} strengths are NaN or infinite."
+            " Expected finite numbers. Leave these trials out before the fit."
         )
-    if not np.all((hits >= 0) & (hits <= trials) & np.isfinite(trials) & (hits % 1 == 0) & (trials % 1 == 0)):
+    if not np.all(
+        (hits >= 0) & (hits <= trials) & np.isfinite(trials) & (hits % 1 == 0) & (trials % 1 == 0)
+    ):
         raise InvalidValueError(
-            f"k={hits.tolist()!r:.60} of n={trials.tolist()!r:.60} was given. Expected whole numbers, 0 <= k <= n. "
-            "Give the number of responses and the number of trials at each strength, not fractions."
+            f"k={hits.tolist()!r:.60} of n={trials.tolist()!r:.60} was given. Expected whole"
+            " numbers, 0 <= k <= n. Give the number of responses and the number of trials at each"
+            " strength, not fractions."
         )
     if shape == "weibull" and np.any(values < 0):
         raise _negative(values)
     levels, group = np.unique(values[trials > 0], return_inverse=True)
-    joined = (np.bincount(group, weights=w[trials > 0], minlength=len(levels)) for w in (hits, trials))
+    joined = (
+        np.bincount(group, weights=w[trials > 0], minlength=len(levels)) for w in (hits, trials)
+    )
     return _Data(levels, *joined)
 
 
 def _check_levels(data: _Data, model: _Model) -> None:
-    # With the guess rate fixed, a Weibull curve is the same at 0 whatever the parameters: that level tells nothing.
-    telling = data.x > 0 if model.shape == "weibull" and model.guess is not None else np.ones(len(data.x), bool)
+    # With the guess rate fixed, a Weibull curve is the same at 0 whatever the parameters: that
+    # level tells nothing.
+    telling = (
+        data.x > 0
+        if model.shape == "weibull" and model.guess is not None
+        else np.ones(len(data.x), bool)
+    )
     if int(telling.sum()) < len(model.free):
         raise InvalidValueError(
-            f"{int(telling.sum())} strengths with answered trials tell about the curve ({data.x.tolist()!r:.60}), and "
-            f"{', '.join(model.free)} are free. Expected at least as many strengths as free parameters. "
-            "Fix the lapse or guess rate (lapse=0.02), or play trials of more strengths."
+            f"{int(telling.sum())} strengths with answered trials tell about the curve"
+            f" ({data.x.tolist()!r:.60}), and {', '.join(model.free)} are free. Expected at least"
+            " as many strengths as free parameters. Fix the lapse or guess rate (lapse=0.02), or"
+            " play trials of more strengths."
         )
 
 
@@ -350,8 +387,8 @@ def _responses(record: TrialRecord, y: Any, choice: int, slot: str | None) -> np
     hit = np.asarray(y)
     if hit.shape != (len(record),) or hit.dtype != bool:
         raise InvalidValueError(
-            f"y={y!r:.60} was given. Expected 'correct', 'choice', or {len(record)} bools, one per trial. "
-            "Name what counts as a response."
+            f"y={y!r:.60} was given. Expected 'correct', 'choice', or {len(record)} bools, one per"
+            " trial. Name what counts as a response."
         )
     return hit
 
@@ -359,7 +396,8 @@ def _responses(record: TrialRecord, y: Any, choice: int, slot: str | None) -> np
 def _chance(n_choices: int) -> float:
     if n_choices < 1 or n_choices != int(n_choices):
         raise InvalidValueError(
-            f"n_choices={n_choices!r} was given. Expected a whole number of at least 1. Give the number of choices."
+            f"n_choices={n_choices!r} was given. Expected a whole number of at least 1. Give the"
+            " number of choices."
         )
     # One choice: it is reported or not (detection), and nothing is guessed right.
     return 1 / n_choices if n_choices > 1 else 0.0
@@ -371,8 +409,9 @@ def _is(value: Any, name: str) -> bool:
 
 def _negative(values: np.ndarray) -> InvalidValueError:
     return InvalidValueError(
-        f"A Weibull function was asked of negative strengths, down to {values.min():.4g}. Expected x >= 0. "
-        "Take the strength without its sign (y='correct'), or shape='logistic' for signed strength."
+        f"A Weibull function was asked of negative strengths, down to {values.min():.4g}. Expected"
+        " x >= 0. Take the strength without its sign (y='correct'), or shape='logistic' for signed"
+        " strength."
     )
 
 
@@ -380,15 +419,20 @@ def _negative(values: np.ndarray) -> InvalidValueError:
 
 
 class _Search:
-    """Maximum likelihood in coordinates of order one: location, log slope, then the free asymptotes."""
+    """Maximum likelihood in coordinates of order one: location, log slope, then the free
+    asymptotes.
+    """
 
     def __init__(self, model: _Model, x: np.ndarray) -> None:
         self.model = model
         self.curve = _SHAPES[model.shape]
-        self.minimize = optional("scipy.optimize", needed_for="Fitting a psychometric function", extra="study").minimize
+        self.minimize = optional(
+            "scipy.optimize", needed_for="Fitting a psychometric function", extra="study"
+        ).minimize
         limits = _logistic_limits(x) if model.shape == "logistic" else _weibull_limits(x)
         self.bounds = np.array([*limits, *[(0.0, model.max_lapse)] * (len(model.free) - 2)])
-        # The logistic's location is in units of the middle and half range of x; the Weibull's is log x.
+        # The logistic's location is in units of the middle and half range of x; the Weibull's is
+        # log x.
         self.middle, self.scale = float(x.min() + x.max()) / 2, float(x.max() - x.min()) / 2
         self._lay_grid(x)
 
@@ -403,7 +447,9 @@ class _Search:
         slope = float(np.exp(log_slope)) / (self.scale if logistic else 1.0)
         return {"threshold": threshold, "slope": slope, "guess": guess, "lapse": lapse}
 
-    def probabilities(self, parameters: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, _Rising]:
+    def probabilities(
+        self, parameters: Mapping[str, float], x: np.ndarray
+    ) -> tuple[np.ndarray, _Rising]:
         """P(x), kept off 0 and 1, and F(x)."""
         rising = self.curve(x, parameters["threshold"], parameters["slope"])
         room = 1 - parameters["guess"] - parameters["lapse"]
@@ -424,12 +470,17 @@ class _Search:
         value = -float(data.k @ np.log(p) + (data.n - data.k) @ np.log1p(-p))
         return value, np.array([by_p @ slope for slope in slopes])
 
-    def best(self, data: _Data, starts: np.ndarray, fixed: Mapping[int, float] | None = None) -> np.ndarray:
-        """The point of the lowest loss reached from `starts` (s, free); coordinates in `fixed` are held."""
+    def best(
+        self, data: _Data, starts: np.ndarray, fixed: Mapping[int, float] | None = None
+    ) -> np.ndarray:
+        """The point of the lowest loss reached from `starts` (s, free); coordinates in `fixed` are
+        held.
+        """
         bounds = self.bounds.copy()
         for index, value in (fixed or {}).items():
             bounds[index] = value
-        # Scaled to the loss per trial, so that the stopping rule means the same for 50 trials and for a million.
+        # Scaled to the loss per trial, so that the stopping rule means the same for 50 trials and
+        # for a million.
         total = max(data.n.sum(), 1.0)
 
         def scaled(point: np.ndarray) -> tuple[float, np.ndarray]:
@@ -438,39 +489,61 @@ class _Search:
 
         options = {"ftol": 1e-11, "gtol": 1e-7, "maxiter": 300}
         ends = [
-            self.minimize(scaled, np.clip(s, *bounds.T), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+            self.minimize(
+                scaled,
+                np.clip(s, *bounds.T),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                options=options,
+            )
             for s in starts
         ]
         return np.asarray(min(ends, key=lambda end: end.fun).x)
 
     def starts(self, data: _Data, best: int = 4) -> np.ndarray:
-        """The best few points of a grid, (best, free): likelihoods with lapses have several maxima."""
+        """The best few points of a grid, (best, free): likelihoods with lapses have several
+        maxima.
+        """
         losses = -(self.grid_log_p @ data.k + self.grid_log_q @ (data.n - data.k))
         return self.grid[np.argsort(losses, kind="stable")[:best]]
 
     def _lay_grid(self, x: np.ndarray) -> None:
-        """Starting points, and log P and log (1 - P) at each: the bootstrap asks for them many times."""
+        """Starting points, and log P and log (1 - P) at each: the bootstrap asks for them many
+        times.
+        """
         low, high = self.bounds[:2].T
-        locations, log_slopes = np.linspace(low[0], high[0], 11)[1:-1], np.linspace(low[1], high[1], 9)[1:-1]
+        locations, log_slopes = (
+            np.linspace(low[0], high[0], 11)[1:-1],
+            np.linspace(low[1], high[1], 9)[1:-1],
+        )
         asymptotes = [0.1 * self.model.max_lapse] * (len(self.model.free) - 2)
-        self.grid = np.array([[location, slope, *asymptotes] for location in locations for slope in log_slopes])
+        self.grid = np.array(
+            [[location, slope, *asymptotes] for location in locations for slope in log_slopes]
+        )
         p = np.array([self.probabilities(self.parameters(point), x)[0] for point in self.grid])
         self.grid_log_p, self.grid_log_q = np.log(p), np.log1p(-p)
 
 
 def _logistic_limits(x: np.ndarray) -> list[tuple[float, float]]:
-    """Location: one range of x beyond its ends. Slope: from nearly flat to a step between neighbouring levels."""
+    """Location: one range of x beyond its ends. Slope: from nearly flat to a step between
+    neighbouring levels.
+    """
     half = (x.max() - x.min()) / 2
     return [(-3.0, 3.0), (np.log(0.1), np.log(20 * half / np.diff(x).min()))]
 
 
 def _weibull_limits(x: np.ndarray) -> list[tuple[float, float]]:
-    """Log threshold: a factor of 10 beyond the levels above 0. Exponent: 0.1 to 20; measured ones are 1 to 4."""
+    """Log threshold: a factor of 10 beyond the levels above 0. Exponent: 0.1 to 20; measured ones
+    are 1 to 4.
+    """
     levels = x[x > 0]
     return [(np.log(levels.min() / 10), np.log(levels.max() * 10)), (np.log(0.1), np.log(20.0))]
 
 
-def _fit(model: _Model, search: _Search, data: _Data, best: np.ndarray, loose: np.ndarray) -> PsychometricFit:
+def _fit(
+    model: _Model, search: _Search, data: _Data, best: np.ndarray, loose: np.ndarray
+) -> PsychometricFit:
     loss = search.loss(best, data)[0]
     fractions = np.clip(data.k / data.n, _TINY, 1 - _TINY)
     saturated = float(data.k @ np.log(fractions) + (data.n - data.k) @ np.log1p(-fractions))
@@ -480,15 +553,18 @@ def _fit(model: _Model, search: _Search, data: _Data, best: np.ndarray, loose: n
         log_likelihood=-loss,
         deviance=max(0.0, 2 * (saturated + loss)),
         n_trials=int(data.n.sum()),
-        undetermined=tuple(name for name, unsure in zip(model.free, np.any(loose, axis=1), strict=True) if unsure),
+        undetermined=tuple(
+            name for name, unsure in zip(model.free, np.any(loose, axis=1), strict=True) if unsure
+        ),
     )
 
 
 def _loose_ends(search: _Search, data: _Data, best: np.ndarray) -> np.ndarray:
-    """bool (free, 2): whether a parameter may go to its lower and upper limit at too small a cost in likelihood.
+    """bool (free, 2): whether a parameter may go to its lower and upper limit at too small a cost
+    in likelihood.
 
-    All else is refitted: this asks whether the 95 % profile-likelihood interval reaches the limit (Wilks 1938).
-    """
+    All else is refitted: this asks whether the 95 % profile-likelihood interval reaches the limit
+    (Wilks 1938)."""
     least = search.loss(best, data)[0]
     loose = np.zeros((len(best), 2), bool)
     for index, side in np.ndindex(loose.shape):
@@ -513,12 +589,19 @@ def _bootstrap(
     counts = rng.binomial(data.n.astype(int), p, size=(resamples, len(p))).astype(float)
     drawn = []
     for again in (_Data(data.x, k, data.n) for k in counts):
-        # From the grid too: where the likelihood is flat at `best`, a search from there alone would stay.
+        # From the grid too: where the likelihood is flat at `best`, a search from there alone would
+        # stay.
         starts = np.concatenate([best[None], search.starts(again, best=1)])
         drawn.append(search.parameters(search.best(again, starts)))
-    names = [*search.model.free, *(["guess"] if search.model.symmetric and "lapse" in search.model.free else [])]
+    names = [
+        *search.model.free,
+        *(["guess"] if search.model.symmetric and "lapse" in search.model.free else []),
+    ]
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    intervals = {name: np.quantile([parameters[name] for parameters in drawn], ends).tolist() for name in names}
+    intervals = {
+        name: np.quantile([parameters[name] for parameters in drawn], ends).tolist()
+        for name in names
+    }
     return {name: (low, high) for name, (low, high) in intervals.items()}
 
 

@@ -19,7 +19,9 @@ _SUBTITLE = 100  # characters that fit above the figure
 
 
 class Buffers(Protocol):
-    """What an env keeps of the trial in hand: one entry per step made, and the observation that waits for an action."""
+    """What an env keeps of the trial in hand: one entry per step made, and the observation that
+    waits for an action.
+    """
 
     @property
     def observations(self) -> Sequence[np.ndarray]: ...
@@ -56,7 +58,8 @@ def trace_of(
 
     Args:
         task, wrap, params: as in `neurogym_core.make_task`.
-        subject: as in `neurogym_core.run`: a name, or a callable ``(env, observations) -> actions``.
+        subject: as in `neurogym_core.run`: a name, or a callable ``(env, observations) ->
+            actions``.
         seed: of the trial, and of a subject given by name.
         conditions: imposed on the trial, e.g. ``{"coherence": 51.2}``.
 
@@ -66,12 +69,16 @@ def trace_of(
     """
     made = make_task(task, wrap=wrap, **params)
     env = TaskVectorEnv(made, 1, autoreset_mode="SameStep", seed=seed)
-    observations, _ = env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
+    observations, _ = env.reset(
+        seed=seed, options={"conditions": conditions} if conditions else None
+    )
     player = _named(subject, seed)
     if hasattr(player, "begin"):
         player.begin(env)
     drawn = {name: values[0] for name, values in env.trial.items()}
-    steps: dict[str, list] = {name: [] for name in ("observations", "actions", "rewards", "targets", "periods")}
+    steps: dict[str, list] = {
+        name: [] for name in ("observations", "actions", "rewards", "targets", "periods")
+    }
     ended = False
     while not ended:
         actions = player(env, observations)
@@ -82,11 +89,14 @@ def trace_of(
         observations, ended = coming, bool(info["new_trial"][0])
     who = subject if isinstance(subject, str) else type(subject).__name__
     played = f"{who}: {info['trial']['outcome'][0]}"
-    return _trace(made, **steps, subtitle=_fitting("; ".join([played, *filter(None, [describe(drawn)])])))
+    return _trace(
+        made, **steps, subtitle=_fitting("; ".join([played, *filter(None, [describe(drawn)])]))
+    )
 
 
 def picture_of(task: Task, buffers: Buffers) -> np.ndarray:
-    """The figure of the trial so far, (height, width, 3) uint8; of the same size for all trials of a task.
+    """The figure of the trial so far, (height, width, 3) uint8; of the same size for all trials of
+    a task.
 
     Before the first action it shows the observation in hand.
 
@@ -102,8 +112,12 @@ def picture_of(task: Task, buffers: Buffers) -> np.ndarray:
 
 
 def describe(conditions: Mapping[str, Any]) -> str:
-    """Conditions as a line of text: ``direction 1, coherence 51.2``; several values of one in brackets."""
-    return ", ".join(f"{name.replace('_', ' ')} {_written(value)}" for name, value in conditions.items())
+    """Conditions as a line of text: ``direction 1, coherence 51.2``; several values of one in
+    brackets.
+    """
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_written(value)}" for name, value in conditions.items()
+    )
 
 
 def _named(subject: Any, seed: int | None) -> Any:
@@ -114,7 +128,9 @@ def _named(subject: Any, seed: int | None) -> Any:
     return subject_named(subject, seed=0 if seed is None else seed + 1)
 
 
-def _trace(task: Task, *, periods: Sequence[str], targets: Any, actions: Any, rewards: Any, **rest: Any) -> TrialTrace:
+def _trace(
+    task: Task, *, periods: Sequence[str], targets: Any, actions: Any, rewards: Any, **rest: Any
+) -> TrialTrace:
     return TrialTrace(
         observations=np.stack(rest.pop("observations")),
         channels=dict(task.channels),
@@ -130,10 +146,19 @@ def _trace(task: Task, *, periods: Sequence[str], targets: Any, actions: Any, re
 
 
 def trace_so_far(task: Task, buffers: Buffers) -> TrialTrace:
-    """What was seen and done in a trial so far; before the first action, the observation in hand."""
+    """What was seen and done in a trial so far; before the first action, the observation in
+    hand.
+    """
     if not buffers.observations:
         nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
-        return _trace(task, observations=[buffers.pending], targets=[nothing], actions=None, rewards=None, periods=())
+        return _trace(
+            task,
+            observations=[buffers.pending],
+            targets=[nothing],
+            actions=None,
+            rewards=None,
+            periods=(),
+        )
     return _trace(
         task,
         observations=buffers.observations,
@@ -147,7 +172,9 @@ def trace_so_far(task: Task, buffers: Buffers) -> TrialTrace:
 
 @lru_cache(maxsize=32)
 def _frame_height(task: Task) -> float:
-    """Inches of the tallest figure that a trial of this task may need: short periods, all actions in use."""
+    """Inches of the tallest figure that a trial of this task may need: short periods, all actions
+    in use.
+    """
     names = task.period_names
     steps = max(len(names), 8)
     continuous, n = task.actions.continuous, task.actions.size

@@ -1,4 +1,6 @@
-"""`ClassicTrial`: the verbs with which classic tasks lay out a trial, period by period and array by array."""
+"""`ClassicTrial`: the verbs with which classic tasks lay out a trial, period by period and array by
+array.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ Period = str | Sequence[str] | None
 
 
 class ClassicGenerator(np.random.Generator):
-    """A NumPy generator that also answers to the names of the older `RandomState` that classic tasks use."""
+    """A NumPy generator that also answers to the names of the older `RandomState` that classic
+    tasks use.
+    """
 
     def rand(self, *shape: int) -> Any:
         """Uniform on [0, 1)."""
@@ -139,7 +143,9 @@ class ClassicTrial:
     def ob(self) -> np.ndarray:
         """Observations of the trial, (T, …)."""
         play = self._play
-        play.ob = _sized(self, play.ob, self.observation_space.shape, self.observation_space.dtype, 0)
+        play.ob = _sized(
+            self, play.ob, self.observation_space.shape, self.observation_space.dtype, 0
+        )
         return play.ob
 
     @property
@@ -172,9 +178,15 @@ class ClassicTrial:
 
     @property
     def period(self) -> str:
-        """Name of the period in hand, the shortest where several overlap; "trial" where there is none."""
+        """Name of the period in hand, the shortest where several overlap; "trial" where there is
+        none.
+        """
         inside = [name for name in self._play.start_t if self.in_period(name)]
-        return min(inside, key=lambda name: self._play.end_t[name] - self._play.start_t[name], default="trial")
+        return min(
+            inside,
+            key=lambda name: self._play.end_t[name] - self._play.start_t[name],
+            default="trial",
+        )
 
     # ------------------------------------------------------------------ periods
 
@@ -190,10 +202,13 @@ class ClassicTrial:
 
         Args:
             period: its name, or names.
-            duration: ms (or one for each of several); None: drawn from `timing`, and rounded down to whole steps.
+            duration: ms (or one for each of several); None: drawn from `timing`, and rounded down
+                to whole steps.
             before: what it ends with: the onset of a period, or ms.
-            after: what it begins with: the end of a period, or ms; default the end of the period added last.
-            last_period: said of the last one; the trial ends with the period that ends last in any case.
+            after: what it begins with: the end of a period, or ms; default the end of the period
+                added last.
+            last_period: said of the last one; the trial ends with the period that ends last in any
+                case.
 
         Raises:
             TrialLayoutError: it would begin before the trial, or end before it begins.
@@ -218,7 +233,9 @@ class ClassicTrial:
         """Whether the step in hand (or the moment `t`, ms) lies in a period."""
         _checked_period(self, period)
         step = self._play.t_ind if t is None else self._index(t)
-        return self._index(self._play.start_t[period]) <= step < self._index(self._play.end_t[period])
+        return (
+            self._index(self._play.start_t[period]) <= step < self._index(self._play.end_t[period])
+        )
 
     # ------------------------------------------------------------------ observations and targets
 
@@ -236,7 +253,8 @@ class ClassicTrial:
         """Add to observations.
 
         Args:
-            value: number, (k,), (steps, k), or a function of the observations in question that returns these.
+            value: number, (k,), (steps, k), or a function of the observations in question that
+                returns these.
             period: a period, several, or None for the whole trial.
             where: a name that the observation space knows, or indices; None: everywhere.
         """
@@ -246,16 +264,21 @@ class ClassicTrial:
         """Set observations; arguments as for `add_ob`."""
         _write_ob(self, value, period, where, add=False)
 
-    def add_randn(self, mu: Any = 0, sigma: Any = 1, period: Period = None, where: Any = None) -> None:
+    def add_randn(
+        self, mu: Any = 0, sigma: Any = 1, period: Period = None, where: Any = None
+    ) -> None:
         """Add Gaussian noise, independent over steps and entries.
 
         Args:
-            mu, sigma: mean and SD of every step; for noise that does not depend on dt give sigma / sqrt(dt).
+            mu, sigma: mean and SD of every step; for noise that does not depend on dt give sigma /
+                sqrt(dt).
         """
         columns = _columns(self, self.observation_space, where)
 
         def noise(shown: np.ndarray) -> np.ndarray:
-            drawn: np.ndarray = mu + np.asarray(sigma) * self.rng.standard_normal(shown[..., columns].shape)
+            drawn: np.ndarray = mu + np.asarray(sigma) * self.rng.standard_normal(
+                shown[..., columns].shape
+            )
             return drawn
 
         _write_ob(self, noise, period, where, add=True)
@@ -264,8 +287,8 @@ class ClassicTrial:
         """Say what is right.
 
         Args:
-            value: an action (or its name); with `where` the place within the actions of that name; an array for one per
-                step. For continuous actions values, (k,).
+            value: an action (or its name); with `where` the place within the actions of that name;
+                an array for one per step. For continuous actions values, (k,).
             period: a period, several, or None for the whole trial.
             where: a name that the action space knows.
 
@@ -274,24 +297,33 @@ class ClassicTrial:
         """
         discrete = isinstance(self.action_space, gymnasium.spaces.Discrete)
         value = _action_of(self, value, where) if discrete else value
-        columns = ... if discrete or where is None else (..., _columns(self, self.action_space, where))
+        columns = (
+            ... if discrete or where is None else (..., _columns(self, self.action_space, where))
+        )
         self._play.asks = True
         for view in _views(self, self.gt, period):
             try:
                 view[columns] = value
             except (ValueError, TypeError):
                 raise TrialLayoutError(
-                    f"set_groundtruth() of {type(self).__name__} was given {value!r} for targets of shape {view.shape} "
-                    f"(period {period!r}, where {where!r}); give one action, or one per step."
+                    f"set_groundtruth() of {type(self).__name__} was given {value!r} for targets of"
+                    f" shape {view.shape} (period {period!r}, where {where!r}); give one action, or"
+                    " one per step."
                 ) from None
 
 
-def _sized(env: ClassicTrial, array: np.ndarray | None, shape: tuple[int, ...] | None, dtype: Any, fill: int) -> np.ndarray:
+def _sized(
+    env: ClassicTrial,
+    array: np.ndarray | None,
+    shape: tuple[int, ...] | None,
+    dtype: Any,
+    fill: int,
+) -> np.ndarray:
     """The array with one row for every step; periods that were added later add rows."""
     if shape is None:
         raise NotSupportedError(
-            f"{type(env).__name__} has spaces without a shape; a classic env needs a Box of observations, and "
-            "Discrete or Box actions."
+            f"{type(env).__name__} has spaces without a shape; a classic env needs a Box of"
+            " observations, and Discrete or Box actions."
         )
     have, steps = 0 if array is None else len(array), max(env._index(env.tmax), 1)
     if array is not None and have >= steps:
@@ -303,11 +335,13 @@ def _sized(env: ClassicTrial, array: np.ndarray | None, shape: tuple[int, ...] |
 
 
 def _add_several(env: ClassicTrial, periods: Sequence[str], duration: Any, after: Any) -> None:
-    durations = list(duration) if isinstance(duration, Sequence | np.ndarray) else [duration] * len(periods)
+    durations = (
+        list(duration) if isinstance(duration, Sequence | np.ndarray) else [duration] * len(periods)
+    )
     if len(durations) != len(periods):
         raise TrialLayoutError(
-            f"add_period() of {type(env).__name__} was given {len(durations)} durations for {len(periods)} "
-            "periods; give one for each."
+            f"add_period() of {type(env).__name__} was given {len(durations)} durations for"
+            f" {len(periods)} periods; give one for each."
         )
     for k, (name, ms) in enumerate(zip(periods, durations, strict=True)):
         env.add_period(name, ms, after=after if k == 0 else None)
@@ -324,8 +358,8 @@ def _moment(env: ClassicTrial, moment: Any, known: Mapping[str, float]) -> float
 def _place(env: ClassicTrial, period: str, start: float, ms: float) -> None:
     if not (ms >= 0 and start >= -1e-9 and math.isfinite(ms)):
         raise TrialLayoutError(
-            f"Period {period!r} of {type(env).__name__} would begin at {start:g} ms and last {ms:g} ms; both are "
-            "0 or more, and finite."
+            f"Period {period!r} of {type(env).__name__} would begin at {start:g} ms and last {ms:g}"
+            " ms; both are 0 or more, and finite."
         )
     play = env._play
     play.start_t[period], play.end_t[period] = start, start + ms
@@ -339,8 +373,8 @@ def _warn_lost(env: ClassicTrial, period: str, ms: float) -> None:
     if period not in env._play.warned:
         env._play.warned.add(period)
         warnings.warn(
-            f"Period {period!r} of {type(env).__name__} lasts {ms:g} ms, too short for a step of dt={env.dt:g} "
-            "ms: it is left out. Use a smaller dt, or a longer period.",
+            f"Period {period!r} of {type(env).__name__} lasts {ms:g} ms, too short for a step of"
+            f" dt={env.dt:g} ms: it is left out. Use a smaller dt, or a longer period.",
             stacklevel=4,
         )
 
@@ -352,7 +386,8 @@ def _duration_of(env: ClassicTrial, period: str, start: float | None) -> float:
     if is_until(spec):
         if start is None:
             raise TrialLayoutError(
-                f"Period {period!r} of {type(env).__name__} lasts until {spec[1]:g} ms; give it no before=."
+                f"Period {period!r} of {type(env).__name__} lasts until {spec[1]:g} ms; give it no"
+                " before=."
             )
         ms = float(spec[1]) - start
     else:
@@ -365,7 +400,9 @@ def _duration_of(env: ClassicTrial, period: str, start: float | None) -> float:
 
 def _checked_period(env: ClassicTrial, period: str) -> str:
     if period not in env._play.start_t:
-        raise unknown("period", period, env._play.start_t, of=f"the trial in hand of {type(env).__name__}")
+        raise unknown(
+            "period", period, env._play.start_t, of=f"the trial in hand of {type(env).__name__}"
+        )
     return period
 
 
@@ -373,7 +410,10 @@ def _views(env: ClassicTrial, array: np.ndarray, period: Period) -> list[np.ndar
     if period is None:
         return [array]
     names = [period] if isinstance(period, str) else list(period)
-    return [array[env.start_ind[name] : env.end_ind[name]] for name in map(partial(_checked_period, env), names)]
+    return [
+        array[env.start_ind[name] : env.end_ind[name]]
+        for name in map(partial(_checked_period, env), names)
+    ]
 
 
 def _write_ob(env: ClassicTrial, value: Any, period: Period, where: Any, add: bool) -> None:
@@ -385,9 +425,10 @@ def _write_ob(env: ClassicTrial, value: Any, period: Period, where: Any, add: bo
             view[..., columns] = view[..., columns] + amount if add else amount
         except ValueError:
             raise TrialLayoutError(
-                f"{'add_ob' if add else 'set_ob'}() of {type(env).__name__} was given values of shape "
-                f"{np.shape(amount)} for observations of shape {view[..., columns].shape} (period {period!r}, "
-                f"where {where!r}); give a number, one per entry, or one row per step."
+                f"{'add_ob' if add else 'set_ob'}() of {type(env).__name__} was given values of"
+                f" shape {np.shape(amount)} for observations of shape {view[..., columns].shape}"
+                f" (period {period!r}, where {where!r}); give a number, one per entry, or one row"
+                " per step."
             ) from None
 
 
@@ -401,7 +442,8 @@ def _action_of(env: ClassicTrial, value: Any, where: Any) -> Any:
     low, high = int(env.action_space.start), int(env.action_space.start + env.action_space.n) - 1  # type: ignore[attr-defined]
     if ids.dtype.kind not in "iub" or ids.ndim > 1 or (ids < low).any() or (ids > high).any():
         raise TrialLayoutError(
-            f"set_groundtruth() of {type(env).__name__} was given {value!r}; give actions from {low} to {high}."
+            f"set_groundtruth() of {type(env).__name__} was given {value!r}; give actions from"
+            f" {low} to {high}."
         )
     return value
 

@@ -22,9 +22,10 @@ def describe(task: Task) -> dict[str, Any]:
     """Everything that can be read from a task without playing it, as JSON can hold it.
 
     Returns:
-        docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value), channels (name,
-        start, stop, encoder), actions (name, start, stop, kind), periods (name, duration in written form or `UNTIMED`, typical
-        ms or None), conditions (name, distribution), rewards.
+        docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value),
+        channels (name, start, stop, encoder), actions (name, start, stop, kind), periods (name,
+        duration in written form or `UNTIMED`, typical ms or None), conditions (name, distribution),
+        rewards.
     """
     return {
         "name": task.name,
@@ -36,13 +37,17 @@ def describe(task: Task) -> dict[str, Any]:
         "channels": _parts(task.channels),
         "actions": _parts(task.actions),
         "periods": _periods(task),
-        "conditions": [{"name": name, "distribution": _written(spec)} for name, spec in task.conditions.items()],
+        "conditions": [
+            {"name": name, "distribution": _written(spec)} for name, spec in task.conditions.items()
+        ],
         "rewards": dict(task.rewards),
     }
 
 
 def _type(annotation: Any) -> str:
-    """An annotation as it is written; without ``from __future__ import annotations`` it is the type itself."""
+    """An annotation as it is written; without ``from __future__ import annotations`` it is the type
+    itself.
+    """
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
@@ -113,4 +118,8 @@ def _periods(task: Task) -> list[dict[str, Any]]:
 
 
 def _written(spec: Any) -> Any:
-    return spec.to_plain() if isinstance(spec, Distribution) else "computed from the conditions before it"
+    return (
+        spec.to_plain()
+        if isinstance(spec, Distribution)
+        else "computed from the conditions before it"
+    )

@@ -32,7 +32,9 @@ def has_answer(task: TaskLike) -> bool:
 
 
 def answer_condition(task: TaskLike) -> str | None:
-    """Name of the condition that decides what is right, or None where it is computed or there is none."""
+    """Name of the condition that decides what is right, or None where it is computed or there is
+    none.
+    """
     answer = state_of(task).answer
     return answer if isinstance(answer, str) else None
 
@@ -45,7 +47,9 @@ def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
     """
     answer = state_of(task).answer
     if answer is None:
-        raise NotSupportedError(f"{task.name} declares no answer; add answer=… to self.vary() in its define().")
+        raise NotSupportedError(
+            f"{task.name} declares no answer; add answer=… to self.vary() in its define()."
+        )
     return conditions[answer] if isinstance(answer, str) else answer(conditions)
 
 
@@ -106,7 +110,9 @@ def draw_conditions(
     return _draw_until(task, rng, n, imposed, answer)
 
 
-def draw_once(task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> Drawn:
+def draw_once(
+    task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+) -> Drawn:
     """Draw every condition that is not imposed, in the order of their declaration."""
     state, drawn = state_of(task), Drawn()
     for name, declared in state.declared.items():
@@ -126,13 +132,15 @@ def for_each_trial(task: TaskLike, name: str, values: Any, n: int) -> Array:
     """Values of a condition, one or one per trial, as (n, …)."""
     values = as_texts(np.asarray(values))
     if not values.size:
-        raise InvalidValueError(f"The condition {name!r} of {task.name} was given no values; give at least one.")
+        raise InvalidValueError(
+            f"The condition {name!r} of {task.name} was given no values; give at least one."
+        )
     if values.ndim <= dimensions_of(task, name):
         return np.broadcast_to(values, (n, *values.shape))
     if len(values) != n:
         raise InvalidValueError(
-            f"The condition {name!r} of {task.name} was given {len(values)} values for {n} trials; give one, or one per "
-            "trial."
+            f"The condition {name!r} of {task.name} was given {len(values)} values for {n} trials;"
+            " give one, or one per trial."
         )
     return np.asarray(values)
 
@@ -150,8 +158,8 @@ def _draw_until(
         for name, values in draw_once(task, rng, len(wrong), left).items():
             drawn[name][wrong] = values
     raise InvalidValueError(
-        f"{task.name} was asked for the answer {np.unique(wanted)!r}, which 1,000 draws of its conditions never gave; "
-        f"known answers: {answers_of(task)!r}."
+        f"{task.name} was asked for the answer {np.unique(wanted)!r}, which 1,000 draws of its"
+        f" conditions never gave; known answers: {answers_of(task)!r}."
     )
 
 
@@ -159,22 +167,33 @@ def _draw_until(
 
 
 def impose_on(
-    task: TaskLike, drawn: Mapping[str, Array], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+    task: TaskLike,
+    drawn: Mapping[str, Array],
+    rng: np.random.Generator,
+    n: int,
+    imposed: Mapping[str, Any],
 ) -> Drawn:
     """Drawn conditions (n, …), with those that `make` and then `imposed` impose, name -> (n, …)."""
     if state_of(task).wraps is not None:
         decided: Drawn = cast(Any, task).impose_on(drawn, rng, n, imposed)
         return decided
     state = state_of(task)
-    fixed: dict[str, Any] = {name: dist.sample(rng, n) for name, dist in state.imposed.items() if name in state.declared}
+    fixed: dict[str, Any] = {
+        name: dist.sample(rng, n) for name, dist in state.imposed.items() if name in state.declared
+    }
     fixed.update({name: value for name, value in imposed.items() if name in state.declared})
-    return {**drawn, **{name: for_each_trial(task, name, value, n) for name, value in fixed.items()}}
+    return {
+        **drawn,
+        **{name: for_each_trial(task, name, value, n) for name, value in fixed.items()},
+    }
 
 
 # ---------------------------------------------------------------------- sessions
 
 
-def fresh_session(task: TaskLike, rng: np.random.Generator, n: int, subject: Session | None = None) -> Session:
+def fresh_session(
+    task: TaskLike, rng: np.random.Generator, n: int, subject: Session | None = None
+) -> Session:
     """`n` new sessions.
 
     Args:
@@ -196,7 +215,9 @@ def fresh_session(task: TaskLike, rng: np.random.Generator, n: int, subject: Ses
     return session
 
 
-def draw_sessionless(task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> Drawn:
+def draw_sessionless(
+    task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+) -> Drawn:
     """Conditions of `n` trials, each the first of a session of its own."""
     if not stateful(task):
         return task.draw_conditions(rng, n, imposed)

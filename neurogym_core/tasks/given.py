@@ -1,8 +1,8 @@
-"""Draw a task's coming trials with some of their conditions, or what is right in them, decided by somebody else.
+"""Draw a task's coming trials with some of their conditions, or what is right in them, decided by
+somebody else.
 
-Wrappers that decide which trials come (schedules, trial history) stand on each other: each hands what it decides to the
-task that it wraps, down to the task that draws the rest.
-"""
+Wrappers that decide which trials come (schedules, trial history) stand on each other: each hands
+what it decides to the task that it wraps, down to the task that draws the rest."""
 
 from __future__ import annotations
 
@@ -48,16 +48,29 @@ def draw_given(
 
 
 def _draw_independent(
-    task: TaskLike, rng: np.random.Generator, shape: tuple[int, int], imposed: Mapping[str, Array], answer: Any
+    task: TaskLike,
+    rng: np.random.Generator,
+    shape: tuple[int, int],
+    imposed: Mapping[str, Array],
+    answer: Any,
 ) -> Drawn:
     n = shape[0] * shape[1]
-    flat = {name: np.asarray(values).reshape(n, *values.shape[2:]) for name, values in imposed.items()}
-    drawn = task.draw_conditions(rng, n, flat, None if answer is None else np.asarray(answer).reshape(n))
+    flat = {
+        name: np.asarray(values).reshape(n, *values.shape[2:]) for name, values in imposed.items()
+    }
+    drawn = task.draw_conditions(
+        rng, n, flat, None if answer is None else np.asarray(answer).reshape(n)
+    )
     return {name: values.reshape(*shape, *values.shape[1:]) for name, values in drawn.items()}
 
 
 def draw_in_turn(
-    task: TaskLike, session: Session, rng: np.random.Generator, trials: int, imposed: Mapping[str, Array], answer: Any
+    task: TaskLike,
+    session: Session,
+    rng: np.random.Generator,
+    trials: int,
+    imposed: Mapping[str, Array],
+    answer: Any,
 ) -> Drawn:
     """As `draw_given`, for tasks that draw one trial after another."""
     before, rows = session.trial.copy(), []
@@ -70,7 +83,11 @@ def draw_in_turn(
 
 
 def _draw_one(
-    task: TaskLike, session: Session, rng: np.random.Generator, imposed: dict[str, Array], answer: Array | None
+    task: TaskLike,
+    session: Session,
+    rng: np.random.Generator,
+    imposed: dict[str, Array],
+    answer: Array | None,
 ) -> dict[str, Array]:
     if not imposed and answer is None:
         return task.draw(session, rng)
@@ -84,7 +101,9 @@ def _draw_one(
 
 
 def _asking(task: TaskLike, imposed: dict[str, Array], answer: Array | None) -> TaskLike:
-    """A view of a task whose `draw_conditions` draws what is given beside what the task's `draw` imposes."""
+    """A view of a task whose `draw_conditions` draws what is given beside what the task's `draw`
+    imposes.
+    """
     view: TaskLike = object.__new__(type(task))
     state = state_of(task)
     inner = None if state.wraps is None else _asking(state.wraps, imposed, answer)
@@ -109,13 +128,19 @@ def _draw_asked(
         raise InvalidValueError(f"the draw() of {task.name} imposes the right answer.")
     if both := sorted(str(name) for name in decided & taken if name is not None):
         raise InvalidValueError(f"the draw() of {task.name} imposes {', '.join(both)}.")
-    return task.draw_conditions(rng, n, {**(imposed or {}), **given}, wanted if answer is None else answer)
+    return task.draw_conditions(
+        rng, n, {**(imposed or {}), **given}, wanted if answer is None else answer
+    )
 
 
 def check_free(
-    task: TaskLike, owner: str, imposed: Mapping[str, Array] | None = None, answer: Array | None = None
+    task: TaskLike,
+    owner: str,
+    imposed: Mapping[str, Array] | None = None,
+    answer: Array | None = None,
 ) -> None:
-    """Refuse a task that decides itself what `owner` wants to decide: draw values, (n,) each, in sessions of their own.
+    """Refuse a task that decides itself what `owner` wants to decide: draw values, (n,) each, in
+    sessions of their own.
 
     Raises:
         NotSupportedError: it does, and says why.
@@ -128,9 +153,11 @@ def check_free(
     session = fresh_session(task, rng, n)
     given = {name: one[None] for name, one in values.items()}
     try:
-        draw_given(task, session, rng, 1, given, None if answer is None else np.asarray(answer)[None])
+        draw_given(
+            task, session, rng, 1, given, None if answer is None else np.asarray(answer)[None]
+        )
     except InvalidValueError as error:
         raise NotSupportedError(
-            f"{owner} cannot be applied to {task.name}: what that draws leaves no choice ({str(error).rstrip('.')}). Leave "
-            "one of the two out."
+            f"{owner} cannot be applied to {task.name}: what that draws leaves no choice"
+            f" ({str(error).rstrip('.')}). Leave one of the two out."
         ) from error

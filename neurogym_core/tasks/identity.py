@@ -1,4 +1,6 @@
-"""What a task was made with: the keywords that make it again, what makes two tasks equal, and how it is printed."""
+"""What a task was made with: the keywords that make it again, what makes two tasks equal, and how
+it is printed.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,23 @@ from neurogym_core.trials.distributions import Distribution
 
 
 def keywords(task: TaskLike) -> dict[str, Any]:
-    """Keywords that make this task again: parameters that differ from their defaults, and overrides.
+    """Keywords that make this task again: parameters that differ from their defaults, and
+    overrides.
 
     Of a task wrapper those that, after the wrapped task, make it again: its own parameters.
     """
     state = state_of(task)
     if state.wraps is not None:
         return dict(state.settings)
-    changed = {name: value for name, value in state.parameters.items() if value != getattr(type(task), name)}
-    return {**changed, **{name: dict(override) for name, override in state.overrides.items() if override}}
+    changed = {
+        name: value
+        for name, value in state.parameters.items()
+        if value != getattr(type(task), name)
+    }
+    return {
+        **changed,
+        **{name: dict(override) for name, override in state.overrides.items() if override},
+    }
 
 
 def settings(task: TaskLike) -> dict[str, Any]:
@@ -44,8 +54,14 @@ def identity(task: TaskLike) -> tuple[Any, ...]:
     if state.wraps is not None:
         return (type(task), identity(state.wraps), _hashable(state.settings))
     # What was meant, not how it was written: Uniform(1, 2) is {"uniform": [1, 2]}.
-    meant: dict[str, Mapping[str, Any]] = {"timing": task.timing, "rewards": task.rewards, "conditions": state.imposed}
-    overrides = {kind: {name: meant[kind][name] for name in given} for kind, given in state.overrides.items()}
+    meant: dict[str, Mapping[str, Any]] = {
+        "timing": task.timing,
+        "rewards": task.rewards,
+        "conditions": state.imposed,
+    }
+    overrides = {
+        kind: {name: meant[kind][name] for name in given} for kind, given in state.overrides.items()
+    }
     return (type(task), _hashable(state.parameters), _hashable(overrides))
 
 
@@ -54,7 +70,10 @@ def written(task: TaskLike) -> str:
     state = state_of(task)
     if state.wraps is not None:
         return f"{type(task).__name__}({state.wraps!r}{''.join(f', {_equals(one)}' for one in state.settings.items())})"
-    shown = {**state.parameters, **{name: value for name, value in state.overrides.items() if value}}
+    shown = {
+        **state.parameters,
+        **{name: value for name, value in state.overrides.items() if value},
+    }
     return f"{state.name}({', '.join(_equals(one) for one in shown.items())})"
 
 

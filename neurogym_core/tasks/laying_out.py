@@ -1,4 +1,6 @@
-"""From conditions to a table of trials: running a task's `new_trial`, samples, designs, and how long trials can get."""
+"""From conditions to a table of trials: running a task's `new_trial`, samples, designs, and how
+long trials can get.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError, TrialLayoutError, listed, unknown
+from neurogym_core.errors import (
+    InvalidValueError,
+    NotSupportedError,
+    TrialLayoutError,
+    listed,
+    unknown,
+)
 from neurogym_core.tasks.drawing import (
     answer_of,
     draw_sessionless,
@@ -30,7 +38,11 @@ from neurogym_core.trials.trial import Trial
 
 
 def lay_out(
-    task: TaskLike, conditions: Mapping[str, Array], rng: np.random.Generator, n: int, imposed: Mapping[str, Any] | None = None
+    task: TaskLike,
+    conditions: Mapping[str, Array],
+    rng: np.random.Generator,
+    n: int,
+    imposed: Mapping[str, Any] | None = None,
 ) -> TrialBatch:
     """The table of `n` trials with these conditions.
 
@@ -41,18 +53,26 @@ def lay_out(
     if task.batched:
         return compile_layout(layout_of(task, conditions, rng, n, durations))
     singles = [
-        compile_layout(layout_of(task, _row(conditions, i), rng, 1, _row(durations, i))) for i in range(n)
+        compile_layout(layout_of(task, _row(conditions, i), rng, 1, _row(durations, i)))
+        for i in range(n)
     ]
     return TrialBatch.concatenate(singles)
 
 
 def _row(values: Mapping[str, Any], i: int) -> dict[str, Any]:
     """Row i of what there is one of per trial, as arrays of one row."""
-    return {name: np.asarray(value) if np.ndim(value) == 0 else np.asarray(value)[i : i + 1] for name, value in values.items()}
+    return {
+        name: np.asarray(value) if np.ndim(value) == 0 else np.asarray(value)[i : i + 1]
+        for name, value in values.items()
+    }
 
 
 def layout_of(
-    task: TaskLike, conditions: Mapping[str, Array], rng: np.random.Generator, n: int, durations: Mapping[str, Any]
+    task: TaskLike,
+    conditions: Mapping[str, Array],
+    rng: np.random.Generator,
+    n: int,
+    durations: Mapping[str, Any],
 ) -> Layout:
     """What `new_trial` says of `n` trials; of one, with scalars, where the task is not batched.
 
@@ -79,9 +99,9 @@ def layout_of(
         if not task.batched or "truth value of an array" not in str(error):
             raise
         raise TrialLayoutError(
-            f"{task.name}.new_trial asks whether an array is true (if, and, or, not), but conditions have a value for each "
-            f"of the {n} trials. Use np.where(condition, a, b) and where=, or set batched = False to lay out one trial at a "
-            "time."
+            f"{task.name}.new_trial asks whether an array is true (if, and, or, not), but"
+            f" conditions have a value for each of the {n} trials. Use np.where(condition, a, b)"
+            " and where=, or set batched = False to lay out one trial at a time."
         ) from error
     check_periods(trial.layout)
     for name in durations:
@@ -90,13 +110,22 @@ def layout_of(
     return trial.layout
 
 
-def lay_out_imposed(task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]) -> TrialBatch:
+def lay_out_imposed(
+    task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+) -> TrialBatch:
     """`n` independent trials with imposed conditions and durations, number or (n, …) each."""
     state = state_of(task)
     for name in imposed:
         if name not in state.declared and not name.startswith(DURATION):
-            raise unknown("condition", name, [*state.declared, *(DURATION + period for period in task.timing)], of=task.name)
-    durations = {name.removeprefix(DURATION): ms for name, ms in imposed.items() if name.startswith(DURATION)}
+            raise unknown(
+                "condition",
+                name,
+                [*state.declared, *(DURATION + period for period in task.timing)],
+                of=task.name,
+            )
+    durations = {
+        name.removeprefix(DURATION): ms for name, ms in imposed.items() if name.startswith(DURATION)
+    }
     wanted = {name: value for name, value in imposed.items() if name in state.declared}
     return lay_out(task, draw_sessionless(task, rng, n, wanted), rng, n, durations)
 
@@ -109,7 +138,8 @@ def sample(task: TaskLike, n: Any, seed: Any, conditions: Mapping[str, Any]) -> 
         n = max((len(values) for values in n.values() if np.ndim(values)), default=1)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidValueError(
-            f"{task.name}.sample() was given n={n!r}; it needs a whole number of trials, at least 1."
+            f"{task.name}.sample() was given n={n!r}; it needs a whole number of trials, at"
+            " least 1."
         )
     return lay_out_imposed(task, rng, int(n), conditions)
 
@@ -118,7 +148,9 @@ def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Drawn:
     """See `Task.factorial`."""
     state = state_of(task)
     if repeats < 1:
-        raise InvalidValueError(f"{task.name}.factorial() was given repeats={repeats!r}; it needs at least 1.")
+        raise InvalidValueError(
+            f"{task.name}.factorial() was given repeats={repeats!r}; it needs at least 1."
+        )
     for name in levels:
         if name not in state.declared:
             raise unknown("condition", name, state.declared, of=task.name)
@@ -129,9 +161,13 @@ def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Drawn:
             f"{listed(state.declared)} of {task.name} cannot be enumerated; give levels, e.g. "
             f"factorial({next(iter(state.declared), 'name')}=[…])."
         )
-    index = np.array(list(product(*(range(len(values)) for values in supports.values())))).reshape(-1, len(supports))
+    index = np.array(list(product(*(range(len(values)) for values in supports.values())))).reshape(
+        -1, len(supports)
+    )
     index = np.repeat(index, repeats, axis=0)
-    return {name: values[index[:, column]] for column, (name, values) in enumerate(supports.items())}
+    return {
+        name: values[index[:, column]] for column, (name, values) in enumerate(supports.items())
+    }
 
 
 def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | None:
@@ -164,10 +200,11 @@ def max_steps_of(task: TaskLike, steps: Array) -> Ints:
 
 
 def max_steps(task: TaskLike) -> int:
-    """Steps of the longest trial: the longest of 1,000 sampled ones, and of those with every drawn duration at its bound.
+    """Steps of the longest trial: the longest of 1,000 sampled ones, and of those with every drawn
+    duration at its bound.
 
-    Sampled are first trials of sessions, and those that follow where they do not depend on what the subject does. A sequence of tasks has so many of each of its tasks.
-    """
+    Sampled are first trials of sessions, and those that follow where they do not depend on what the
+    subject does. A sequence of tasks has so many of each of its tasks."""
     known = state_of(task).known
     if "max_steps" not in known:
         known["max_steps"] = max(_longest(task, stage) for stage in state_of(task).stages or ({},))
@@ -177,16 +214,28 @@ def max_steps(task: TaskLike) -> int:
 
 def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
     rng, state = np.random.default_rng(0), state_of(task)
-    drawn_periods = {name: dist for name, dist in task.timing.items() if not isinstance(dist, Constant)}
-    longest = {name: dist.bounds[1] for name, dist in drawn_periods.items() if name in state.period_names}
+    drawn_periods = {
+        name: dist for name, dist in task.timing.items() if not isinstance(dist, Constant)
+    }
+    longest = {
+        name: dist.bounds[1] for name, dist in drawn_periods.items() if name in state.period_names
+    }
     n = 1000 if task.batched else 50
     draws = [(n, _draw_stage(task, rng, n, stage) if stage else draw_sessionless(task, rng, n, {}))]
     if stateful(task) and not task.reads_outcomes:
         draws.append(_draw_sessions(task, rng, n))
-    return int(max(lay_out(task, drawn, rng, m, imposed).steps.max() for m, drawn in draws for imposed in ({}, longest)))
+    return int(
+        max(
+            lay_out(task, drawn, rng, m, imposed).steps.max()
+            for m, drawn in draws
+            for imposed in ({}, longest)
+        )
+    )
 
 
-def _draw_stage(task: TaskLike, rng: np.random.Generator, n: int, stage: Mapping[str, Any]) -> Drawn:
+def _draw_stage(
+    task: TaskLike, rng: np.random.Generator, n: int, stage: Mapping[str, Any]
+) -> Drawn:
     """Conditions of `n` trials of one part of a sequence of tasks."""
     given = {name: np.full((1, n), value) for name, value in stage.items()}
     try:

@@ -1,4 +1,6 @@
-"""Making a task: reading what it was given, running its `define`, and laying out a few trials so that mistakes show now."""
+"""Making a task: reading what it was given, running its `define`, and laying out a few trials so
+that mistakes show now.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,14 @@ SINGLES = 200
 # ---------------------------------------------------------------------- what a task is given
 
 
-def begin(task: TaskLike, parameters: Mapping[str, Any], overrides: Mapping[str, Mapping[str, Any] | None]) -> None:
+def begin(
+    task: TaskLike, parameters: Mapping[str, Any], overrides: Mapping[str, Mapping[str, Any] | None]
+) -> None:
     """Set the parameters, `timing` and `rewards` of a task, before its `define` runs.
 
     Raises:
-        InvalidValueError: a parameter that every task has, a reward or a duration that is impossible.
+        InvalidValueError: a parameter that every task has, a reward or a duration that is
+            impossible.
         UnknownNameError: a reward that the task does not have.
     """
     name = type(task).__name__
@@ -53,21 +58,28 @@ def begin(task: TaskLike, parameters: Mapping[str, Any], overrides: Mapping[str,
 def _by_name(task: str, kind: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise InvalidValueError(
-            f"{task} was given {kind}={given!r}; give values by name, e.g. {kind}={{'…': {given!r}}}."
+            f"{task} was given {kind}={given!r}; give values by name, e.g. {kind}={{'…':"
+            f" {given!r}}}."
         )
     return dict(given or {})
 
 
 def _check_base_parameters(task: TaskLike, name: str) -> None:
-    for parameter, value, may_be_none in (("dt", task.dt, False), ("max_duration", task.max_duration, True)):
+    for parameter, value, may_be_none in (
+        ("dt", task.dt, False),
+        ("max_duration", task.max_duration, True),
+    ):
         if value is None and may_be_none:
             continue
         if not (isinstance(value, int | float) and 0 < value < math.inf):
-            raise InvalidValueError(f"{name} was given {parameter}={value!r}; it needs a positive number of ms.")
+            raise InvalidValueError(
+                f"{name} was given {parameter}={value!r}; it needs a positive number of ms."
+            )
     trials = task.trials_per_session
     if trials is not None and trials < 1:
         raise InvalidValueError(
-            f"{name} was given trials_per_session={trials!r}; it needs at least 1, or None for no end."
+            f"{name} was given trials_per_session={trials!r}; it needs at least 1, or None for no"
+            " end."
         )
 
 
@@ -78,14 +90,22 @@ def _merged_rewards(cls: type, state: TaskState) -> Mapping[str, float]:
             raise unknown("reward", name, merged, of=state.name)
         merged[name] = amount
     for name, amount in merged.items():
-        if isinstance(amount, bool) or not isinstance(amount, int | float | np.number) or not math.isfinite(amount):
-            raise InvalidValueError(f"{state.name} was given the reward {name}={amount!r}; it needs a finite number.")
+        if (
+            isinstance(amount, bool)
+            or not isinstance(amount, int | float | np.number)
+            or not math.isfinite(amount)
+        ):
+            raise InvalidValueError(
+                f"{state.name} was given the reward {name}={amount!r}; it needs a finite number."
+            )
     return MappingProxyType({name: float(amount) for name, amount in merged.items()})
 
 
 def _merged_timing(cls: type, state: TaskState) -> Mapping[str, Distribution]:
     merged = {**_merge_class_level(cls, "timing"), **state.overrides["timing"]}
-    return MappingProxyType({name: _duration_distribution(state.name, name, spec) for name, spec in merged.items()})
+    return MappingProxyType(
+        {name: _duration_distribution(state.name, name, spec) for name, spec in merged.items()}
+    )
 
 
 def _merge_class_level(cls: type, name: str) -> dict[str, Any]:
@@ -100,7 +120,9 @@ def _duration_distribution(task: str, period: str, spec: Any) -> Distribution:
     try:
         distribution = parse(spec)
     except (InvalidValueError, TypeError, ValueError) as error:
-        raise InvalidValueError(f"{task} was given the duration {period}={spec!r}. {error}") from None
+        raise InvalidValueError(
+            f"{task} was given the duration {period}={spec!r}. {error}"
+        ) from None
     try:
         low, high = distribution.bounds
     except (TypeError, ValueError):
@@ -109,7 +131,8 @@ def _duration_distribution(task: str, period: str, spec: Any) -> Distribution:
         ) from None
     if not low >= 0 or high != high:
         raise InvalidValueError(
-            f"{task} was given the duration {period}={spec!r}, which can be {low:g} ms; durations are 0 ms or more."
+            f"{task} was given the duration {period}={spec!r}, which can be {low:g} ms; durations"
+            " are 0 ms or more."
         )
     return distribution
 
@@ -126,7 +149,8 @@ def check_open(task: TaskLike, verb: str) -> TaskState:
     state = state_of(task)
     if state.sealed:
         raise TaskDefinitionError(
-            f"{state.name}.{verb}() was called after the task was made; tasks do not change. Call it in define()."
+            f"{state.name}.{verb}() was called after the task was made; tasks do not change. Call"
+            " it in define()."
         )
     return state
 
@@ -148,12 +172,15 @@ def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, 
     state = check_open(task, "vary")
     for name, spec in conditions.items():
         check_condition(state.name, name)
-        state.declared[name] = spec if callable(spec) and not isinstance(spec, Distribution) else parse(spec)
+        state.declared[name] = (
+            spec if callable(spec) and not isinstance(spec, Distribution) else parse(spec)
+        )
     if answer is not None:
         if not isinstance(answer, str) and not callable(answer):
             raise TaskDefinitionError(
-                f"{state.name} declares the condition 'answer', a name that is taken by the core: answer= takes the name of the "
-                "condition that decides what is right, or a function of the conditions. Choose another."
+                f"{state.name} declares the condition 'answer', a name that is taken by the core:"
+                " answer= takes the name of the condition that decides what is right, or a"
+                " function of the conditions. Choose another."
             )
         if isinstance(answer, str) and answer not in state.declared:
             raise unknown("condition", answer, state.declared, of=f"{state.name}, given as answer=")
@@ -168,11 +195,14 @@ def complete(task: TaskLike) -> None:
 
     Raises:
         TaskDefinitionError: nothing to see or to do was declared, or `draw` leaves conditions out.
-        TrialLayoutError: `new_trial` leaves conditions unread, or asks for answers when there is no time for them.
+        TrialLayoutError: `new_trial` leaves conditions unread, or asks for answers when there is no
+            time for them.
     """
     state = state_of(task)
     actions = _check_defined(state)
-    state.imposed |= _read_conditions(state, state.overrides["conditions"]) if state.wraps is None else {}
+    state.imposed |= (
+        _read_conditions(state, state.overrides["conditions"]) if state.wraps is None else {}
+    )
     state.limits = state.limits or (task.max_duration,)
     state.timing = Timing(task.timing, frozenset(state.overrides["timing"]), state.warned)
     state.interface = Interface(
@@ -191,7 +221,9 @@ def complete(task: TaskLike) -> None:
 
 def _check_defined(state: TaskState) -> Actions:
     if not len(state.channels):
-        raise TaskDefinitionError(f"{state.name}.define() declares no channel; call self.observe(…).")
+        raise TaskDefinitionError(
+            f"{state.name}.define() declares no channel; call self.observe(…)."
+        )
     if state.actions is None or not len(state.actions):
         raise TaskDefinitionError(f"{state.name}.define() declares no action; call self.act(…).")
     return state.actions
@@ -209,7 +241,9 @@ def _read_conditions(state: TaskState, given: Mapping[str, Any]) -> dict[str, Di
 
 
 def _probe(task: TaskLike, state: TaskState) -> None:
-    """Lay out a few trials, so that a wrong task fails when it is made, and note what is known of them."""
+    """Lay out a few trials, so that a wrong task fails when it is made, and note what is known of
+    them.
+    """
     rng = np.random.default_rng(0)
     batch = _few_trials(task, state, rng)
     state.period_names = batch.period_names
@@ -235,12 +269,14 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
     for name in state.declared:
         if name not in conditions:
             raise TaskDefinitionError(
-                f"{state.name}.draw() returned no {name!r}; return every condition that vary() declares."
+                f"{state.name}.draw() returned no {name!r}; return every condition that vary()"
+                " declares."
             )
         kind = np.asarray(conditions[name]).dtype
         if kind.kind not in "biufU":
             raise TaskDefinitionError(
-                f"{state.name} draws {name!r} as an array of dtype {kind}; draw bools, numbers or texts (astype(str), say)."
+                f"{state.name} draws {name!r} as an array of dtype {kind}; draw bools, numbers or"
+                " texts (astype(str), say)."
             )
     state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
     batch = lay_out(task, conditions, rng, n)
@@ -255,6 +291,7 @@ def _check_windows(name: str, dt: float, batch: TrialBatch) -> None:
     for k, slot in enumerate(payoffs.slot_names):
         if (payoffs.asked[:, k] & ~steps[:, k]).any():
             raise TrialLayoutError(
-                f"The response window of {slot!r} in {name} has no step; let it lie within a period that lasts at "
-                f"least dt={dt:g} ms (start= and stop= are ms from the onset of the period)."
+                f"The response window of {slot!r} in {name} has no step; let it lie within a period"
+                f" that lasts at least dt={dt:g} ms (start= and stop= are ms from the onset of the"
+                " period)."
             )

@@ -1,8 +1,8 @@
 """Gymnasium's spaces, of which `Box` and `Discrete` may give names to their entries.
 
-``Discrete(3, name={"fixation": 0, "choice": [1, 2]})`` and ``Box(…, name={"fixation": 0, "stimulus": range(1, 3)})``
-let classic tasks say ``where="stimulus"``. Every other name of `gymnasium.spaces` is found here as well.
-"""
+``Discrete(3, name={"fixation": 0, "choice": [1, 2]})`` and ``Box(…, name={"fixation": 0,
+"stimulus": range(1, 3)})`` let classic tasks say ``where="stimulus"``. Every other name of
+`gymnasium.spaces` is found here as well."""
 
 from __future__ import annotations
 
@@ -21,9 +21,15 @@ Names = Mapping[str, Any]
 def _checked(name: Names | None, low: int, high: int, owner: str) -> dict[str, Any]:
     for key, where in (name or {}).items():
         indices = np.asarray(where)
-        if indices.dtype.kind not in "iu" or indices.ndim > 1 or (indices < low).any() or (indices > high).any():
+        if (
+            indices.dtype.kind not in "iu"
+            or indices.ndim > 1
+            or (indices < low).any()
+            or (indices > high).any()
+        ):
             raise InvalidValueError(
-                f"{owner} was given name={{{key!r}: {where!r}}}; give an index from {low} to {high}, or a list of them."
+                f"{owner} was given name={{{key!r}: {where!r}}}; give an index from {low} to"
+                f" {high}, or a list of them."
             )
     return dict(name or {})
 

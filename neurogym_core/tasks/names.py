@@ -1,8 +1,9 @@
-"""Which names of a task are the core's, so that nothing an author writes can collide with them unnoticed.
+"""Which names of a task are the core's, so that nothing an author writes can collide with them
+unnoticed.
 
-The core keeps its own state under one name (`STATE`), and has no private methods: any name that begins with "_" is free.
-Of the public names, an author may define those in `AUTHORS` and `BASE_PARAMETERS`; all others are refused.
-"""
+The core keeps its own state under one name (`STATE`), and has no private methods: any name that
+begins with "_" is free. Of the public names, an author may define those in `AUTHORS` and
+`BASE_PARAMETERS`; all others are refused."""
 
 from __future__ import annotations
 
@@ -19,8 +20,26 @@ from neurogym_core.trials.trial import VERBS, Trial
 BASE_PARAMETERS = frozenset({"dt", "trials_per_session", "abort_ends_trial", "max_duration"})
 """The parameters that every task has."""
 
-METHODS = ("define", "new_trial", "new_session", "draw", "draw_ahead", "step_action", "step_observation", "step_target")
-DECLARATIONS = ("timing", "rewards", "supervised", "batched", "reads_outcomes", "evidence", "go_cue", "memory")
+METHODS = (
+    "define",
+    "new_trial",
+    "new_session",
+    "draw",
+    "draw_ahead",
+    "step_action",
+    "step_observation",
+    "step_target",
+)
+DECLARATIONS = (
+    "timing",
+    "rewards",
+    "supervised",
+    "batched",
+    "reads_outcomes",
+    "evidence",
+    "go_cue",
+    "memory",
+)
 AUTHORS = frozenset({*METHODS, *DECLARATIONS})
 """What an author defines in a task class."""
 
@@ -35,7 +54,8 @@ def public_names(cls: type) -> frozenset[str]:
 
 
 def check_class(cls: type, core: type, free: Iterable[str]) -> None:
-    """Refuse a task class whose parameters, methods or attributes, or those of its mixins, have a name of the core.
+    """Refuse a task class whose parameters, methods or attributes, or those of its mixins, have a
+    name of the core.
 
     Args:
         cls: the class.
@@ -45,7 +65,9 @@ def check_class(cls: type, core: type, free: Iterable[str]) -> None:
     Raises:
         TaskDefinitionError: for either, and for parameters without a default.
     """
-    mixins = [base for base in cls.__mro__ if not (issubclass(base, core) or issubclass(core, base))]
+    mixins = [
+        base for base in cls.__mro__ if not (issubclass(base, core) or issubclass(core, base))
+    ]
     for base in (cls, *mixins):
         _check_parameters(cls, own_annotations(base), public_names(core))
         _check_attributes(cls, vars(base), public_names(core) - {*AUTHORS, *BASE_PARAMETERS, *free})
@@ -55,12 +77,18 @@ def _check_parameters(cls: type, declared: Mapping[str, Any], taken: Iterable[st
     for name, kind in declared.items():
         if name in RESERVED or (name in taken and name not in BASE_PARAMETERS):
             raise TaskDefinitionError(
-                f"{cls.__name__} declares the parameter {name!r}, a name that is taken by the core; choose another."
-                + (f" To say what the task is, leave the annotation away: {name} = …" if name in AUTHORS else "")
+                f"{cls.__name__} declares the parameter {name!r}, a name that is taken by the core;"
+                " choose another."
+                + (
+                    f" To say what the task is, leave the annotation away: {name} = …"
+                    if name in AUTHORS
+                    else ""
+                )
             )
         if not hasattr(cls, name):
             raise TaskDefinitionError(
-                f"{cls.__name__} declares the parameter {name!r} without a default; give it one: {name}: {kind} = …"
+                f"{cls.__name__} declares the parameter {name!r} without a default; give it one:"
+                f" {name}: {kind} = …"
             )
 
 
@@ -68,8 +96,9 @@ def _check_attributes(cls: type, defined: Iterable[str], taken: Iterable[str]) -
     for name in defined:
         if name in taken or name == STATE:
             raise TaskDefinitionError(
-                f"{cls.__name__} defines {name!r}, a name that is taken by the core; choose another. A task class may "
-                f"define {listed(METHODS)}, and set {listed(DECLARATIONS)}."
+                f"{cls.__name__} defines {name!r}, a name that is taken by the core; choose"
+                f" another. A task class may define {listed(METHODS)}, and set"
+                f" {listed(DECLARATIONS)}."
             )
 
 
@@ -79,22 +108,29 @@ def check_assignment(task_name: str, name: str, core: type, free: Iterable[str])
     Raises:
         TaskDefinitionError: it does.
     """
-    if name == STATE or (name in public_names(core) and name not in {*AUTHORS, *BASE_PARAMETERS, *free}):
+    if name == STATE or (
+        name in public_names(core) and name not in {*AUTHORS, *BASE_PARAMETERS, *free}
+    ):
         raise TaskDefinitionError(
-            f"{task_name}.{name} was set in define(), a name that is taken by the core; choose another, such as _{name}."
+            f"{task_name}.{name} was set in define(), a name that is taken by the core; choose"
+            f" another, such as _{name}."
         )
 
 
 def check_condition(task_name: str, name: str) -> None:
-    """Refuse a condition that could not be read as an attribute of a trial, or not be told from a column of the record.
+    """Refuse a condition that could not be read as an attribute of a trial, or not be told from a
+    column of the record.
 
     Raises:
         TaskDefinitionError: it is one.
     """
     if name.startswith("_"):
         raise TaskDefinitionError(
-            f"{task_name} declares the condition {name!r}; names that begin with '_' are the core's. Choose another, such as "
-            f"{name.lstrip('_') or 'condition'!r}."
+            f"{task_name} declares the condition {name!r}; names that begin with '_' are the"
+            f" core's. Choose another, such as {name.lstrip('_') or 'condition'!r}."
         )
     if name in RECORD_NAMES or name in public_names(Trial):
-        raise TaskDefinitionError(f"{task_name} declares the condition {name!r}, a name that is taken by the core; choose another.")
+        raise TaskDefinitionError(
+            f"{task_name} declares the condition {name!r}, a name that is taken by the core; choose"
+            " another."
+        )

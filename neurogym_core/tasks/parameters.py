@@ -1,4 +1,6 @@
-"""Typed parameters: annotated class attributes with defaults that make a task's signature, equality and repr."""
+"""Typed parameters: annotated class attributes with defaults that make a task's signature, equality
+and repr.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,23 @@ from neurogym_core.errors import InvalidValueError, unknown
 
 PLAYER_NAMES = frozenset(
     {
-        "task", "wrap", "seed", "num_envs", "render_mode", "autoreset_mode",
-        "batch_size", "seq_len", "split", "targets", "plugins", "options",
-        "conditions", "timing", "rewards", "id", "name",
+        "task",
+        "wrap",
+        "seed",
+        "num_envs",
+        "render_mode",
+        "autoreset_mode",
+        "batch_size",
+        "seq_len",
+        "split",
+        "targets",
+        "plugins",
+        "options",
+        "conditions",
+        "timing",
+        "rewards",
+        "id",
+        "name",
     }
 )
 """Names that `make`, `Dataset` and the players use; no parameter may have one of them."""
@@ -45,7 +61,9 @@ OVERRIDES = ("timing", "rewards", "conditions")
 
 def signature_of(cls: type) -> inspect.Signature:
     """What calling the class accepts: every parameter by keyword, then the overrides."""
-    overrides = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OVERRIDES]
+    overrides = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OVERRIDES
+    ]
     return inspect.Signature([*keywords_of(cls, parameter_types(cls)), *overrides])
 
 
@@ -53,12 +71,16 @@ def keywords_of(cls: type, kinds: Mapping[str, Any]) -> list[inspect.Parameter]:
     """Parameters (name -> annotation) as keywords of a signature."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     return [
-        inspect.Parameter(name, keyword, default=getattr(cls, name), annotation=kind) for name, kind in kinds.items()
+        inspect.Parameter(name, keyword, default=getattr(cls, name), annotation=kind)
+        for name, kind in kinds.items()
     ]
 
 
 def checked(
-    cls: type, given: Mapping[str, Any], known: Mapping[str, Any] | None = None, overrides: tuple[str, ...] = OVERRIDES
+    cls: type,
+    given: Mapping[str, Any],
+    known: Mapping[str, Any] | None = None,
+    overrides: tuple[str, ...] = OVERRIDES,
 ) -> dict[str, Any]:
     """All parameters of a class: defaults, then what was given, in their declared types.
 
@@ -82,19 +104,28 @@ def checked(
 
 def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) -> Any:
     value = _python_value(value)
-    if annotation in ("Any", "typing.Any") or "Distribution" in annotation:  # of many written forms: the class reads it
+    if (
+        annotation in ("Any", "typing.Any") or "Distribution" in annotation
+    ):  # of many written forms: the class reads it
         return value
-    if isinstance(default, tuple) and isinstance(value, list | tuple | int | float) and not isinstance(value, bool):
+    if (
+        isinstance(default, tuple)
+        and isinstance(value, list | tuple | int | float)
+        and not isinstance(value, bool)
+    ):
         value = tuple(value) if isinstance(value, list | tuple) else (value,)
     if value is None and ("None" in annotation or default is None):
         return None
     if isinstance(value, float) and value != value:  # NaN
-        raise InvalidValueError(f"{cls.__name__} was given {name}=nan; it needs a number. The default is {default!r}.")
+        raise InvalidValueError(
+            f"{cls.__name__} was given {name}=nan; it needs a number. The default is {default!r}."
+        )
     if isinstance(value, tuple) and "tuple" in annotation:
         return value
     if not _same_kind(value, default):
         raise InvalidValueError(
-            f"{cls.__name__} was given {name}={value!r}; it needs {annotation}, like the default {default!r}."
+            f"{cls.__name__} was given {name}={value!r}; it needs {annotation}, like the default"
+            f" {default!r}."
         )
     if (
         isinstance(default, int)
@@ -104,7 +135,8 @@ def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) ->
     ):
         if not value.is_integer():
             raise InvalidValueError(
-                f"{cls.__name__} was given {name}={value!r}; it needs a whole number, like the default {default!r}."
+                f"{cls.__name__} was given {name}={value!r}; it needs a whole number, like the"
+                f" default {default!r}."
             )
         return int(value)
     return value

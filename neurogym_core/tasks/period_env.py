@@ -1,4 +1,6 @@
-"""`PeriodEnv`: the classic form of a task, one env laid out trial by trial and played step by step in Python."""
+"""`PeriodEnv`: the classic form of a task, one env laid out trial by trial and played step by step
+in Python.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,22 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError, TrialLayoutError, unknown
+from neurogym_core.errors import (
+    InvalidValueError,
+    NotSupportedError,
+    TaskDefinitionError,
+    TrialLayoutError,
+    unknown,
+)
 from neurogym_core.tasks.classic_trial import ClassicTrial, Play
 from neurogym_core.tasks.restoring import Restoring
 from neurogym_core.tasks.timing_specs import drawing_from
 
 
 def _laid_out(method: Callable[..., Any]) -> Callable[..., Any]:
-    """An author's `new_trial`, with what goes before and after it; within it `super().new_trial()` is the bare one."""
+    """An author's `new_trial`, with what goes before and after it; within it `super().new_trial()`
+    is the bare one.
+    """
 
     @functools.wraps(method)
     def new_trial(self: Any, **kwargs: Any) -> Any:
@@ -29,24 +39,30 @@ def _laid_out(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
-    """One env whose trials are laid out in `new_trial` and scored in `_step`, as existing NeuroGym tasks do.
+    """One env whose trials are laid out in `new_trial` and scored in `_step`, as existing NeuroGym
+    tasks do.
 
-    An author sets `observation_space` and `action_space`, `timing` (ms) and `rewards` in ``__init__``, and writes
+    An author sets `observation_space` and `action_space`, `timing` (ms) and `rewards` in
+    ``__init__``, and writes
 
-    - ``new_trial(**kwargs)``: lay out a trial with `add_period`, `add_ob`, `add_randn`, `set_ob`, `set_groundtruth`,
-      and return what varies from trial to trial as a dict. The keywords are values to use instead of drawn ones. The
-      older name ``_new_trial`` is accepted.
-    - ``_step(action)``: score an action with `in_period`, `gt_now`, and return ``(obs, reward, terminated, truncated,
-      {"new_trial": …, "gt": …})``. Where `obs` is the env's own (`ob_now`), the coming one is shown instead.
-    - ``post_step(obs, reward, terminated, truncated, info)``, where observations depend on what was done.
+    - ``new_trial(**kwargs)``: lay out a trial with `add_period`, `add_ob`, `add_randn`, `set_ob`,
+      `set_groundtruth`, and return what varies from trial to trial as a dict. The keywords are
+      values to use instead of drawn ones. The older name ``_new_trial`` is accepted.
+    - ``_step(action)``: score an action with `in_period`, `gt_now`, and return ``(obs, reward,
+      terminated, truncated, {"new_trial": …, "gt": …})``. Where `obs` is the env's own (`ob_now`),
+      the coming one is shown instead.
+    - ``post_step(obs, reward, terminated, truncated, info)``, where observations depend on what was
+      done.
 
-    An action is scored on the step whose observation it was chosen on. A trial ends when `_step` says ``new_trial``, or
-    with its last period; that pays `r_tmax`. `performance` is 0 when a trial begins; set it on success.
+    An action is scored on the step whose observation it was chosen on. A trial ends when `_step`
+    says ``new_trial``, or with its last period; that pays `r_tmax`. `performance` is 0 when a trial
+    begins; set it on success.
 
-    Against the older form: `reset` plays no hidden step; ``reset(seed=…)`` fixes all that follows, the task's own
-    attributes included; sessions end after `trials_per_session` trials; ``info["trial"]`` is the record of the trial
-    that *ended*; envs can be copied and pickled. See `make` and `Dataset` for what can be done with it. Task wrappers,
-    the oracle and native vector envs need a `Task`.
+    Against the older form: `reset` plays no hidden step; ``reset(seed=…)`` fixes all that follows,
+    the task's own attributes included; sessions end after `trials_per_session` trials;
+    ``info["trial"]`` is the record of the trial that *ended*; envs can be copied and pickled. See
+    `make` and `Dataset` for what can be done with it. Task wrappers, the oracle and native vector
+    envs need a `Task`.
 
     Attributes:
         dt: ms per step.
@@ -78,10 +94,18 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         env.__dict__["_top"] = env
         return env
 
-    def __init__(self, dt: float = 100, num_trials_before_reset: int | None = None, r_tmax: float = 0.0) -> None:
+    def __init__(
+        self, dt: float = 100, num_trials_before_reset: int | None = None, r_tmax: float = 0.0
+    ) -> None:
         super().__init__()
-        if isinstance(dt, bool) or not isinstance(dt, int | float | np.number) or not 0 < dt < math.inf:
-            raise InvalidValueError(f"{type(self).__name__} was given dt={dt!r}; it needs a positive number of ms.")
+        if (
+            isinstance(dt, bool)
+            or not isinstance(dt, int | float | np.number)
+            or not 0 < dt < math.inf
+        ):
+            raise InvalidValueError(
+                f"{type(self).__name__} was given dt={dt!r}; it needs a positive number of ms."
+            )
         self.dt, self.r_tmax = dt, r_tmax
         self.timing: dict[str, Any] = {}
         self.rewards: dict[str, Any] = {}
@@ -101,15 +125,16 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         hook = getattr(self, "_new_trial", None)
         if hook is None:
             raise TaskDefinitionError(
-                f"{type(self).__name__} has no new_trial(self, **kwargs); write one that calls self.add_period(…)."
+                f"{type(self).__name__} has no new_trial(self, **kwargs); write one that calls"
+                " self.add_period(…)."
             )
         return hook(**kwargs) if self._running else self._begin_trial(hook, kwargs)
 
     def _step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Score an action."""
         raise TaskDefinitionError(
-            f"{type(self).__name__} has no _step(self, action); write one that returns (self.ob_now, reward, False, "
-            "False, {'new_trial': …, 'gt': self.gt_now})."
+            f"{type(self).__name__} has no _step(self, action); write one that returns"
+            " (self.ob_now, reward, False, False, {'new_trial': …, 'gt': self.gt_now})."
         )
 
     def post_step(
@@ -127,7 +152,8 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
 
         Args:
             seed: fixes everything that follows; attributes that the task changed are put back.
-            options: ``{"conditions": {…}}``: keywords for `new_trial`, until the next seed or options.
+            options: ``{"conditions": {…}}``: keywords for `new_trial`, until the next seed or
+                options.
         """
         super().reset(seed=seed)
         imposed = self._read_options(options)
@@ -163,7 +189,8 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
             return None
         if not isinstance(options["conditions"], Mapping):
             raise InvalidValueError(
-                f"reset() was given conditions={options['conditions']!r}; give them by name, as keywords of new_trial."
+                f"reset() was given conditions={options['conditions']!r}; give them by name, as"
+                " keywords of new_trial."
             )
         return dict(options["conditions"])
 
@@ -178,8 +205,8 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
             returned = self._run(hook, **kwargs)
         if returned is not None and not isinstance(returned, Mapping):
             raise TrialLayoutError(
-                f"{type(self).__name__}.new_trial returned {type(returned).__name__}; return what varies from trial to "
-                "trial as a dict, or nothing."
+                f"{type(self).__name__}.new_trial returned {type(returned).__name__}; return what"
+                " varies from trial to trial as a dict, or nothing."
             )
         play.trial = dict(returned if returned is not None else play.trial or kwargs)
         return play.trial
@@ -207,12 +234,16 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         info = {**info, "gt": _plain(info.get("gt", target)), "period": period, "new_trial": over}
         if over:
             ends = self._end_trial(ends, info)
-            own = None if play.shows else own  # a table without observations says nothing about the first one
+            own = (
+                None if play.shows else own
+            )  # a table without observations says nothing about the first one
         ob = self._row() if own is None else own
         return self._checked_result(*self._run(self.post_step, ob, reward, *ends, info))
 
     def _end_trial(self, ends: list[bool], info: dict[str, Any]) -> list[bool]:
-        """Report the trial that ended and begin the next; returns whether the session is terminated or truncated."""
+        """Report the trial that ended and begin the next; returns whether the session is terminated
+        or truncated.
+        """
         info["trial"] = self._record()
         info["performance"] = info["trial"]["performance"]
         last = self._count_trial()
@@ -227,26 +258,34 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
     def _checked_action(self, action: Any) -> Any:
         array, space = np.asarray(action), self.action_space
         if isinstance(space, gymnasium.spaces.Discrete):
-            if array.size == 1 and array.dtype.kind in "iu" and space.contains(int(array.reshape(()))):
+            if (
+                array.size == 1
+                and array.dtype.kind in "iu"
+                and space.contains(int(array.reshape(())))
+            ):
                 return int(array.reshape(()))
         elif not isinstance(space, gymnasium.spaces.Box) or (
             array.dtype.kind in "fiu" and space.contains(array.astype(space.dtype))
         ):
             return action
-        raise InvalidValueError(f"{type(self).__name__} was given the action {action!r}, which is none of {space}.")
+        raise InvalidValueError(
+            f"{type(self).__name__} was given the action {action!r}, which is none of {space}."
+        )
 
     def _read_step(self, result: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if not isinstance(result, tuple) or len(result) != 5 or not isinstance(result[4], Mapping):
             what = f"{len(result)} values" if isinstance(result, tuple) else type(result).__name__
             raise TaskDefinitionError(
-                f"{type(self).__name__}._step returned {what}; return five: (obs, reward, terminated, truncated, "
-                "info), where older tasks say (obs, reward, done, info)."
+                f"{type(self).__name__}._step returned {what}; return five: (obs, reward,"
+                " terminated, truncated, info), where older tasks say (obs, reward, done, info)."
             )
         ob, reward, terminated, truncated, info = result
         return ob, float(reward), bool(terminated), bool(truncated), dict(info)
 
     def _authors(self, ob: Any, scored: np.ndarray) -> np.ndarray | None:
-        """The observation that `_step` returned if the author made it, None if it is that of the step just scored."""
+        """The observation that `_step` returned if the author made it, None if it is that of the
+        step just scored.
+        """
         if ob is None or (isinstance(ob, np.ndarray) and np.may_share_memory(ob, self.ob)):
             return None
         ob = np.asarray(ob)
@@ -255,7 +294,9 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
     def _record(self) -> dict[str, Any]:
         """The record of the trial that just ended."""
         play = self._play
-        durations = {f"duration.{name}": play.end_t[name] - start for name, start in play.start_t.items()}
+        durations = {
+            f"duration.{name}": play.end_t[name] - start for name, start in play.start_t.items()
+        }
         varied = {str(name): _plain(value) for name, value in play.trial.items()}
         return {
             **varied,
@@ -284,8 +325,8 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         ob = np.array(ob, dtype=self.observation_space.dtype)
         if ob.shape != self.observation_space.shape:
             raise TaskDefinitionError(
-                f"{type(self).__name__} returned an observation of shape {ob.shape}; its observation space says "
-                f"{self.observation_space.shape}."
+                f"{type(self).__name__} returned an observation of shape {ob.shape}; its"
+                f" observation space says {self.observation_space.shape}."
             )
         return ob, reward, terminated, truncated, info
 
@@ -327,8 +368,8 @@ class TrialWrapper(Restoring, gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env) -> None:
         if not isinstance(getattr(env, "unwrapped", None), PeriodEnv):
             raise NotSupportedError(
-                f"{type(self).__name__} wraps classic envs (PeriodEnv), and was given {env!r}; tasks are wrapped by a "
-                "TaskWrapper."
+                f"{type(self).__name__} wraps classic envs (PeriodEnv), and was given {env!r};"
+                " tasks are wrapped by a TaskWrapper."
             )
         super().__init__(env if hasattr(env, "new_trial") else _Passing(env))
         self.unwrapped.set_top(self)  # type: ignore[attr-defined]
@@ -349,7 +390,9 @@ class TrialWrapper(Restoring, gymnasium.Wrapper):
         varied: Mapping[str, Any] | None = env.new_trial(**kwargs)
         return varied
 
-    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """As the env's; a seed also puts back the wrapper's own attributes."""
         if seed is not None:
             self._restore()

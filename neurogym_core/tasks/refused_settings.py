@@ -12,7 +12,8 @@ from neurogym_core.tasks.state import TaskLike
 
 @contextmanager
 def naming_settings(task: TaskLike) -> Iterator[None]:
-    """An error of NumPy or Python while a task is made with settings of the caller's becomes one that names them.
+    """An error of NumPy or Python while a task is made with settings of the caller's becomes one
+    that names them.
 
     A task that fails with its defaults fails as it does: its author needs to see where.
 
@@ -28,6 +29,7 @@ def naming_settings(task: TaskLike) -> Iterator[None]:
         if not given:
             raise
         raise InvalidValueError(
-            f"{task.name} cannot be made with {given}: its code fails there ({type(error).__name__}: {error}). Settings that "
-            "it can lay out trials with were expected. Give other values, nearer to its defaults."
+            f"{task.name} cannot be made with {given}: its code fails there"
+            f" ({type(error).__name__}: {error}). Settings that it can lay out trials with were"
+            " expected. Give other values, nearer to its defaults."
         ) from error

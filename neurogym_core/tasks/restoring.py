@@ -1,4 +1,6 @@
-"""`Restoring`: an object that goes back to how it was before its first trial, so that a seed fixes what follows."""
+"""`Restoring`: an object that goes back to how it was before its first trial, so that a seed fixes
+what follows.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,20 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-GYMNASIUM_NAMES = frozenset({"spec", "metadata", "render_mode", "action_space", "observation_space", "env"})
-"""Attributes of an env that are no state of the task; `timing` and `rewards` are none either, but settings."""
+GYMNASIUM_NAMES = frozenset(
+    {"spec", "metadata", "render_mode", "action_space", "observation_space", "env"}
+)
+"""Attributes of an env that are no state of the task; `timing` and `rewards` are none either, but
+settings.
+"""
 
 
 class Restoring:
-    """Remembers the author's attributes as they are before the first trial; a seed brings them back.
+    """Remembers the author's attributes as they are before the first trial; a seed brings them
+    back.
 
-    What somebody assigns from outside later on belongs to that state; what the author's own methods assign does not.
-    """
+    What somebody assigns from outside later on belongs to that state; what the author's own methods
+    assign does not."""
 
     _KEPT = GYMNASIUM_NAMES | {"timing", "rewards"}
 
@@ -36,7 +43,9 @@ class Restoring:
     def _remember(self) -> None:
         if self.__dict__.get("_remembered") is None:
             self.__dict__["_remembered"] = {
-                name: self._copied(value) for name, value in vars(self).items() if self._is_state(name)
+                name: self._copied(value)
+                for name, value in vars(self).items()
+                if self._is_state(name)
             }
 
     def _restore(self) -> None:
@@ -64,5 +73,11 @@ class Restoring:
 
 _OWN_STATE = frozenset(
     {"_remembered", "_depth", "_play", "_top", "_np_random", "_np_random_seed"}
-    | {"_action_space", "_observation_space", "_metadata", "_cached_spec", "_saved_kwargs"}  # of Gymnasium's wrappers
+    | {
+        "_action_space",
+        "_observation_space",
+        "_metadata",
+        "_cached_spec",
+        "_saved_kwargs",
+    }  # of Gymnasium's wrappers
 )

@@ -8,14 +8,15 @@ import numpy as np
 
 
 class Session:
-    """State of `n` sessions played side by side; every array attribute has its first axis over them.
+    """State of `n` sessions played side by side; every array attribute has its first axis over
+    them.
 
-    Authors put what they need on it in `new_session` (``session.p = rng.random((len(session), 2))``) and change it in
-    `draw`. `trial` (n,) counts the trials drawn in this session. `previous` holds the last finished trial of each:
-    `choice` (-1: none), `outcome`, `reward` and `performance`, and the conditions by name. `subject` is of the same kind
-    and outlives sessions, until a reset with a seed; within `new_session`, ``session.subject.previous`` holds the trial
-    that ended the subject's last session (empty where none did), which no `draw` gets to see.
-    """
+    Authors put what they need on it in `new_session` (``session.p = rng.random((len(session),
+    2))``) and change it in `draw`. `trial` (n,) counts the trials drawn in this session. `previous`
+    holds the last finished trial of each: `choice` (-1: none), `outcome`, `reward` and
+    `performance`, and the conditions by name. `subject` is of the same kind and outlives sessions,
+    until a reset with a seed; within `new_session`, ``session.subject.previous`` holds the trial
+    that ended the subject's last session (empty where none did), which no `draw` gets to see."""
 
     def __init__(self, n: int, subject: Session | None = None) -> None:
         self.trial = np.zeros(n, np.int64)
@@ -40,7 +41,13 @@ class Session:
         part.__dict__.update({name: value[rows] for name, value in self._arrays().items()})
         part.previous = {name: value[rows] for name, value in self.previous.items()}
         part._n = len(rows)
-        part.__dict__.update({name: value.take(rows) for name, value in vars(self).items() if isinstance(value, Session)})
+        part.__dict__.update(
+            {
+                name: value.take(rows)
+                for name, value in vars(self).items()
+                if isinstance(value, Session)
+            }
+        )
         return part
 
     def put(self, rows: np.ndarray, part: Session) -> None:
@@ -74,6 +81,10 @@ class Session:
             if name not in self.previous or self.previous[name].dtype != value.dtype:
                 fill = -1 if name == "choice" else 0
                 old = self.previous.get(name)
-                self.previous[name] = np.full((self._n, *value.shape[1:]), fill, value.dtype) if old is None else old.astype(np.result_type(old, value))
+                self.previous[name] = (
+                    np.full((self._n, *value.shape[1:]), fill, value.dtype)
+                    if old is None
+                    else old.astype(np.result_type(old, value))
+                )
             self.previous[name] = self.previous[name].copy()
             self.previous[name][rows] = value

@@ -15,7 +15,8 @@ from neurogym_core.trials.record import DURATION
 
 
 def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, Array]) -> None:
-    """Lay the trials of `batch` out again without the periods that may be skipped, where no other one surely lasts.
+    """Lay the trials of `batch` out again without the periods that may be skipped, where no other
+    one surely lasts.
 
     Raises:
         TrialLayoutError: a trial may last 0 steps.
@@ -23,7 +24,9 @@ def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, A
     skipped = {
         name: 0
         for name in batch.period_names
-        if name in task.timing and DURATION + name not in state_of(task).imposed and _may_be_nothing(task.timing[name])
+        if name in task.timing
+        and DURATION + name not in state_of(task).imposed
+        and _may_be_nothing(task.timing[name])
     }
     others = sum(steps for name, steps in batch.period_steps.items() if name not in skipped)
     if skipped and not np.all(others):
@@ -31,6 +34,8 @@ def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, A
 
 
 def _may_be_nothing(duration: Distribution) -> bool:
-    """Whether 0 ms is drawn; a continuous distribution gives at least a moment, which is played as a step."""
+    """Whether 0 ms is drawn; a continuous distribution gives at least a moment, which is played as
+    a step.
+    """
     support = duration.support()
     return not isinstance(duration, Constant) and support is not None and not np.all(support)

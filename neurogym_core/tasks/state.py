@@ -1,7 +1,8 @@
-"""`TaskState`: all that the core keeps of a task, in one attribute, so that every other name is free for the author.
+"""`TaskState`: all that the core keeps of a task, in one attribute, so that every other name is
+free for the author.
 
-`state_of(task)` gives it. The functions of this folder that work on tasks are typed for `TaskLike`: what they ask of one.
-"""
+`state_of(task)` gives it. The functions of this folder that work on tasks are typed for `TaskLike`:
+what they ask of one."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from neurogym_core.trials.timing import Timing
 from neurogym_core.trials.trial import Trial
 
 STATE = "__ngym__"
-"""The attribute of a task that holds its `TaskState`; the only name besides the public ones that the core uses."""
+"""The attribute of a task that holds its `TaskState`; the only name besides the public ones that
+the core uses.
+"""
 
 Drawn = dict[str, Array]
 """Conditions by name, (n, …) each."""
@@ -44,7 +47,8 @@ class TaskState:
         imposed: conditions and durations that `make` imposed.
         dimensions: condition -> 0 where it is one value per trial, 1 where it is several.
         limits: ms after which a trial is over; see `Interface`.
-        stages: conditions that are imposed to get the trials of each part of a sequence of tasks; () for other tasks.
+        stages: conditions that are imposed to get the trials of each part of a sequence of tasks;
+            () for other tasks.
         warned: periods that a warning has named.
         period_names, typical_steps: of a few trials that were laid out when the task was made.
         interface, timing: what its trials need to know; set when the task is complete.
@@ -116,7 +120,11 @@ class TaskLike(Protocol):
     def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn: ...
 
     def draw_conditions(
-        self, rng: np.random.Generator, n: int, imposed: Mapping[str, Any] | None = None, answer: Array | None = None
+        self,
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any] | None = None,
+        answer: Array | None = None,
     ) -> Drawn: ...
 
 

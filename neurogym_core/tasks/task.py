@@ -1,8 +1,7 @@
 """`Task`: the description of an experiment. Immutable; owns no random numbers and no clock.
 
-This class is what an author writes and reads. What the core does with a task is in functions of the modules beside this
-one: `making`, `drawing`, `laying_out`, `identity`.
-"""
+This class is what an author writes and reads. What the core does with a task is in functions of the
+modules beside this one: `making`, `drawing`, `laying_out`, `identity`."""
 
 from __future__ import annotations
 
@@ -28,16 +27,20 @@ from neurogym_core.trials.trial import Trial
 
 @dataclass_transform(kw_only_default=True)
 class Task:
-    """Base of all tasks. An author declares parameters, `timing` and `rewards`, and writes `define` and `new_trial`.
+    """Base of all tasks. An author declares parameters, `timing` and `rewards`, and writes `define`
+    and `new_trial`.
 
-    Parameters are annotated class attributes with defaults, and are given by keyword. `timing`, `rewards` and `conditions`
-    override single periods, rewards and conditions; every unknown name is an error that says which there are.
+    Parameters are annotated class attributes with defaults, and are given by keyword. `timing`,
+    `rewards` and `conditions` override single periods, rewards and conditions; every unknown name
+    is an error that says which there are.
 
-    The public names of this class are taken; all others, and all that begin with "_", are the author's.
+    The public names of this class are taken; all others, and all that begin with "_", are the
+    author's.
 
     Args:
         dt: ms per step.
-        trials_per_session: a session ends after so many trials; None: never; 1: one trial per Gymnasium episode.
+        trials_per_session: a session ends after so many trials; None: never; 1: one trial per
+            Gymnasium episode.
         abort_ends_trial: whether acting while holding ends the trial.
         max_duration: ms after which a trial is over, a miss; None: ten times its drawn length.
     """
@@ -50,7 +53,12 @@ class Task:
     max_duration: float | None = None
 
     timing: ClassVar[Mapping[str, Any]] = {}
-    rewards: ClassVar[Mapping[str, float]] = {"abort": -0.1, "correct": 1.0, "error": 0.0, "miss": 0.0}
+    rewards: ClassVar[Mapping[str, float]] = {
+        "abort": -0.1,
+        "correct": 1.0,
+        "error": 0.0,
+        "miss": 0.0,
+    }
 
     supervised: ClassVar[bool] = True
     """False where nothing is right or wrong; the best-paid action then serves the oracle."""
@@ -68,27 +76,34 @@ class Task:
     def define(self) -> None:
         """Declare channels (`observe`), actions (`act`) and conditions (`vary`)."""
         raise TaskDefinitionError(
-            f"{type(self).__name__} has no define(); write one that calls self.observe(…), self.act(…) and self.vary(…)."
+            f"{type(self).__name__} has no define(); write one that calls self.observe(…),"
+            " self.act(…) and self.vary(…)."
         )
 
     def new_trial(self, trial: Trial) -> None:
-        """Lay out `trial.n` trials with the verbs of `Trial`; `trial.<condition>` has shape (n,)."""
+        """Lay out `trial.n` trials with the verbs of `Trial`; `trial.<condition>` has shape
+        (n,).
+        """
         raise TaskDefinitionError(
-            f"{type(self).__name__} has no new_trial(self, trial); write one that calls trial.periods(…) first."
+            f"{type(self).__name__} has no new_trial(self, trial); write one that calls"
+            " trial.periods(…) first."
         )
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         """Create the state of `len(session)` new sessions."""
 
     def draw(self, session: Session, rng: np.random.Generator) -> Drawn:
-        """Conditions of the coming trial of every session, name -> (len(session), …). Default: independent draws."""
+        """Conditions of the coming trial of every session, name -> (len(session), …). Default:
+        independent draws.
+        """
         return self.draw_conditions(rng, len(session))
 
     def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn:
-        """Conditions of several coming trials, name -> (trials, len(session), …); by default one `draw` after another.
+        """Conditions of several coming trials, name -> (trials, len(session), …); by default one
+        `draw` after another.
 
-        Override it where trials can be drawn faster together; tasks that read outcomes are never asked.
-        """
+        Override it where trials can be drawn faster together; tasks that read outcomes are never
+        asked."""
         rows = []
         for _ in range(trials):
             rows.append(self.draw(session, rng))
@@ -96,7 +111,9 @@ class Task:
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     step_action: ClassVar[Callable[..., Any] | None] = None
-    """Hook: ``step_action(self, now, action) -> reward, goto[, outcome]``; None for any of them: what the table says."""
+    """Hook: ``step_action(self, now, action) -> reward, goto[, outcome]``; None for any of them:
+    what the table says.
+    """
     step_observation: ClassVar[Callable[..., Any] | None] = None
     """Hook: ``step_observation(self, now, obs) -> obs``, pure."""
     step_target: ClassVar[Callable[..., Any] | None] = None
@@ -113,18 +130,18 @@ class Task:
     def act(self, **actions: Any) -> None:
         """Declare the actions in order: number of choices, an encoder, or an Axis.
 
-        The first is the action of resting when it is a single one; a task whose first action has several choices has no rest.
-        """
+        The first is the action of resting when it is a single one; a task whose first action has
+        several choices has no rest."""
         making.declare_actions(self, actions)
 
     def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
         """Declare what varies from trial to trial, in the order in which it is drawn.
 
         Args:
-            answer: the condition that decides what is right, or a function of the conditions (dict of (n,) arrays) to the
-                index of the right choice, (n,).
-            conditions: a distribution in any written form, or a function ``(rng, prior) -> (n, …)`` of the conditions
-                drawn before.
+            answer: the condition that decides what is right, or a function of the conditions (dict
+                of (n,) arrays) to the index of the right choice, (n,).
+            conditions: a distribution in any written form, or a function ``(rng, prior) -> (n, …)``
+                of the conditions drawn before.
         """
         making.declare_conditions(self, answer, conditions)
 
@@ -176,7 +193,8 @@ class Task:
 
     @property
     def max_steps(self) -> int:
-        """Steps of the longest trial: the longest of 1,000 sampled ones, and of those with every drawn duration at its bound.
+        """Steps of the longest trial: the longest of 1,000 sampled ones, and of those with every
+            drawn duration at its bound.
 
         Of a sequence of tasks, the longest of any of them.
         """
@@ -193,18 +211,26 @@ class Task:
         return drawing.answer_of(self, conditions)
 
     def draw_conditions(
-        self, rng: np.random.Generator, n: int, imposed: Mapping[str, Any] | None = None, answer: Array | None = None
+        self,
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any] | None = None,
+        answer: Array | None = None,
     ) -> Drawn:
         """Independent draws of all conditions, name -> (n, …).
 
         Args:
             imposed: values (n, …) or single ones that are not drawn.
-            answer: (n,) the right answers that are wanted; where they are computed, conditions are drawn until they fit.
+            answer: (n,) the right answers that are wanted; where they are computed, conditions are
+                drawn until they fit.
         """
         return drawing.draw_conditions(self, rng, n, imposed, answer)
 
     def sample(
-        self, n: int | Mapping[str, Array], seed: int | np.random.Generator | None = None, **conditions: Any
+        self,
+        n: int | Mapping[str, Array],
+        seed: int | np.random.Generator | None = None,
+        **conditions: Any,
     ) -> TrialBatch:
         """A batch of `n` independent trials.
 
@@ -216,9 +242,11 @@ class Task:
         return laying_out.sample(self, n, seed, conditions)
 
     def factorial(self, repeats: int = 1, **levels: Any) -> Drawn:
-        """Every combination of the conditions' values, `repeats` times each: name -> (n, …), for `sample` and `options`.
+        """Every combination of the conditions' values, `repeats` times each: name -> (n, …), for
+        `sample` and `options`.
 
-        Conditions that cannot be enumerated (continuous or computed ones) are left to be drawn, unless `levels` names values.
+        Conditions that cannot be enumerated (continuous or computed ones) are left to be drawn,
+        unless `levels` names values.
 
         Args:
             levels: values of a condition, where it cannot be enumerated or only some are wanted.
@@ -229,7 +257,9 @@ class Task:
         return laying_out.factorial(self, repeats, levels)
 
     def with_settings(self, **settings: Any) -> Self:
-        """The same task with some parameters, or entries of `timing`, `rewards` and `conditions`, changed."""
+        """The same task with some parameters, or entries of `timing`, `rewards` and `conditions`,
+        changed.
+        """
         return type(self)(**identity.merged_settings(self, settings))
 
     # ------------------------------------------------------------------ construction and identity
@@ -249,7 +279,10 @@ class Task:
     ) -> None:
         overrides = {"timing": timing, "rewards": rewards, "conditions": conditions}
         making.begin(self, checked(type(self), parameters), overrides)
-        own = (getattr(type(self), name) is not getattr(Task, name) for name in ("draw", "draw_ahead", "new_session"))
+        own = (
+            getattr(type(self), name) is not getattr(Task, name)
+            for name in ("draw", "draw_ahead", "new_session")
+        )
         self.__ngym__.stateful = any(own)
         with naming_settings(self):
             self.define()
@@ -258,7 +291,8 @@ class Task:
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and self.__ngym__.sealed:
             raise TaskDefinitionError(
-                f"{self.name}.{name} cannot be set: tasks do not change. Make another one with {name}={value!r}."
+                f"{self.name}.{name} cannot be set: tasks do not change. Make another one with"
+                f" {name}={value!r}."
             )
         check_assignment(self.name, name, Task, ())
         super().__setattr__(name, value)

@@ -14,7 +14,9 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.trials.distributions import parse
 
 _drawing: ContextVar[np.random.Generator | None] = ContextVar("neurogym_classic_rng", default=None)
-"""The generator of the env whose code is running: what a `TruncExp` that is called without one draws from."""
+"""The generator of the env whose code is running: what a `TruncExp` that is called without one
+draws from.
+"""
 
 
 @contextmanager
@@ -28,10 +30,11 @@ def drawing_from(rng: np.random.Generator) -> Iterator[None]:
 
 
 class TruncExp:
-    """A duration, exponential with mean `vmean` before it is cut: only values from `vmin` to below `vmax` are drawn.
+    """A duration, exponential with mean `vmean` before it is cut: only values from `vmin` to below
+    `vmax` are drawn.
 
-    It owns no random numbers: ``timing["delay"] = TruncExp(600, 300, 3000)`` draws from the env, and so does a call
-    within the env's own methods.
+    It owns no random numbers: ``timing["delay"] = TruncExp(600, 300, 3000)`` draws from the env,
+    and so does a call within the env's own methods.
 
     Args:
         vmean: ms, mean of the exponential before truncation (not of what is drawn).
@@ -44,8 +47,8 @@ class TruncExp:
     def __init__(self, vmean: float, vmin: float = 0, vmax: float = math.inf) -> None:
         if not (0 < vmean < math.inf and 0 <= vmin <= vmax and vmin < math.inf):
             raise InvalidValueError(
-                f"TruncExp() was given vmean={vmean!r}, vmin={vmin!r}, vmax={vmax!r}; it needs a positive mean and "
-                "0 <= vmin <= vmax, in ms."
+                f"TruncExp() was given vmean={vmean!r}, vmin={vmin!r}, vmax={vmax!r}; it needs a"
+                " positive mean and 0 <= vmin <= vmax, in ms."
             )
         self.vmean, self.vmin, self.vmax = vmean, vmin, vmax
 
@@ -58,8 +61,8 @@ class TruncExp:
         rng = _drawing.get() if rng is None else rng
         if rng is None:
             raise NotSupportedError(
-                f"{self!r} has no random numbers of its own; put it into self.timing, or call it with a generator: "
-                "duration(self.rng)."
+                f"{self!r} has no random numbers of its own; put it into self.timing, or call it"
+                " with a generator: duration(self.rng)."
             )
         share = -math.expm1(-(self.vmax - self.vmin) / self.vmean)
         drawn = self.vmin - self.vmean * math.log1p(-rng.random() * share)
@@ -75,7 +78,9 @@ def is_until(spec: Any) -> bool:
 
 
 def draw(spec: Any, rng: np.random.Generator) -> float:
-    """One duration in ms: of a number, a function without arguments, a list of choices, or any written distribution."""
+    """One duration in ms: of a number, a function without arguments, a list of choices, or any
+    written distribution.
+    """
     if isinstance(spec, TruncExp):
         return spec(rng)
     if callable(spec):

@@ -35,18 +35,20 @@ def _inherited(name: str) -> Any:
 class TaskWrapper(Task):
     """Base of task wrappers: task in, task out, so every player, figure and check sees the effect.
 
-    A wrapper declares its parameters like a task, refuses tasks it cannot apply to in `define` (`NotSupportedError`,
-    naming what is missing), and overrides `new_trial` (call ``super().new_trial(trial)``, then change
-    ``trial.layout.shows``, ``trial.layout.slots``, …) or `draw`, `draw_ahead` and `new_session`. Conditions that it
-    declares itself with `vary` are drawn beside those of the task. Whatever else is asked of it (channels, timing, the
-    task's own attributes) is the task's.
+    A wrapper declares its parameters like a task, refuses tasks it cannot apply to in `define`
+    (`NotSupportedError`, naming what is missing), and overrides `new_trial` (call
+    ``super().new_trial(trial)``, then change ``trial.layout.shows``, ``trial.layout.slots``, …) or
+    `draw`, `draw_ahead` and `new_session`. Conditions that it declares itself with `vary` are drawn
+    beside those of the task. Whatever else is asked of it (channels, timing, the task's own
+    attributes) is the task's.
 
     Args:
         task: the task to wrap.
 
     Raises:
         InvalidValueError: `task` is no Task, or a parameter is of the wrong kind.
-        UnknownNameError: a parameter that the wrapper does not declare; give the task its own before wrapping it.
+        UnknownNameError: a parameter that the wrapper does not declare; give the task its own
+            before wrapping it.
     """
 
     __redefines__ = ("vary", "with_settings")
@@ -71,19 +73,23 @@ class TaskWrapper(Task):
         cls = type(self)
         if not isinstance(task, Task):
             raise InvalidValueError(
-                f"{cls.__name__} was given {task!r}; it wraps tasks: give a Task, or use make(…, wrap=…)."
+                f"{cls.__name__} was given {task!r}; it wraps tasks: give a Task, or use make(…,"
+                " wrap=…)."
             )
         own = checked(cls, settings, known=_parameters(cls), overrides=())
         below = state_of(task)
         changes = any(
-            getattr(cls, name) is not getattr(TaskWrapper, name) for name in ("draw", "draw_ahead", "new_session")
+            getattr(cls, name) is not getattr(TaskWrapper, name)
+            for name in ("draw", "draw_ahead", "new_session")
         )
         self.__dict__[STATE] = replace(
             below, name=f"{cls.__name__}({task.name})", parameters={**task.parameters, **own}, settings=own, wraps=task,
             declared=dict(below.declared), imposed=dict(below.imposed), dimensions=dict(below.dimensions),
             recorded=set(below.recorded), known={}, stateful=changes or below.stateful, sealed=False,
         )  # fmt: skip
-        inherited = {name: getattr(task, name) for name in (*own_annotations(Task), "rewards", "timing")}
+        inherited = {
+            name: getattr(task, name) for name in (*own_annotations(Task), "rewards", "timing")
+        }
         for name, value in {**inherited, **own}.items():
             setattr(self, name, value)
         self.define()
@@ -106,7 +112,9 @@ class TaskWrapper(Task):
     def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn:
         if type(self).draw is not TaskWrapper.draw:
             return super().draw_ahead(session, rng, trials)
-        return _with_own(self, self.task.draw_ahead(session, rng, trials), rng, (trials, len(session)))
+        return _with_own(
+            self, self.task.draw_ahead(session, rng, trials), rng, (trials, len(session))
+        )
 
     def draw_given(
         self,
@@ -116,20 +124,33 @@ class TaskWrapper(Task):
         imposed: Drawn,
         answer: Array | None,
     ) -> Drawn:
-        """The coming trials with conditions that a wrapper around this one decides; see `tasks.given`."""
+        """The coming trials with conditions that a wrapper around this one decides; see
+        `tasks.given`.
+        """
         cls = type(self)
         if cls.draw is not TaskWrapper.draw or cls.draw_ahead is not TaskWrapper.draw_ahead:
             return draw_in_turn(self, session, rng, trials, imposed, answer)
         return self.draw_below(session, rng, trials, imposed, answer)
 
     def impose_on(
-        self, drawn: Mapping[str, Array], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+        self,
+        drawn: Mapping[str, Array],
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any],
     ) -> Drawn:
         """Drawn conditions (n, …), with those that are imposed, name -> (n, …)."""
         inner = {name: value for name, value in imposed.items() if name in self.task.conditions}
         decided = impose_on(self.task, drawn, rng, n, inner)
-        own = {name: value for name, value in imposed.items() if name in self.conditions and name not in inner}
-        return {**decided, **{name: for_each_trial(self, name, value, n) for name, value in own.items()}}
+        own = {
+            name: value
+            for name, value in imposed.items()
+            if name in self.conditions and name not in inner
+        }
+        return {
+            **decided,
+            **{name: for_each_trial(self, name, value, n) for name, value in own.items()},
+        }
 
     # ------------------------------------------------------------------ what a wrapper calls
 
@@ -139,9 +160,16 @@ class TaskWrapper(Task):
         return cast(Task, self.__ngym__.wraps)
 
     def draw_below(
-        self, session: Session, rng: np.random.Generator, trials: int, imposed: Drawn, answer: Array | None
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: Drawn,
+        answer: Array | None,
     ) -> Drawn:
-        """What the wrapped task draws with these given, and the conditions that this wrapper declares itself."""
+        """What the wrapped task draws with these given, and the conditions that this wrapper
+        declares itself.
+        """
         inner = {name: values for name, values in imposed.items() if name in self.task.conditions}
         drawn = draw_given(self.task, session, rng, trials, inner, answer)
         return _with_own(self, {**drawn, **imposed}, rng, (trials, len(session)))
@@ -149,7 +177,9 @@ class TaskWrapper(Task):
     def free_name(self, name: str) -> str:
         """The name, numbered where the task has a condition or channel of that name already."""
         taken = {*self.conditions, *self.channels}
-        return next(one for one in (name, *(f"{name}_{k}" for k in range(2, 100))) if one not in taken)
+        return next(
+            one for one in (name, *(f"{name}_{k}" for k in range(2, 100))) if one not in taken
+        )
 
     def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
         """Declare conditions beside those of the task; see `Task.vary`.
@@ -160,8 +190,8 @@ class TaskWrapper(Task):
         for name in conditions:
             if name in self.conditions:
                 raise TaskDefinitionError(
-                    f"{type(self).__name__} declares the condition {name!r}, which {self.task.name} declares already; "
-                    "give it another name."
+                    f"{type(self).__name__} declares the condition {name!r}, which {self.task.name}"
+                    " declares already; give it another name."
                 )
         super().vary(answer=answer, **conditions)
 
@@ -197,7 +227,9 @@ def _parameters(cls: type) -> dict[str, Any]:
     return own
 
 
-def _with_own(task: TaskWrapper, drawn: Drawn, rng: np.random.Generator, shape: tuple[int, ...]) -> Drawn:
+def _with_own(
+    task: TaskWrapper, drawn: Drawn, rng: np.random.Generator, shape: tuple[int, ...]
+) -> Drawn:
     """What the task drew, (*shape, …), and the conditions that the wrapper declared beside it."""
     if all(name in drawn for name in task.conditions):
         return drawn

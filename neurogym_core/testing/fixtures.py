@@ -1,6 +1,7 @@
-"""Fixtures for the tests of task packages: ways to play. Needs pytest; in a package's `conftest.py`::
+"""Fixtures for the tests of task packages: ways to play. Needs pytest; in a package's
+`conftest.py`::
 
-    from neurogym_core.testing.fixtures import constant, oracle, premature, same_in_both  # noqa: F401
+from neurogym_core.testing.fixtures import constant, oracle, premature, same_in_both  # noqa: F401
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def oracle():
 def constant():
     """Records of trials in which the subject always does the same."""
 
-    def play(task: Task, action: int, trials: int, seed: int = 1, options: dict | None = None) -> list[dict]:
+    def play(
+        task: Task, action: int, trials: int, seed: int = 1, options: dict | None = None
+    ) -> list[dict]:
         env = TaskEnv(task)
         env.reset(seed=seed, options=options)
         return _run(env, lambda: action, trials)
@@ -85,7 +88,8 @@ def same_in_both():
         for step in range(steps):
             np.testing.assert_array_equal(a, b[0])
             np.testing.assert_array_equal(single.target, vector.target[0])
-            # Half of the time at random, else right: random play alone would hardly ever reach the later answers.
+            # Half of the time at random, else right: random play alone would hardly ever reach the
+            # later answers.
             action = _anything(task, rng) if rng.random() < 0.5 else single.target
             a, reward, *_, truncated, info = single.step(action)
             b, rewards, *_, infos = vector.step(np.array([action]))

@@ -1,8 +1,8 @@
-"""Reference subjects that learn from what they are paid, or take their time: small models of behaviour, in NumPy.
+"""Reference subjects that learn from what they are paid, or take their time: small models of
+behaviour, in NumPy.
 
-They see what any subject sees, and what they were paid (`env.last_reward`); unlike the oracle they know no target. One
-object plays all envs of a vector env, each with values of its own.
-"""
+They see what any subject sees, and what they were paid (`env.last_reward`); unlike the oracle they
+know no target. One object plays all envs of a vector env, each with values of its own."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from neurogym_core.testing.subject import Subject
 
 
 class QLearner(Subject):
-    """Learns what each action is worth in each state, from rewards alone: SARSA with eligibility traces and a softmax.
+    """Learns what each action is worth in each state, from rewards alone: SARSA with eligibility
+    traces and a softmax.
 
-    A state is an observation. Values start at 0 and are moved towards what follows: a reward, and the value of the
-    next state-action pair of the same trial. The trace lets a reward also reach earlier choices of the trial, so that
-    with trace = 1 the first stage of a two-step task is reinforced by the outcome itself (Sutton & Barto 2018, ch. 12;
-    the model-free learner of Daw et al. 2011, doi:10.1016/j.neuron.2011.02.027).
+    A state is an observation. Values start at 0 and are moved towards what follows: a reward, and
+    the value of the next state-action pair of the same trial. The trace lets a reward also reach
+    earlier choices of the trial, so that with trace = 1 the first stage of a two-step task is
+    reinforced by the outcome itself (Sutton & Barto 2018, ch. 12; the model-free learner of Daw et
+    al. 2011, doi:10.1016/j.neuron.2011.02.027).
 
     Args:
         seed: of its random choices.
@@ -30,28 +32,39 @@ class QLearner(Subject):
 
     Raises:
         InvalidValueError: a rate out of range.
-        NotSupportedError: the task has continuous actions, or noise, which makes every observation a new state.
+        NotSupportedError: the task has continuous actions, or noise, which makes every observation
+            a new state.
     """
 
     def __init__(
-        self, seed: int | None = 0, *, alpha: float = 0.5, beta: float = 5.0, trace: float = 1.0, perseveration: float = 0.0
+        self,
+        seed: int | None = 0,
+        *,
+        alpha: float = 0.5,
+        beta: float = 5.0,
+        trace: float = 1.0,
+        perseveration: float = 0.0,
     ) -> None:
         super().__init__(seed)
         for name, value, most in (("alpha", alpha, 1), ("trace", trace, 1), ("beta", beta, np.inf)):
             if not 0 <= value <= most:
                 raise InvalidValueError(
-                    f"{type(self).__name__} was given {name}={value!r}; it needs a number from 0 to {most}."
+                    f"{type(self).__name__} was given {name}={value!r}; it needs a number from 0 to"
+                    f" {most}."
                 )
         self.alpha, self.beta, self.trace, self.perseveration = alpha, beta, trace, perseveration
 
     def begin(self, env: TaskVectorEnv) -> None:
         task, name = env.task, type(self).__name__
         if task.actions.continuous:
-            raise NotSupportedError(f"{name} chooses between actions; {task.name} has continuous ones. Use another subject.")
+            raise NotSupportedError(
+                f"{name} chooses between actions; {task.name} has continuous ones. Use another"
+                " subject."
+            )
         if task.sample(100, seed=0).noise.any():
             raise NotSupportedError(
-                f"{name} tells states apart by what it sees; {task.name} shows noise. Make it with sigma=0 (or what its "
-                "noise is called), or use another subject."
+                f"{name} tells states apart by what it sees; {task.name} shows noise. Make it with"
+                " sigma=0 (or what its noise is called), or use another subject."
             )
         n = env.num_envs
         self._index: dict[bytes, int] = {}
@@ -98,14 +111,18 @@ class QLearner(Subject):
         self._credit(envs, reward[envs] - self._last_value(envs))
         self._eligible[envs] = 0
 
-    def _learn_from_steps(self, reward: np.ndarray, envs: np.ndarray, state: np.ndarray, action: np.ndarray) -> None:
+    def _learn_from_steps(
+        self, reward: np.ndarray, envs: np.ndarray, state: np.ndarray, action: np.ndarray
+    ) -> None:
         """From a step within a trial: what it paid, and what is chosen now is worth."""
         follows = self.values[envs, state[envs], action[envs]]
         self._credit(envs, reward[envs] + follows - self._last_value(envs))
 
     def _last_value(self, envs: np.ndarray) -> np.ndarray:
         """What the last choice of some envs was thought to be worth."""
-        return self.values[envs, self._state[envs], self._action[envs]] if len(envs) else np.zeros(0)
+        return (
+            self.values[envs, self._state[envs], self._action[envs]] if len(envs) else np.zeros(0)
+        )
 
     def _credit(self, envs: np.ndarray, surprise: np.ndarray) -> None:
         """Move the values of what was done lately in some envs by a share of the surprise (m,)."""
@@ -144,10 +161,11 @@ def _key(observation: np.ndarray) -> bytes:
 class Hybrid(QLearner):
     """Plans as well as it remembers: a mixture of a model-based and a model-free learner.
 
-    Daw, Gershman, Seymour, Dayan & Dolan (2011), Neuron 69:1204, doi:10.1016/j.neuron.2011.02.027. The model-free part is
-    a `QLearner`. The model-based part counts where each action leads and values it by the best that can be done there;
-    an action that ended the trial is worth what the model-free part learned, as in the paper's second stage. What is
-    compared is weight * model-based + (1 - weight) * model-free. Defaults of `alpha` to `weight` are near the medians of
+    Daw, Gershman, Seymour, Dayan & Dolan (2011), Neuron 69:1204, doi:10.1016/j.neuron.2011.02.027.
+    The model-free part is a `QLearner`. The model-based part counts where each action leads and
+    values it by the best that can be done there; an action that ended the trial is worth what the
+    model-free part learned, as in the paper's second stage. What is compared is weight *
+    model-based + (1 - weight) * model-free. Defaults of `alpha` to `weight` are near the medians of
     the paper's subjects; one learning rate and one temperature serve all stages (there, two).
 
     Args:
@@ -161,7 +179,9 @@ class Hybrid(QLearner):
     ) -> None:  # fmt: skip
         super().__init__(seed, alpha=alpha, beta=beta, trace=trace, perseveration=perseveration)
         if not 0 <= weight <= 1:
-            raise InvalidValueError(f"Hybrid was given weight={weight!r}; it needs a number from 0 to 1.")
+            raise InvalidValueError(
+                f"Hybrid was given weight={weight!r}; it needs a number from 0 to 1."
+            )
         self.weight = weight
 
     def begin(self, env: TaskVectorEnv) -> None:
@@ -187,7 +207,9 @@ class Hybrid(QLearner):
             self._ends[envs, self._state[envs], self._action[envs]] += 1
         super()._learn_from_ends(reward, envs)
 
-    def _learn_from_steps(self, reward: np.ndarray, envs: np.ndarray, state: np.ndarray, action: np.ndarray) -> None:
+    def _learn_from_steps(
+        self, reward: np.ndarray, envs: np.ndarray, state: np.ndarray, action: np.ndarray
+    ) -> None:
         if len(envs):
             self.led[envs, self._state[envs], self._action[envs], state[envs]] += 1
         super()._learn_from_steps(reward, envs, state, action)
@@ -199,15 +221,18 @@ class Hybrid(QLearner):
 
 
 class WinStayLoseShift(Subject):
-    """Makes the choice of the last trial again if it was paid, else another one; rests until it is asked.
+    """Makes the choice of the last trial again if it was paid, else another one; rests until it is
+    asked.
 
-    Where several things are asked in a trial, each is remembered apart, and all are repeated or given up together.
+    Where several things are asked in a trial, each is remembered apart, and all are repeated or
+    given up together.
 
     Args:
         seed: of its first choices, and of the new ones where there are more than two.
 
     Raises:
-        NotSupportedError: the task has continuous actions, or several groups of choices to answer with.
+        NotSupportedError: the task has continuous actions, or several groups of choices to answer
+            with.
     """
 
     def begin(self, env: TaskVectorEnv) -> None:
@@ -215,7 +240,8 @@ class WinStayLoseShift(Subject):
         groups = [name for name in actions if name != actions.rest_name]
         if actions.continuous or len(groups) != 1:
             raise NotSupportedError(
-                f"WinStayLoseShift needs one group of choices; {env.task.name} has {listed(groups)}. Use another subject."
+                f"WinStayLoseShift needs one group of choices; {env.task.name} has"
+                f" {listed(groups)}. Use another subject."
             )
         part = actions[groups[0]]
         self._first, self._k = part.start, part.stop - part.start
@@ -245,7 +271,9 @@ class WinStayLoseShift(Subject):
         self._trial = env.trial_number.copy()
 
     def _answer(self, number: int, rows: np.ndarray) -> np.ndarray:
-        """Choices (m,) of some envs for the question `number` of their trial, which they remember."""
+        """Choices (m,) of some envs for the question `number` of their trial, which they
+        remember.
+        """
         while number >= len(self._choices):
             self._choices.append(np.full(len(self._asked), -1))
         last = self._choices[number][rows]
@@ -259,19 +287,21 @@ class WinStayLoseShift(Subject):
 class DiffusionObserver(Subject):
     """Adds evidence up to a bound, then answers: an observer with reaction times.
 
-    The drift-diffusion model (Ratcliff 1978, doi:10.1037/0033-295X.85.2.59) with the noise of what is seen: from the
-    first evidence of the trial on it sums up, over time, how far each unit of a channel is above the mean of the others.
-    When one sum reaches the bound, it has decided; after the non-decision time it answers with that unit, or as soon as
-    it may. Where time runs out it answers with the largest sum on the last step it may. For two units that show 0.5 +-
-    c / 2 with noise sigma, decisions are right with a probability of 1 / (1 + exp(-c bound / sigma^2)) and take bound / c
-    tanh(c bound / (2 sigma^2)) ms on average, in small steps.
+    The drift-diffusion model (Ratcliff 1978, doi:10.1037/0033-295X.85.2.59) with the noise of what
+    is seen: from the first evidence of the trial on it sums up, over time, how far each unit of a
+    channel is above the mean of the others. When one sum reaches the bound, it has decided; after
+    the non-decision time it answers with that unit, or as soon as it may. Where time runs out it
+    answers with the largest sum on the last step it may. For two units that show 0.5 +- c / 2 with
+    noise sigma, decisions are right with a probability of 1 / (1 + exp(-c bound / sigma^2)) and
+    take bound / c tanh(c bound / (2 sigma^2)) ms on average, in small steps.
 
     Args:
         seed: of its random numbers (ties).
         bound: on the difference of evidence, units of the channel times ms.
         non_decision: ms from the decision to the answer.
         channel: the evidence channel.
-        group: the actions that report its units, in the same order; default the first that is not resting.
+        group: the actions that report its units, in the same order; default the first that is not
+            resting.
 
     Raises:
         InvalidValueError: a bound that is not positive, or a negative non-decision time.
@@ -285,10 +315,15 @@ class DiffusionObserver(Subject):
         super().__init__(seed)
         if not bound > 0 or not non_decision >= 0:
             raise InvalidValueError(
-                f"DiffusionObserver was given bound={bound!r}, non_decision={non_decision!r}; it needs a positive bound "
-                "and a time of 0 ms or more."
+                f"DiffusionObserver was given bound={bound!r}, non_decision={non_decision!r}; it"
+                " needs a positive bound and a time of 0 ms or more."
             )
-        self.bound, self.non_decision, self.channel, self.group = bound, non_decision, channel, group
+        self.bound, self.non_decision, self.channel, self.group = (
+            bound,
+            non_decision,
+            channel,
+            group,
+        )
 
     def begin(self, env: TaskVectorEnv) -> None:
         task = env.task
@@ -298,9 +333,10 @@ class DiffusionObserver(Subject):
         size = part.stop - part.start
         if task.actions.rest is None or choices.stop - choices.start != size or size < 2:
             raise NotSupportedError(
-                f"The diffusion observer needs an action of resting, and as many choices in {group!r} as units in the "
-                f"channel {self.channel!r}, at least two; {task.name} has {choices.stop - choices.start} and {size}. Name "
-                "another channel= or group=, or use another subject."
+                "The diffusion observer needs an action of resting, and as many choices in"
+                f" {group!r} as units in the channel {self.channel!r}, at least two; {task.name}"
+                f" has {choices.stop - choices.start} and {size}. Name another channel= or group=,"
+                " or use another subject."
             )
         self._units, self._answers = part, choices.start
         n = env.num_envs

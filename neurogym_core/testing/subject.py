@@ -19,7 +19,7 @@ class Subject(ABC):
     def __init__(self, seed: int | None = 0) -> None:
         self.rng = np.random.default_rng(seed)
 
-    def begin(self, env: TaskVectorEnv) -> None:  # noqa: B027  (most have nothing to begin)
+    def begin(self, env: TaskVectorEnv) -> None:  # noqa: B027
         """Called once before the first step; refuses tasks that the subject cannot play."""
 
     @abstractmethod

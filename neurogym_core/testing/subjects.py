@@ -4,9 +4,8 @@ A subject is called with a vector env and the observations in hand, and returns 
 
     actions = subject(env, observations)
 
-`begin(env)` is called before the first step; everything else is read from the env in hand. Those that learn from what
-they are paid are in `learners`.
-"""
+`begin(env)` is called before the first step; everything else is read from the env in hand. Those
+that learn from what they are paid are in `learners`."""
 
 from __future__ import annotations
 
@@ -21,7 +20,9 @@ from neurogym_core.testing.subject import Subject
 def _resting(env: TaskVectorEnv) -> np.ndarray:
     actions = env.task.actions
     if actions.continuous:
-        return np.broadcast_to(actions.from_task_units(actions.rest_value), (env.num_envs, actions.size))
+        return np.broadcast_to(
+            actions.from_task_units(actions.rest_value), (env.num_envs, actions.size)
+        )
     return np.full(env.num_envs, actions.rest or 0)
 
 
@@ -40,13 +41,19 @@ class Random(Subject):
 
 
 class Guesser(Subject):
-    """Rests while it should, and answers at random as soon as something is asked: what chance performance is."""
+    """Rests while it should, and answers at random as soon as something is asked: what chance
+    performance is.
+    """
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         actions = env.task.actions
         if actions.rest is None:
             return _anything(env, self.rng)
-        acting = self.rng.integers(1, max(actions.size, 2), env.num_envs) if not actions.continuous else _anything(env, self.rng)
+        acting = (
+            self.rng.integers(1, max(actions.size, 2), env.num_envs)
+            if not actions.continuous
+            else _anything(env, self.rng)
+        )
         asked = env.is_asked
         return np.where(asked.reshape(-1, *[1] * (acting.ndim - 1)), acting, _resting(env))
 
@@ -66,9 +73,11 @@ class Oracle(Subject):
 
 
 class Patient(Subject):
-    """Does what is right, but takes its time: answers half a second after it is asked, or on the last step to do so.
+    """Does what is right, but takes its time: answers half a second after it is asked, or on the
+    last step to do so.
 
-    What pictures of trials show: an oracle answers as soon as it is asked, before there is anything to be seen.
+    What pictures of trials show: an oracle answers as soon as it is asked, before there is anything
+    to be seen.
 
     Args:
         seed: unused.
@@ -86,7 +95,9 @@ class Patient(Subject):
         target = env.target
         if env.task.actions.rest is None:
             return target
-        self._waited = np.where(env.is_asked, self._waited + 1, 0)  # an action of this step happens at its end
+        self._waited = np.where(
+            env.is_asked, self._waited + 1, 0
+        )  # an action of this step happens at its end
         waits = env.can_wait & (self._waited * env.task.dt < self.wait)
         return np.where(waits.reshape(-1, *[1] * (np.ndim(target) - 1)), _resting(env), target)
 
@@ -106,18 +117,22 @@ class Premature(Subject):
 
 
 class Integrator(Subject):
-    """Ideal observer of noisy evidence: sums a channel over the trial, rests until asked, and reports the largest sum.
+    """Ideal observer of noisy evidence: sums a channel over the trial, rests until asked, and
+    reports the largest sum.
 
-    Optimal where the evidence units carry independent Gaussian noise of equal SD and differ in their mean only
-    (Bogacz et al. 2006, doi:10.1037/0033-295X.113.4.700).
+    Optimal where the evidence units carry independent Gaussian noise of equal SD and differ in
+    their mean only (Bogacz et al. 2006, doi:10.1037/0033-295X.113.4.700).
 
     Args:
         channel: the evidence channel.
-        group: the actions that report its units, in the same order; default the first that is not resting.
+        group: the actions that report its units, in the same order; default the first that is not
+            resting.
         seed: of its random numbers (ties).
     """
 
-    def __init__(self, channel: str = "stimulus", group: str | None = None, seed: int | None = 0) -> None:
+    def __init__(
+        self, channel: str = "stimulus", group: str | None = None, seed: int | None = 0
+    ) -> None:
         super().__init__(seed)
         self.channel, self.group = channel, group
 
@@ -128,8 +143,9 @@ class Integrator(Subject):
         choices = task.actions[group]
         if choices.stop - choices.start != part.stop - part.start:
             raise NotSupportedError(
-                f"The integrator needs as many units in the channel {self.channel!r} as choices in {group!r}; {task.name} has "
-                f"{part.stop - part.start} and {choices.stop - choices.start}. Name another channel= or group=."
+                f"The integrator needs as many units in the channel {self.channel!r} as choices in"
+                f" {group!r}; {task.name} has {part.stop - part.start} and"
+                f" {choices.stop - choices.start}. Name another channel= or group=."
             )
         self._units, self._first = part, choices.start
         self._sum = np.zeros((env.num_envs, part.stop - part.start))

@@ -1,1 +1,3 @@
-"""What a trial is: distributions, channels and actions, the verbs, the table, the record. NumPy only."""
+"""What a trial is: distributions, channels and actions, the verbs, the table, the record. NumPy
+only.
+"""

@@ -1,4 +1,6 @@
-"""Reading what the verbs of `Trial` were given: shapes, moments, right choices, and where answers lead."""
+"""Reading what the verbs of `Trial` were given: shapes, moments, right choices, and where answers
+lead.
+"""
 
 from __future__ import annotations
 
@@ -31,20 +33,24 @@ def per_trial(layout: Layout, name: str, value: Any) -> Floats:
     value = np.asarray(value, dtype=np.float64)
     if value.ndim > 1 or (value.ndim == 1 and value.shape != (layout.n,)) or np.isnan(value).any():
         raise TrialLayoutError(
-            f"{name}= of {layout.name} was given {brief(value)}; give a number, or shape ({layout.n},), without NaN."
+            f"{name}= of {layout.name} was given {brief(value)}; give a number, or shape"
+            f" ({layout.n},), without NaN."
         )
     return np.broadcast_to(value, (layout.n,))
 
 
 def per_unit(layout: Layout, name: str, value: Any, k: int) -> Array:
-    """A value that broadcasts against (n, k). One dimension means trials where there is one unit, else units."""
+    """A value that broadcasts against (n, k). One dimension means trials where there is one unit,
+    else units.
+    """
     value, n = np.asarray(value), layout.n
     if value.ndim == 1 and k == 1:
         value = value[:, None]
     rows = value.ndim < 2 or value.shape[0] in (1, n)
     if value.ndim > 2 or not rows or (value.ndim and value.shape[-1] not in (1, k)):
         raise TrialLayoutError(
-            f"{name} of {layout.name} was given shape {value.shape}; give a number, ({n},), ({k},) or ({n}, {k})."
+            f"{name} of {layout.name} was given shape {value.shape}; give a number, ({n},), ({k},)"
+            f" or ({n}, {k})."
         )
     return np.asarray(value)
 
@@ -61,7 +67,8 @@ def moment(layout: Layout, ms: Any, name: str) -> Floats | None:
     ms = per_trial(layout, name, ms)
     if np.isinf(ms).any():
         raise TrialLayoutError(
-            f"{name}= of {layout.name} was given {brief(ms)}; give a finite number of ms, or leave it out."
+            f"{name}= of {layout.name} was given {brief(ms)}; give a finite number of ms, or leave"
+            " it out."
         )
     return np.asarray(ms)
 
@@ -69,7 +76,9 @@ def moment(layout: Layout, ms: Any, name: str) -> Floats | None:
 def frames(layout: Layout, name: str, values: Any) -> Array:
     """Values of `frames`, (n or 1, T, k) float32."""
     interface, n = layout.interface, layout.n
-    part = interface.channels.get(name) or (interface.actions.get(name) if interface.actions.continuous else None)
+    part = interface.channels.get(name) or (
+        interface.actions.get(name) if interface.actions.continuous else None
+    )
     if part is None:
         raise unknown("channel", name, interface.channels, of=layout.name)
     values = np.asarray(values, dtype=np.float32)
@@ -80,7 +89,8 @@ def frames(layout: Layout, name: str, values: Any) -> Array:
         values = values[None]
     if values.ndim != 3 or values.shape[0] not in (1, n) or values.shape[2] not in (1, width):
         raise TrialLayoutError(
-            f"frames({name!r}) of {layout.name} was given shape {values.shape}; give (T, {width}) or ({n}, T, {width})."
+            f"frames({name!r}) of {layout.name} was given shape {values.shape}; give (T, {width})"
+            f" or ({n}, T, {width})."
         )
     return np.asarray(values)
 
@@ -93,7 +103,8 @@ def span(layout: Layout, during: str | Iterable[str], start: Any, stop: Any, whe
     names = (during,) if isinstance(during, str) else tuple(during)
     if not names:
         raise TrialLayoutError(
-            f"during= of {layout.name} was given no period; give one or several of {listed(layout.timeline.names)}."
+            f"during= of {layout.name} was given no period; give one or several of"
+            f" {listed(layout.timeline.names)}."
         )
     for name in names:
         check_period(layout, name)
@@ -101,8 +112,8 @@ def span(layout: Layout, during: str | Iterable[str], start: Any, stop: Any, whe
         where = np.asarray(where)
         if where.dtype != bool or where.shape not in ((), (layout.n,)):
             raise TrialLayoutError(
-                f"where= of {layout.name} was given {where.dtype} values of shape {where.shape}; give True or False "
-                f"per trial, shape ({layout.n},)."
+                f"where= of {layout.name} was given {where.dtype} values of shape {where.shape};"
+                f" give True or False per trial, shape ({layout.n},)."
             )
         where = np.broadcast_to(where, (layout.n,))
     in_order = tuple(sorted(names, key=layout.timeline.names.index))
@@ -139,10 +150,16 @@ def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools
         return mask, np.where(mask.any(axis=1), np.argmax(mask, axis=1), -1)
     if which.dtype.kind == "f":
         return _right_angle(layout, group, which, tolerance)
-    if which.dtype.kind not in "iub" or which.shape not in ((), (n,)) or (which < -1).any() or (which >= k).any():
+    if (
+        which.dtype.kind not in "iub"
+        or which.shape not in ((), (n,))
+        or (which < -1).any()
+        or (which >= k).any()
+    ):
         raise TrialLayoutError(
-            f"answer({group!r}) of {layout.name} was given {brief(which)}; give an index from 0 to {k - 1} (or -1 for "
-            f"resting), one number or shape ({n},), an angle with tolerance=, or a mask of shape ({n}, {k})."
+            f"answer({group!r}) of {layout.name} was given {brief(which)}; give an index from 0 to"
+            f" {k - 1} (or -1 for resting), one number or shape ({n},), an angle with tolerance=,"
+            f" or a mask of shape ({n}, {k})."
         )
     which = np.broadcast_to(which.astype(np.int64), (n,))
     return which[:, None] == np.arange(k), which
@@ -150,10 +167,14 @@ def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools
 
 def _right_angle(layout: Layout, group: str, which: Array, tolerance: Any) -> tuple[Bools, Array]:
     encoder = layout.interface.actions.parts[group]
-    if not hasattr(encoder, "nearest") or which.shape not in ((), (layout.n,)) or not np.isfinite(which).all():
+    if (
+        not hasattr(encoder, "nearest")
+        or which.shape not in ((), (layout.n,))
+        or not np.isfinite(which).all()
+    ):
         raise TrialLayoutError(
-            f"answer({group!r}) of {layout.name} was given {brief(which)}; angles in radians can be asked of a Ring only: "
-            "use whole numbers for the index of a choice."
+            f"answer({group!r}) of {layout.name} was given {brief(which)}; angles in radians can be"
+            " asked of a Ring only: use whole numbers for the index of a choice."
         )
     nearest = np.broadcast_to(encoder.nearest(which), (layout.n,))
     mask = nearest[:, None] == np.arange(encoder.size)
@@ -168,15 +189,20 @@ def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]
     part = actions[action]
     k = part.stop - part.start
     which = np.asarray(index)
-    if which.dtype.kind not in "iu" or which.shape not in ((), (n,)) or ((which < 0) | (which >= k)).any():
+    if (
+        which.dtype.kind not in "iu"
+        or which.shape not in ((), (n,))
+        or ((which < 0) | (which >= k)).any()
+    ):
         raise TrialLayoutError(
-            f"answer_at({action!r}) of {layout.name} was given index={brief(which) if which.ndim else index!r}; give one "
-            f"from 0 to {k - 1}, or one per trial."
+            f"answer_at({action!r}) of {layout.name} was given"
+            f" index={brief(which) if which.ndim else index!r}; give one from 0 to {k - 1}, or one"
+            " per trial."
         )
     if actions.continuous and actions.trigger is None:
         raise TrialLayoutError(
-            f"answer_at({action!r}) of {layout.name} has no moment, because none of its axes triggers; give one of them "
-            "a threshold: Axis(…, trigger=…)."
+            f"answer_at({action!r}) of {layout.name} has no moment, because none of its axes"
+            " triggers; give one of them a threshold: Axis(…, trigger=…)."
         )
     if actions.continuous:
         return None, np.zeros((n, k))
@@ -187,7 +213,9 @@ def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]
 # ---------------------------------------------------------------------- slots
 
 
-def slot(layout: Layout, name: str, group: str, span: Span, then: Destination, terms: dict[str, Any]) -> Slot:
+def slot(
+    layout: Layout, name: str, group: str, span: Span, then: Destination, terms: dict[str, Any]
+) -> Slot:
     """The slot that a verb asks for; rewards that it leaves out are the task's.
 
     Args:
@@ -198,7 +226,8 @@ def slot(layout: Layout, name: str, group: str, span: Span, then: Destination, t
         raise unknown("slot", terms["needs"], [slot.name for slot in layout.slots], of=layout.name)
     if group == layout.interface.actions.rest_name:
         raise TrialLayoutError(
-            f"{layout.name}.new_trial asks for {group!r}, the action of resting; use which=-1 with another group."
+            f"{layout.name}.new_trial asks for {group!r}, the action of resting; use which=-1 with"
+            " another group."
         )
     _check_answerable(layout, group, span, terms["right"])
     _check_joins(layout, name, terms)
@@ -230,8 +259,8 @@ def _check_joins(layout: Layout, name: str, terms: Mapping[str, Any]) -> None:
         timed = (slot.due is None) != (terms.get("due") is None)
         if timed or slot.needs != terms["needs"] or slot.pays != terms.get("pays"):
             raise TrialLayoutError(
-                f"The question {name!r} of {layout.name} is asked twice with different due times, needs= or pays=; ask the "
-                "second under a name of its own (slot=…)."
+                f"The question {name!r} of {layout.name} is asked twice with different due times,"
+                " needs= or pays=; ask the second under a name of its own (slot=…)."
             )
 
 
@@ -242,37 +271,46 @@ def _check_answerable(layout: Layout, group: str, span: Span, right: Bools | Non
     asked = True if span.where is None else span.where
     if (asked & ~right.any(axis=1)).any():
         raise TrialLayoutError(
-            f"answer({group!r}) of {layout.name} has no right choice in some trials (-1), but there is no action of "
-            "resting; make the first action of act() a single one to rest with, or say with where= which trials ask."
+            f"answer({group!r}) of {layout.name} has no right choice in some trials (-1), but there"
+            " is no action of resting; make the first action of act() a single one to rest with,"
+            " or say with where= which trials ask."
         )
 
 
 def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> Array:
-    """Where each choice leads, (n, k) of STAY, END or the index of a period, from names of that shape."""
+    """Where each choice leads, (n, k) of STAY, END or the index of a period, from names of that
+    shape.
+    """
     actions, n = layout.interface.actions, layout.n
     part = actions[group]
     k = part.stop - part.start
     if actions.continuous or terms["needs"] is not None or terms.get("due") is not None:
         raise TrialLayoutError(
-            f"then= of {layout.name} leads by choice, which continuous, timed and dependent (needs=) answers cannot; "
-            "give one place, or a dict by outcome."
+            f"then= of {layout.name} leads by choice, which continuous, timed and dependent"
+            " (needs=) answers cannot; give one place, or a dict by outcome."
         )
     names = np.asarray(then)
     rows = names.ndim < 2 or len(names) == n
     if names.dtype.kind != "U" or names.ndim not in (1, 2) or names.shape[-1] != k or not rows:
         raise TrialLayoutError(
-            f"then= of {layout.name} was given {brief(names)}; give one name, a dict by outcome, or the names of "
-            f"periods per choice, of shape ({k},) or ({n}, {k})."
+            f"then= of {layout.name} was given {brief(names)}; give one name, a dict by outcome, or"
+            f" the names of periods per choice, of shape ({k},) or ({n}, {k})."
         )
     places = np.full(names.shape, UNKNOWN, np.int16)
-    for name, place in {"wait": STAY, "end": END, **{name: p for p, name in enumerate(layout.timeline.names)}}.items():
+    for name, place in {
+        "wait": STAY,
+        "end": END,
+        **{name: p for p, name in enumerate(layout.timeline.names)},
+    }.items():
         places[names == name] = place
     if (places == UNKNOWN).any():
         check_goto(layout, str(names[places == UNKNOWN][0]), ("end", "wait"))  # raises
     return np.broadcast_to(places, (n, k))
 
 
-def reading(conditions: Mapping[str, Array], read: set[str], answer: Callable[[Mapping[str, Array]], Any]) -> Any:
+def reading(
+    conditions: Mapping[str, Array], read: set[str], answer: Callable[[Mapping[str, Array]], Any]
+) -> Any:
     """What `answer` makes of the conditions; those it looks at are added to `read`."""
     return answer(_Reading(conditions, read))
 

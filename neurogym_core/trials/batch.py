@@ -1,9 +1,8 @@
 """`TrialBatch`: trials as a table over (trial, segment).
 
-A segment is a piece of a period in which nothing changes. Rendering repeats what a segment shows for as many steps as it
-lasts and adds noise; nothing else happens per step. What actions pay and do is in `Payoffs` (see `payoffs.py`), built
-only when somebody plays.
-"""
+A segment is a piece of a period in which nothing changes. Rendering repeats what a segment shows
+for as many steps as it lasts and adds noise; nothing else happens per step. What actions pay and do
+is in `Payoffs` (see `payoffs.py`), built only when somebody plays."""
 
 from __future__ import annotations
 
@@ -24,10 +23,12 @@ from neurogym_core.trials.payoffs import Payoffs, build_payoffs
 
 @dataclass(eq=False, repr=False)
 class Frame:
-    """Values (n or 1, T, k) for columns of the observation (or of the target), in a stretch of the trial.
+    """Values (n or 1, T, k) for columns of the observation (or of the target), in a stretch of the
+    trial.
 
     Attributes:
-        zero: (n,) the step of the trial to which the first of the values belongs; it may lie before `start`.
+        zero: (n,) the step of the trial to which the first of the values belongs; it may lie before
+            `start`.
         start, stop: (n,) the first step of the stretch, and the step after its last.
     """
 
@@ -40,7 +41,9 @@ class Frame:
 
     def take(self, rows: np.ndarray) -> Frame:
         values = self.values if len(self.values) == 1 else self.values[rows]
-        return Frame(self.columns, values, self.zero[rows], self.start[rows], self.stop[rows], self.target)
+        return Frame(
+            self.columns, values, self.zero[rows], self.start[rows], self.stop[rows], self.target
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -66,16 +69,21 @@ class TrialBatch:
         duration: (n, S) int, steps; 0 = skipped.
         shown: (n, S, obs) float32.
         noise: (n or 1, S, obs) float32: SD of the Gaussian noise added at every step.
-        target: (n, S) int, the correct action; (n, S, k) float32 in task units for continuous actions.
+        target: (n, S) int, the correct action; (n, S, k) float32 in task units for continuous
+            actions.
         weight: (n, S) float32, of a step in a supervised loss.
-        path: (n, S) int, steps that the oracle plays: `duration`, but 0 where its answers jump over a period.
+        path: (n, S) int, steps that the oracle plays: `duration`, but 0 where its answers jump over
+            a period.
         conditions: name -> (n, …), drawn or imposed.
         notes: name -> (n, …), covariates.
         untimed: names of the periods that have no timer.
-        sources, origin: where the payoffs come from: what was laid out, and (2, n) which of these, and which row.
+        sources, origin: where the payoffs come from: what was laid out, and (2, n) which of these,
+            and which row.
         jumps: whether a trial may leave the order of its periods.
-        unvisited: names of the last periods, where the oracle never gets to: only errors lead there.
-        random: whether more than conditions and durations was drawn, so that trials which agree in these may yet differ.
+        unvisited: names of the last periods, where the oracle never gets to: only errors lead
+            there.
+        random: whether more than conditions and durations was drawn, so that trials which agree in
+            these may yet differ.
     """
 
     interface: Interface
@@ -100,7 +108,10 @@ class TrialBatch:
         return len(self.duration)
 
     def __repr__(self) -> str:
-        return f"<TrialBatch of {self.interface.name}: {len(self)} trials, periods {', '.join(self.period_names)}>"
+        return (
+            f"<TrialBatch of {self.interface.name}: {len(self)} trials, periods"
+            f" {', '.join(self.period_names)}>"
+        )
 
     @cached_property
     def payoffs(self) -> Payoffs:
@@ -110,7 +121,9 @@ class TrialBatch:
             return self.sources[int(which[0])].payoffs.take(row).over(self.period)
         used = np.unique(which)
         parts = [self.sources[source].payoffs.take(row[which == source]) for source in used]
-        back = np.argsort(np.concatenate([np.flatnonzero(which == source) for source in used]), kind="stable")
+        back = np.argsort(
+            np.concatenate([np.flatnonzero(which == source) for source in used]), kind="stable"
+        )
         return Payoffs.concatenate(parts, self.period).take(back)
 
     @cached_property
@@ -136,7 +149,8 @@ class TrialBatch:
     def period_steps(self) -> dict[str, np.ndarray]:
         """name -> (n,) steps laid out for each period."""
         return {
-            name: self.duration[:, self.period == p].sum(axis=1) for p, name in enumerate(self.period_names)
+            name: self.duration[:, self.period == p].sum(axis=1)
+            for p, name in enumerate(self.period_names)
         }
 
     def take(self, rows: Any, conditions: dict[str, np.ndarray] | None = None) -> TrialBatch:
@@ -158,7 +172,9 @@ class TrialBatch:
 
     # ------------------------------------------------------------------ rendering
 
-    def render(self, seed: int | np.random.Generator | None, duration: np.ndarray | None = None) -> np.ndarray:
+    def render(
+        self, seed: int | np.random.Generator | None, duration: np.ndarray | None = None
+    ) -> np.ndarray:
         """Observations of all trials, one after another, (total steps, obs) float32.
 
         Args:
@@ -176,7 +192,9 @@ class TrialBatch:
             self._add_noise(seed, observations, duration)
         return observations
 
-    def _add_noise(self, seed: int | np.random.Generator, observations: np.ndarray, duration: np.ndarray) -> None:
+    def _add_noise(
+        self, seed: int | np.random.Generator, observations: np.ndarray, duration: np.ndarray
+    ) -> None:
         drawn = int(seed.integers(1 << 63)) if isinstance(seed, np.random.Generator) else seed
         key = key_of(np.random.SeedSequence(drawn))
         sd = np.broadcast_to(self.noise, self.shown.shape).reshape(-1, observations.shape[1])
@@ -202,7 +220,9 @@ class TrialBatch:
         begin = np.cumsum(lengths) - lengths
         step = np.arange(len(out)) - begin[row]
         if self.jumps:  # a frame's moments are those of all periods in order; passing over some must not shift them
-            passed_over = (np.cumsum(self.duration, axis=1) - self.duration) - (np.cumsum(duration, axis=1) - duration)
+            passed_over = (np.cumsum(self.duration, axis=1) - self.duration) - (
+                np.cumsum(duration, axis=1) - duration
+            )
             step += np.repeat(passed_over.ravel(), duration.ravel())
         k = step - frame.zero[row]
         inside = (step >= frame.start[row]) & (step < frame.stop[row])
@@ -214,7 +234,9 @@ class TrialBatch:
             out[on, frame.columns] += values
 
     def spans(self, row: int) -> list[tuple[str, int, int]]:
-        """(period, first step, last step + 1) of one trial along the oracle's path, skipped periods left out."""
+        """(period, first step, last step + 1) of one trial along the oracle's path, skipped periods
+        left out.
+        """
         result, step = [], 0
         for p, name in enumerate(self.period_names):
             steps = int(self.path[row, self.period == p].sum())
@@ -227,15 +249,24 @@ class TrialBatch:
 
     @staticmethod
     def concatenate(batches: Sequence[TrialBatch]) -> TrialBatch:
-        """One batch of the trials of several of the same task; periods that were cut differently are aligned."""
+        """One batch of the trials of several of the same task; periods that were cut differently
+        are aligned.
+        """
         first = batches[0]
         if len(batches) == 1:
             return first
         period = _common_segments(batches)
-        parts = [batch if np.array_equal(batch.period, period) else batch._spread(period) for batch in batches]
+        parts = [
+            batch if np.array_equal(batch.period, period) else batch._spread(period)
+            for batch in batches
+        ]
         noises = [part.noise for part in parts]
         same_noise = all(len(noise) == 1 and np.array_equal(noise, noises[0]) for noise in noises)
-        noise = noises[0] if same_noise else np.concatenate([np.broadcast_to(part.noise, part.shown.shape) for part in parts])
+        noise = (
+            noises[0]
+            if same_noise
+            else np.concatenate([np.broadcast_to(part.noise, part.shown.shape) for part in parts])
+        )
         joined = TrialBatch(
             interface=first.interface, period_names=first.period_names, period=period,
             duration=np.concatenate([part.duration for part in parts]),
@@ -263,8 +294,9 @@ def _common_segments(batches: Sequence[TrialBatch]) -> np.ndarray:
     for batch in batches[1:]:
         if batch.period_names != batches[0].period_names:
             raise TrialLayoutError(
-                f"{batch.interface.name}.new_trial named the periods {batch.period_names} in one trial and "
-                f"{batches[0].period_names} in another; name all of them always, and give skipped ones the duration 0."
+                f"{batch.interface.name}.new_trial named the periods {batch.period_names} in one"
+                f" trial and {batches[0].period_names} in another; name all of them always, and"
+                " give skipped ones the duration 0."
             )
     counts = np.max([np.bincount(batch.period, minlength=n_periods) for batch in batches], axis=0)
     return np.repeat(np.arange(n_periods), counts)
@@ -282,7 +314,12 @@ def _join_frames(parts: Sequence[TrialBatch]) -> tuple[Frame, ...]:
             values = np.zeros((total, *frame.values.shape[1:]), np.float32)
             zero, start, stop = np.zeros((3, total), np.int64)
             rows = slice(offset, offset + len(part))
-            values[rows], zero[rows], start[rows], stop[rows] = frame.values, frame.zero, frame.start, frame.stop
+            values[rows], zero[rows], start[rows], stop[rows] = (
+                frame.values,
+                frame.zero,
+                frame.start,
+                frame.stop,
+            )
             joined.append(Frame(frame.columns, values, zero, start, stop, frame.target))
         offset += len(part)
     return tuple(joined)

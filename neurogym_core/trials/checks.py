@@ -18,7 +18,8 @@ def check_periods(layout: Layout) -> None:
     """Raise `TrialLayoutError` where `new_trial` named no periods."""
     if not layout.timeline.names:
         raise TrialLayoutError(
-            f"{layout.name}.new_trial never called trial.periods(…); name the periods of the trial first."
+            f"{layout.name}.new_trial never called trial.periods(…); name the periods of the trial"
+            " first."
         )
 
 
@@ -26,8 +27,9 @@ def check_lasts(layout: Layout, geometry: Geometry) -> None:
     """Raise `TrialLayoutError` where a trial lasts 0 steps."""
     if not geometry.untimed and not np.logical_or.reduce(geometry.duration, axis=1).all():
         raise TrialLayoutError(
-            f"A trial of {layout.name} lasts 0 steps: all of {listed(geometry.names)} are skipped. Let at least one period last "
-            f"dt={geometry.dt:g} ms in every trial, e.g. with timing={{{geometry.names[-1]!r}: {geometry.dt:g}}}."
+            f"A trial of {layout.name} lasts 0 steps: all of {listed(geometry.names)} are skipped."
+            f" Let at least one period last dt={geometry.dt:g} ms in every trial, e.g. with"
+            f" timing={{{geometry.names[-1]!r}: {geometry.dt:g}}}."
         )
 
 
@@ -39,13 +41,15 @@ def unread(layouts: Iterable[Layout]) -> list[str]:
 
 
 def check_read(layouts: Iterable[Layout]) -> None:
-    """Raise `TrialLayoutError` where a condition is drawn for nothing: in none of these trials was it read."""
+    """Raise `TrialLayoutError` where a condition is drawn for nothing: in none of these trials was
+    it read.
+    """
     layouts = list(layouts)
     names = unread(layouts)
     if names:
         raise TrialLayoutError(
-            f"{layouts[0].name}.new_trial never reads the condition(s) {listed(names)} declared with vary(); "
-            "use them, or do not declare them."
+            f"{layouts[0].name}.new_trial never reads the condition(s) {listed(names)} declared"
+            " with vary(); use them, or do not declare them."
         )
 
 
@@ -73,15 +77,18 @@ def _check_apart(layout: Layout, geometry: Geometry, name: str, slots: list[Slot
         if both.any():
             periods = dict.fromkeys(geometry.names[p] for p in geometry.period[both.any(axis=0)])
             raise TrialLayoutError(
-                f"{layout.name}.new_trial asks {name!r} twice on the same steps of {listed(periods)}, in "
-                f"{int(both.any(axis=1).sum())} of {layout.n} trials; a step can ask for one answer to a slot. Give the "
-                "second answer() a name of its own (slot=…), or keep the two apart with during=, start=, stop= or where=."
+                f"{layout.name}.new_trial asks {name!r} twice on the same steps of"
+                f" {listed(periods)}, in {int(both.any(axis=1).sum())} of {layout.n} trials; a step"
+                " can ask for one answer to a slot. Give the second answer() a name of its own"
+                " (slot=…), or keep the two apart with during=, start=, stop= or where=."
             )
         asked |= mine
 
 
 def check_values(layout: Layout) -> None:
-    """Raise where values that were shown, paid or weighed are no numbers. Asked once per task, not per batch."""
+    """Raise where values that were shown, paid or weighed are no numbers. Asked once per task, not
+    per batch.
+    """
     for show in layout.shows:
         _check_numbers(layout, f"channel {show.channel!r}", show.value)
         _check_numbers(layout, f"noise of channel {show.channel!r}", show.noise, least=0)

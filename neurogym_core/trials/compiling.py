@@ -1,4 +1,6 @@
-"""From what `new_trial` said (`Layout`) to a table (`TrialBatch`): what is shown, the targets, the loss weights."""
+"""From what `new_trial` said (`Layout`) to a table (`TrialBatch`): what is shown, the targets, the
+loss weights.
+"""
 
 from __future__ import annotations
 
@@ -43,17 +45,28 @@ def compile_layout(layout: Layout) -> TrialBatch:
 
 
 def _has_jumps(layout: Layout) -> bool:
-    """Whether the oracle's path may differ from all periods in order, but for last ones that it never gets to."""
-    then = {target for slot in layout.slots for outcome, target in slot.then.items() if outcome != "error"} - {"end", "wait"}
+    """Whether the oracle's path may differ from all periods in order, but for last ones that it
+    never gets to.
+    """
+    then = {
+        target
+        for slot in layout.slots
+        for outcome, target in slot.then.items()
+        if outcome != "error"
+    } - {"end", "wait"}
     timeline, unvisited = layout.timeline, _unvisited(layout)
     # A period that gets no step in any trial is none that an answer could pass over.
     names = [
         name for name in timeline.names
         if name not in unvisited and (name in timeline.untimed or np.any(timeline.steps[name]))
     ]  # fmt: skip
-    early = names and any("end" in slot.then.values() and _may_close_early(slot.span, names) for slot in layout.slots)
+    early = names and any(
+        "end" in slot.then.values() and _may_close_early(slot.span, names) for slot in layout.slots
+    )
     by_choice = any(slot.leads is not None for slot in layout.slots)
-    errors_lead = any(slot.then["error"] not in ("end", "wait", *unvisited) for slot in layout.slots)
+    errors_lead = any(
+        slot.then["error"] not in ("end", "wait", *unvisited) for slot in layout.slots
+    )
     leads = len(timeline.then) > bool(unvisited)
     return bool(then or by_choice or errors_lead or leads or early or timeline.untimed)
 
@@ -65,7 +78,12 @@ def _unvisited(layout: Layout) -> frozenset[str]:
     if len(then) != 1 or not ends or any(slot.leads is not None for slot in layout.slots):
         return frozenset()
     behind = frozenset(names[ends[0] + 1 :])
-    led = {target for slot in layout.slots for outcome, target in slot.then.items() if outcome != "error"}
+    led = {
+        target
+        for slot in layout.slots
+        for outcome, target in slot.then.items()
+        if outcome != "error"
+    }
     return frozenset() if behind & led or layout.timeline.untimed else behind
 
 
@@ -97,7 +115,9 @@ def _targets(layout: Layout, geometry: Geometry) -> tuple[Array, Array]:
     n, n_segments = geometry.duration.shape
     weight = np.ones((n, n_segments), np.float32)
     if actions.continuous:
-        target = np.broadcast_to(actions.rest_value.astype(np.float32), (n, n_segments, actions.size)).copy()
+        target = np.broadcast_to(
+            actions.rest_value.astype(np.float32), (n, n_segments, actions.size)
+        ).copy()
     else:
         target = np.full((n, n_segments), actions.rest or 0, np.int64)
         if actions.rest is None:
@@ -107,12 +127,16 @@ def _targets(layout: Layout, geometry: Geometry) -> tuple[Array, Array]:
     for weigh in layout.weights:
         for segment, covered in geometry.segments(weigh.span):
             value = np.broadcast_to(np.asarray(weigh.weight, np.float32), (n,))
-            weight[:, segment] = value if covered is True else np.where(covered, value, weight[:, segment])
+            weight[:, segment] = (
+                value if covered is True else np.where(covered, value, weight[:, segment])
+            )
     return target, weight
 
 
 def _aimed(slot: Slot, slots: Sequence[Slot], n: int) -> Coverage:
-    """The trials in which a slot sets the target: priced choices that join an answer (a sure bet) leave it the target."""
+    """The trials in which a slot sets the target: priced choices that join an answer (a sure bet)
+    leave it the target.
+    """
     if slot.amounts is None:
         return True
     aimed = np.ones(n, bool)
@@ -141,7 +165,9 @@ def _set_target(
             weight[:, segment] = 1 if covered is True else np.where(covered, 1, weight[:, segment])
 
 
-def _set_continuous_target(slot: Slot, geometry: Geometry, actions: Actions, units: slice, target: Array) -> None:
+def _set_continuous_target(
+    slot: Slot, geometry: Geometry, actions: Actions, units: slice, target: Array
+) -> None:
     value = slot.aim.astype(np.float32)
     due = dict(geometry.due_pieces(slot)) if slot.due is not None else None
     for segment, covered in geometry.segments(slot.span):
@@ -164,7 +190,9 @@ def _is_due(due: dict[int, Array], geometry: Geometry, segment: int, covered: Co
 
 
 def _frames(frames: Frames, geometry: Geometry, interface: Interface) -> Iterator[Frame]:
-    """One for every run of its periods that follow on each other; time runs on from one run to the next."""
+    """One for every run of its periods that follow on each other; time runs on from one run to the
+    next.
+    """
     is_channel = frames.name in interface.channels
     columns = interface.channels[frames.name] if is_channel else interface.actions[frames.name]
     offset: Any = 0 if frames.span.start is None else to_steps(frames.span.start, geometry.dt)

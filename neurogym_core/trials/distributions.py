@@ -1,13 +1,12 @@
 """Distributions that durations and conditions are declared with, and their one written form.
 
-A distribution is a value: immutable, comparable, without random numbers of its own. It is sampled with somebody else's
-generator, and written the same way everywhere::
+A distribution is a value: immutable, comparable, without random numbers of its own. It is sampled
+with somebody else's generator, and written the same way everywhere::
 
     Uniform(500, 1500)      {"uniform": [500, 1500]}      "uniform(500,1500)"      ("uniform", (500, 1500))
 
-`parse` reads every one of these (also plain numbers, and lists of numbers as equally likely choices); `to_plain` writes
-the second, which TOML, JSON and Gymnasium's specs can hold.
-"""
+`parse` reads every one of these (also plain numbers, and lists of numbers as equally likely
+choices); `to_plain` writes the second, which TOML, JSON and Gymnasium's specs can hold."""
 
 from __future__ import annotations
 
@@ -135,7 +134,8 @@ class Choice(Distribution):
     """One of some values, equally likely or with probabilities `p`.
 
     Args:
-        values: the values: numbers, strings, or equally long tuples of numbers; a single int `k` means 0 … k - 1.
+        values: the values: numbers, strings, or equally long tuples of numbers; a single int `k`
+            means 0 … k - 1.
         p: probability of each value; they are divided by their sum.
     """
 
@@ -150,7 +150,10 @@ class Choice(Distribution):
         values = tuple(_frozen(value) for value in values)
         object.__setattr__(self, "values", values)
         if not values:
-            raise InvalidValueError("Choice() was given no values; it needs at least one. Pass a list, or an int k for 0 … k - 1.")
+            raise InvalidValueError(
+                "Choice() was given no values; it needs at least one. Pass a list, or an int k for"
+                " 0 … k - 1."
+            )
         object.__setattr__(self, "_table", np.asarray(values))
         object.__setattr__(self, "_cumulative", None)
         if self.p is not None:
@@ -158,10 +161,15 @@ class Choice(Distribution):
 
     def _set_probabilities(self) -> None:
         p = np.asarray(self.p, dtype=float)
-        if p.shape != (len(self.values),) or not np.isfinite(p).all() or (p < 0).any() or p.sum() <= 0:
+        if (
+            p.shape != (len(self.values),)
+            or not np.isfinite(p).all()
+            or (p < 0).any()
+            or p.sum() <= 0
+        ):
             raise InvalidValueError(
-                f"Choice() was given p={self.p!r} for {len(self.values)} values; it needs one finite, non-negative "
-                "probability per value, not all 0."
+                f"Choice() was given p={self.p!r} for {len(self.values)} values; it needs one"
+                " finite, non-negative probability per value, not all 0."
             )
         p = p / p.sum()
         object.__setattr__(self, "p", tuple(p.tolist()))
@@ -180,7 +188,11 @@ class Choice(Distribution):
     @property
     def probabilities(self) -> np.ndarray:
         """Probability of each value, shape (len(values),)."""
-        return np.full(len(self.values), 1 / len(self.values)) if self.p is None else np.asarray(self.p)
+        return (
+            np.full(len(self.values), 1 / len(self.values))
+            if self.p is None
+            else np.asarray(self.p)
+        )
 
     def arguments(self) -> list[Any]:
         values = [_plain(value) for value in self.values]
@@ -202,13 +214,16 @@ class Choice(Distribution):
     def cdf(self, x: np.ndarray) -> np.ndarray | None:
         if self._table.dtype.kind not in "biuf" or self._table.ndim > 1:
             return None
-        values: np.ndarray = (self.probabilities * (self._table <= np.asarray(x)[..., None])).sum(axis=-1)
+        values: np.ndarray = (self.probabilities * (self._table <= np.asarray(x)[..., None])).sum(
+            axis=-1
+        )
         return values
 
 
 @dataclass(frozen=True)
 class TruncatedExponential(Distribution):
-    """Exponential with the given `scale`, conditional on low <= x <= high; drawn by inverting its CDF.
+    """Exponential with the given `scale`, conditional on low <= x <= high; drawn by inverting its
+    CDF.
 
     `scale` is the mean of the exponential before truncation; `mean` is that of what is drawn.
     """
@@ -222,7 +237,10 @@ class TruncatedExponential(Distribution):
         _check_finite(self, scale=self.scale, low=self.low, high=self.high)
         _check_order(self, self.low, self.high)
         if self.scale <= 0:
-            raise InvalidValueError(f"TruncatedExponential() was given scale={self.scale!r}; it needs a positive number.")
+            raise InvalidValueError(
+                f"TruncatedExponential() was given scale={self.scale!r}; it needs a positive"
+                " number."
+            )
 
     @property
     def _mass(self) -> float:
@@ -264,7 +282,8 @@ def parse(spec: Any) -> Distribution:
     """Read a distribution in any of its written forms (see the head of this module).
 
     Raises:
-        InvalidValueError: `spec` is none of these forms, names an unknown distribution, or has impossible numbers.
+        InvalidValueError: `spec` is none of these forms, names an unknown distribution, or has
+            impossible numbers.
     """
     if isinstance(spec, Distribution):
         return spec
@@ -312,7 +331,9 @@ def _read_arguments(whole: str, inside: str) -> list[Any]:
 
 def _number(text: str) -> float:
     value = float(text)
-    return int(value) if value.is_integer() and "." not in text and "e" not in text.lower() else value
+    return (
+        int(value) if value.is_integer() and "." not in text and "e" not in text.lower() else value
+    )
 
 
 def _parse_dict(spec: dict[str, Any]) -> Distribution:
@@ -325,7 +346,9 @@ def _parse_dict(spec: dict[str, Any]) -> Distribution:
 def _parse_sequence(items: list[Any]) -> Distribution:
     if items and isinstance(items[0], str) and items[0] in KINDS and len(items) == 2:
         arguments = items[1]
-        return _build(items[0], arguments if isinstance(arguments, list | tuple | np.ndarray) else [arguments])
+        return _build(
+            items[0], arguments if isinstance(arguments, list | tuple | np.ndarray) else [arguments]
+        )
     return Choice(items)
 
 
@@ -353,7 +376,11 @@ def _is_choice_arguments(arguments: list[Any]) -> bool:
     if len(arguments) != 2 or not all(isinstance(item, list | tuple) for item in arguments):
         return False
     values, p = arguments
-    return len(values) == len(p) and all(isinstance(item, int | float) for item in p) and math.isclose(sum(p), 1.0)
+    return (
+        len(values) == len(p)
+        and all(isinstance(item, int | float) for item in p)
+        and math.isclose(sum(p), 1.0)
+    )
 
 
 def _signature(name: str) -> str:
@@ -367,15 +394,21 @@ def _signature(name: str) -> str:
 
 def _unreadable(spec: object) -> InvalidValueError:
     return InvalidValueError(
-        f"Cannot read {spec!r} as a distribution. Give a number, a list of equally likely values, or one of "
-        f"{listed(KINDS)}, e.g. {{uniform = [500, 1500]}} or uniform(500,1500)."
+        f"Cannot read {spec!r} as a distribution. Give a number, a list of equally likely values,"
+        f" or one of {listed(KINDS)}, e.g. {{uniform = [500, 1500]}} or uniform(500,1500)."
     )
 
 
 def _check_finite(owner: Distribution, **values: float) -> None:
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(value):
-            raise InvalidValueError(f"{type(owner).__name__}() was given {name}={value!r}; it needs a finite number.")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | np.number)
+            or not math.isfinite(value)
+        ):
+            raise InvalidValueError(
+                f"{type(owner).__name__}() was given {name}={value!r}; it needs a finite number."
+            )
 
 
 def _check_order(owner: Distribution, low: float, high: float) -> None:
@@ -388,7 +421,13 @@ def _check_order(owner: Distribution, low: float, high: float) -> None:
 def _frozen(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    return tuple(value) if isinstance(value, list) else value.item() if isinstance(value, np.generic) else value
+    return (
+        tuple(value)
+        if isinstance(value, list)
+        else value.item()
+        if isinstance(value, np.generic)
+        else value
+    )
 
 
 def _plain(value: Any) -> Plain:

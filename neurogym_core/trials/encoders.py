@@ -17,7 +17,9 @@ from neurogym_core.errors import InvalidValueError
 def circular_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Distance on the circle in radians, in [0, pi]."""
     difference = np.asarray(a) - b
-    values: np.ndarray = np.abs(difference - 2 * np.pi * np.rint(difference / (2 * np.pi)))  # as `%` would, which is ten times slower
+    values: np.ndarray = np.abs(
+        difference - 2 * np.pi * np.rint(difference / (2 * np.pi))
+    )  # as `%` would, which is ten times slower
     return values
 
 
@@ -28,14 +30,22 @@ class Encoder:
     size: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int | np.integer) or self.size < 1:
+        if (
+            isinstance(self.size, bool)
+            or not isinstance(self.size, int | np.integer)
+            or self.size < 1
+        ):
             raise InvalidValueError(
-                f"{type(self).__name__}() was given size={self.size!r}; it needs a whole number of units, at least 1."
+                f"{type(self).__name__}() was given size={self.size!r}; it needs a whole number of"
+                " units, at least 1."
             )
 
     def to_plain(self) -> dict[str, Any]:
         """Name and settings, as JSON can hold them."""
-        return {"encoder": type(self).__name__, **{name: getattr(self, name) for name in self.__dataclass_fields__}}
+        return {
+            "encoder": type(self).__name__,
+            **{name: getattr(self, name) for name in self.__dataclass_fields__},
+        }
 
 
 @dataclass(frozen=True)
@@ -63,8 +73,8 @@ class OneHot(Encoder):
 class Ring(Encoder):
     """Units with preferred angles 2 pi k / size on a circle.
 
-    Wherever a direction is asked for, an integer is the index of a unit and a float is an angle in radians.
-    """
+    Wherever a direction is asked for, an integer is the index of a unit and a float is an angle in
+    radians."""
 
     @cached_property
     def angles(self) -> np.ndarray:
@@ -74,17 +84,23 @@ class Ring(Encoder):
     def angle(self, direction: Any) -> np.ndarray:
         """Radians of a direction given as a unit's index (integers) or as radians (floats)."""
         direction = np.asarray(direction)
-        values: np.ndarray = direction * (2 * np.pi / self.size) if direction.dtype.kind in "iub" else direction
+        values: np.ndarray = (
+            direction * (2 * np.pi / self.size) if direction.dtype.kind in "iub" else direction
+        )
         return values
 
     def cosine(self, direction: Any, strength: Any = 0.5, baseline: Any = 0.5) -> np.ndarray:
         """baseline + strength * cos(preferred - direction), shape (n, size)."""
         cosines = self._cosines(direction)
-        values: np.ndarray = (np.asarray(baseline)[..., None] + np.asarray(strength)[..., None] * cosines).astype(np.float32)
+        values: np.ndarray = (
+            np.asarray(baseline)[..., None] + np.asarray(strength)[..., None] * cosines
+        ).astype(np.float32)
         return values
 
     def _cosines(self, direction: Any) -> np.ndarray:
-        """cos(preferred - direction), (..., size); looked up for units, which is many times faster."""
+        """cos(preferred - direction), (..., size); looked up for units, which is many times
+        faster.
+        """
         direction = np.asarray(direction)
         if direction.dtype.kind in "iu":
             found: np.ndarray = self._cosines_of_units.take(direction, axis=0, mode="wrap")
@@ -97,17 +113,24 @@ class Ring(Encoder):
         values: np.ndarray = np.cos(self.angles - self.angles[:, None])
         return values
 
-    def bump(self, direction: Any, strength: Any = 1.0, width: float = np.pi / 8, height: float = 0.8) -> np.ndarray:
-        """Gaussian bump: height * strength * exp(-(distance / width)^2 / 2), shape (n, size); `width` in radians.
+    def bump(
+        self, direction: Any, strength: Any = 1.0, width: float = np.pi / 8, height: float = 0.8
+    ) -> np.ndarray:
+        """Gaussian bump: height * strength * exp(-(distance / width)^2 / 2), shape (n, size);
+            `width` in radians.
 
         With the defaults that of Yang et al. (2019), doi:10.1038/s41593-018-0310-2.
         """
         distance = circular_distance(self.angles, self.angle(direction)[..., None])
-        return (height * np.asarray(strength)[..., None] * np.exp(-0.5 * (distance / width) ** 2)).astype(np.float32)
+        return (
+            height * np.asarray(strength)[..., None] * np.exp(-0.5 * (distance / width) ** 2)
+        ).astype(np.float32)
 
     def von_mises(self, direction: Any, strength: Any = 1.0, kappa: float = 2.0) -> np.ndarray:
         """strength * exp(kappa (cos(preferred - direction) - 1)), shape (n, size)."""
-        return (np.asarray(strength)[..., None] * np.exp(kappa * (self._cosines(direction) - 1))).astype(np.float32)
+        return (
+            np.asarray(strength)[..., None] * np.exp(kappa * (self._cosines(direction) - 1))
+        ).astype(np.float32)
 
     def nearest(self, direction: Any) -> np.ndarray:
         """Index of the unit whose preferred angle is nearest, shape (n,)."""

@@ -1,4 +1,6 @@
-"""`Geometry`: where the segments of laid-out trials lie, and how arrays over segments are spread over more of them."""
+"""`Geometry`: where the segments of laid-out trials lie, and how arrays over segments are spread
+over more of them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ Piece = tuple[int, Array | None, Array | None]
 
 
 class Geometry:
-    """Where the segments of `n` trials lie: the cuts that spans with start, stop make in periods."""
+    """Where the segments of `n` trials lie: the cuts that spans with start, stop make in
+    periods.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self.n = layout.n
@@ -34,11 +38,19 @@ class Geometry:
         counts = [len(edges) - 1 for edges in self.edges]
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.period = np.repeat(np.arange(len(counts)), counts)
-        self.duration = np.concatenate([np.diff(edges, axis=0) for edges in self.edges]).T.astype(np.int64)
+        self.duration = np.concatenate([np.diff(edges, axis=0) for edges in self.edges]).T.astype(
+            np.int64
+        )
 
     def _cuts(self, layout: Layout) -> list[list[Array]]:
         cuts: list[list[Array]] = [[] for _ in self.names]
-        edits: list[Any] = [*layout.shows, *layout.holds, *layout.charges, *layout.weights, *layout.slots]
+        edits: list[Any] = [
+            *layout.shows,
+            *layout.holds,
+            *layout.charges,
+            *layout.weights,
+            *layout.slots,
+        ]
         for edit in edits:
             for p, start, stop in self.pieces(edit.span):
                 cuts[p] += [edge for edge in (start, stop) if edge is not None]
@@ -52,7 +64,9 @@ class Geometry:
             cuts[p] += [due, due + 1]
 
     def due_pieces(self, slot: Slot) -> list[tuple[int, Array]]:
-        """For every period of a timed slot's window, the step of that period on which the answer is due."""
+        """For every period of a timed slot's window, the step of that period on which the answer is
+        due.
+        """
         begin = 0 if slot.span.start is None else np.maximum(to_steps(slot.span.start, self.dt), 0)
         due = begin + np.maximum(to_steps(slot.due, self.dt) - 1, 0)
         return [(p, due - offset) for p, offset in self._offsets(slot.span)]
@@ -76,14 +90,20 @@ class Geometry:
             start = None if span.start is None else to_steps(span.start, self.dt)
             stop = None if span.stop is None else to_steps(span.stop, self.dt)
             pieces = [
-                (p, None if start is None else start - offset, None if stop is None else stop - offset)
+                (
+                    p,
+                    None if start is None else start - offset,
+                    None if stop is None else stop - offset,
+                )
                 for p, offset in self._offsets(span)
             ]
         self._windows[id(span)] = (span, pieces)
         return pieces
 
     def _edges(self, steps: Array, cuts: list[Array]) -> Array:
-        """Sorted edges of a period's segments, (segments + 1, n), without edges that coincide in all trials."""
+        """Sorted edges of a period's segments, (segments + 1, n), without edges that coincide in
+        all trials.
+        """
         zero = np.zeros(self.n, np.int64)
         if not cuts:
             return np.stack([zero, steps])
@@ -102,7 +122,13 @@ class Geometry:
             for j in range(len(edges) - 1):
                 covered = self._covered(edges[j], edges[j + 1], start, stop)
                 if covered is True or np.any(covered):
-                    both = everywhere if covered is True else covered if everywhere is True else covered & everywhere
+                    both = (
+                        everywhere
+                        if covered is True
+                        else covered
+                        if everywhere is True
+                        else covered & everywhere
+                    )
                     yield self.first[p] + j, both
 
     @staticmethod
@@ -124,20 +150,27 @@ class Geometry:
 
 
 def _period_steps(layout: Layout) -> list[Array]:
-    """Steps of every period, (n,) each; those without a timer are laid out for as long as the trial may last."""
+    """Steps of every period, (n,) each; those without a timer are laid out for as long as the trial
+    may last.
+    """
     timeline = layout.timeline
-    timed = sum((timeline.steps[name] for name in timeline.names if name not in timeline.untimed), np.zeros(layout.n, int))
+    timed = sum(
+        (timeline.steps[name] for name in timeline.names if name not in timeline.untimed),
+        np.zeros(layout.n, int),
+    )
     if timeline.untimed == set(timeline.names) and None in layout.interface.limits:
         raise TrialLayoutError(
-            f"No period of a trial of {layout.name} has a timer, so nothing ends it; expected a limit. "
-            "Make the task with max_duration=ms, or give a period a duration."
+            f"No period of a trial of {layout.name} has a timer, so nothing ends it; expected a"
+            " limit. Make the task with max_duration=ms, or give a period a duration."
         )
     rest = np.maximum(layout.interface.max_steps_of(timed) - timed, 1)
     return [rest if name in timeline.untimed else timeline.steps[name] for name in timeline.names]
 
 
 def spread_index(old: Array, new: Array) -> Array:
-    """For each old segment, the place of the segment of the same period and rank among the new ones."""
+    """For each old segment, the place of the segment of the same period and rank among the new
+    ones.
+    """
     rank = np.arange(len(old)) - np.searchsorted(old, old)
     return np.searchsorted(new, old) + rank
 

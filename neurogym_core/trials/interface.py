@@ -1,4 +1,6 @@
-"""What a subject sees and may do (named channels, named actions), and `Interface`: what a table knows of its task."""
+"""What a subject sees and may do (named channels, named actions), and `Interface`: what a table
+knows of its task.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ class Axis:
         low: task units at -1.
         high: task units at 1.
         rest: the value, in task units, of not acting.
-        trigger: in task units; exceeding it is acting (answering, or breaking fixation). None: the axis never triggers.
+        trigger: in task units; exceeding it is acting (answering, or breaking fixation). None: the
+            axis never triggers.
         size: number of dimensions that share this declaration.
     """
 
@@ -35,12 +38,23 @@ class Axis:
 
     def __post_init__(self) -> None:
         if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
-            raise InvalidValueError(f"Axis() was given low={self.low!r}, high={self.high!r}; low must be below high, both finite.")
+            raise InvalidValueError(
+                f"Axis() was given low={self.low!r}, high={self.high!r}; low must be below high,"
+                " both finite."
+            )
         if not self.low <= self.rest <= self.high:
-            raise InvalidValueError(f"Axis() was given rest={self.rest!r}; it must lie between {self.low!r} and {self.high!r}.")
+            raise InvalidValueError(
+                f"Axis() was given rest={self.rest!r}; it must lie between {self.low!r} and"
+                f" {self.high!r}."
+            )
 
     def to_plain(self) -> dict[str, Any]:
-        return {"axis": [self.low, self.high], "rest": self.rest, "trigger": self.trigger, "size": self.size}
+        return {
+            "axis": [self.low, self.high],
+            "rest": self.rest,
+            "trigger": self.trigger,
+            "size": self.size,
+        }
 
 
 class _Named(Mapping[str, slice]):
@@ -110,12 +124,14 @@ class Channels(_Named):
 
 
 class Actions(_Named):
-    """The actions: ``actions["choose"]`` is a slice of the action ids (or of the continuous action vector).
+    """The actions: ``actions["choose"]`` is a slice of the action ids (or of the continuous action
+    vector).
 
     Attributes:
         size: number of discrete actions, or of continuous dimensions.
         continuous: whether actions are vectors in [-1, 1].
-        rest: id of the action of not answering, or None; for continuous actions 0 where a trigger exists.
+        rest: id of the action of not answering, or None; for continuous actions 0 where a trigger
+            exists.
     """
 
     kind = "action"
@@ -124,7 +140,9 @@ class Actions(_Named):
         super().__init__(parts, owner)
         axes = [isinstance(part, Axis) for part in self.parts.values()]
         if any(axes) and not all(axes):
-            raise TaskDefinitionError(f"{owner} mixes Axis and discrete actions in act(); use one kind for all of them.")
+            raise TaskDefinitionError(
+                f"{owner} mixes Axis and discrete actions in act(); use one kind for all of them."
+            )
         self.continuous = bool(axes) and axes[0]
         first = next(iter(self.parts.values()))
         if self.continuous:
@@ -135,23 +153,35 @@ class Actions(_Named):
             self.trigger = self._trigger()
         else:
             self.rest = 0 if first.size == 1 else None
-        self.rest_name = next(iter(self.parts)) if self.rest is not None and not self.continuous else None
+        self.rest_name = (
+            next(iter(self.parts)) if self.rest is not None and not self.continuous else None
+        )
 
     @classmethod
     def declare(cls, declared: Mapping[str, Any], owner: str) -> Actions:
         parts = {
-            name: part if isinstance(part, Axis) else _encoder(name, part, owner) for name, part in declared.items()
+            name: part if isinstance(part, Axis) else _encoder(name, part, owner)
+            for name, part in declared.items()
         }
         return cls(parts, owner)
 
     def _per_dimension(self, field: str) -> Floats:
-        return np.concatenate([np.full(axis.size, getattr(axis, field), np.float64) for axis in self.parts.values()])
+        return np.concatenate(
+            [np.full(axis.size, getattr(axis, field), np.float64) for axis in self.parts.values()]
+        )
 
     def _trigger(self) -> tuple[int, float] | None:
         """Index and threshold of the dimension that triggers, or None."""
-        triggers = [(self[name].start, axis.trigger) for name, axis in self.parts.items() if axis.trigger is not None]
+        triggers = [
+            (self[name].start, axis.trigger)
+            for name, axis in self.parts.items()
+            if axis.trigger is not None
+        ]
         if len(triggers) > 1:
-            raise TaskDefinitionError(f"{self._owner} declares {len(triggers)} axes with a trigger in act(); one may have it.")
+            raise TaskDefinitionError(
+                f"{self._owner} declares {len(triggers)} axes with a trigger in act(); one may"
+                " have it."
+            )
         return triggers[0] if triggers else None
 
     @property
@@ -163,7 +193,9 @@ class Actions(_Named):
 
     def to_task_units(self, action: Any) -> Floats:
         """[-1, 1] -> the units declared by each Axis."""
-        return self.low + (np.asarray(action, dtype=np.float64) + 1) * (0.5 * (self.high - self.low))
+        return self.low + (np.asarray(action, dtype=np.float64) + 1) * (
+            0.5 * (self.high - self.low)
+        )
 
     def from_task_units(self, value: Any) -> Singles:
         """The inverse of `to_task_units`, clipped to [-1, 1], float32."""
@@ -182,9 +214,10 @@ class Interface:
         actions: the actions.
         rewards: reward by name; "abort", "correct", "error" and "miss" are always there.
         abort_ends_trial: whether acting while holding ends the trial.
-        limits: ms after which a trial is over, None: ten times its drawn length. Where tasks are mixed, those of all of
-            them; the latest holds.
-        hooks: the step hooks that the task has, of "step_action", "step_observation" and "step_target".
+        limits: ms after which a trial is over, None: ten times its drawn length. Where tasks are
+            mixed, those of all of them; the latest holds.
+        hooks: the step hooks that the task has, of "step_action", "step_observation" and
+            "step_target".
     """
 
     name: str
@@ -200,7 +233,11 @@ class Interface:
         """Steps after which trials that were drawn to last `steps` are over; shape of `steps`."""
         steps = np.asarray(steps)
         each = [
-            10 * steps if limit is None else np.full(steps.shape, max(int(limit / self.dt + 0.5), 1))
+            (
+                10 * steps
+                if limit is None
+                else np.full(steps.shape, max(int(limit / self.dt + 0.5), 1))
+            )
             for limit in self.limits
         ]
         return np.asarray(np.max(each, axis=0), dtype=np.int64)
@@ -212,6 +249,6 @@ def _encoder(name: str, part: Any, owner: str) -> Encoder:
     if isinstance(part, int | np.integer) and not isinstance(part, bool) and part >= 1:
         return Scalar() if part == 1 else Encoder(int(part))
     raise TaskDefinitionError(
-        f"{owner} declares {name}={part!r}; give the number of units (at least 1), an encoder such as Ring(2), "
-        "or for continuous actions an Axis(low, high)."
+        f"{owner} declares {name}={part!r}; give the number of units (at least 1), an encoder such"
+        " as Ring(2), or for continuous actions an Axis(low, high)."
     )

@@ -1,4 +1,5 @@
-"""`Layout`: a record of what `new_trial` said of `n` trials, which `compile_layout` turns into a table.
+"""`Layout`: a record of what `new_trial` said of `n` trials, which `compile_layout` turns into a
+table.
 
 Task wrappers read and change it before that: `trial.layout.shows`, `trial.layout.slots` and so on.
 """
@@ -34,7 +35,8 @@ class Span:
 
     Attributes:
         periods: names of periods, in the order of the trial.
-        start: ms from the onset of the first of them, number or (n,); None: from its onset. Only time in them counts.
+        start: ms from the onset of the first of them, number or (n,); None: from its onset. Only
+            time in them counts.
         stop: ms likewise; None: to the end of the last of them.
         where: bool (n,); None: in all trials.
     """
@@ -47,7 +49,9 @@ class Span:
 
 @dataclass(eq=False, repr=False)
 class Show:
-    """A value on a channel; `noise` is the SD of added noise, in units of the channel times sqrt(ms)."""
+    """A value on a channel; `noise` is the SD of added noise, in units of the channel times
+    sqrt(ms).
+    """
 
     channel: str
     value: Any
@@ -57,7 +61,9 @@ class Show:
 
 @dataclass(eq=False, repr=False)
 class Hold:
-    """Steps where acting costs `cost` (per 100 ms; None: the task's abort reward) and does `then`."""
+    """Steps where acting costs `cost` (per 100 ms; None: the task's abort reward) and does
+    `then`.
+    """
 
     span: Span
     cost: Any = None
@@ -82,7 +88,9 @@ class Weigh:
 
 @dataclass(eq=False, repr=False)
 class Frames:
-    """Values that change from step to step: (n, T, k) from the span's onset, added to a channel or set as target."""
+    """Values that change from step to step: (n, T, k) from the span's onset, added to a channel or
+    set as target.
+    """
 
     name: str
     values: Array
@@ -101,17 +109,20 @@ class Slot:
         name: how its columns in the record are called when there are several.
         group: name of the action (group) that answers it.
         span: its response window.
-        right: bool (n, k): the right choices within the group; all False = resting until the window closes is right.
-            None where choices only have prices.
-        aim: int (n,): the choice that the target shows, -1 = rest; float (n, k) for continuous actions.
+        right: bool (n, k): the right choices within the group; all False = resting until the window
+            closes is right. None where choices only have prices.
+        aim: int (n,): the choice that the target shows, -1 = rest; float (n, k) for continuous
+            actions.
         correct, error, miss: what each outcome pays, number or (n,).
         amounts: (n, k) what each choice pays; only where choices have prices.
         worth: (n, k) what each choice is worth on average; only where choices have prices.
-        then: where each outcome ("correct", "error", "other") leads: "end", "wait" or the name of a period.
-        leads: (n, k) int, where each choice leads, whatever its outcome: STAY, END or the index of a period; None: `then`
-            says it.
+        then: where each outcome ("correct", "error", "other") leads: "end", "wait" or the name of a
+            period.
+        leads: (n, k) int, where each choice leads, whatever its outcome: STAY, END or the index of
+            a period; None: `then` says it.
         needs: name of a slot that has to be correct for this one to be.
-        due: ms from the window's onset at which the answer is to be given, (n,); only for `answer_at`.
+        due: ms from the window's onset at which the answer is to be given, (n,); only for
+            `answer_at`.
         tolerance: ms (n,) around `due`, or the largest error of a continuous answer.
         pays: error and tolerance -> reward of a correct answer, for timed and continuous answers.
     """
@@ -136,7 +147,9 @@ class Slot:
 
 @dataclass(eq=False, repr=False)
 class Timeline:
-    """The periods of `n` trials: names in order, steps (n,) of each, those without a timer, and what follows each."""
+    """The periods of `n` trials: names in order, steps (n,) of each, those without a timer, and
+    what follows each.
+    """
 
     names: tuple[str, ...] = ()
     steps: dict[str, Array] = field(default_factory=dict)

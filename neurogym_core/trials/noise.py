@@ -106,7 +106,9 @@ def normal(bits: np.ndarray) -> np.ndarray:
     lines = table().take(place >> np.uint32(_FRACTION_BITS), axis=0)
     part = (place & np.uint32((1 << _FRACTION_BITS) - 1)).astype(np.float32)
     magnitude = lines[..., 0] + part * lines[..., 1]
-    numbers: np.ndarray = (magnitude.view(np.uint32) | bits & np.uint32(0x80000000)).view(np.float32)
+    numbers: np.ndarray = (magnitude.view(np.uint32) | bits & np.uint32(0x80000000)).view(
+        np.float32
+    )
     return numbers
 
 
@@ -140,7 +142,12 @@ def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np
 
 
 def add_noise(
-    out: np.ndarray, sd: np.ndarray, place: np.ndarray, key: int, serial: np.ndarray, step: np.ndarray
+    out: np.ndarray,
+    sd: np.ndarray,
+    place: np.ndarray,
+    key: int,
+    serial: np.ndarray,
+    step: np.ndarray,
 ) -> None:
     """Add Gaussian noise to the observations of n steps, in place.
 

@@ -1,4 +1,6 @@
-"""What a graded answer pays: picklable functions (error, tolerance) -> reward, for `answer_at` and continuous answers."""
+"""What a graded answer pays: picklable functions (error, tolerance) -> reward, for `answer_at` and
+continuous answers.
+"""
 
 from __future__ import annotations
 

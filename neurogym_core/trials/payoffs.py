@@ -1,8 +1,7 @@
 """`Payoffs`: what every action pays, means and does in every segment of a batch of trials.
 
-With the durations this makes a trial a small state machine: each period is a state with a timer, outputs, and a
-transition for every action.
-"""
+With the durations this makes a trial a small state machine: each period is a state with a timer,
+outputs, and a transition for every action."""
 
 from __future__ import annotations
 
@@ -33,16 +32,19 @@ class Payoffs:
         goto: (n, S, A) int16: STAY, END, or the index of a period.
         slot: (n, S, A) int8: the slot that the action answers, or -1.
         outcome: (n, S, A) int8: an `Outcome`.
-        score: (n, S, A) float64: 1 for a correct answer, 0 for an error, worth / best for priced choices.
+        score: (n, S, A) float64: 1 for a correct answer, 0 for an error, worth / best for priced
+            choices.
         window: (n, S, K) bool: the slot is open.
         asked: (n, K) bool: the slot exists in this trial.
-        miss_reward, miss_outcome, error_reward: (n, K), when the window closes unanswered; when `needs` was not met.
+        miss_reward, miss_outcome, error_reward: (n, K), when the window closes unanswered; when
+            `needs` was not met.
         due: (n, K) ms after the window's opening at which the answer is due; NaN for untimed slots.
         tolerance: (n, K) ms around `due`, or the largest error of a continuous answer.
         aim: (n, K, k) wanted values of continuous answers, in task units.
         best: (n,) the most the trial can pay; NaN: not known.
         target_goto, error_goto: (n, K), where the target's choice and an error lead.
-        period_then: (P,) what follows each period: STAY = the next one, END, or the index of a period.
+        period_then: (P,) what follows each period: STAY = the next one, END, or the index of a
+            period.
     """
 
     slot_names: tuple[str, ...]
@@ -70,7 +72,18 @@ class Payoffs:
     error_goto: Array
 
     BY_SEGMENT = ("reward", "aborts", "goto", "slot", "outcome", "score", "window")
-    BY_TRIAL = ("asked", "miss_reward", "miss_outcome", "error_reward", "due", "tolerance", "aim", "best", "target_goto", "error_goto")
+    BY_TRIAL = (
+        "asked",
+        "miss_reward",
+        "miss_outcome",
+        "error_reward",
+        "due",
+        "tolerance",
+        "aim",
+        "best",
+        "target_goto",
+        "error_goto",
+    )
 
     def __len__(self) -> int:
         return len(self.reward)
@@ -79,14 +92,20 @@ class Payoffs:
         """The payoffs of some of the trials."""
         if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             return self
-        taken: dict[str, Any] = {name: getattr(self, name).take(rows, axis=0) for name in (*self.BY_SEGMENT, *self.BY_TRIAL)}
+        taken: dict[str, Any] = {
+            name: getattr(self, name).take(rows, axis=0)
+            for name in (*self.BY_SEGMENT, *self.BY_TRIAL)
+        }
         return replace(self, **taken)
 
     @staticmethod
     def concatenate(parts: Sequence[Payoffs], period: Array) -> Payoffs:
         """The payoffs of several batches of one task, over the segments of `period` (S,)."""
         parts = align_slots([part.over(period) for part in parts])
-        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*Payoffs.BY_SEGMENT, *Payoffs.BY_TRIAL)}
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in (*Payoffs.BY_SEGMENT, *Payoffs.BY_TRIAL)
+        }
         return replace(parts[0], **joined)
 
     def over(self, period: Array) -> Payoffs:
@@ -94,13 +113,17 @@ class Payoffs:
         if np.array_equal(self.period, period):
             return self
         at = spread_index(self.period, period)
-        wide: dict[str, Any] = {name: spread(getattr(self, name), at, len(period)) for name in self.BY_SEGMENT}
+        wide: dict[str, Any] = {
+            name: spread(getattr(self, name), at, len(period)) for name in self.BY_SEGMENT
+        }
         return replace(self, period=period, **wide)
 
     def oracle_path(self, duration: Array, untimed: Sequence[int]) -> Array:
-        """(n, S) steps that the oracle plays: it answers at the end of every window, and periods run to their end.
+        """(n, S) steps that the oracle plays: it answers at the end of every window, and periods
+            run to their end.
 
-        The path ends where it would lead back to an earlier period: every period is in it once at most, in their order.
+        The path ends where it would lead back to an earlier period: every period is in it once at
+            most, in their order.
 
         Args:
             duration: (n, S) steps.
@@ -126,17 +149,24 @@ class Payoffs:
         """(n, P) what follows each period for the oracle."""
         exits = np.broadcast_to(self.period_then, (len(duration), len(self.period_then))).copy()
         played = duration > 0
-        period_steps = np.stack([duration[:, self.period == p].sum(axis=1) for p in range(len(self.period_then))], axis=1)
+        period_steps = np.stack(
+            [duration[:, self.period == p].sum(axis=1) for p in range(len(self.period_then))],
+            axis=1,
+        )
         for k in range(len(self.slot_names)):
             window = self.window[:, :, k] & played
             for p in range(len(self.period_then)):
-                closes = window[:, self.period == p].any(axis=1) & ~self._open_after(window, period_steps, p)
+                closes = window[:, self.period == p].any(axis=1) & ~self._open_after(
+                    window, period_steps, p
+                )
                 leaves = closes & (self.target_goto[:, k] != STAY)
                 exits[leaves, p] = self.target_goto[leaves, k]
         return exits
 
     def _open_after(self, window: Array, period_steps: Array, p: int) -> Array:
-        """Whether the window goes on, (n,), in the period that trials come to when the time of period `p` runs out."""
+        """Whether the window goes on, (n,), in the period that trials come to when the time of
+        period `p` runs out.
+        """
         n_periods, rows = len(self.period_then), np.arange(len(window))
         follows = np.where(self.period_then == STAY, np.arange(1, n_periods + 1), self.period_then)
         follows[follows == n_periods] = END
@@ -144,11 +174,15 @@ class Payoffs:
         for _ in range(n_periods):  # periods of 0 steps are passed over
             passed = (following >= 0) & (period_steps[rows, np.maximum(following, 0)] == 0)
             following = np.where(passed, follows[np.maximum(following, 0)], following)
-        return np.asarray((following >= 0) & (window & (self.period == following[:, None])).any(axis=1))
+        return np.asarray(
+            (following >= 0) & (window & (self.period == following[:, None])).any(axis=1)
+        )
 
 
 def build_payoffs(layout: Layout, geometry: Geometry) -> Payoffs:
-    """The payoffs of what `new_trial` said: hold everywhere, then the exceptions, then the response windows."""
+    """The payoffs of what `new_trial` said: hold everywhere, then the exceptions, then the response
+    windows.
+    """
     builder = _Builder(layout, geometry)
     builder.hold_everywhere()
     for hold in layout.holds:
@@ -177,7 +211,9 @@ class _Builder:
         self.score = np.zeros(shape)
         self.window = np.zeros((n, n_segments, len(names)), bool)
         self.asked = np.zeros((n, len(names)), bool)
-        self.per_slot = {name: np.zeros((n, len(names))) for name in ("miss_reward", "error_reward", "tolerance")}
+        self.per_slot = {
+            name: np.zeros((n, len(names))) for name in ("miss_reward", "error_reward", "tolerance")
+        }
         self.per_slot["due"] = np.full((n, len(names)), np.nan)
         self.miss_outcome = np.full((n, len(names)), Outcome.MISS, np.int8)
         self.aim = np.zeros((n, len(names), self.actions.size if self.actions.continuous else 0))
@@ -204,16 +240,22 @@ class _Builder:
         cost = self.interface.rewards["abort"] if hold.cost is None else hold.cost
         amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.interface.dt / 100
         free = (amount == 0) & (hold.cost is not None and hold.then is None)
-        usual = "end" if self.interface.abort_ends_trial else "stay"  # whatever an earlier call said of these steps
+        usual = (
+            "end" if self.interface.abort_ends_trial else "stay"
+        )  # whatever an earlier call said of these steps
         for segment, covered in self.geometry.segments(hold.span):
             rows = slice(None) if covered is True else covered
             self.reward[rows, segment, acting] = amount[rows, None]
             self.aborts[rows, segment, acting] = ~free[rows, None]
-            self.goto[rows, segment, acting] = np.where(free, STAY, self._goto(hold.then or usual, segment))[rows, None]
+            self.goto[rows, segment, acting] = np.where(
+                free, STAY, self._goto(hold.then or usual, segment)
+            )[rows, None]
 
     def charge(self, charge: Charge) -> None:
         for segment, covered in self.geometry.segments(charge.span):
-            self.reward[slice(None) if covered is True else covered, segment] += charge.amount * self.interface.dt / 100
+            self.reward[slice(None) if covered is True else covered, segment] += (
+                charge.amount * self.interface.dt / 100
+            )
 
     def _goto(self, target: str, segment: int) -> int:
         if target in ("stay", "wait"):
@@ -245,7 +287,11 @@ class _Builder:
         """Reward, outcome, score and goto of every choice of a slot, (n, choices)."""
         if slot.amounts is not None:
             other = np.full(slot.amounts.shape, Outcome.OTHER, np.int8)
-            goto = np.full(slot.amounts.shape, self._goto(slot.then["other"], 0), np.int16) if slot.leads is None else slot.leads
+            goto = (
+                np.full(slot.amounts.shape, self._goto(slot.then["other"], 0), np.int16)
+                if slot.leads is None
+                else slot.leads
+            )
             return {"reward": slot.amounts, "outcome": other, "score": slot.worth, "goto": goto}
         right = np.ones((self.n, 1), bool) if slot.right is None else slot.right
         gotos = [self._goto(slot.then[outcome], 0) for outcome in ("correct", "error")]
@@ -253,18 +299,25 @@ class _Builder:
             "reward": np.where(right, slot.correct[:, None], slot.error[:, None]),
             "outcome": np.where(right, Outcome.CORRECT, Outcome.ERROR).astype(np.int8),
             "score": right.astype(np.float64),
-            "goto": np.where(right, gotos[0], gotos[1]).astype(np.int16) if slot.leads is None else slot.leads,
+            "goto": (
+                np.where(right, gotos[0], gotos[1]).astype(np.int16)
+                if slot.leads is None
+                else slot.leads
+            ),
         }
 
     def _set_slot_terms(self, k: int, slot: Slot) -> None:
         rows = slice(None) if slot.span.where is None else slot.span.where
         asked = self.asked[:, k].copy()
         self.asked[rows, k] = True
-        best = slot.correct if slot.amounts is None else reduce(np.maximum, slot.worth.T)  # few columns: much faster than max(axis=1)
+        best = (
+            slot.correct if slot.amounts is None else reduce(np.maximum, slot.worth.T)
+        )  # few columns: much faster than max(axis=1)
         self.worth_best[rows, k] = np.maximum(self.worth_best[rows, k], best[rows])
         if slot.amounts is not None:
             self.priced[k] = True
-            # Where priced choices join a question that is asked already (a sure bet), its terms stay.
+            # Where priced choices join a question that is asked already (a sure bet), its terms
+            # stay.
             rows = ~asked if slot.span.where is None else slot.span.where & ~asked
         self.per_slot["error_reward"][rows, k] = slot.error[rows]
         self._set_miss_terms(k, slot, rows)
@@ -280,7 +333,9 @@ class _Builder:
         resting_is_right = np.zeros(self.n, bool)
         if slot.right is not None and slot.amounts is None and not self.actions.continuous:
             resting_is_right = ~slot.right.any(axis=1)  # type: ignore[assignment]
-        self.per_slot["miss_reward"][rows, k] = np.where(resting_is_right, slot.correct, slot.miss)[rows]
+        self.per_slot["miss_reward"][rows, k] = np.where(resting_is_right, slot.correct, slot.miss)[
+            rows
+        ]
         self.miss_outcome[rows, k] = np.where(resting_is_right, Outcome.CORRECT, Outcome.MISS)[rows]
 
     def _set_target_goto(self, k: int, slot: Slot, rows: Any) -> None:
@@ -298,9 +353,16 @@ class _Builder:
     def finish(self) -> Payoffs:
         self._normalise_scores()
         names, first = self.names, {slot.name: slot for slot in reversed(self.slots)}
-        needs = tuple(-1 if (need := first[name].needs) is None else names.index(need) for name in names)
+        needs = tuple(
+            -1 if (need := first[name].needs) is None else names.index(need) for name in names
+        )
         units = tuple(
-            slice(self._first_unit(name), self._last_unit(name)) if len(self.actions) else slice(0, 0) for name in names
+            (
+                slice(self._first_unit(name), self._last_unit(name))
+                if len(self.actions)
+                else slice(0, 0)
+            )
+            for name in names
         )
         then = np.full(len(self.geometry.names), STAY, np.int16)
         for name, target in self.layout.timeline.then.items():
@@ -321,7 +383,9 @@ class _Builder:
         return max(int(self.actions[slot.group].stop) for slot in self.slots if slot.name == name)
 
     def _normalise_scores(self) -> None:
-        """Priced choices score worth / best; where the best is worth nothing every choice is as good."""
+        """Priced choices score worth / best; where the best is worth nothing every choice is as
+        good.
+        """
         for k in np.flatnonzero(self.priced):
             mine = (self.slot == k) & (self.outcome == Outcome.OTHER)
             best = self.worth_best[:, k][:, None, None]
@@ -330,7 +394,9 @@ class _Builder:
 
 
 def align_slots(parts: Sequence[Payoffs]) -> list[Payoffs]:
-    """The same slots in the same order for all parts; a slot that a part lacks is never asked in it."""
+    """The same slots in the same order for all parts; a slot that a part lacks is never asked in
+    it.
+    """
     names = tuple(dict.fromkeys(name for part in parts for name in part.slot_names))
     if all(part.slot_names == names for part in parts):
         return list(parts)
@@ -346,10 +412,26 @@ def _with_slots(part: Payoffs, names: tuple[str, ...], parts: Sequence[Payoffs])
             wide["window"] = np.zeros((*values.shape[:2], len(names)), bool)
             wide["window"][:, :, place] = values
         elif field.name in Payoffs.BY_TRIAL and field.name != "best":
-            fill = Outcome.MISS if field.name == "miss_outcome" else np.nan if field.name == "due" else STAY if field.name in ("target_goto", "error_goto") else 0
-            wide[field.name] = np.full((len(part), len(names), *values.shape[2:]), fill, values.dtype)
+            fill = (
+                Outcome.MISS
+                if field.name == "miss_outcome"
+                else (
+                    np.nan
+                    if field.name == "due"
+                    else STAY
+                    if field.name in ("target_goto", "error_goto")
+                    else 0
+                )
+            )
+            wide[field.name] = np.full(
+                (len(part), len(names), *values.shape[2:]), fill, values.dtype
+            )
             wide[field.name][:, place] = values
-    known = {name: (other, other.slot_names.index(name)) for other in reversed(parts) for name in other.slot_names}
+    known = {
+        name: (other, other.slot_names.index(name))
+        for other in reversed(parts)
+        for name in other.slot_names
+    }
     renumber = np.append(place, -1).astype(np.int8)
     return replace(
         part, slot_names=names, slot=renumber[part.slot],

@@ -11,16 +11,21 @@ QUESTIONS = "questions"
 """The key of a record's `meta` with the names of the questions that its trials asked."""
 
 ANSWER = ("choice", "outcome", "reaction_time")
-"""The columns of an answer: bare where one question is asked, ``name.choice`` … where there are several."""
+"""The columns of an answer: bare where one question is asked, ``name.choice`` … where there are
+several.
+"""
 
 Columns = dict[str, np.ndarray]
 
 
-def align_questions(parts: Sequence[Columns], metas: Sequence[Mapping[str, Any]]) -> tuple[list[Columns], tuple[str, ...]]:
-    """The same columns of answers in all parts, and the names of all questions; other columns are as they are.
+def align_questions(
+    parts: Sequence[Columns], metas: Sequence[Mapping[str, Any]]
+) -> tuple[list[Columns], tuple[str, ...]]:
+    """The same columns of answers in all parts, and the names of all questions; other columns are
+    as they are.
 
-    What a part did not ask has the choice -1 (0 for continuous answers), the outcome "none" and no reaction time.
-    """
+    What a part did not ask has the choice -1 (0 for continuous answers), the outcome "none" and no
+    reaction time."""
     asked = [_asked(columns, meta) for columns, meta in zip(parts, metas, strict=True)]
     names = tuple(dict.fromkeys(name for mine in asked for name in mine))
     if all(mine == names for mine in asked):
@@ -28,17 +33,28 @@ def align_questions(parts: Sequence[Columns], metas: Sequence[Mapping[str, Any]]
     if len(names) > 1 and "" in names:  # somebody's record: nobody knows which question it asked
         return list(parts), ()
     several = len(names) > 1
-    named = [_named(columns, mine[0]) if several and len(mine) == 1 else dict(columns) for columns, mine in zip(parts, asked, strict=True)]
+    named = [
+        _named(columns, mine[0]) if several and len(mine) == 1 else dict(columns)
+        for columns, mine in zip(parts, asked, strict=True)
+    ]
     wanted = [_column(name, kind, several) for name in names for kind in ANSWER]
-    known = {name: columns[name] for columns in reversed(named) for name in wanted if name in columns}
-    return [_completed(columns, [name for name in wanted if name in known], known) for columns in named], names
+    known = {
+        name: columns[name] for columns in reversed(named) for name in wanted if name in columns
+    }
+    return [
+        _completed(columns, [name for name in wanted if name in known], known) for columns in named
+    ], names
 
 
 def _asked(columns: Columns, meta: Mapping[str, Any]) -> tuple[str, ...]:
     """The questions of a part; an empty name for one whose name is not known."""
     if QUESTIONS in meta:
         return tuple(meta[QUESTIONS])
-    named = tuple(name.removesuffix(".choice") for name in columns if name.endswith(".choice") and f"{name[:-7]}.outcome" in columns)
+    named = tuple(
+        name.removesuffix(".choice")
+        for name in columns
+        if name.endswith(".choice") and f"{name[:-7]}.outcome" in columns
+    )
     return named or (("",) if "choice" in columns else ())
 
 
@@ -51,7 +67,8 @@ def _named(columns: Columns, name: str) -> Columns:
     result: Columns = {}
     for column, values in columns.items():
         if column == "outcome":
-            # The trial's own outcome stays; an abort says nothing of the answer, the performance does.
+            # The trial's own outcome stays; an abort says nothing of the answer, the performance
+            # does.
             answered = np.where(columns["performance"] == 1, "correct", "error")
             answered = np.where(_is_given(columns["reaction_time"]), answered, "none")
             result[f"{name}.outcome"] = np.where(values == "abort", answered, values)
@@ -67,7 +84,10 @@ def _is_given(reaction_time: np.ndarray) -> np.ndarray:
 
 def _completed(columns: Columns, wanted: Sequence[str], known: Columns) -> Columns:
     n = len(next(iter(columns.values())))
-    return {**{name: _not_asked(name, n, known[name]) for name in wanted if name not in columns}, **columns}
+    return {
+        **{name: _not_asked(name, n, known[name]) for name in wanted if name not in columns},
+        **columns,
+    }
 
 
 def _not_asked(name: str, n: int, like: np.ndarray) -> np.ndarray:

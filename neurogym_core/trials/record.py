@@ -17,9 +17,8 @@ column                      what
 ``duration.<period>``       float, ms as played
 ==========================  ========================================================================================
 
-A task that asks several things prefixes the answer's three columns by the slot, ``rule.choice``, ``rule.outcome``,
-``rule.reaction_time``. Only reaction times are ever NaN.
-"""
+A task that asks several things prefixes the answer's three columns by the slot, ``rule.choice``,
+``rule.outcome``, ``rule.reaction_time``. Only reaction times are ever NaN."""
 
 from __future__ import annotations
 
@@ -34,10 +33,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neurogym_core._files import replacing
-from neurogym_core._optional import optional
 from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, listed, unknown
+from neurogym_core.files import replacing
+from neurogym_core.optional import optional
 from neurogym_core.trials.questions import QUESTIONS, align_questions
 
 DURATION = "duration."
@@ -62,7 +61,20 @@ OUTCOME_NAMES = np.array([outcome.name.lower() for outcome in Outcome])
 """str, shape (6,): ``OUTCOME_NAMES[codes]`` turns an array of `Outcome` codes into names."""
 OUTCOME_NAMES.setflags(write=False)
 
-RECORD_NAMES = frozenset(["trial", "env", "session", "choice", "outcome", "reaction_time", "performance", "reward", "aborts", "steps"])
+RECORD_NAMES = frozenset(
+    [
+        "trial",
+        "env",
+        "session",
+        "choice",
+        "outcome",
+        "reaction_time",
+        "performance",
+        "reward",
+        "aborts",
+        "steps",
+    ]
+)
 """Columns that players write; no condition or covariate may be called so."""
 
 _SPREAD = Pattern(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)
@@ -70,18 +82,23 @@ _CELL = Pattern(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"\r\n]*))(?P<end>,|
 
 
 class TrialRecord:
-    """An immutable table, one row per finished trial; the columns are read-only arrays of shape (n,) or (n, k).
+    """An immutable table, one row per finished trial; the columns are read-only arrays of shape
+    (n,) or (n, k).
 
-    ``record["coherence"]`` is a column; ``record[record["outcome"] == "correct"]``, ``record[10:20]`` and
-    ``record[[3, 1]]`` are records of these rows; ``len(record)`` counts rows; ``"coherence" in record`` asks for a
-    column. ``==`` compares the tables (NaN equals NaN, the order of the columns and `meta` do not matter).
+    ``record["coherence"]`` is a column; ``record[record["outcome"] == "correct"]``,
+    ``record[10:20]`` and ``record[[3, 1]]`` are records of these rows; ``len(record)`` counts rows;
+    ``"coherence" in record`` asks for a column. ``==`` compares the tables (NaN equals NaN, the
+    order of the columns and `meta` do not matter).
 
     Args:
-        columns: name -> numbers, bools or strings, of shape (n,) or (n, k), the same n for all. Copied.
-        meta: anything about the whole record (the task's id, the seed); not part of the table, and not in the CSV.
+        columns: name -> numbers, bools or strings, of shape (n,) or (n, k), the same n for all.
+            Copied.
+        meta: anything about the whole record (the task's id, the seed); not part of the table, and
+            not in the CSV.
 
     Raises:
-        InvalidValueError: columns of several lengths, of another shape or type, or with a name that cannot be.
+        InvalidValueError: columns of several lengths, of another shape or type, or with a name that
+            cannot be.
     """
 
     __slots__ = ("_columns", "_length", "_meta")
@@ -92,13 +109,17 @@ class TrialRecord:
     # Rows or names? `rows()` and `columns` say which.
     __iter__ = None
 
-    def __init__(self, columns: Mapping[str, Any], *, meta: Mapping[str, Any] = MappingProxyType({})) -> None:
-        table = {_checked_name(name): _frozen_column(name, values) for name, values in columns.items()}
+    def __init__(
+        self, columns: Mapping[str, Any], *, meta: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        table = {
+            _checked_name(name): _frozen_column(name, values) for name, values in columns.items()
+        }
         lengths = {name: len(column) for name, column in table.items()}
         if len(set(lengths.values())) > 1:
             raise InvalidValueError(
-                f"The columns of a trial record have different lengths: {lengths}. One row per trial was expected. "
-                "Give every column one entry per finished trial."
+                f"The columns of a trial record have different lengths: {lengths}. One row per"
+                " trial was expected. Give every column one entry per finished trial."
             )
         self._assign(table, next(iter(lengths.values()), 0), dict(meta))
 
@@ -108,10 +129,14 @@ class TrialRecord:
         object.__setattr__(self, "_meta", meta)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Cannot set {name!r}: a TrialRecord is immutable. Build a new one from its columns.")
+        raise AttributeError(
+            f"Cannot set {name!r}: a TrialRecord is immutable. Build a new one from its columns."
+        )
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Cannot delete {name!r}: a TrialRecord is immutable. Build a new one from its columns.")
+        raise AttributeError(
+            f"Cannot delete {name!r}: a TrialRecord is immutable. Build a new one from its columns."
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (dict(self._columns), self._meta)
@@ -135,7 +160,8 @@ class TrialRecord:
         return name in self._columns
 
     def __getitem__(self, key: Any) -> Any:
-        """The column of that name (read-only array), or the record of these rows (slice, mask, or row numbers).
+        """The column of that name (read-only array), or the record of these rows (slice, mask, or
+        row numbers).
 
         Raises:
             UnknownNameError: there is no such column.
@@ -146,42 +172,58 @@ class TrialRecord:
                 raise unknown("column", key, self._columns, of="the trial record")
             return self._columns[key]
         rows = key if isinstance(key, slice) else _row_selection(key, len(self))
-        return TrialRecord({name: column[rows] for name, column in self._columns.items()}, meta=self._meta)
+        return TrialRecord(
+            {name: column[rows] for name, column in self._columns.items()}, meta=self._meta
+        )
 
     def row(self, index: int) -> dict[str, Any]:
-        """Row `index` (negative: from the end) as Python values; lists for columns of shape (n, k)."""
+        """Row `index` (negative: from the end) as Python values; lists for columns of shape (n,
+        k).
+        """
         position = operator.index(index)
         if not -len(self) <= position < len(self):
             raise InvalidValueError(
-                f"Row {index} was asked of a record of {len(self)} trials. "
-                f"Rows {-len(self)} to {len(self) - 1} exist. Ask for one of them, or check len(record) first."
+                f"Row {index} was asked of a record of {len(self)} trials. Rows {-len(self)} to"
+                f" {len(self) - 1} exist. Ask for one of them, or check len(record) first."
             )
         return {name: column[position].tolist() for name, column in self._columns.items()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """All rows in turn, as `row` gives them."""
         lists = [column.tolist() for column in self._columns.values()]
-        return (dict(zip(self._columns, values, strict=True)) for values in zip(*lists, strict=True))
+        return (
+            dict(zip(self._columns, values, strict=True)) for values in zip(*lists, strict=True)
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrialRecord):
             return NotImplemented
         if len(self) != len(other) or set(self._columns) != set(other._columns):
             return False
-        return all(_same_column(column, other._columns[name]) for name, column in self._columns.items())
+        return all(
+            _same_column(column, other._columns[name]) for name, column in self._columns.items()
+        )
 
     def __repr__(self) -> str:
-        names = [name if column.ndim == 1 else f"{name}[{column.shape[1]}]" for name, column in self._columns.items()]
-        return f"<TrialRecord: {len(self)} trials x {len(names)} columns: {', '.join(names) or 'none'}>"
+        names = [
+            name if column.ndim == 1 else f"{name}[{column.shape[1]}]"
+            for name, column in self._columns.items()
+        ]
+        return (
+            f"<TrialRecord: {len(self)} trials x {len(names)} columns:"
+            f" {', '.join(names) or 'none'}>"
+        )
 
     # ---- putting together ---------------------------------------------------------------------------------------
 
     @classmethod
     def concatenate(cls, records: Iterable[TrialRecord]) -> TrialRecord:
-        """The rows of all `records`, one record after the other; `meta` keeps what all of them say alike.
+        """The rows of all `records`, one record after the other; `meta` keeps what all of them say
+        alike.
 
-        Questions that a record's trials did not ask have there the choice -1 (0 for continuous answers), the outcome "none"
-        and no reaction time. Which they asked, `meta["questions"]` says in the records of players.
+        Questions that a record's trials did not ask have there the choice -1 (0 for continuous
+        answers), the outcome "none" and no reaction time. Which they asked, `meta["questions"]`
+        says in the records of players.
 
         Raises:
             InvalidValueError: no record, or records whose columns differ in name, width or kind.
@@ -189,15 +231,20 @@ class TrialRecord:
         parts = list(records)
         if not parts:
             raise InvalidValueError(
-                "No record was given to concatenate. At least one was expected, since the columns come from it. "
-                "Start from TrialRecord({...}) with empty columns where there may be none."
+                "No record was given to concatenate. At least one was expected, since the columns"
+                " come from it. Start from TrialRecord({...}) with empty columns where there may be"
+                " none."
             )
-        tables, questions = align_questions([part._columns for part in parts], [part.meta for part in parts])
+        tables, questions = align_questions(
+            [part._columns for part in parts], [part.meta for part in parts]
+        )
         for table in tables[1:]:
             if set(table) != set(tables[0]):
                 raise _different_columns(tuple(tables[0]), tuple(table))
         # A record without rows says nothing about types: its columns may come from an empty file.
-        filled = [table for table, part in zip(tables, parts, strict=True) if len(part)] or tables[:1]
+        filled = [table for table, part in zip(tables, parts, strict=True) if len(part)] or tables[
+            :1
+        ]
         columns = {name: _joined(name, [table[name] for table in filled]) for name in tables[0]}
         meta = _common_meta(parts)
         if any(QUESTIONS in part.meta for part in parts):
@@ -209,12 +256,13 @@ class TrialRecord:
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a CSV file (UTF-8), in one piece: a reader sees the old file or the new one.
 
-        Strings are quoted and numbers are not, so that `from_csv` knows them apart. A column of shape (n, k) becomes
-        ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``. Links are followed; pipes and devices
-        (``/dev/stdout``) are written into.
+        Strings are quoted and numbers are not, so that `from_csv` knows them apart. A column of
+        shape (n, k) becomes ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``. Links
+        are followed; pipes and devices (``/dev/stdout``) are written into.
 
         Raises:
-            FileNotWrittenError (OSError): no room, no permission, no such folder; an earlier file is as it was.
+            FileNotWrittenError (OSError): no room, no permission, no such folder; an earlier file
+                is as it was.
         """
         spread = dict(self._spread())
         import csv
@@ -228,14 +276,17 @@ class TrialRecord:
             temporary.write_bytes(text.getvalue().encode("utf-8"))
 
     @classmethod
-    def from_csv(cls, path: str | os.PathLike[str], *, meta: Mapping[str, Any] = MappingProxyType({})) -> TrialRecord:
+    def from_csv(
+        cls, path: str | os.PathLike[str], *, meta: Mapping[str, Any] = MappingProxyType({})
+    ) -> TrialRecord:
         """Read what `to_csv` wrote, or another CSV file with one header line.
 
-        Quoted cells are strings. An unquoted column is bool if all say True or False, else int, else float (an empty
-        cell is NaN), else str. A column without rows is float.
+        Quoted cells are strings. An unquoted column is bool if all say True or False, else int,
+        else float (an empty cell is NaN), else str. A column without rows is float.
 
         Raises:
-            InvalidValueError: not a CSV table: a row of another length, text after a quote, a name given twice.
+            InvalidValueError: not a CSV table: a row of another length, text after a quote, a name
+                given twice.
             OSError: the file cannot be read.
         """
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -250,13 +301,16 @@ class TrialRecord:
         return cls(_gathered(columns), meta=meta)
 
     def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a column per name; columns of shape (n, k) are spread as in the CSV.
+        """A `pandas.DataFrame` with a column per name; columns of shape (n, k) are spread as in the
+        CSV.
 
         Raises:
             MissingDependencyError: pandas is not installed.
         """
         pandas = optional("pandas", needed_for="TrialRecord.to_pandas", extra="study")
-        return pandas.DataFrame({name: column.copy() for name, column in self._spread()}, index=range(len(self)))
+        return pandas.DataFrame(
+            {name: column.copy() for name, column in self._spread()}, index=range(len(self))
+        )
 
     def _spread(self) -> Iterator[tuple[str, np.ndarray]]:
         """Name and column of shape (n,), those of shape (n, k) one by one."""
@@ -275,8 +329,9 @@ def _checked_name(name: object) -> str:
     if isinstance(name, str) and name and not _SPREAD.fullmatch(name):
         return name
     raise InvalidValueError(
-        f"{name!r} cannot name a column. Expected a non-empty string that does not end in [number], which is how "
-        "columns with several values are spread in files. Rename the column, or give it the shape (n, k)."
+        f"{name!r} cannot name a column. Expected a non-empty string that does not end in [number],"
+        " which is how columns with several values are spread in files. Rename the column, or give"
+        " it the shape (n, k)."
     )
 
 
@@ -287,14 +342,20 @@ def _frozen_column(name: str, values: Any) -> np.ndarray:
     except ValueError as error:
         raise _bad_column(name, "rows of several lengths") from error
     column = as_texts(column)
-    if column.dtype.kind not in "biufU" or column.ndim not in (1, 2) or (column.ndim == 2 and not column.shape[1]):
+    if (
+        column.dtype.kind not in "biufU"
+        or column.ndim not in (1, 2)
+        or (column.ndim == 2 and not column.shape[1])
+    ):
         raise _bad_column(name, f"the shape {column.shape} and the type {column.dtype}")
     column.setflags(write=False)
     return column
 
 
 def as_texts(values: np.ndarray) -> np.ndarray:
-    """Arrays of Python strings (`dtype` object, as pandas has them) as arrays of texts; others as they are."""
+    """Arrays of Python strings (`dtype` object, as pandas has them) as arrays of texts; others as
+    they are.
+    """
     if values.dtype.kind in "OT" and all(isinstance(value, str) for value in values.flat):
         return values.astype(str)
     return values
@@ -318,8 +379,9 @@ def _row_selection(key: Any, length: int) -> np.ndarray:
     if fits:
         return rows
     raise InvalidValueError(
-        f"Rows were chosen by {key!r:.80} in a record of {length} trials. Expected a column's name, a slice, a mask of "
-        f"{length} bools, or row numbers below {length}. Use record.row(i) for a single row."
+        f"Rows were chosen by {key!r:.80} in a record of {length} trials. Expected a column's name,"
+        f" a slice, a mask of {length} bools, or row numbers below {length}. Use record.row(i) for"
+        " a single row."
     )
 
 
@@ -333,7 +395,9 @@ def _same_column(one: np.ndarray, other: np.ndarray) -> bool:
         return False
     if not one.size:
         return True
-    return _kind(one) == _kind(other) and bool(np.array_equal(one, other, equal_nan=_kind(one) == "numbers"))
+    return _kind(one) == _kind(other) and bool(
+        np.array_equal(one, other, equal_nan=_kind(one) == "numbers")
+    )
 
 
 def _joined(name: str, columns: list[np.ndarray]) -> np.ndarray:
@@ -342,8 +406,8 @@ def _joined(name: str, columns: list[np.ndarray]) -> np.ndarray:
         return np.concatenate(columns)
     given = sorted({f"{column.dtype} of shape {('n', *column.shape[1:])}" for column in columns})
     raise InvalidValueError(
-        f"Column {name!r} is {' and '.join(given)} in the records to concatenate. Expected the same kind and width in "
-        "all. Concatenate records of the same task."
+        f"Column {name!r} is {' and '.join(given)} in the records to concatenate. Expected the same"
+        " kind and width in all. Concatenate records of the same task."
     )
 
 
@@ -351,8 +415,9 @@ def _different_columns(first: tuple[str, ...], other: tuple[str, ...]) -> Invali
     missing = [name for name in first if name not in other]
     added = [name for name in other if name not in first]
     return InvalidValueError(
-        f"A record to concatenate lacks the columns {listed(missing)} and has {listed(added)} beyond those of the "
-        "first. Expected the same columns in all. Concatenate records of the same task, or keep common columns only."
+        f"A record to concatenate lacks the columns {listed(missing)} and has {listed(added)}"
+        " beyond those of the first. Expected the same columns in all. Concatenate records of the"
+        " same task, or keep common columns only."
     )
 
 
@@ -382,15 +447,25 @@ class _Cell(NamedTuple):
 
 
 def _csv_lines(text: str, source: str) -> Iterator[list[_Cell]]:
-    """The cells of every line. `csv.reader` would forget which cells were quoted, hence which are strings."""
+    """The cells of every line. `csv.reader` would forget which cells were quoted, hence which are
+    strings.
+    """
     line: list[_Cell] = []
     position, number, width = 0, 1, None
     while position < len(text) or line:
         match = _CELL.match(text, position)
         if match is None:
-            raise _bad_csv(source, number, "a cell with text beside its quotes, or a quote that is never closed")
+            raise _bad_csv(
+                source,
+                number,
+                "a cell with text beside its quotes, or a quote that is never closed",
+            )
         quoted = match["quoted"]
-        line.append(_Cell(match["plain"], False) if quoted is None else _Cell(quoted.replace('""', '"'), True))
+        line.append(
+            _Cell(match["plain"], False)
+            if quoted is None
+            else _Cell(quoted.replace('""', '"'), True)
+        )
         position = match.end()
         if match["end"] == ",":
             continue
@@ -403,8 +478,9 @@ def _csv_lines(text: str, source: str) -> Iterator[list[_Cell]]:
 
 def _bad_csv(source: str, row: int, found: str) -> InvalidValueError:
     return InvalidValueError(
-        f"{source}, row {row}: {found}. Expected a header line and rows of as many cells, separated by commas, strings "
-        "in double quotes. Write the file with TrialRecord.to_csv, or mend that row."
+        f"{source}, row {row}: {found}. Expected a header line and rows of as many cells, separated"
+        " by commas, strings in double quotes. Write the file with TrialRecord.to_csv, or mend"
+        " that row."
     )
 
 
@@ -448,7 +524,9 @@ def _stacked(name: str, parts: dict[int, np.ndarray]) -> np.ndarray:
         return parts[-1]
     if set(parts) != set(range(len(parts))):
         raise InvalidValueError(
-            f"The file has the columns {listed(name if k < 0 else f'{name}[{k}]' for k in sorted(parts))}. Expected "
-            f"{name}[0] to {name}[{len(parts) - 1}], or {name} alone. Rename or complete them in the file."
+            "The file has the columns"
+            f" {listed(name if k < 0 else f'{name}[{k}]' for k in sorted(parts))}. Expected"
+            f" {name}[0] to {name}[{len(parts) - 1}], or {name} alone. Rename or complete them in"
+            " the file."
         )
     return np.stack([parts[k] for k in range(len(parts))], axis=1)

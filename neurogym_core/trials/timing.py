@@ -22,7 +22,8 @@ class Timing:
 
     Attributes:
         declared: period -> distribution.
-        given: periods whose distribution the user gave; it comes before a duration that `new_trial` computes.
+        given: periods whose distribution the user gave; it comes before a duration that `new_trial`
+            computes.
         warned: periods that a warning has named, because they are no whole number of steps.
     """
 
@@ -30,7 +31,9 @@ class Timing:
     given: frozenset[str] = frozenset()
     warned: set[str] = field(default_factory=set)
 
-    def lay_out(self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]) -> None:
+    def lay_out(
+        self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]
+    ) -> None:
         """Set the steps of a period: imposed, drawn or computed, in this order.
 
         Raises:
@@ -47,7 +50,8 @@ class Timing:
             ms = np.asarray(ms, dtype=np.float64)
         except (TypeError, ValueError):
             raise TrialLayoutError(
-                f"Period {period!r} of {layout.name} was given the duration {ms!r}; durations are numbers of ms."
+                f"Period {period!r} of {layout.name} was given the duration {ms!r}; durations are"
+                " numbers of ms."
             ) from None
         _check_ms(layout, period, ms)
         if np.isposinf(ms).all():
@@ -57,7 +61,9 @@ class Timing:
         rounded = np.where((rounded == 0) & (ms > 0), 1, rounded)
         timeline.steps[period] = np.broadcast_to(rounded, (layout.n,))
 
-    def _ms(self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]) -> Any:
+    def _ms(
+        self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]
+    ) -> Any:
         if period in layout.durations:
             return layout.durations[period]
         if period in self.given or period not in computed:
@@ -69,11 +75,16 @@ class Timing:
     def _drawn(self, layout: Layout, period: str, rng: np.random.Generator) -> float | Array:
         if period not in self.declared:
             raise TrialLayoutError(
-                f"Period {period!r} of {layout.name} has no duration: add it to timing = {{…}}, or compute it in "
-                f"trial.periods(…, {period}=ms). timing knows: {', '.join(self.declared) or 'nothing'}."
+                f"Period {period!r} of {layout.name} has no duration: add it to timing = {{…}}, or"
+                f" compute it in trial.periods(…, {period}=ms). timing knows:"
+                f" {', '.join(self.declared) or 'nothing'}."
             )
         distribution = self.declared[period]
-        return float(distribution.value) if isinstance(distribution, Constant) else distribution.sample(rng, layout.n)
+        return (
+            float(distribution.value)
+            if isinstance(distribution, Constant)
+            else distribution.sample(rng, layout.n)
+        )
 
     def _warn_inexact(self, layout: Layout, period: str, ms: float, steps: int) -> None:
         played = steps * layout.dt
@@ -81,8 +92,9 @@ class Timing:
             return
         self.warned.add(period)
         warnings.warn(
-            f"Period {period!r} of {layout.name} lasts {ms:g} ms, which dt={layout.dt:g} ms makes {played:g} ms. "
-            f"Use a smaller dt, or timing={{{period!r}: {played:g}}} to say that this is meant.",
+            f"Period {period!r} of {layout.name} lasts {ms:g} ms, which dt={layout.dt:g} ms makes"
+            f" {played:g} ms. Use a smaller dt, or timing={{{period!r}: {played:g}}} to say that"
+            " this is meant.",
             stacklevel=2,
         )
 
@@ -90,17 +102,18 @@ class Timing:
 def _check_ms(layout: Layout, period: str, ms: Array) -> None:
     if ms.ndim > 1 or (ms.ndim == 1 and ms.shape != (layout.n,)):
         raise TrialLayoutError(
-            f"Period {period!r} of {layout.name} was given durations of shape {ms.shape}; give one number, or shape "
-            f"({layout.n},)."
+            f"Period {period!r} of {layout.name} was given durations of shape {ms.shape}; give one"
+            f" number, or shape ({layout.n},)."
         )
     if np.isnan(ms).any() or (ms < 0).any():
         raise TrialLayoutError(
-            f"Period {period!r} of {layout.name} was given the duration {_first_bad(ms)} ms; durations are 0 or more."
+            f"Period {period!r} of {layout.name} was given the duration {_first_bad(ms)} ms;"
+            " durations are 0 or more."
         )
     if np.isposinf(ms).any() and not np.isposinf(ms).all():
         raise TrialLayoutError(
-            f"Period {period!r} of {layout.name} is without a timer in some trials only; give inf for all of them, or a "
-            "number for all."
+            f"Period {period!r} of {layout.name} is without a timer in some trials only; give inf"
+            " for all of them, or a number for all."
         )
 
 

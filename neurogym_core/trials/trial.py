@@ -1,8 +1,7 @@
 """`Trial`: the object whose verbs an author calls in `new_trial`.
 
-It writes down what was said, in order, for all `n` trials at once, in a `Layout`; `neurogym_core.trials.compiling` turns
-that into a table.
-"""
+It writes down what was said, in order, for all `n` trials at once, in a `Layout`;
+`neurogym_core.trials.compiling` turns that into a table."""
 
 from __future__ import annotations
 
@@ -30,8 +29,8 @@ class Trial:
         conditions: all conditions, name -> (n, …); reading one here does not count as using it.
     """
 
-    # Slots, so that every public name is one of the class: `Task.vary` refuses these as conditions. Names that begin with
-    # "_" are refused there, too.
+    # Slots, so that every public name is one of the class: `Task.vary` refuses these as conditions.
+    # Names that begin with "_" are refused there, too.
     __slots__ = ("_answer", "_rng", "_scalar", "_timing", "conditions", "layout")
 
     def __init__(
@@ -47,7 +46,9 @@ class Trial:
         scalar: bool = False,
     ) -> None:
         self.layout = Layout(interface, n, dict(conditions), durations=dict(durations or {}))
-        self.conditions: Mapping[str, Array] = {name: _read_only(values) for name, values in conditions.items()}
+        self.conditions: Mapping[str, Array] = {
+            name: _read_only(values) for name, values in conditions.items()
+        }
         self._rng, self._timing, self._answer, self._scalar = rng, timing, answer, scalar
 
     # ------------------------------------------------------------------ what is known
@@ -79,9 +80,14 @@ class Trial:
 
     @property
     def right_answer(self) -> Any:
-        """Which answer is right, (n,), as the task declares it with ``vary(answer=…)``; reads the conditions it needs."""
+        """Which answer is right, (n,), as the task declares it with ``vary(answer=…)``; reads the
+        conditions it needs.
+        """
         if self._answer is None:
-            raise NotSupportedError(f"{self.layout.name} declares no answer; add answer=… to self.vary() in its define().")
+            raise NotSupportedError(
+                f"{self.layout.name} declares no answer; add answer=… to self.vary() in its"
+                " define()."
+            )
         answer = arguments.reading(self.conditions, self.layout.read, self._answer)
         return _scalar(answer[0]) if self._scalar else answer
 
@@ -100,19 +106,26 @@ class Trial:
 
         Args:
             names: the periods; each takes its duration from `timing`, or from `computed`.
-            then: what follows a period when its time runs out, if not the next one: the name of a period, or "end".
-            computed: durations in ms: number, (n,), or a function without arguments that may ask for the `duration` of the
-                periods before it. They come before `timing`, an imposed duration before both.
+            then: what follows a period when its time runs out, if not the next one: the name of a
+                period, or "end".
+            computed: durations in ms: number, (n,), or a function without arguments that may ask
+                for the `duration` of the periods before it. They come before `timing`, an imposed
+                duration before both.
         """
         layout = self.layout
         for name in computed:
             if name not in names:
                 raise unknown("period", name, names, of=layout.name)
         if layout.timeline.names:
-            raise TrialLayoutError(f"{layout.name}.new_trial called periods() twice; name all periods in one call.")
+            raise TrialLayoutError(
+                f"{layout.name}.new_trial called periods() twice; name all periods in one call."
+            )
         if len(set(names)) != len(names) or not names:
             given = ", ".join(map(repr, names))
-            raise TrialLayoutError(f"{layout.name}.new_trial called periods({given}); give at least one name, each once.")
+            raise TrialLayoutError(
+                f"{layout.name}.new_trial called periods({given}); give at least one name, each"
+                " once."
+            )
         layout.timeline.names = names
         for name in names:
             self._timing.lay_out(layout, name, self._rng, computed)
@@ -146,9 +159,11 @@ class Trial:
             channel: name of a channel.
             value: number, (n,) for channels of one unit, (k,), or (n, k).
             during: a period or several.
-            start, stop: ms from the onset of the (first) period, number or (n,); only time in these periods counts.
+            start, stop: ms from the onset of the (first) period, number or (n,); only time in these
+                periods counts.
             where: bool (n,): only in these trials.
-            noise: sigma, number or (n,); the SD of every step is sigma / sqrt(dt in ms), independent over steps and units.
+            noise: sigma, number or (n,); the SD of every step is sigma / sqrt(dt in ms),
+                independent over steps and units.
         """
         layout = self.layout
         part = layout.interface.channels[channel]
@@ -157,11 +172,21 @@ class Trial:
         value = arguments.per_unit(layout, f"channel {channel!r}", value, part.stop - part.start)
         layout.shows.append(Show(channel, value, span, noise))
 
-    def frames(self, name: str, values: Any, during: str | Iterable[str], *, start: Any = None, where: Any = None) -> None:
-        """Values that change from step to step, from the span's onset on; they wait between periods that are apart.
+    def frames(
+        self,
+        name: str,
+        values: Any,
+        during: str | Iterable[str],
+        *,
+        start: Any = None,
+        where: Any = None,
+    ) -> None:
+        """Values that change from step to step, from the span's onset on; they wait between periods
+        that are apart.
 
         Args:
-            name: a channel (the values are added), or a continuous action (they are its target, in task units).
+            name: a channel (the values are added), or a continuous action (they are its target, in
+                task units).
             values: (T,), (T, k) or (n, T, k).
             start: ms from the onset of the (first) period, 0 or more, number or (n,).
         """
@@ -170,15 +195,25 @@ class Trial:
         span = arguments.span(layout, during, start, None, where)
         if span.start is not None and (span.start < 0).any():
             raise TrialLayoutError(
-                f"frames({name!r}) of {layout.name} was given start={span.start.min():g} ms; give 0 or more: nothing is "
-                "shown before its periods."
+                f"frames({name!r}) of {layout.name} was given start={span.start.min():g} ms; give 0"
+                " or more: nothing is shown before its periods."
             )
         layout.frames.append(Frames(name, values, span))
 
-    def weigh(self, weight: Any, during: str | Iterable[str], *, start: Any = None, stop: Any = None, where: Any = None) -> None:
+    def weigh(
+        self,
+        weight: Any,
+        during: str | Iterable[str],
+        *,
+        start: Any = None,
+        stop: Any = None,
+        where: Any = None,
+    ) -> None:
         """Set the weight of steps in a supervised loss; 0 masks them. Later calls win."""
         weight = arguments.per_trial(self.layout, "weight", weight) if np.ndim(weight) else weight
-        self.layout.weights.append(Weigh(weight, arguments.span(self.layout, during, start, stop, where)))
+        self.layout.weights.append(
+            Weigh(weight, arguments.span(self.layout, during, start, stop, where))
+        )
 
     # ------------------------------------------------------------------ what is asked
 
@@ -197,14 +232,17 @@ class Trial:
         Steps outside every response window are hold by default; this changes the terms.
 
         Args:
-            cost: reward per 100 ms of acting, number or (n,); None: the task's "abort"; where it is 0, without `then`, acting
-                is free, and counts as no abort (a hook pays for it, say).
-            then: "stay", "end", "restart" (the period begins again), or a period; None: as the task's `abort_ends_trial`.
+            cost: reward per 100 ms of acting, number or (n,); None: the task's "abort"; where it is
+                0, without `then`, acting is free, and counts as no abort (a hook pays for it, say).
+            then: "stay", "end", "restart" (the period begins again), or a period; None: as the
+                task's `abort_ends_trial`.
         """
         if then is not None:
             arguments.check_goto(self.layout, then, ("stay", "end", "restart"))
         cost = arguments.per_trial(self.layout, "cost", cost) if np.ndim(cost) else cost
-        self.layout.holds.append(Hold(arguments.span(self.layout, during, start, stop, where), cost, then))
+        self.layout.holds.append(
+            Hold(arguments.span(self.layout, during, start, stop, where), cost, then)
+        )
 
     def answer(
         self,
@@ -224,20 +262,27 @@ class Trial:
         miss: Any = None,
         pays: Pays | None = None,
     ) -> None:
-        """Ask for an answer: open a response window in which an action of `group` is right or wrong.
+        """Ask for an answer: open a response window in which an action of `group` is right or
+            wrong.
 
         Args:
             group: name of an action or group of actions.
-            which: index within the group, (n,) int; or an angle in radians, (n,) float, with `tolerance`; or a mask (n, k) of
-                right choices; or -1: resting until the window closes is right. For continuous actions the wanted value(s).
-            tolerance: radians around an angle; for continuous actions the largest distance that is still correct.
-            slot: name for the record; default the group's. Answers to one slot may not be asked on the same step.
-            then: what an answer does: "end" the trial, "wait" (the clock runs on, further answers are ignored), or a period
-                to go to; or a dict of these by outcome ("correct", "error"; "end" where it says nothing); or one of these per
-                choice, (k,) or (n, k), where the choice itself leads somewhere, right or wrong.
+            which: index within the group, (n,) int; or an angle in radians, (n,) float, with
+                `tolerance`; or a mask (n, k) of right choices; or -1: resting until the window
+                closes is right. For continuous actions the wanted value(s).
+            tolerance: radians around an angle; for continuous actions the largest distance that is
+                still correct.
+            slot: name for the record; default the group's. Answers to one slot may not be asked on
+                the same step.
+            then: what an answer does: "end" the trial, "wait" (the clock runs on, further answers
+                are ignored), or a period to go to; or a dict of these by outcome ("correct",
+                "error"; "end" where it says nothing); or one of these per choice, (k,) or (n, k),
+                where the choice itself leads somewhere, right or wrong.
             needs: name of an earlier slot; without that one correct, this one cannot be.
-            correct, error, miss: rewards, number or (n,); default the task's. Resting rightly pays `correct`.
-            pays: continuous actions: (distance, tolerance) -> reward of an answer within the tolerance.
+            correct, error, miss: rewards, number or (n,); default the task's. Resting rightly pays
+                `correct`.
+            pays: continuous actions: (distance, tolerance) -> reward of an answer within the
+                tolerance.
         """
         right, aim = arguments.right(self.layout, group, which, tolerance)
         self._ask(
@@ -264,15 +309,18 @@ class Trial:
         error: Any = None,
         miss: Any = None,
     ) -> None:
-        """Ask for an action at a moment: `ms` after the window's onset, give or take `tolerance` ms.
+        """Ask for an action at a moment: `ms` after the window's onset, give or take `tolerance`
+            ms.
 
-        An action chosen on step k of the window (from 0) happens (k + 1) dt after its onset. Of continuous actions, exceeding
-        the trigger is acting; what else the action says does not matter.
+        An action chosen on step k of the window (from 0) happens (k + 1) dt after its onset. Of
+        continuous actions, exceeding the trigger is acting; what else the action says does not
+        matter.
 
         Args:
             ms, tolerance: number or (n,).
             index: which action of the group, number or (n,).
-            pays: (error in ms, tolerance in ms), arrays -> reward of a correct answer; default the flat `correct`.
+            pays: (error in ms, tolerance in ms), arrays -> reward of a correct answer; default the
+                flat `correct`.
         """
         layout = self.layout
         right, aim = arguments.timed(layout, action, index)
@@ -301,9 +349,12 @@ class Trial:
 
         Args:
             amount: what each choice pays: number, (k,) or (n, k).
-            worth: what each choice is worth on average, for `performance` and the best-paid action; default `amount`.
-            then: as in `answer`; (k,) or (n, k) names of periods let each choice lead to a period of its own.
-            slot: a slot that an `answer` already opened makes the choices join it (a sure bet beside the answers).
+            worth: what each choice is worth on average, for `performance` and the best-paid action;
+                default `amount`.
+            then: as in `answer`; (k,) or (n, k) names of periods let each choice lead to a period
+                of its own.
+            slot: a slot that an `answer` already opened makes the choices join it (a sure bet
+                beside the answers).
         """
         layout = self.layout
         part = layout.interface.actions[group]
@@ -315,20 +366,27 @@ class Trial:
             right=None, aim=np.argmax(worths, axis=1), amounts=amounts, worth=worths, needs=needs,
         )  # fmt: skip
 
-    def _ask(self, slot: str | None, group: str, span: Any, then: Destination, **terms: Any) -> None:
-        self.layout.slots.append(arguments.slot(self.layout, slot or group, group, span, then, terms))
+    def _ask(
+        self, slot: str | None, group: str, span: Any, then: Destination, **terms: Any
+    ) -> None:
+        self.layout.slots.append(
+            arguments.slot(self.layout, slot or group, group, span, then, terms)
+        )
 
     # ------------------------------------------------------------------ what is recorded
 
     def best(self, amount: Any) -> None:
-        """The most that each trial can pay, number or (n,); needed for `performance` where rewards come from a hook."""
+        """The most that each trial can pay, number or (n,); needed for `performance` where rewards
+        come from a hook.
+        """
         self.layout.best_pay = np.broadcast_to(np.asarray(amount, np.float64), (self.n,))
 
     def note(self, *only_recorded: str, **covariates: Any) -> None:
         """Put covariates into the record, one value, or (n,) or (n, k): bools, numbers or texts.
 
         Args:
-            only_recorded: names of conditions that are in the record and nowhere else: what a block or a stage was, say.
+            only_recorded: names of conditions that are in the record and nowhere else: what a block
+                or a stage was, say.
         """
         layout = self.layout
         for name in only_recorded:
@@ -336,25 +394,30 @@ class Trial:
         for name, values in covariates.items():
             if name in self.conditions:
                 raise TrialLayoutError(
-                    f"note({name}=…) of {layout.name} has the name of a condition, which is recorded anyway; rename it."
+                    f"note({name}=…) of {layout.name} has the name of a condition, which is"
+                    " recorded anyway; rename it."
                 )
             if name in RECORD_NAMES:
                 raise TrialLayoutError(
-                    f"note({name}=…) of {layout.name} has the name of a column that every record has; rename it."
+                    f"note({name}=…) of {layout.name} has the name of a column that every record"
+                    " has; rename it."
                 )
             values = as_texts(np.asarray(values))
             rows = values.ndim == 0 or len(values) == self.n
             if values.ndim > 2 or not rows or not values.size or values.dtype.kind not in "biufU":
                 raise TrialLayoutError(
-                    f"note({name}=…) of {layout.name} was given {values.dtype} of shape {values.shape}; give bools, numbers or "
-                    f"texts: one, or shape ({self.n},) or ({self.n}, k)."
+                    f"note({name}=…) of {layout.name} was given {values.dtype} of shape"
+                    f" {values.shape}; give bools, numbers or texts: one, or shape ({self.n},) or"
+                    f" ({self.n}, k)."
                 )
             shape = (self.n, *values.shape[1:]) if values.ndim else (self.n,)
             layout.notes[name] = np.broadcast_to(values, shape)
 
 
 def _read_only(values: Array) -> Array:
-    """A view that cannot be written to: writing would change what was drawn, and is in the record."""
+    """A view that cannot be written to: writing would change what was drawn, and is in the
+    record.
+    """
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view

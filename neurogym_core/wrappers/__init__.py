@@ -1,8 +1,7 @@
 """Wrappers of the core, one file each, imported on first use.
 
-Task wrappers (task in, task out) change which trials come or what is in them; env wrappers change what a step gives,
-and have a twin for vector envs in their attribute `vector`.
-"""
+Task wrappers (task in, task out) change which trials come or what is in them; env wrappers change
+what a step gives, and have a twin for vector envs in their attribute `vector`."""
 
 from __future__ import annotations
 

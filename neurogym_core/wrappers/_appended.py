@@ -1,4 +1,6 @@
-"""What `PassAction` and `PassReward` share: a few numbers about the last step, appended to the observation."""
+"""What `PassAction` and `PassReward` share: a few numbers about the last step, appended to the
+observation.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,12 @@ def extended_space(space: gymnasium.Space, low: np.ndarray, high: np.ndarray, ow
     """
     if not isinstance(space, Box) or len(space.shape) != 1:
         raise NotSupportedError(
-            f"{owner} cannot be applied: it appends to vectors, and the observations are {space}. Flatten them first."
+            f"{owner} cannot be applied: it appends to vectors, and the observations are {space}."
+            " Flatten them first."
         )
     bounds = [
-        np.concatenate([mine, added]).astype(np.float32) for mine, added in ((space.low, low), (space.high, high))
+        np.concatenate([mine, added]).astype(np.float32)
+        for mine, added in ((space.low, low), (space.high, high))
     ]
     return Box(*bounds, dtype=np.float32)
 
@@ -37,7 +41,9 @@ class Appending(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
     """The same for vector envs."""
 
     def _extend(self, low: np.ndarray, high: np.ndarray) -> None:
-        self.observation_space = extended_space(self.env.observation_space, low, high, type(self).__name__)
+        self.observation_space = extended_space(
+            self.env.observation_space, low, high, type(self).__name__
+        )
         self._none = np.zeros(len(low), np.float32)
 
     def reset(
@@ -56,7 +62,9 @@ class Appending(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
 
 
 class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
-    """Appends `extra`, (N, k) float32, to every observation; zeros where a session begins, in every autoreset mode."""
+    """Appends `extra`, (N, k) float32, to every observation; zeros where a session begins, in every
+    autoreset mode.
+    """
 
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
@@ -69,16 +77,24 @@ class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._last = np.zeros((self.num_envs, len(low)), np.float32)
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         fresh = np.ones(self.num_envs, bool)
-        if isinstance(options, Mapping) and "reset_mask" in options:  # Gymnasium's: only some of the envs
-            fresh = np.array(options["reset_mask"], bool)  # before the env takes it out of the options
+        if (
+            isinstance(options, Mapping) and "reset_mask" in options
+        ):  # Gymnasium's: only some of the envs
+            fresh = np.array(
+                options["reset_mask"], bool
+            )  # before the env takes it out of the options
         obs, info = self.env.reset(seed=seed, options=options)
         self._last = np.where(fresh[:, None], np.float32(0), self._last)
         self._over = np.zeros(self.num_envs, bool)
         return _joined(obs, self._last), info
 
-    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(
+        self, actions: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         obs, reward, terminated, truncated, info = self.env.step(actions)
         over = terminated | truncated
         mode = self.env.metadata.get("autoreset_mode")

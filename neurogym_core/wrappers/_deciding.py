@@ -21,7 +21,9 @@ class Deciding(TaskWrapper):
     """Base of wrappers that decide conditions, or what is right; they write `draw_given`."""
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        return {name: values[0] for name, values in self.draw_given(session, rng, 1, {}, None).items()}
+        return {
+            name: values[0] for name, values in self.draw_given(session, rng, 1, {}, None).items()
+        }
 
     def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn:
         return self.draw_given(session, rng, trials, {}, None)
@@ -37,7 +39,9 @@ class Deciding(TaskWrapper):
         raise NotImplementedError
 
     _label: str | None = None
-    """The condition that tells which entry of a walk a trial is in; it is recorded, and decided by nobody else."""
+    """The condition that tells which entry of a walk a trial is in; it is recorded, and decided by
+    nobody else.
+    """
 
     def add_label(self, name: str, values: Any) -> None:
         """Declare the condition that tells which entry holds."""
@@ -51,12 +55,17 @@ class Deciding(TaskWrapper):
             getattr(trial, self._label)  # recorded, and nowhere else
 
     def impose_on(
-        self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+        self,
+        drawn: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any],
     ) -> dict[str, np.ndarray]:
         if self._label in imposed:
             raise InvalidValueError(
-                f"The condition {self._label!r} was imposed, which only tells what {type(self).__name__} drew. Impose the "
-                f"conditions of {self.task.name} that are wanted instead."
+                f"The condition {self._label!r} was imposed, which only tells what"
+                f" {type(self).__name__} drew. Impose the conditions of {self.task.name} that are"
+                " wanted instead."
             )
         return super().impose_on(drawn, rng, n, imposed)
 
@@ -70,18 +79,22 @@ class Deciding(TaskWrapper):
 
     def refusal(self, why: str) -> NotSupportedError:
         """The error for a task that this cannot be applied to."""
-        return NotSupportedError(f"{type(self).__name__} cannot be applied to {self.task.name}: {why}.")
+        return NotSupportedError(
+            f"{type(self).__name__} cannot be applied to {self.task.name}: {why}."
+        )
 
     def check_answers(self, least: int = 2) -> None:
         """Refuse tasks whose right answers cannot be decided from outside.
 
         Raises:
-            NotSupportedError: the task declares no answer, a continuum of them, fewer than `least`, or an imposed one.
+            NotSupportedError: the task declares no answer, a continuum of them, fewer than `least`,
+                or an imposed one.
         """
         task = self.task
         if not has_answer(task):
             raise self.refusal(
-                "it does not declare what decides the right answer; add answer=… to self.vary() in its define()"
+                "it does not declare what decides the right answer; add answer=… to self.vary() in"
+                " its define()"
             )
         if answer_condition(task) in task.imposed:
             raise self.refusal(f"its answer {answer_condition(task)!r} is imposed with conditions=")

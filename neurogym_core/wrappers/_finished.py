@@ -1,4 +1,6 @@
-"""What `RecordTrials` and `Monitor` share: the trials that ended on a step of an env, as a record."""
+"""What `RecordTrials` and `Monitor` share: the trials that ended on a step of an env, as a
+record.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from neurogym_core.trials.record import TrialRecord
 
 
 def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
-    """The trial that ended on the last step of a single env, as a record of one row; None: none did."""
+    """The trial that ended on the last step of a single env, as a record of one row; None: none
+    did.
+    """
     if "trial" not in info:
         return None
     if hasattr(info["trial"], "finished"):
@@ -20,7 +24,9 @@ def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
 
 
 def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
-    """The trials that ended on the last step of a vector env, native or of Gymnasium; None: none did."""
+    """The trials that ended on the last step of a vector env, native or of Gymnasium; None: none
+    did.
+    """
     trial = info.get("trial")
     if hasattr(trial, "finished"):
         return trial.finished.record()
@@ -29,14 +35,22 @@ def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
         return None
     names = dict.fromkeys(name for row in rows for name in row)
     missing = np.nan  # only reaction times may be absent
-    return TrialRecord({name: np.stack([np.asarray(row.get(name, missing)) for row in rows]) for name in names})
+    return TrialRecord(
+        {name: np.stack([np.asarray(row.get(name, missing)) for row in rows]) for name in names}
+    )
 
 
 def _rows(info: Any) -> Iterator[dict[str, Any]]:
-    """What a vector env of Gymnasium's collected: for each column an array, and a mask under its name after "_"."""
+    """What a vector env of Gymnasium's collected: for each column an array, and a mask under its
+    name after "_".
+    """
     if not isinstance(info, Mapping) or "trial" not in info:
         return
     trial = info["trial"]
     for env in np.flatnonzero(info["_trial"]).tolist():
-        row = {name: values[env] for name, values in trial.items() if f"_{name}" in trial and trial[f"_{name}"][env]}
+        row = {
+            name: values[env]
+            for name, values in trial.items()
+            if f"_{name}" in trial and trial[f"_{name}"][env]
+        }
         yield {**row, "env": env}

@@ -1,7 +1,7 @@
 """Several tasks as one: how their channels, actions, periods and trials are joined.
 
-What agrees in name and kind is shared; what only agrees in name gets the task's name behind it (``stimulus.GoNogo``).
-"""
+What agrees in name and kind is shared; what only agrees in name gets the task's name behind it
+(``stimulus.GoNogo``)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ Names = dict[str, str]
 
 
 def begin_inside(session: Session, name: str, task: Task, rng: np.random.Generator) -> None:
-    """Sessions of another task within `session`, under a name of their own; what outlives them is kept with its subject."""
+    """Sessions of another task within `session`, under a name of their own; what outlives them is
+    kept with its subject.
+    """
     part = fresh_session(task, rng, len(session), getattr(session.subject, name, None))
     setattr(session, name, part)
     setattr(session.subject, name, part.subject)
 
 
 def as_task(entry: Any) -> Task:
-    """A task of a list of tasks: anything `make_task` takes, or a mapping ``{"task": …, parameters, "wrap": …}``."""
+    """A task of a list of tasks: anything `make_task` takes, or a mapping ``{"task": …, parameters,
+    "wrap": …}``.
+    """
     from neurogym_core.play.make import make_task
 
     if isinstance(entry, Mapping):
@@ -54,11 +58,15 @@ def labels_of(tasks: Sequence[Task]) -> tuple[str, ...]:
 def united(
     parts: Sequence[Mapping[str, Any]], labels: Sequence[str], same: Callable[[Any, Any], bool]
 ) -> tuple[dict[str, Any], list[Names]]:
-    """All parts under one roof: what there is by its joined name, and the names that each part's have become."""
+    """All parts under one roof: what there is by its joined name, and the names that each part's
+    have become.
+    """
     whole: dict[str, Any] = {}
     renamed: list[Names] = []
     for label, part in zip(labels, parts, strict=True):
-        names = {name: _free_or_shared(whole, name, value, label, same) for name, value in part.items()}
+        names = {
+            name: _free_or_shared(whole, name, value, label, same) for name, value in part.items()
+        }
         whole.update({joined: part[name] for name, joined in names.items() if joined not in whole})
         renamed.append(names)
     return whole, renamed
@@ -87,7 +95,9 @@ def merged_order(
         at, names = 0, {}
         for name in order:
             joined = (
-                name if name not in whole or (whole.index(name) >= at and fits(k, name, name)) else f"{name}.{label}"
+                name
+                if name not in whole or (whole.index(name) >= at and fits(k, name, name))
+                else f"{name}.{label}"
             )
             if joined not in whole:
                 whole.insert(at, joined)
@@ -111,7 +121,9 @@ class Renamed:
 
 @dataclass(frozen=True)
 class Traits:
-    """What is known of a task from a few of its trials: slot -> what must agree to be shared, periods, covariates."""
+    """What is known of a task from a few of its trials: slot -> what must agree to be shared,
+    periods, covariates.
+    """
 
     slots: dict[str, tuple]
     then: dict[str, str]
@@ -130,7 +142,10 @@ class Traits:
             for name, values in layout.notes.items():
                 notes.setdefault(name, np.asarray(values)[:0])
         first = layouts[0]
-        known = {name: (actions[one.group], one.needs, one.pays, one.due is not None) for name, one in slots.items()}
+        known = {
+            name: (actions[one.group], one.needs, one.pays, one.due is not None)
+            for name, one in slots.items()
+        }
         untimed = frozenset(first.timeline.untimed)
         return cls(known, dict(first.timeline.then), untimed, notes, tuple(slots.values()))
 
@@ -138,7 +153,18 @@ class Traits:
 # ---------------------------------------------------------------------- what was laid out for some rows, over all rows
 
 
-ARRAYS = ("right", "aim", "correct", "error", "miss", "amounts", "worth", "due", "tolerance", "leads")
+ARRAYS = (
+    "right",
+    "aim",
+    "correct",
+    "error",
+    "miss",
+    "amounts",
+    "worth",
+    "due",
+    "tolerance",
+    "leads",
+)
 """What a slot has one row of per trial."""
 
 
@@ -176,13 +202,18 @@ class Spread:
     def span(self, span: Span) -> Span:
         """The same stretch, in these trials only."""
         where = self.mask if span.where is None else self.array(span.where, False)
-        moments = (None if moment is None else self.array(moment) for moment in (span.start, span.stop))
+        moments = (
+            None if moment is None else self.array(moment) for moment in (span.start, span.stop)
+        )
         start, stop = moments
         return Span(tuple(self.names.periods[name] for name in span.periods), start, stop, where)
 
     def show(self, show: Show) -> Show:
         return Show(
-            self.names.channels[show.channel], self.per_unit(show.value), self.span(show.span), self.array(show.noise)
+            self.names.channels[show.channel],
+            self.per_unit(show.value),
+            self.span(show.span),
+            self.array(show.noise),
         )
 
     def frames(self, frames: Frames) -> Frames:
@@ -194,15 +225,23 @@ class Spread:
         return Weigh(self.array(weigh.weight), self.span(weigh.span))
 
     def holds(self, hold: Hold, interface: Interface) -> list[Hold]:
-        """The hold in terms that do not depend on its task: one for the trials that act freely, one for the others."""
-        span, then = self.span(hold.span), self.place(hold.then or ("end" if interface.abort_ends_trial else "stay"))
+        """The hold in terms that do not depend on its task: one for the trials that act freely, one
+        for the others.
+        """
+        span, then = (
+            self.span(hold.span),
+            self.place(hold.then or ("end" if interface.abort_ends_trial else "stay")),
+        )
         cost = self.array(interface.rewards["abort"] if hold.cost is None else hold.cost)
         if hold.cost is None or hold.then is not None or np.all(cost):
             return [Hold(span, cost, then)]
         if not np.any(cost):
             return [Hold(span, cost)]
         everywhere = np.ones(self.n, bool) if span.where is None else span.where
-        return [Hold(replace(span, where=everywhere & (cost == 0)), 0), Hold(replace(span, where=everywhere & (cost != 0)), cost, then)]
+        return [
+            Hold(replace(span, where=everywhere & (cost == 0)), 0),
+            Hold(replace(span, where=everywhere & (cost != 0)), cost, then),
+        ]
 
     def place(self, target: str) -> str:
         """Where something leads: a period by its new name, or a word."""
@@ -229,16 +268,24 @@ class Spread:
 
 
 def add_absent(layout: Layout, traits: Traits, names: Renamed, periods: Sequence[str]) -> None:
-    """Add what a task without a trial here asks and notes, so that all batches have the same slots and columns."""
+    """Add what a task without a trial here asks and notes, so that all batches have the same slots
+    and columns.
+    """
     nobody = np.zeros(layout.n, bool)
     spread = Spread(np.zeros(0, np.int64), layout.n, names)
     for example in traits.examples:
-        arrays = {name: getattr(example, name) for name in ARRAYS if np.ndim(getattr(example, name))}
-        empty = replace(example, **{name: np.asarray(values)[:0] for name, values in arrays.items()})
+        arrays = {
+            name: getattr(example, name) for name in ARRAYS if np.ndim(getattr(example, name))
+        }
+        empty = replace(
+            example, **{name: np.asarray(values)[:0] for name, values in arrays.items()}
+        )
         slot = spread.slot(replace(empty, span=Span(example.span.periods[:1])), periods)
         layout.slots.append(replace(slot, span=replace(slot.span, where=nobody)))
     for name, sample in traits.notes.items():
-        layout.notes.setdefault(names.notes[name], np.full((layout.n, *sample.shape[1:]), filler(sample), sample.dtype))
+        layout.notes.setdefault(
+            names.notes[name], np.full((layout.n, *sample.shape[1:]), filler(sample), sample.dtype)
+        )
 
 
 def add_layout(layout: Layout, part: Layout, spread: Spread, periods: Sequence[str]) -> None:
@@ -264,7 +311,9 @@ def over(before: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray
 
 
 def filler(values: np.ndarray) -> Any:
-    """What stands in a column where a trial's task has no such thing: -1, 0.0, False or an empty text."""
+    """What stands in a column where a trial's task has no such thing: -1, 0.0, False or an empty
+    text.
+    """
     return {"i": -1, "u": 0, "f": 0.0, "b": False, "U": ""}[values.dtype.kind]
 
 

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NeurogymError
-from neurogym_core.tasks.drawing import draw_sessionless, for_each_trial, fresh_session, impose_on, imposed_durations, stateful
+from neurogym_core.tasks.drawing import (
+    draw_sessionless,
+    for_each_trial,
+    fresh_session,
+    impose_on,
+    imposed_durations,
+    stateful,
+)
 from neurogym_core.tasks.given import draw_given
 from neurogym_core.tasks.laying_out import hooked, layout_of
 from neurogym_core.tasks.session import Session
@@ -39,7 +46,9 @@ from neurogym_core.wrappers._walk import Walk
 
 
 class Mixing(Deciding):
-    """Base of mixtures; they call `_mix` with the tasks and the settings of the walk through them."""
+    """Base of mixtures; they call `_mix` with the tasks and the settings of the walk through
+    them.
+    """
 
     said_by = "task"
     """The condition that says which task a trial is of."""
@@ -51,16 +60,34 @@ class Mixing(Deciding):
             try:
                 tasks.append(as_task(entry))
             except NeurogymError as error:
-                raise type(error)(f"{type(self).__name__} was given the task {entry!r}: {error}") from error
+                raise type(error)(
+                    f"{type(self).__name__} was given the task {entry!r}: {error}"
+                ) from error
         return tasks
 
     def _mix(
-        self, tasks: Sequence[Task], settings: Mapping[str, Any], *, rule: bool, labels: Sequence[str] = ()
+        self,
+        tasks: Sequence[Task],
+        settings: Mapping[str, Any],
+        *,
+        rule: bool,
+        labels: Sequence[str] = (),
     ) -> None:
         self.tasks = tuple(tasks)
         self.labels = tuple(labels) or labels_of(tasks)
         self._check_tasks()
-        names = ("order", "length", "lengths", "chance", "weights", "again", "once", "window", "criterion", "fallback")
+        names = (
+            "order",
+            "length",
+            "lengths",
+            "chance",
+            "weights",
+            "again",
+            "once",
+            "window",
+            "criterion",
+            "fallback",
+        )
         self.walk = Walk.checked(
             type(self).__name__, len(tasks), lasting=self._lasting, key=f"mixture_{self.depth}",
             **{name: settings[name] for name in names if name in settings},
@@ -78,27 +105,39 @@ class Mixing(Deciding):
         for task in self.tasks:
             if task.dt != first.dt:
                 raise self.refusal(
-                    f"its steps last {first.dt:g} ms, and those of {task.name} {task.dt:g} ms; give both the same dt"
+                    f"its steps last {first.dt:g} ms, and those of {task.name} {task.dt:g} ms; give"
+                    " both the same dt"
                 )
             if hooked(task):
                 raise self.refusal(
-                    f"{task.name} is computed on every step (step_action, …), and cannot be mixed with others"
+                    f"{task.name} is computed on every step (step_action, …), and cannot be mixed"
+                    " with others"
                 )
             if task.actions.continuous != first.actions.continuous:
-                raise self.refusal(f"the actions of {task.name} and {first.name} are not both continuous, or both not")
+                raise self.refusal(
+                    f"the actions of {task.name} and {first.name} are not both continuous, or"
+                    " both not"
+                )
             if task.actions.continuous and task.actions != first.actions:
-                raise self.refusal(f"continuous actions have to be the same, and those of {task.name} are others")
+                raise self.refusal(
+                    f"continuous actions have to be the same, and those of {task.name} are others"
+                )
             if self.said_by in task.conditions:
                 raise self.refusal(
                     f"{task.name} is a mixture itself; name all tasks in one"
                     if hasattr(type(task), "said_by")
-                    else f"{task.name} has a condition {self.said_by!r}, the name by which a trial's {self.said_by} is told"
+                    else (
+                        f"{task.name} has a condition {self.said_by!r}, the name by which a trial's"
+                        f" {self.said_by} is told"
+                    )
                 )
 
     # ------------------------------------------------------------------ joining, once
 
     def _join_interface(self, rule: bool) -> None:
-        channels, self._channel_names = united([task.channels.parts for task in self.tasks], self.labels, _equal)
+        channels, self._channel_names = united(
+            [task.channels.parts for task in self.tasks], self.labels, _equal
+        )
         if rule:
             self._rule = self.free_name("rule")
             channels[self._rule] = OneHot(len(self.tasks))
@@ -116,20 +155,33 @@ class Mixing(Deciding):
             return names
         rest = resting.actions.rest_name
         parts = [
-            {name: part for name, part in task.actions.parts.items() if name != task.actions.rest_name}
+            {
+                name: part
+                for name, part in task.actions.parts.items()
+                if name != task.actions.rest_name
+            }
             for task in self.tasks
         ]
-        whole, names = united([{rest: resting.actions.parts[rest]}, *parts], ("", *self.labels), _equal)
+        whole, names = united(
+            [{rest: resting.actions.parts[rest]}, *parts], ("", *self.labels), _equal
+        )
         self.act(**whole)
         own = [task.actions.rest_name for task in self.tasks]
-        return [{**({mine: rest} if mine else {}), **one} for mine, one in zip(own, names[1:], strict=True)]
+        return [
+            {**({mine: rest} if mine else {}), **one}
+            for mine, one in zip(own, names[1:], strict=True)
+        ]
 
     def _join_layout(self) -> None:
-        self._traits = traits = [Traits.of(task, names) for task, names in zip(self.tasks, self._action_names, strict=True)]
+        self._traits = traits = [
+            Traits.of(task, names)
+            for task, names in zip(self.tasks, self._action_names, strict=True)
+        ]
         for task, one in zip(self.tasks, traits, strict=True):
             if one.untimed:
                 raise self.refusal(
-                    f"the period {min(one.untimed)!r} of {task.name} has no timer; give it one with timing="
+                    f"the period {min(one.untimed)!r} of {task.name} has no timer; give it one with"
+                    " timing="
                 )
 
         def fits(k: int, own: str, joined: str) -> bool:
@@ -138,7 +190,9 @@ class Mixing(Deciding):
                 if joined in task.period_names
             )  # fmt: skip
 
-        self._periods, periods = merged_order([task.period_names for task in self.tasks], self.labels, fits)
+        self._periods, periods = merged_order(
+            [task.period_names for task in self.tasks], self.labels, fits
+        )
         _, slots = united([one.slots for one in traits], self.labels, _equal)
         _, notes = united([dict.fromkeys(one.notes, True) for one in traits], self.labels, _equal)
         self._then = {
@@ -157,7 +211,9 @@ class Mixing(Deciding):
         rng = np.random.default_rng(0)
         drawn = [draw_sessionless(task, rng, 7, {}) for task in self.tasks]
         kinds, conditions = united(
-            [{name: kind_of(np.asarray(v)) for name, v in one.items()} for one in drawn], self.labels, _equal
+            [{name: kind_of(np.asarray(v)) for name, v in one.items()} for one in drawn],
+            self.labels,
+            _equal,
         )
         self._samples = {
             joined: np.asarray(one[name][:0])
@@ -172,14 +228,24 @@ class Mixing(Deciding):
         notes = [{name: self._free_note(joined) for name, joined in one.items()} for one in notes]
         self.renamed = tuple(
             Renamed(*parts)
-            for parts in zip(self._channel_names, self._action_names, periods, slots, conditions, notes, strict=True)
+            for parts in zip(
+                self._channel_names,
+                self._action_names,
+                periods,
+                slots,
+                conditions,
+                notes,
+                strict=True,
+            )
         )
 
     def _free_note(self, name: str) -> str:
         return f"{name}.note" if name in self.conditions else name
 
     def _united_distribution(self, joined: str, conditions: Sequence[Names]) -> Any:
-        """What all tasks draw it from; a function that nobody calls where they differ: the tasks draw for themselves."""
+        """What all tasks draw it from; a function that nobody calls where they differ: the tasks
+        draw for themselves.
+        """
         found = [
             task.imposed.get(name, task.conditions[name])
             for task, names in zip(self.tasks, conditions, strict=True) for name, other in names.items() if other == joined
@@ -224,9 +290,13 @@ class Mixing(Deciding):
     ) -> dict[str, np.ndarray]:
         session = fresh_session(self, rng, n)
         given = {
-            name: for_each_trial(self, name, value, n)[None] for name, value in (imposed or {}).items()
+            name: for_each_trial(self, name, value, n)[None]
+            for name, value in (imposed or {}).items()
         }
-        return {name: values[0] for name, values in self.draw_given(session, rng, 1, given, answer).items()}
+        return {
+            name: values[0]
+            for name, values in self.draw_given(session, rng, 1, given, answer).items()
+        }
 
     # ------------------------------------------------------------------ drawing
 
@@ -247,11 +317,14 @@ class Mixing(Deciding):
     ) -> Drawn:
         if answer is not None:
             raise InvalidValueError(
-                f"the tasks of {self.name} decide what is right; decide it for each task before mixing them."
+                f"the tasks of {self.name} decide what is right; decide it for each task before"
+                " mixing them."
             )
         given = dict(imposed)
         index = (
-            self._indices(given.pop(self.said_by)) if self.said_by in given else self.walk.advance(session, rng, trials)
+            self._indices(given.pop(self.said_by))
+            if self.said_by in given
+            else self.walk.advance(session, rng, trials)
         )
         shape = index.shape
         drawn = {
@@ -286,7 +359,9 @@ class Mixing(Deciding):
             sessions.put(rows, part)
 
     def _remind(self, k: int, session: Session, part: Session, rows: np.ndarray) -> None:
-        """Tell a task that reads outcomes what became of its last trial, if that was of this task."""
+        """Tell a task that reads outcomes what became of its last trial, if that was of this
+        task.
+        """
         if not self.tasks[k].reads_outcomes:
             return
         mine = getattr(session, f"{self._key}_last")[rows] == k
@@ -295,7 +370,9 @@ class Mixing(Deciding):
             **self.renamed[k].conditions,
         }
         finished = {
-            name: session.previous[joined][rows[mine]] for name, joined in known.items() if joined in session.previous
+            name: session.previous[joined][rows[mine]]
+            for name, joined in known.items()
+            if joined in session.previous
         }
         part.remember(np.flatnonzero(mine), finished)
 
@@ -304,7 +381,9 @@ class Mixing(Deciding):
         given: Mapping[str, np.ndarray], drawn: Drawn,
     ) -> None:  # fmt: skip
         task, names, m = self.tasks[k], self.renamed[k].conditions, len(where[0])
-        wanted = {name: given[joined][where][None] for name, joined in names.items() if joined in given}
+        wanted = {
+            name: given[joined][where][None] for name, joined in names.items() if joined in given
+        }
         values = draw_given(task, part or Session(m), rng, 1, wanted)
         flat = impose_on(task, {name: value[0] for name, value in values.items()}, rng, m, {})
         for name, value in flat.items():
@@ -319,14 +398,18 @@ class Mixing(Deciding):
         strange = np.setdiff1d(names, self.labels)
         if len(strange):
             raise InvalidValueError(
-                f"{self.said_by}={strange[0].item()!r} was imposed; {self.name} has {', '.join(map(repr, self.labels))}. "
-                "Give one of them."
+                f"{self.said_by}={strange[0].item()!r} was imposed; {self.name} has"
+                f" {', '.join(map(repr, self.labels))}. Give one of them."
             )
         order = np.argsort(self.labels)
         return order[np.searchsorted(np.asarray(self.labels)[order], names)]
 
     def impose_on(
-        self, drawn: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
+        self,
+        drawn: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any],
     ) -> dict[str, np.ndarray]:
         given = {
             name: for_each_trial(self, name, value, n)
@@ -340,7 +423,9 @@ class Mixing(Deciding):
             result = self._changed_tasks(result, rng, given[self.said_by])
         index = self._indices(result[self.said_by])
         for name in (name for name in given if name != self.said_by):
-            having = np.isin(index, [k for k, one in enumerate(self.renamed) if name in one.conditions.values()])
+            having = np.isin(
+                index, [k for k, one in enumerate(self.renamed) if name in one.conditions.values()]
+            )
             shape = (n, *[1] * (given[name].ndim - 1))
             result[name] = np.where(having.reshape(shape), given[name], result[name])
         return result
@@ -353,7 +438,9 @@ class Mixing(Deciding):
         self._indices(wanted)
         if not len(rows):
             return drawn
-        fresh = self.draw_given(fresh_session(self, rng, len(rows)), rng, 1, {self.said_by: wanted[None, rows]}, None)
+        fresh = self.draw_given(
+            fresh_session(self, rng, len(rows)), rng, 1, {self.said_by: wanted[None, rows]}, None
+        )
         result = {}
         for name, values in drawn.items():
             if name not in fresh:  # of a wrapper around this one
@@ -364,15 +451,20 @@ class Mixing(Deciding):
         return result
 
     def _check_passed(self, periods: Sequence[Names]) -> None:
-        """Refuse tasks whose trials would be led astray by what follows a period of another task, of 0 ms in them."""
+        """Refuse tasks whose trials would be led astray by what follows a period of another task,
+        of 0 ms in them.
+        """
         place = self._periods.index
         for passed, target in self._then.items():
             for task, names in zip(self.tasks, periods, strict=True):
                 own = names.values()
-                if passed not in own and (target != "end" or any(place(name) > place(passed) for name in own)):
+                if passed not in own and (
+                    target != "end" or any(place(name) > place(passed) for name in own)
+                ):
                     raise self.refusal(
-                        f"{target!r} follows the period {passed!r}, which trials of {task.name} pass over; name the tasks "
-                        "with then= in periods() first, or give them periods of other names"
+                        f"{target!r} follows the period {passed!r}, which trials of {task.name}"
+                        " pass over; name the tasks with then= in periods() first, or give them"
+                        " periods of other names"
                     )
 
     # ------------------------------------------------------------------ laying out
@@ -419,7 +511,9 @@ class Mixing(Deciding):
     def _told(self, trial: Trial, k: int, rows: np.ndarray) -> Layout:
         """What a task says of its trials."""
         task, names = self.tasks[k], self.renamed[k]
-        conditions = {name: trial.conditions[joined][rows] for name, joined in names.conditions.items()}
+        conditions = {
+            name: trial.conditions[joined][rows] for name, joined in names.conditions.items()
+        }
         durations = imposed_durations(state_of(task), trial.rng, len(rows))
         back = {joined: name for name, joined in names.periods.items()}
         durations |= {
@@ -434,4 +528,6 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _drawn_by_tasks(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
-    raise InvalidValueError("the tasks of a mixture draw their own conditions; use its draw_conditions.")
+    raise InvalidValueError(
+        "the tasks of a mixture draw their own conditions; use its draw_conditions."
+    )

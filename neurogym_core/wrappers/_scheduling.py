@@ -22,7 +22,9 @@ ANSWER = "answer"
 
 
 class Scheduling(Deciding):
-    """Base of schedules; presets have parameters of their own, and call `_set_up` with blocks that follow from them."""
+    """Base of schedules; presets have parameters of their own, and call `_set_up` with blocks that
+    follow from them.
+    """
 
     _label_name = "block"
     _lasting = False
@@ -39,7 +41,11 @@ class Scheduling(Deciding):
                                   ("once", False), ("window", 100), ("criterion", 0.8), ("fallback", 0.0))
         }  # fmt: skip
         self.walk = Walk.checked(
-            owner, len(self._entries), lasting=self._lasting, key=f"{owner.lower()}_{self.depth}", **settings
+            owner,
+            len(self._entries),
+            lasting=self._lasting,
+            key=f"{owner.lower()}_{self.depth}",
+            **settings,
         )
         if ANSWER in self._names:
             self.check_answers(least=1)
@@ -53,10 +59,13 @@ class Scheduling(Deciding):
     def _read_blocks(self, owner: str, blocks: Any) -> tuple[dict[str, Distribution], ...]:
         if not blocks or not all(isinstance(block, Mapping) for block in blocks) or not any(blocks):
             raise InvalidValueError(
-                f"{owner} was given blocks={blocks!r}; give one mapping or more from conditions to values, e.g. "
-                "blocks=[{coherence: 51.2}, {coherence: [0, 6.4]}]."
+                f"{owner} was given blocks={blocks!r}; give one mapping or more from conditions to"
+                " values, e.g. blocks=[{coherence: 51.2}, {coherence: [0, 6.4]}]."
             )
-        return tuple({self._renamed(name): self._read(name, spec) for name, spec in block.items()} for block in blocks)
+        return tuple(
+            {self._renamed(name): self._read(name, spec) for name, spec in block.items()}
+            for block in blocks
+        )
 
     def _renamed(self, name: str) -> str:
         """What is right goes by one name, whatever the task calls it."""
@@ -77,8 +86,8 @@ class Scheduling(Deciding):
             partial = any(name not in entry for entry in self._entries)
             if partial and name != ANSWER and not isinstance(free, Distribution):
                 raise InvalidValueError(
-                    f"{owner} was given blocks that name {name!r} only sometimes; {self.task.name} computes it from others. "
-                    "Say in every block what it is."
+                    f"{owner} was given blocks that name {name!r} only sometimes; {self.task.name}"
+                    " computes it from others. Say in every block what it is."
                 )
 
     def _check_answer_values(self, owner: str) -> None:
@@ -87,8 +96,9 @@ class Scheduling(Deciding):
             support = entry[ANSWER].support() if ANSWER in entry else self.task.answers
             if support is None or not set(np.asarray(support).tolist()) <= set(known):
                 raise InvalidValueError(
-                    f"{owner} was given the answer {entry[ANSWER].to_plain()!r}; {self.task.name} has the right answers {known}. "
-                    "Give some of them, e.g. answer={choice: [[…], [probabilities]]}."
+                    f"{owner} was given the answer {entry[ANSWER].to_plain()!r}; {self.task.name}"
+                    f" has the right answers {known}. Give some of them, e.g. answer={{choice:"
+                    " [[…], [probabilities]]}."
                 )
 
     def _check_others_free(self) -> None:
@@ -97,7 +107,10 @@ class Scheduling(Deciding):
         given = self._values(index, rng)
         answer = given.pop(ANSWER, None)
         check_free(
-            self.task, type(self).__name__, {k: v for k, v in given.items() if k in self.task.conditions}, answer
+            self.task,
+            type(self).__name__,
+            {k: v for k, v in given.items() if k in self.task.conditions},
+            answer,
         )
 
     @property
@@ -118,11 +131,16 @@ class Scheduling(Deciding):
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
     ) -> Drawn:
-        outside = {*(self._renamed(name) for name in imposed), *([ANSWER] if answer is not None else [])}
+        outside = {
+            *(self._renamed(name) for name in imposed),
+            *([ANSWER] if answer is not None else []),
+        }
         self.clash(outside & set(self._names))
         index = self.walk.advance(session, rng, trials)
         flat = self._values(index.ravel(), rng)
-        given = {name: values.reshape(*index.shape, *values.shape[1:]) for name, values in flat.items()}
+        given = {
+            name: values.reshape(*index.shape, *values.shape[1:]) for name, values in flat.items()
+        }
         answer = given.pop(ANSWER, answer)
         given |= imposed
         if self._label is not None:
@@ -135,7 +153,8 @@ class Scheduling(Deciding):
 
     def _value(self, name: str, index: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         parts = [
-            self._sampled(name, entry, rows, rng) for entry, rows in zip(self._entries, self._rows(index), strict=True)
+            self._sampled(name, entry, rows, rng)
+            for entry, rows in zip(self._entries, self._rows(index), strict=True)
         ]
         kept = [part for part in parts if len(part)]
         order = np.concatenate(self._rows(index))

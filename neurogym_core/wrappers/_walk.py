@@ -1,4 +1,6 @@
-"""`Walk`: which of several entries (conditions, matrices, tasks) holds in every trial of a session."""
+"""`Walk`: which of several entries (conditions, matrices, tasks) holds in every trial of a
+session.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ class Walk:
     Attributes:
         owner: whose walk it is, for messages.
         size: number of entries.
-        order: "sequence" (one after another, over and over), "random", or "performance" (on when the subject is good
-            enough, back when it is not).
+        order: "sequence" (one after another, over and over), "random", or "performance" (on when
+            the subject is good enough, back when it is not).
         length: trials of a block; then it ends with probability `chance` a trial.
         chance: see `length`; 1: at once.
         lengths: of each entry's blocks, instead of `length`; None: all alike.
@@ -31,7 +33,8 @@ class Walk:
         again: whether a random order may take the same entry twice in a row.
         once: whether a sequence stays with its last entry.
         window: trials over which performance is averaged.
-        criterion, fallback: mean performance from which on the walk goes on, and below which it goes back.
+        criterion, fallback: mean performance from which on the walk goes on, and below which it
+            goes back.
         lasting: whether it goes on in the next session, where it was.
         key: prefix of what it keeps in the session.
     """
@@ -39,7 +42,7 @@ class Walk:
     owner: str
     size: int
     order: str = "sequence"
-    length: Distribution = Constant(1)  # noqa: RUF009 -- immutable
+    length: Distribution = Constant(1)  # noqa: RUF009
     chance: float = 1.0
     lengths: tuple[Distribution, ...] | None = None
     weights: tuple[float, ...] | None = None
@@ -52,7 +55,9 @@ class Walk:
     key: str = "walk"
 
     @classmethod
-    def checked(cls, owner: str, size: int, *, length: Any = 1, weights: Any = (), **settings: Any) -> Walk:
+    def checked(
+        cls, owner: str, size: int, *, length: Any = 1, weights: Any = (), **settings: Any
+    ) -> Walk:
         """A walk of settings that somebody wrote.
 
         Raises:
@@ -61,16 +66,40 @@ class Walk:
         """
         if settings.get("order", "sequence") not in ORDERS:
             raise unknown("order", settings["order"], ORDERS, of=owner)
-        _check(owner, "chance", settings.get("chance", 1.0), 0 < settings.get("chance", 1.0) <= 1, "above 0, at most 1")
-        _check(owner, "window", settings.get("window", 1), settings.get("window", 1) >= 1, "at least 1 trial")
+        _check(
+            owner,
+            "chance",
+            settings.get("chance", 1.0),
+            0 < settings.get("chance", 1.0) <= 1,
+            "above 0, at most 1",
+        )
+        _check(
+            owner,
+            "window",
+            settings.get("window", 1),
+            settings.get("window", 1) >= 1,
+            "at least 1 trial",
+        )
         if settings.get("lengths") is not None:
-            _check(owner, "lengths", settings["lengths"], len(settings["lengths"]) == size, f"{size} numbers of trials")
+            _check(
+                owner,
+                "lengths",
+                settings["lengths"],
+                len(settings["lengths"]) == size,
+                f"{size} numbers of trials",
+            )
             settings["lengths"] = tuple(_length(owner, one) for one in settings["lengths"])
-        walk = cls(owner, size, length=_length(owner, length), weights=_weights(owner, size, weights), **settings)
+        walk = cls(
+            owner,
+            size,
+            length=_length(owner, length),
+            weights=_weights(owner, size, weights),
+            **settings,
+        )
         if walk.order == "random" and not walk.again and np.count_nonzero(walk._weights) < 2:
             raise InvalidValueError(
-                f"{owner} was given again=False and one entry that can be drawn; two are needed to change between them. "
-                "Give more, or again=True."
+                f"{owner} was given again=False and one entry that can be drawn; two are needed to"
+                " change between them. Give more, or again=True."
             )
         return walk
 
@@ -121,7 +150,10 @@ class Walk:
     # ------------------------------------------------------------------ blocks
 
     def _by_blocks(self, holder: Any, rng: np.random.Generator, trials: int, n: int) -> np.ndarray:
-        at, left = getattr(holder, self._name("at")).copy(), getattr(holder, self._name("left")).copy()
+        at, left = (
+            getattr(holder, self._name("at")).copy(),
+            getattr(holder, self._name("left")).copy(),
+        )
         room = np.full(n, trials)
         entries, takes = [], []
         while room.any():
@@ -145,7 +177,9 @@ class Walk:
 
     @property
     def _weights(self) -> np.ndarray:
-        return np.full(self.size, 1 / self.size) if self.weights is None else np.asarray(self.weights)
+        return (
+            np.full(self.size, 1 / self.size) if self.weights is None else np.asarray(self.weights)
+        )
 
     def _drawn(self, rng: np.random.Generator, n: int) -> np.ndarray:
         if self.weights is None:
@@ -175,9 +209,13 @@ class Walk:
         return self._judge(session, played, session.previous["performance"][played]).copy()
 
     def _judge(self, session: Session, played: np.ndarray, performance: np.ndarray) -> np.ndarray:
-        """Count the last trials of the sessions `played`; go on or back where enough were seen. The entries, (sessions,)."""
+        """Count the last trials of the sessions `played`; go on or back where enough were seen. The
+        entries, (sessions,).
+        """
         holder = self._holder(session)
-        at, seen, scores = (getattr(holder, self._name(part)).copy() for part in ("at", "seen", "scores"))
+        at, seen, scores = (
+            getattr(holder, self._name(part)).copy() for part in ("at", "seen", "scores")
+        )
         scores[played, seen[played] % self.window] = performance
         seen[played] += 1
         mean, full = scores.mean(axis=1), seen >= self.window
@@ -197,7 +235,11 @@ def _length(owner: str, spec: Any) -> Distribution:
     except (InvalidValueError, TypeError, ValueError):
         low, high = math.nan, math.nan
     _check(
-        owner, "length", spec, low >= 1 and high < math.inf, "a number of trials, at least 1, or a distribution of it"
+        owner,
+        "length",
+        spec,
+        low >= 1 and high < math.inf,
+        "a number of trials, at least 1, or a distribution of it",
     )
     return length
 
@@ -206,7 +248,12 @@ def _weights(owner: str, size: int, given: Any) -> tuple[float, ...] | None:
     if given is None or (isinstance(given, tuple | list) and not given):
         return None
     weights = np.asarray(given, float)
-    good = weights.shape == (size,) and np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0
+    good = (
+        weights.shape == (size,)
+        and np.isfinite(weights).all()
+        and (weights >= 0).all()
+        and weights.sum() > 0
+    )
     _check(owner, "weights", given, bool(good), f"{size} numbers of 0 or more, not all 0")
     return tuple((weights / weights.sum()).tolist())
 

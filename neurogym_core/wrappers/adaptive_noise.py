@@ -14,11 +14,13 @@ from neurogym_core.wrappers.noise import add_noise, noisy_channels
 
 
 class AdaptiveNoise(Scheduling):
-    """Noise that holds the subject's performance near a wanted one: a `Schedule` of noise levels, by performance.
+    """Noise that holds the subject's performance near a wanted one: a `Schedule` of noise levels,
+    by performance.
 
-    After every `window` trials the noise goes one step up where the mean performance was above the wanted one, and one
-    step down where it was below. It starts without noise, and goes on in the next session where it was. The record
-    has the level of every trial in `noise`, SD times sqrt(ms).
+    After every `window` trials the noise goes one step up where the mean performance was above the
+    wanted one, and one step down where it was below. It starts without noise, and goes on in the
+    next session where it was. The record has the level of every trial in `noise`, SD times
+    sqrt(ms).
 
     Args:
         performance: the wanted mean performance, above 0 and below 1.
@@ -43,12 +45,13 @@ class AdaptiveNoise(Scheduling):
     def define(self) -> None:
         if not (0 < self.step <= self.most < math.inf and self.most / self.step <= 10_000):
             raise InvalidValueError(
-                f"AdaptiveNoise was given step={self.step!r} and most={self.most!r}; the step is above 0 and at most the highest "
-                "level (10,000 steps at most)."
+                f"AdaptiveNoise was given step={self.step!r} and most={self.most!r}; the step is"
+                " above 0 and at most the highest level (10,000 steps at most)."
             )
         if not 0 < self.performance < 1:
             raise InvalidValueError(
-                f"AdaptiveNoise was given performance={self.performance!r}; give a number between 0 and 1."
+                f"AdaptiveNoise was given performance={self.performance!r}; give a number between 0"
+                " and 1."
             )
         self._noisy_channels = noisy_channels(self.task, self.on)
         self._sigma = self.free_name("noise")
@@ -56,7 +59,13 @@ class AdaptiveNoise(Scheduling):
         self.vary(**{self._sigma: Choice(levels)})
         above = np.nextafter(self.performance, 1)
         blocks = [{self._sigma: float(level)} for level in levels]
-        self._set_up(blocks, order="performance", criterion=above, fallback=self.performance, window=self.window)
+        self._set_up(
+            blocks,
+            order="performance",
+            criterion=above,
+            fallback=self.performance,
+            window=self.window,
+        )
 
     def add_label(self, name: str, values: object) -> None:
         """No label: the level says it."""

@@ -18,14 +18,17 @@ from neurogym_core.wrappers._layout import laid_out
 
 
 class CatchTrials(Deciding):
-    """In a share of the trials a correct answer pays something else: nothing, say, to see what the subject expects.
+    """In a share of the trials a correct answer pays something else: nothing, say, to see what the
+    subject expects.
 
-    What is right, and what is shown, stays as it is; the record says in `catch` which trials were of this kind.
+    What is right, and what is shown, stays as it is; the record says in `catch` which trials were
+    of this kind.
 
     Args:
         share: of the trials, above 0 and at most 1.
         pays: reward of a correct answer in these trials.
-        condition: a condition of the task; with `below`, only trials with low values of it (hard ones) are caught.
+        condition: a condition of the task; with `below`, only trials with low values of it (hard
+            ones) are caught.
         below: which share of the condition's values is low, above 0 and at most 1.
         start: trials at the beginning of a session that are never caught.
 
@@ -45,21 +48,30 @@ class CatchTrials(Deciding):
         for name in ("share", "below"):
             value = getattr(self, name)
             if not 0 < value <= 1:
-                raise InvalidValueError(f"CatchTrials was given {name}={value!r}; give a share above 0, at most 1.")
+                raise InvalidValueError(
+                    f"CatchTrials was given {name}={value!r}; give a share above 0, at most 1."
+                )
         if not math.isfinite(self.pays) or self.start < 0:
             raise InvalidValueError(
-                f"CatchTrials was given pays={self.pays!r} and start={self.start!r}; give a finite reward, and 0 trials or more."
+                f"CatchTrials was given pays={self.pays!r} and start={self.start!r}; give a finite"
+                " reward, and 0 trials or more."
             )
         if self.task.actions.continuous or self.task.step_action is not None:
             raise self.refusal("what its answers pay is worked out on every step")
         slots = [
-            slot for layout in laid_out(self.task) for slot in layout.slots if slot.amounts is None and slot.pays is None
+            slot
+            for layout in laid_out(self.task)
+            for slot in layout.slots
+            if slot.amounts is None and slot.pays is None
         ]
         if not slots:
-            raise self.refusal("it asks nothing that has a right answer at a fixed price (trial.answer)")
+            raise self.refusal(
+                "it asks nothing that has a right answer at a fixed price (trial.answer)"
+            )
         if all((slot.correct == self.pays).all() for slot in slots):
             raise InvalidValueError(
-                f"CatchTrials was given pays={self.pays!r}, which is what {self.task.name} pays anyway. Give another reward."
+                f"CatchTrials was given pays={self.pays!r}, which is what {self.task.name} pays"
+                " anyway. Give another reward."
             )
         self._cut = self._find_cut()
         self._caught = self.free_name("catch")
@@ -74,10 +86,15 @@ class CatchTrials(Deciding):
             raise unknown("condition", self.condition, self.task.conditions, of=self.task.name)
         declared = self.task.conditions[self.condition]
         known = declared.support() if isinstance(declared, Distribution) else None
-        values = self.task.draw_conditions(np.random.default_rng(0), 1000)[self.condition] if known is None else known
+        values = (
+            self.task.draw_conditions(np.random.default_rng(0), 1000)[self.condition]
+            if known is None
+            else known
+        )
         if values.dtype.kind not in "biuf" or values.ndim > 1:
             raise InvalidValueError(
-                f"CatchTrials was given condition={self.condition!r}, whose values are no numbers. Give one with an order."
+                f"CatchTrials was given condition={self.condition!r}, whose values are no numbers."
+                " Give one with an order."
             )
         return float(np.quantile(np.asarray(values, float), self.below, method="inverted_cdf"))
 

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import dimensions_of, draw_sessionless, impose_on, imposed_durations, stateful
+from neurogym_core.tasks.drawing import (
+    dimensions_of,
+    draw_sessionless,
+    impose_on,
+    imposed_durations,
+    stateful,
+)
 from neurogym_core.tasks.given import draw_given
 from neurogym_core.tasks.laying_out import hooked, layout_of
 from neurogym_core.tasks.session import Session
@@ -28,26 +34,28 @@ KINDS = ("main", "distractor", "both")
 class Combine(Deciding):
     """A second task inside the trials of the first: a distractor in its delay, say.
 
-    As in the dual task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191: go or withhold in the
-    delay of a paired-association task.
+    As in the dual task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191:
+    go or withhold in the delay of a paired-association task.
 
-    The distractor has channels of its own, and begins `onset` ms after the trial does. Its answers do not end the trial,
-    and its holds, loss weights and costs of acting too early are those of the main task: an action is judged by the task
-    whose window is open. Conditions, slots and channels of the distractor whose names the main task has already get its
-    name behind theirs. The record has the answers to both.
+    The distractor has channels of its own, and begins `onset` ms after the trial does. Its answers
+    do not end the trial, and its holds, loss weights and costs of acting too early are those of the
+    main task: an action is judged by the task whose window is open. Conditions, slots and channels
+    of the distractor whose names the main task has already get its name behind theirs. The record
+    has the answers to both.
 
     Args:
         distractor: the second task: an id, a task, or a mapping ``{"task": …, parameters}``.
         onset: ms from the beginning of the trial, a number or a distribution.
-        weights: how likely trials with the main task only, the distractor only, and both are; (): both in every trial. The
-            record then says in `combined` which kind a trial was of.
-        cue: whether a channel "combined" with two units shows which of the two there are in a trial.
+        weights: how likely trials with the main task only, the distractor only, and both are; ():
+            both in every trial. The record then says in `combined` which kind a trial was of.
+        cue: whether a channel "combined" with two units shows which of the two there are in a
+            trial.
         share: whether actions that agree in name and encoder are the same action in both tasks.
 
     Raises:
-        NotSupportedError: tasks with another dt, without an action of resting, continuous ones, computed ones, a main task
-            that leaves the order of its periods, a distractor that does not end in time, or two questions at once that the
-            same action would answer.
+        NotSupportedError: tasks with another dt, without an action of resting, continuous ones,
+            computed ones, a main task that leaves the order of its periods, a distractor that does
+            not end in time, or two questions at once that the same action would answer.
         InvalidValueError: no distractor, an onset that is no number of ms, or impossible weights.
     """
 
@@ -59,7 +67,9 @@ class Combine(Deciding):
 
     def define(self) -> None:
         if self.distractor is None:
-            raise InvalidValueError("Combine was given no distractor; give distractor=…: an id, a task, or {task: …}.")
+            raise InvalidValueError(
+                "Combine was given no distractor; give distractor=…: an id, a task, or {task: …}."
+            )
         self.other = as_task(self.distractor)
         self._other_label = labels_of((self.task, self.other))[1]
         state_of(self).joint = True
@@ -73,24 +83,32 @@ class Combine(Deciding):
     def _check_tasks(self) -> None:
         for task in (self.task, self.other):
             if task.dt != self.task.dt:
-                raise self.refusal(f"its steps last {self.task.dt:g} ms, and those of {task.name} {task.dt:g} ms")
+                raise self.refusal(
+                    f"its steps last {self.task.dt:g} ms, and those of {task.name} {task.dt:g} ms"
+                )
             if hooked(task):
                 raise self.refusal(f"{task.name} is computed on every step (step_action, …)")
             if task.actions.continuous or task.actions.rest_name is None:
-                raise self.refusal(f"{task.name} has no action of resting, so it cannot wait while the other is asked")
+                raise self.refusal(
+                    f"{task.name} has no action of resting, so it cannot wait while the other is"
+                    " asked"
+                )
         if self.other.reads_outcomes:
             raise self.refusal(
-                f"{self.other.name} looks at what became of its last trial, and has no trials of its own here"
+                f"{self.other.name} looks at what became of its last trial, and has no trials of"
+                " its own here"
             )
         for layout in laid_out(self.task):
             if _leaves_order(layout):
                 raise self.refusal(
-                    f"{self.task.name} leaves the order of its periods (then=), which would move the distractor"
+                    f"{self.task.name} leaves the order of its periods (then=), which would move"
+                    " the distractor"
                 )
         for layout in laid_out(self.other):
             if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
                 raise self.refusal(
-                    f"{self.other.name} has a period without a timer, or choices that lead to periods of their own"
+                    f"{self.other.name} has a period without a timer, or choices that lead to"
+                    " periods of their own"
                 )
             if not layout.slots:
                 raise self.refusal(f"{self.other.name} asks nothing")
@@ -102,7 +120,8 @@ class Combine(Deciding):
             places = [order.index(name) for name in slot.span.periods]
             if places != list(range(places[0], places[-1] + 1)):
                 raise self.refusal(
-                    f"{slot.name!r} of {self.other.name} is asked in periods that do not follow on each other"
+                    f"{slot.name!r} of {self.other.name} is asked in periods that do not follow on"
+                    " each other"
                 )
 
     def _read_settings(self) -> None:
@@ -113,13 +132,19 @@ class Combine(Deciding):
             least = -1.0
         if not 0 <= least < np.inf:
             raise InvalidValueError(
-                f"Combine was given onset={self.onset!r}; give 0 ms or more, or a distribution of them."
+                f"Combine was given onset={self.onset!r}; give 0 ms or more, or a distribution of"
+                " them."
             )
         weights = np.asarray(self.weights or (0, 0, 1), float)
-        if weights.shape != (3,) or not (weights >= 0).all() or not np.isfinite(weights).all() or not weights[1:].any():
+        if (
+            weights.shape != (3,)
+            or not (weights >= 0).all()
+            or not np.isfinite(weights).all()
+            or not weights[1:].any()
+        ):
             raise InvalidValueError(
-                f"Combine was given weights={self.weights!r}; give three numbers of 0 or more (main, distractor, both), not all "
-                "trials with the main task only."
+                f"Combine was given weights={self.weights!r}; give three numbers of 0 or more"
+                " (main, distractor, both), not all trials with the main task only."
             )
 
     # ------------------------------------------------------------------ joining, once
@@ -133,13 +158,22 @@ class Combine(Deciding):
             channels[self._cue] = OneHot(2)
         self.observe(**channels)
         self._join_actions(label[0])
-        traits = [Traits.of(task, {name: name for name in task.actions}) for task in (self.task, self.other)]
+        traits = [
+            Traits.of(task, {name: name for name in task.actions})
+            for task in (self.task, self.other)
+        ]
         _, (_, self._slots) = united([one.slots for one in traits], ("", *label), _never)
-        _, (_, self._notes) = united([dict.fromkeys(one.notes) for one in traits], ("", *label), _never)
-        conditions, (_, self._conditions) = united([self.task.conditions, self.other.conditions], ("", *label), _never)
+        _, (_, self._notes) = united(
+            [dict.fromkeys(one.notes) for one in traits], ("", *label), _never
+        )
+        conditions, (_, self._conditions) = united(
+            [self.task.conditions, self.other.conditions], ("", *label), _never
+        )
         state = state_of(self)
         state.declared = dict(conditions)
-        state.dimensions |= {joined: dimensions_of(self.other, name) for name, joined in self._conditions.items()}
+        state.dimensions |= {
+            joined: dimensions_of(self.other, name) for name, joined in self._conditions.items()
+        }
         self._onset_name = self.free_name("onset")
         self.vary(**{self._onset_name: self._onset})
         self._kind_name = None
@@ -169,14 +203,25 @@ class Combine(Deciding):
                 self._check_in_time(main, part, onset)
 
     def _parts(
-        self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, durations: Mapping
+        self,
+        conditions: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        n: int,
+        durations: Mapping,
     ) -> list[Layout]:
         if self.other.batched:
             return [self._told(conditions, rng, n, durations)]
-        return [self._told({k: v[i : i + 1] for k, v in conditions.items()}, rng, 1, {}) for i in range(n)]
+        return [
+            self._told({k: v[i : i + 1] for k, v in conditions.items()}, rng, 1, {})
+            for i in range(n)
+        ]
 
     def _told(
-        self, conditions: Mapping[str, np.ndarray], rng: np.random.Generator, n: int, durations: Mapping
+        self,
+        conditions: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        n: int,
+        durations: Mapping,
     ) -> Layout:
         imposed = imposed_durations(state_of(self.other), rng, n)
         return layout_of(self.other, conditions, rng, n, {**imposed, **durations})
@@ -191,9 +236,9 @@ class Combine(Deciding):
             late = asked(slot) & (moved.stop > lasts + 1e-6)
             if late.any():
                 raise self.refusal(
-                    f"{slot.name!r} of {self.other.name} is asked until {moved.stop[late].max():g} ms after the trial's "
-                    f"beginning, and trials of {self.task.name} may last only {lasts[late].min():g} ms; give a smaller "
-                    "onset=, or other timing="
+                    f"{slot.name!r} of {self.other.name} is asked until {moved.stop[late].max():g}"
+                    f" ms after the trial's beginning, and trials of {self.task.name} may last only"
+                    f" {lasts[late].min():g} ms; give a smaller onset=, or other timing="
                 )
             for other in main.slots:
                 if main.n == part.n and self._actions[slot.group] == other.group:
@@ -201,11 +246,16 @@ class Combine(Deciding):
 
     def _check_apart(self, slot: Slot, moved: Span, other: Slot, main: Layout) -> None:
         window = _Inside(main, np.zeros(main.n), main.timeline.names).window(other.span)
-        overlap = asked(slot) & asked(other) & (moved.start < window.stop - 1e-6) & (window.start < moved.stop - 1e-6)
+        overlap = (
+            asked(slot)
+            & asked(other)
+            & (moved.start < window.stop - 1e-6)
+            & (window.start < moved.stop - 1e-6)
+        )
         if overlap.any():
             raise self.refusal(
-                f"{slot.name!r} of {self.other.name} is asked while {other.name!r} is, and the same action answers both; give "
-                "another onset=, or share=False for actions of its own"
+                f"{slot.name!r} of {self.other.name} is asked while {other.name!r} is, and the same"
+                " action answers both; give another onset=, or share=False for actions of its own"
             )
 
     # ------------------------------------------------------------------ drawing
@@ -227,14 +277,23 @@ class Combine(Deciding):
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
     ) -> Drawn:
-        own = {name: imposed[joined] for name, joined in self._conditions.items() if joined in imposed}
-        part = getattr(session, f"combine_{self.depth}") if stateful(self.other) else Session(len(session))
+        own = {
+            name: imposed[joined] for name, joined in self._conditions.items() if joined in imposed
+        }
+        part = (
+            getattr(session, f"combine_{self.depth}")
+            if stateful(self.other)
+            else Session(len(session))
+        )
         part.trial = session.trial.copy()
         drawn = draw_given(self.other, part, rng, trials, own)
         flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
         flat = impose_on(self.other, flat, rng, trials * len(session), {})
         shape = (trials, len(session))
-        joined = {self._conditions[name]: values.reshape(*shape, *values.shape[1:]) for name, values in flat.items()}
+        joined = {
+            self._conditions[name]: values.reshape(*shape, *values.shape[1:])
+            for name, values in flat.items()
+        }
         return self.draw_below(session, rng, trials, {**imposed, **joined}, answer)
 
     # ------------------------------------------------------------------ laying out
@@ -255,7 +314,12 @@ class Combine(Deciding):
         self._add(trial.layout, part, _Inside(part, onset, names, shown))
         if self.cue:
             present = np.stack(
-                [np.ones(trial.n, bool)] * 2 if there is None else [there != "distractor", there != "main"], axis=1
+                (
+                    [np.ones(trial.n, bool)] * 2
+                    if there is None
+                    else [there != "distractor", there != "main"]
+                ),
+                axis=1,
             )
             trial.show(self._cue, present.astype(np.float32), during=names)
 
@@ -273,7 +337,8 @@ class Combine(Deciding):
     def _add(self, layout: Layout, part: Layout, inside: _Inside) -> None:
         for show in part.shows:
             layout.shows += [
-                replace(show, channel=self._channels[show.channel], span=span) for span in inside.pieces(show.span)
+                replace(show, channel=self._channels[show.channel], span=span)
+                for span in inside.pieces(show.span)
             ]
         layout.frames += [inside.frames(frames, self._channels) for frames in part.frames]
         for charge in part.charges:
@@ -294,10 +359,16 @@ class Combine(Deciding):
 
 
 class _Inside:
-    """Stretches of a trial that begins `onset` ms (n,) after another does, in the time of that one."""
+    """Stretches of a trial that begins `onset` ms (n,) after another does, in the time of that
+    one.
+    """
 
     def __init__(
-        self, part: Layout, onset: np.ndarray, periods: tuple[str, ...], shown: np.ndarray | None = None
+        self,
+        part: Layout,
+        onset: np.ndarray,
+        periods: tuple[str, ...],
+        shown: np.ndarray | None = None,
     ) -> None:
         self.part, self.periods, self.shown = part, periods, shown
         self.dt = part.dt
@@ -327,9 +398,20 @@ class _Inside:
         pieces, offset = [], np.zeros(self.part.n)
         for name in span.periods:
             begin, lasts = self.onset[name] * self.dt, self.part.timeline.steps[name] * self.dt
-            start = np.zeros(self.part.n) if span.start is None else np.clip(span.start - offset, 0, lasts)
+            start = (
+                np.zeros(self.part.n)
+                if span.start is None
+                else np.clip(span.start - offset, 0, lasts)
+            )
             stop = lasts if span.stop is None else np.clip(span.stop - offset, 0, lasts)
-            pieces.append(Span(self.periods, begin + start, begin + np.maximum(stop, start), self._where(span.where)))
+            pieces.append(
+                Span(
+                    self.periods,
+                    begin + start,
+                    begin + np.maximum(stop, start),
+                    self._where(span.where),
+                )
+            )
             offset = offset + lasts
         return pieces
 
@@ -342,14 +424,25 @@ class _Inside:
         shown = (k >= 0) & (k < frames.values.shape[1])
         source = np.broadcast_to(frames.values, (self.part.n, *frames.values.shape[1:]))
         values = source[np.arange(self.part.n)[:, None], np.where(shown, k, 0)] * shown[:, :, None]
-        return Frames(names[frames.name], values.astype(np.float32), Span(self.periods, begin * self.dt, None, self._where(span.where)))
+        return Frames(
+            names[frames.name],
+            values.astype(np.float32),
+            Span(self.periods, begin * self.dt, None, self._where(span.where)),
+        )
 
     def _rows_of(self, span: Span, begin: np.ndarray, lasts: int) -> np.ndarray:
         """(n, lasts) which of the values of frames each step from `begin` on shows; -1: none."""
         step, k = np.arange(lasts), np.full((self.part.n, lasts), -1)
-        offset = np.zeros(self.part.n, np.int64) if span.start is None else -to_steps(span.start, self.dt)
+        offset = (
+            np.zeros(self.part.n, np.int64)
+            if span.start is None
+            else -to_steps(span.start, self.dt)
+        )
         for name in span.periods:
-            since, steps = step - (self.onset[name] - begin)[:, None], self.part.timeline.steps[name]
+            since, steps = (
+                step - (self.onset[name] - begin)[:, None],
+                self.part.timeline.steps[name],
+            )
             k = np.where((since >= 0) & (since < steps[:, None]), since + offset[:, None], k)
             offset = offset + steps
         return k
@@ -359,8 +452,12 @@ def _leaves_order(layout: Layout) -> bool:
     """Whether anything leads to a period, or time stands still."""
     names = set(layout.timeline.names)
     leads = any(slot.leads is not None and (slot.leads >= 0).any() for slot in layout.slots)
-    then = {target for slot in layout.slots for target in slot.then.values()} | {hold.then for hold in layout.holds}
-    return bool(leads or layout.timeline.untimed or layout.timeline.then or then & (names | {"restart"}))
+    then = {target for slot in layout.slots for target in slot.then.values()} | {
+        hold.then for hold in layout.holds
+    }
+    return bool(
+        leads or layout.timeline.untimed or layout.timeline.then or then & (names | {"restart"})
+    )
 
 
 def _equal(one: Any, other: Any) -> bool:

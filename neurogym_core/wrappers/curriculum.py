@@ -14,18 +14,20 @@ from neurogym_core.wrappers._mixing import Mixing
 class Curriculum(Mixing):
     """Easier versions of a task first; the subject goes on when it is good enough, across sessions.
 
-    A `Mixture` of versions of one task by performance. Every stage says what is different in it, as data: parameters,
-    `timing`, `rewards`, `conditions`, `wrap`; the task itself is the last stage. The record says in `stage` which one a
-    trial was in, from 0.
+    A `Mixture` of versions of one task by performance. Every stage says what is different in it, as
+    data: parameters, `timing`, `rewards`, `conditions`, `wrap`; the task itself is the last stage.
+    The record says in `stage` which one a trial was in, from 0.
 
     Args:
-        stages: mappings of settings, e.g. ``({"timing": {"delay": 0}}, {"conditions": {"coherence": 51.2}})``.
+        stages: mappings of settings, e.g. ``({"timing": {"delay": 0}}, {"conditions": {"coherence":
+            51.2}})``.
         criterion: mean performance of the last `window` trials from which on the next stage begins.
         fallback: mean performance below which the stage before comes back; 0: never.
         window: trials that are averaged; they start anew in every stage.
 
     Raises:
-        InvalidValueError: no stages, settings that the task does not take, or a stage of the task as it is.
+        InvalidValueError: no stages, settings that the task does not take, or a stage of the task
+            as it is.
         NotSupportedError: stages that cannot be joined; see `Mixture`.
     """
 
@@ -40,13 +42,13 @@ class Curriculum(Mixing):
     def define(self) -> None:
         if not self.stages or not all(isinstance(stage, Mapping) for stage in self.stages):
             raise InvalidValueError(
-                f"Curriculum was given stages={self.stages!r}; give one mapping of settings or more, e.g. "
-                "stages=[{timing: {delay: 0}}]."
+                f"Curriculum was given stages={self.stages!r}; give one mapping of settings or"
+                " more, e.g. stages=[{timing: {delay: 0}}]."
             )
         if not 0 <= self.fallback <= self.criterion <= 1:
             raise InvalidValueError(
-                f"Curriculum was given criterion={self.criterion!r} and fallback={self.fallback!r}; give performances "
-                "from 0 to 1, the second not above the first."
+                f"Curriculum was given criterion={self.criterion!r} and fallback={self.fallback!r};"
+                " give performances from 0 to 1, the second not above the first."
             )
         tasks = (*(self._stage(k, stage) for k, stage in enumerate(self.stages)), self.task)
         settings = {
@@ -61,9 +63,12 @@ class Curriculum(Mixing):
         try:
             made = as_task({"task": self.task, **stage})
         except NeurogymError as error:
-            raise InvalidValueError(f"Curriculum was given the stage {k}, {dict(stage)!r}: {error}") from error
+            raise InvalidValueError(
+                f"Curriculum was given the stage {k}, {dict(stage)!r}: {error}"
+            ) from error
         if made == self.task:
             raise InvalidValueError(
-                f"Curriculum was given the stage {k}, {dict(stage)!r}, which is {self.task.name} as it is."
+                f"Curriculum was given the stage {k}, {dict(stage)!r}, which is {self.task.name} as"
+                " it is."
             )
         return made

@@ -15,11 +15,13 @@ FAVOURED = "evolving_history_favoured"
 
 
 class EvolvingHistory(TrialHistory):
-    """A population of random contexts, each favouring an answer of its own after every answer; they die and are replaced.
+    """A population of random contexts, each favouring an answer of its own after every answer; they
+    die and are replaced.
 
-    A `TrialHistory` whose matrices are drawn by the session itself: what was learned about the transitions of a task has
-    to be forgotten again. The record says in `history` which of the contexts a trial was in, and in `generation` how
-    many contexts the session had renewed before it.
+    A `TrialHistory` whose matrices are drawn by the session itself: what was learned about the
+    transitions of a task has to be forgotten again. The record says in `history` which of the
+    contexts a trial was in, and in `generation` how many contexts the session had renewed before
+    it.
 
     Args:
         probs: probability of the favoured transition, the others being equally likely.
@@ -39,17 +41,20 @@ class EvolvingHistory(TrialHistory):
     def _set_contexts(self) -> None:
         if self.contexts:
             raise InvalidValueError(
-                f"EvolvingHistory was given contexts={self.contexts!r}, but draws its own. Give population=, or use TrialHistory."
+                f"EvolvingHistory was given contexts={self.contexts!r}, but draws its own. Give"
+                " population=, or use TrialHistory."
             )
         if self.population < 1 or not 0 <= self.renewal <= 1:
             raise InvalidValueError(
-                f"EvolvingHistory was given population={self.population!r} and renewal={self.renewal!r}; give at least one "
-                "context, and a probability from 0 to 1."
+                f"EvolvingHistory was given population={self.population!r} and"
+                f" renewal={self.renewal!r}; give at least one context, and a probability from 0"
+                " to 1."
             )
         p, n = self._probability(), self._size
         if np.isclose(p, 1 / n):
             raise InvalidValueError(
-                f"EvolvingHistory was given probs={p!r}, which favours none of {n} answers. Give another one."
+                f"EvolvingHistory was given probs={p!r}, which favours none of {n} answers. Give"
+                " another one."
             )
         self._p = p
         self._matrices = np.full((self.population, n, n), 1 / n)
@@ -64,7 +69,11 @@ class EvolvingHistory(TrialHistory):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
-        setattr(session, FAVOURED, rng.integers(0, self._size, (len(session), self.population, self._size)))
+        setattr(
+            session,
+            FAVOURED,
+            rng.integers(0, self._size, (len(session), self.population, self._size)),
+        )
         session.evolving_history_generation = np.zeros(len(session), np.int64)  # type: ignore[attr-defined]
 
     def _leads(
@@ -73,11 +82,18 @@ class EvolvingHistory(TrialHistory):
         favoured, generation = self._evolve(session, rng, context)
         # Any answer but the favoured one: counted on from it around the answers.
         others = (favoured + rng.integers(1, self._size, favoured.shape)) % self._size
-        return np.where(rng.random(favoured.shape) < self._p, favoured, others), {self._generation: generation}
+        return np.where(rng.random(favoured.shape) < self._p, favoured, others), {
+            self._generation: generation
+        }
 
-    def _evolve(self, session: Session, rng: np.random.Generator, context: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The favoured next answers, (trials, sessions, answers), and how many contexts were renewed, (trials, sessions)."""
-        population, count = getattr(session, FAVOURED).copy(), session.evolving_history_generation.copy()  # type: ignore[attr-defined]
+    def _evolve(
+        self, session: Session, rng: np.random.Generator, context: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The favoured next answers, (trials, sessions, answers), and how many contexts were
+        renewed, (trials, sessions).
+        """
+        population = getattr(session, FAVOURED).copy()
+        count = session.evolving_history_generation.copy()  # type: ignore[attr-defined]
         renewed = rng.random(context.shape) < self.renewal
         favoured = np.empty((*context.shape, self._size), np.int64)
         generation = np.empty(context.shape, np.int64)

@@ -30,12 +30,18 @@ class MissPenalty(TaskWrapper):
 
     def define(self) -> None:
         if not math.isfinite(self.reward) or self.reward == 0:
-            raise InvalidValueError(f"MissPenalty was given reward={self.reward!r}; it needs a number other than 0.")
+            raise InvalidValueError(
+                f"MissPenalty was given reward={self.reward!r}; it needs a number other than 0."
+            )
         if self.task.actions.rest is None:
             raise self._refusal("there is no action of resting, so nothing can be missed")
         if self.task.actions.continuous and self.task.actions.trigger is None:
-            raise self._refusal("its continuous actions are judged without a trigger=, so nothing can be missed")
-        if not any(_missable(slot).any() for layout in laid_out(self.task) for slot in layout.slots):
+            raise self._refusal(
+                "its continuous actions are judged without a trigger=, so nothing can be missed"
+            )
+        if not any(
+            _missable(slot).any() for layout in laid_out(self.task) for slot in layout.slots
+        ):
             raise self._refusal("it asks nothing that can be missed (trial.answer, trial.pay)")
 
     def _refusal(self, why: str) -> NotSupportedError:
@@ -49,4 +55,6 @@ class MissPenalty(TaskWrapper):
 
 def _missable(slot: Slot) -> np.ndarray:
     """(n,) whether a slot can be missed: not where resting is right."""
-    return asked(slot) & (slot.right.any(axis=1) if slot.right is not None and slot.amounts is None else True)
+    return asked(slot) & (
+        slot.right.any(axis=1) if slot.right is not None and slot.amounts is None else True
+    )

@@ -27,7 +27,8 @@ class _Watch:
             )
         if folder is not None and task is None:
             raise NotSupportedError(
-                "Monitor was given folder=, and the env has no task whose trials could be drawn. Leave it out."
+                "Monitor was given folder=, and the env has no task whose trials could be drawn."
+                " Leave it out."
             )
         self.task, self.every, self._out = task, every, out
         self.folder = None if folder is None else Path(folder)
@@ -42,7 +43,9 @@ class _Watch:
 
     def add(self, finished: TrialRecord) -> None:
         """Count these trials."""
-        for performance, reward in zip(finished["performance"].tolist(), finished["reward"].tolist(), strict=True):
+        for performance, reward in zip(
+            finished["performance"].tolist(), finished["reward"].tolist(), strict=True
+        ):
             self.trials += 1
             self._recent.append((performance, reward))
             if self.trials % self.every == 0:
@@ -51,13 +54,18 @@ class _Watch:
     @property
     def performance(self) -> float:
         """Mean of the last `every` trials; NaN before the first."""
-        return float(np.mean([performance for performance, _ in self._recent])) if self._recent else float("nan")
+        return (
+            float(np.mean([performance for performance, _ in self._recent]))
+            if self._recent
+            else float("nan")
+        )
 
     def _report(self) -> None:
         reward = np.mean([reward for _, reward in self._recent])
         speed = self.trials / max(time.monotonic() - self._since, 1e-9)
         line = (
-            f"trials {self.trials:,}   performance {self.performance:.3f}   reward {reward:.3f}   {speed:,.0f} trials/s"
+            f"trials {self.trials:,}   performance {self.performance:.3f}   reward {reward:.3f}  "
+            f" {speed:,.0f} trials/s"
         )
         out = sys.stderr if self._out is None else self._out
         print(line, file=out, end="\r" if out.isatty() else "\n", flush=True)
@@ -71,9 +79,18 @@ class _Watch:
         self._trial = _Buffers(observation)
 
     def see(
-        self, action: Any, reward: Any, target: Any, period: Any, observation: np.ndarray, ended: bool, conditions: Any
+        self,
+        action: Any,
+        reward: Any,
+        target: Any,
+        period: Any,
+        observation: np.ndarray,
+        ended: bool,
+        conditions: Any,
     ) -> None:
-        """A step of the env that is drawn: what was done on the observation in hand, and what comes next."""
+        """A step of the env that is drawn: what was done on the observation in hand, and what comes
+        next.
+        """
         trial = self._trial
         trial.observations.append(np.asarray(trial.pending)[: self.task.channels.size])
         for values, value in (
@@ -113,7 +130,9 @@ class _Buffers:
 class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
     """`Monitor` for vector envs; the figures are of the first env."""
 
-    def __init__(self, env: VectorEnv, every: int = 100, folder: Any = None, out: Any = None) -> None:
+    def __init__(
+        self, env: VectorEnv, every: int = 100, folder: Any = None, out: Any = None
+    ) -> None:
         gymnasium.utils.RecordConstructorArgs.__init__(self, every=every, folder=folder)
         super().__init__(env)
         self._watch = _Watch(getattr(env.unwrapped, "task", None), every, folder, out)
@@ -128,9 +147,13 @@ class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         finished = finished_in_envs(info)
         if self._watch.folder is not None:
             ended = bool(info["new_trial"][0])
-            conditions = _first(finished, self._watch.task) if ended and finished is not None else {}
+            conditions = (
+                _first(finished, self._watch.task) if ended and finished is not None else {}
+            )
             action, period = np.asarray(actions)[0], info["period"][0]
-            self._watch.see(action, rewards[0], info["gt"][0], period, observations[0], ended, conditions)
+            self._watch.see(
+                action, rewards[0], info["gt"][0], period, observations[0], ended, conditions
+            )
         if finished is not None:
             self._watch.add(finished)
         return observations, rewards, terminated, truncated, info
@@ -144,8 +167,9 @@ class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
 class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
     """Prints how it goes, after every so many trials, and saves the figure of the last of them.
 
-    The line goes to stderr: trials so far, mean performance and reward of the last `every` trials, and speed. On a
-    terminal it stays one line. ``env.running_performance`` is the mean by itself. To keep the trials, use `RecordTrials`.
+    The line goes to stderr: trials so far, mean performance and reward of the last `every` trials,
+    and speed. On a terminal it stays one line. ``env.running_performance`` is the mean by itself.
+    To keep the trials, use `RecordTrials`.
 
     Args:
         env: any env whose `info` has the record of finished trials.
@@ -160,7 +184,9 @@ class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
 
     vector = VectorMonitor
 
-    def __init__(self, env: gymnasium.Env, every: int = 100, folder: Any = None, out: Any = None) -> None:
+    def __init__(
+        self, env: gymnasium.Env, every: int = 100, folder: Any = None, out: Any = None
+    ) -> None:
         gymnasium.utils.RecordConstructorArgs.__init__(self, every=every, folder=folder)
         super().__init__(env)
         self._watch = _Watch(getattr(env.unwrapped, "task", None), every, folder, out)
@@ -176,7 +202,9 @@ class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
         if self._watch.folder is not None:
             conditions = {} if finished is None else _first(finished, self._watch.task)
             ended = info["new_trial"]
-            self._watch.see(action, reward, info["gt"], info["period"], observation, ended, conditions)
+            self._watch.see(
+                action, reward, info["gt"], info["period"], observation, ended, conditions
+            )
         if finished is not None:
             self._watch.add(finished)
         return observation, reward, terminated, truncated, info

@@ -15,8 +15,8 @@ from neurogym_core.trials.trial import Trial
 class Noise(TaskWrapper):
     """Gaussian noise on every step of a trial, beside the task's own.
 
-    As everywhere in this project sigma does not depend on dt: the SD of a step is sigma / sqrt(dt in ms), independent
-    over steps and units. Variances add up.
+    As everywhere in this project sigma does not depend on dt: the SD of a step is sigma / sqrt(dt
+    in ms), independent over steps and units. Variances add up.
 
     Args:
         sigma: SD times sqrt(ms); 1 is an SD of 0.1 at dt = 100 ms.
@@ -33,7 +33,8 @@ class Noise(TaskWrapper):
     def define(self) -> None:
         if not (math.isfinite(self.sigma) and self.sigma > 0):
             raise InvalidValueError(
-                f"Noise was given sigma={self.sigma!r}; it needs a number above 0, SD times sqrt(ms)."
+                f"Noise was given sigma={self.sigma!r}; it needs a number above 0, SD times"
+                " sqrt(ms)."
             )
         self._noisy_channels = noisy_channels(self.task, self.on)
 
@@ -56,4 +57,6 @@ def noisy_channels(task: Task, on: tuple[str, ...]) -> tuple[str, ...]:
 
 def add_noise(layout: Layout, channels: tuple[str, ...], sigma: Any) -> None:
     """Add noise of `sigma`, a number or (n,), to these channels on all steps."""
-    layout.shows.extend(Show(channel, 0, Span(layout.timeline.names), sigma) for channel in channels)
+    layout.shows.extend(
+        Show(channel, 0, Span(layout.timeline.names), sigma) for channel in channels
+    )

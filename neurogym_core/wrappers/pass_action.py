@@ -27,7 +27,8 @@ class _Code:
             self.ids = int(space.start) + np.arange(int(space.n))
         else:
             raise NotSupportedError(
-                f"PassAction cannot be applied: actions must be Discrete, or a Box of one dimension, and are {space}."
+                "PassAction cannot be applied: actions must be Discrete, or a Box of one"
+                f" dimension, and are {space}."
             )
         # Zeros stand for "no action yet", whatever the space.
         self.low, self.high = np.minimum(self.low, 0), np.maximum(self.high, 0)
@@ -36,7 +37,9 @@ class _Code:
         actions = np.asarray(actions)
         if self.kind == "values":
             return actions.astype(np.float32)
-        return (actions[..., None] == self.ids if self.kind == "one-hot" else actions[..., None]).astype(np.float32)
+        return (
+            actions[..., None] == self.ids if self.kind == "one-hot" else actions[..., None]
+        ).astype(np.float32)
 
 
 class VectorPassAction(VectorAppending):
@@ -53,17 +56,20 @@ class VectorPassAction(VectorAppending):
 
 
 class PassAction(Appending):
-    """Appends the last action to the observation, float32; zeros on the first observation after a reset.
+    """Appends the last action to the observation, float32; zeros on the first observation after a
+    reset.
 
-    After Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860, doi:10.1038/s41593-018-0147-8, whose agents
-    get their last action and reward as inputs.
+    After Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860,
+    doi:10.1038/s41593-018-0147-8, whose agents get their last action and reward as inputs.
 
     Args:
         env: any env whose observations are vectors.
-        raw: the number of the action instead of one unit per action. Continuous actions are appended as they are.
+        raw: the number of the action instead of one unit per action. Continuous actions are
+            appended as they are.
 
     Raises:
-        NotSupportedError: observations that are no vectors, or actions that are neither Discrete nor a vector.
+        NotSupportedError: observations that are no vectors, or actions that are neither Discrete
+            nor a vector.
     """
 
     vector = VectorPassAction

@@ -26,10 +26,11 @@ class VectorPassReward(VectorAppending):
 
 
 class PassReward(Appending):
-    """Appends the last reward to the observation, float32; zero on the first observation after a reset.
+    """Appends the last reward to the observation, float32; zero on the first observation after a
+    reset.
 
-    After Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860, doi:10.1038/s41593-018-0147-8, whose agents
-    get their last action and reward as inputs.
+    After Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860,
+    doi:10.1038/s41593-018-0147-8, whose agents get their last action and reward as inputs.
 
     Args:
         env: any env whose observations are vectors.

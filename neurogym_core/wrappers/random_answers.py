@@ -17,7 +17,8 @@ class RandomAnswers(Scheduling):
         probs: probability of each of the task's `answers`; (): all alike.
 
     Raises:
-        NotSupportedError: the task declares no answer, has only one or a continuum, or decides it itself.
+        NotSupportedError: the task declares no answer, has only one or a continuum, or decides it
+            itself.
         InvalidValueError: no probabilities; or those with which the task draws its answers anyway.
     """
 
@@ -29,8 +30,8 @@ class RandomAnswers(Scheduling):
         (row,) = answer_rows("RandomAnswers", [self.probs or [1 / n] * n], n)
         if self._has_no_effect(row):
             raise InvalidValueError(
-                f"RandomAnswers was given probs={self.probs!r}, with which {self.task.name} draws its right answers anyway. "
-                "Leave it out, or give other probabilities."
+                f"RandomAnswers was given probs={self.probs!r}, with which {self.task.name} draws"
+                " its right answers anyway. Leave it out, or give other probabilities."
             )
         self._set_up([answer_block(self.task.answers, row)])
 
@@ -38,5 +39,8 @@ class RandomAnswers(Scheduling):
         declared = self.task.conditions.get(answer_condition(self.task))
         if stateful(self.task) or not hasattr(declared, "probabilities"):
             return False
-        own = [declared.probabilities[declared.support() == answer].sum() for answer in self.task.answers]
+        own = [
+            declared.probabilities[declared.support() == answer].sum()
+            for answer in self.task.answers
+        ]
         return bool(np.allclose(row, own))

@@ -16,25 +16,26 @@ from neurogym_core.wrappers._layout import laid_out
 
 
 class ReactionTime(TaskWrapper):
-    """The reaction-time version of a task: the response window opens with the evidence, not after it.
+    """The reaction-time version of a task: the response window opens with the evidence, not after
+    it.
 
     As in Roitman & Shadlen (2002), J. Neurosci. 22:9475, doi:10.1523/JNEUROSCI.22-21-09475.2002.
 
-    The window opens with the first period whose evidence suffices to answer: the first of the task's `evidence`, or
-    else its last period called "stimulus…" (or "stim…"). The task's `go_cue` moves there: it goes off (or on) at the
-    same moment. Reaction times count from there. A sure bet, or another priced choice that joins the question later,
-    stays where it is.
+    The window opens with the first period whose evidence suffices to answer: the first of the
+    task's `evidence`, or else its last period called "stimulus…" (or "stim…"). The task's `go_cue`
+    moves there: it goes off (or on) at the same moment. Reaction times count from there. A sure
+    bet, or another priced choice that joins the question later, stays where it is.
 
     Args:
-        end_on_stimulus: the window closes, and the trial ends, with the evidence; later periods get no time, but for
-            those that an answer leads to. False: the window closes when it did.
-        urgency: reward per 100 ms from the opening of the window until the answer, the step of the answer included
-            (urgency * reaction time / 100 in all); negative to make waiting costly.
+        end_on_stimulus: the window closes, and the trial ends, with the evidence; later periods get
+            no time, but for those that an answer leads to. False: the window closes when it did.
+        urgency: reward per 100 ms from the opening of the window until the answer, the step of the
+            answer included (urgency * reaction time / 100 in all); negative to make waiting costly.
 
     Raises:
-        NotSupportedError: the task has no such period or asks nothing after it, its window opens there already, the
-            answer is due at a moment of its own or judged on every step, or something else is asked in the time that
-            would be dropped.
+        NotSupportedError: the task has no such period or asks nothing after it, its window opens
+            there already, the answer is due at a moment of its own or judged on every step, or
+            something else is asked in the time that would be dropped.
         InvalidValueError: `urgency` is not finite.
     """
 
@@ -44,11 +45,13 @@ class ReactionTime(TaskWrapper):
     def define(self) -> None:
         if not math.isfinite(self.urgency):
             raise InvalidValueError(
-                f"ReactionTime was given urgency={self.urgency!r}; it needs a finite reward per 100 ms."
+                f"ReactionTime was given urgency={self.urgency!r}; it needs a finite reward per"
+                " 100 ms."
             )
         if state_of(self.task).joint:
             raise self._refusal(
-                "it is several tasks, each with evidence of its own; apply ReactionTime to each of them before joining them"
+                "it is several tasks, each with evidence of its own; apply ReactionTime to each of"
+                " them before joining them"
             )
         self._evidence = self._evidence_periods()
         layouts = laid_out(self.task)
@@ -71,13 +74,15 @@ class ReactionTime(TaskWrapper):
         if self.evidence is not None:
             missing = [name for name in self.evidence if name not in names]
             if missing or not self.evidence:
-                raise self._refusal(f"its evidence= names {listed(missing)}, but its periods are {listed(names)}")
+                raise self._refusal(
+                    f"its evidence= names {listed(missing)}, but its periods are {listed(names)}"
+                )
             return tuple(name for name in names if name in self.evidence)
         last = [name for name in names if name.startswith("stim")][-1:]
         if not last:
             raise self._refusal(
-                f"it has no period called 'stimulus…' among {listed(names)}; name those whose evidence suffices in the "
-                "task's class: evidence = ('…',)"
+                f"it has no period called 'stimulus…' among {listed(names)}; name those whose"
+                " evidence suffices in the task's class: evidence = ('…',)"
             )
         return tuple(last)
 
@@ -87,7 +92,8 @@ class ReactionTime(TaskWrapper):
         later = [slot for slot in slots if self._place(slot.span.periods[-1]) >= onset]
         if not later:
             raise self._refusal(
-                f"it asks for no answer (trial.answer, trial.pay) during or after {self._evidence[0]!r}"
+                "it asks for no answer (trial.answer, trial.pay) during or after"
+                f" {self._evidence[0]!r}"
             )
         return min(later, key=lambda slot: self._place(slot.span.periods[0])).name
 
@@ -98,31 +104,41 @@ class ReactionTime(TaskWrapper):
         onset = self._evidence[0]
         if self.step_action is not None:
             raise self._refusal(
-                "it computes what actions do on every step (step_action), not only in a window that could be moved"
+                "it computes what actions do on every step (step_action), not only in a window that"
+                " could be moved"
             )
         if any(slot.due is not None for slot in slots):
             raise self._refusal(
-                f"the answer {self._slot!r} is due at a certain moment (answer_at), and cannot be given earlier"
+                f"the answer {self._slot!r} is due at a certain moment (answer_at), and cannot be"
+                " given earlier"
             )
         if self.actions.continuous and self.actions.trigger is None:
             raise self._refusal(
-                "none of its continuous actions has a trigger=, so there is no moment at which it is answered"
+                "none of its continuous actions has a trigger=, so there is no moment at which it"
+                " is answered"
             )
         if any(self._is_open(slot) for slot in slots):
             raise self._refusal(
-                f"the window of {self._slot!r} is open in {onset!r} already, so it would have no effect; leave it away"
+                f"the window of {self._slot!r} is open in {onset!r} already, so it would have no"
+                " effect; leave it away"
             )
         if self.urgency and any(_goes_on(slot) for slot in slots):
             raise self._refusal(
-                f"urgency= is paid until the answer, but answers to {self._slot!r} do not end the wait (then='wait')"
+                f"urgency= is paid until the answer, but answers to {self._slot!r} do not end the"
+                " wait (then='wait')"
             )
         if self.urgency and any(slot.pays is not None or slot.needs is not None for slot in slots):
-            raise self._refusal(f"urgency= cannot be added to what {self._slot!r} pays (pays=, needs=); use urgency=0")
+            raise self._refusal(
+                f"urgency= cannot be added to what {self._slot!r} pays (pays=, needs=); use"
+                " urgency=0"
+            )
 
     def _is_open(self, slot: Slot) -> bool:
         """Whether the window is open when the evidence sets in."""
         first, onset = self._place(slot.span.periods[0]), self._place(self._evidence[0])
-        return first < onset or (first == onset and (slot.span.start is None or bool((slot.span.start <= 0).all())))
+        return first < onset or (
+            first == onset and (slot.span.start is None or bool((slot.span.start <= 0).all()))
+        )
 
     def _window_periods(self, slots: list[Slot]) -> tuple[str, ...]:
         end = (
@@ -142,8 +158,8 @@ class ReactionTime(TaskWrapper):
         for slot in others:
             if any(name in self._dropped for name in slot.span.periods):
                 raise self._refusal(
-                    f"{slot.group!r} is asked in {listed(slot.span.periods)}, which end_on_stimulus=True would drop; "
-                    "use end_on_stimulus=False"
+                    f"{slot.group!r} is asked in {listed(slot.span.periods)}, which"
+                    " end_on_stimulus=True would drop; use end_on_stimulus=False"
                 )
 
     def _place(self, period: str) -> int:
@@ -172,14 +188,20 @@ class ReactionTime(TaskWrapper):
         return replace(slot, span=span)
 
     def _stop(self, layout: Layout, span: Span) -> np.ndarray | None:
-        """The closing of a window that had one of its own, now in ms from the onset of the evidence."""
+        """The closing of a window that had one of its own, now in ms from the onset of the
+        evidence.
+        """
         if self.end_on_stimulus or span.stop is None:
             return None
-        earlier = self.task.period_names[self._place(self._window[0]) : self._place(span.periods[0])]
+        earlier = self.task.period_names[
+            self._place(self._window[0]) : self._place(span.periods[0])
+        ]
         return span.stop + sum(layout.timeline.steps[name] for name in earlier) * layout.dt
 
     def _move_cue(self, layout: Layout) -> None:
-        """End a cue that was on until the window opened where it opens now; let one that came with it come along."""
+        """End a cue that was on until the window opened where it opens now; let one that came with
+        it come along.
+        """
         for edits, name in ((layout.shows, "channel"), (layout.frames, "name")):
             for edit in [edit for edit in edits if getattr(edit, name) == self.go_cue]:
                 edit.span = replace(edit.span, periods=self._cue_periods(edit.span.periods))
@@ -187,20 +209,37 @@ class ReactionTime(TaskWrapper):
                     edits.remove(edit)
 
     def _cue_periods(self, shown: tuple[str, ...]) -> tuple[str, ...]:
-        before = tuple(period for period in shown if self._place(period) < self._place(self._window[0]))
-        return before + (self._window if any(self._place(period) >= self._asked_from for period in shown) else ())
+        before = tuple(
+            period for period in shown if self._place(period) < self._place(self._window[0])
+        )
+        return before + (
+            self._window if any(self._place(period) >= self._asked_from for period in shown) else ()
+        )
 
 
 def _goes_on(slot: Slot) -> bool:
     """Whether an answer may leave the window open."""
-    return bool((slot.leads == STAY).any()) if slot.leads is not None else "wait" in slot.then.values()
+    return (
+        bool((slot.leads == STAY).any()) if slot.leads is not None else "wait" in slot.then.values()
+    )
 
 
 def _destinations(layout: Layout) -> set[str]:
     """Periods that answers, breaks of a hold, or the end of a period lead to."""
     names = layout.timeline.names
     by_choice = {
-        names[place] for slot in layout.slots if slot.leads is not None for place in np.unique(slot.leads) if place >= 0
+        names[place]
+        for slot in layout.slots
+        if slot.leads is not None
+        for place in np.unique(slot.leads)
+        if place >= 0
     }
-    by_outcome = {place for slot in layout.slots if slot.leads is None for place in slot.then.values()}
-    return {*by_choice, *by_outcome, *layout.timeline.then.values(), *(hold.then for hold in layout.holds)} & set(names)
+    by_outcome = {
+        place for slot in layout.slots if slot.leads is None for place in slot.then.values()
+    }
+    return {
+        *by_choice,
+        *by_outcome,
+        *layout.timeline.then.values(),
+        *(hold.then for hold in layout.holds),
+    } & set(names)

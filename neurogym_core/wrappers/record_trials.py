@@ -19,12 +19,15 @@ from neurogym_core.wrappers._finished import finished_in_env, finished_in_envs
 
 
 class TrialLog:
-    """Finished trials, in memory, in a CSV file, or both. Every trial is on the disk before the next step."""
+    """Finished trials, in memory, in a CSV file, or both. Every trial is on the disk before the
+    next step.
+    """
 
     def __init__(self, file: str | os.PathLike[str] | None, append: bool, memory: bool) -> None:
         if file is None and not memory:
             raise InvalidValueError(
-                "RecordTrials was given memory=False and no file; the record has to be kept somewhere. Give one."
+                "RecordTrials was given memory=False and no file; the record has to be kept"
+                " somewhere. Give one."
             )
         self._file = None if file is None else Path(file)
         self._parts: list[TrialRecord] | None = [] if memory else None
@@ -38,8 +41,8 @@ class TrialLog:
         exists = path.exists() and path.stat().st_size > 0  # type: ignore[union-attr]
         if exists and not append:
             raise InvalidValueError(
-                f"RecordTrials was given file={str(path)!r}, which exists. A new file was expected. Choose another name, remove "
-                "it, or give append=True to add to it."
+                f"RecordTrials was given file={str(path)!r}, which exists. A new file was expected."
+                " Choose another name, remove it, or give append=True to add to it."
             )
         path.parent.mkdir(parents=True, exist_ok=True)  # type: ignore[union-attr]
         if exists:
@@ -62,15 +65,23 @@ class TrialLog:
         if self._header is None:
             self._header = list(columns)
             writer.writerow(columns)
-        absent = [name for name in self._header if name not in columns and not name.endswith("reaction_time")]
+        absent = [
+            name
+            for name in self._header
+            if name not in columns and not name.endswith("reaction_time")
+        ]
         if absent or not set(columns) <= set(self._header):
             raise InvalidValueError(
-                f"RecordTrials cannot add a trial with the columns {list(columns)} to {str(self._file)!r}, whose columns are "
-                f"{self._header}. Record another task in another file."
+                f"RecordTrials cannot add a trial with the columns {list(columns)} to"
+                f" {str(self._file)!r}, whose columns are {self._header}. Record another task in"
+                " another file."
             )
         n = len(next(iter(columns.values())))
         nothing = [float("nan")] * n
-        rows = zip(*(columns[name].tolist() if name in columns else nothing for name in self._header), strict=True)
+        rows = zip(
+            *(columns[name].tolist() if name in columns else nothing for name in self._header),
+            strict=True,
+        )
         writer.writerows(rows)
         with self._file.open("a", newline="", encoding="utf-8") as file:  # type: ignore[union-attr]
             file.write(text.getvalue())
@@ -88,7 +99,9 @@ class TrialLog:
 
 
 def cut_half_line(path: Path) -> None:
-    """Take off a last line without an end, which a run that was killed as it wrote left; a row after it could not be read."""
+    """Take off a last line without an end, which a run that was killed as it wrote left; a row
+    after it could not be read.
+    """
     with path.open("rb+") as file:
         end, rest = file.seek(0, os.SEEK_END), b""
         while end and b"\n" not in rest:
@@ -98,8 +111,8 @@ def cut_half_line(path: Path) -> None:
         whole = rest.rfind(b"\n") + 1
         if whole < len(rest):
             warnings.warn(
-                f"{path} ended in half a line, {rest[whole:].decode('utf-8', 'replace')!r:.80}, which is taken off: the run that wrote "
-                "it was stopped as it wrote.",
+                f"{path} ended in half a line, {rest[whole:].decode('utf-8', 'replace')!r:.80},"
+                " which is taken off: the run that wrote it was stopped as it wrote.",
                 stacklevel=2,
             )
             file.truncate(end + whole)
@@ -107,7 +120,9 @@ def cut_half_line(path: Path) -> None:
 
 def _with_same_columns(parts: list[TrialRecord]) -> list[TrialRecord]:
     """An absent reaction time is NaN."""
-    times = dict.fromkeys(name for part in parts for name in part.columns if name.endswith("reaction_time"))
+    times = dict.fromkeys(
+        name for part in parts for name in part.columns if name.endswith("reaction_time")
+    )
     return [_with_times(part, [name for name in times if name not in part]) for part in parts]
 
 
@@ -116,14 +131,20 @@ def _with_times(part: TrialRecord, absent: list[str]) -> TrialRecord:
     if not asked:
         return part
     columns = {name: part[name] for name in part.columns}
-    return TrialRecord({**columns, **{name: np.full(len(part), np.nan) for name in asked}}, meta=part.meta)
+    return TrialRecord(
+        {**columns, **{name: np.full(len(part), np.nan) for name in asked}}, meta=part.meta
+    )
 
 
 class VectorRecordTrials(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
     """`RecordTrials` for vector envs."""
 
-    def __init__(self, env: VectorEnv, file: Any = None, append: bool = False, memory: bool = True) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(self, file=file, append=append, memory=memory)
+    def __init__(
+        self, env: VectorEnv, file: Any = None, append: bool = False, memory: bool = True
+    ) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(
+            self, file=file, append=append, memory=memory
+        )
         super().__init__(env)
         self._log = TrialLog(file, append, memory)
 
@@ -141,26 +162,34 @@ class VectorRecordTrials(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
 
 
 class RecordTrials(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """Keeps every finished trial: ``env.record`` is a `TrialRecord`; with a file, it is in there as well.
+    """Keeps every finished trial: ``env.record`` is a `TrialRecord`; with a file, it is in there as
+    well.
 
-    A line is written, and the file closed again, as soon as a trial ends: nothing is lost when the run is interrupted.
-    The file is what ``TrialRecord.to_csv`` writes, and ``TrialRecord.from_csv`` reads it.
+    A line is written, and the file closed again, as soon as a trial ends: nothing is lost when the
+    run is interrupted. The file is what ``TrialRecord.to_csv`` writes, and ``TrialRecord.from_csv``
+    reads it.
 
     Args:
         env: any env whose `info` has the record of finished trials.
         file: a CSV file; None: memory only.
-        append: whether to add to a file that exists, for a run that goes on; half a last line is taken off, with a warning.
+        append: whether to add to a file that exists, for a run that goes on; half a last line is
+            taken off, with a warning.
         memory: whether to keep trials in memory, too.
 
     Raises:
-        InvalidValueError: the file exists and `append` is not set, or has other columns; nowhere to keep the record.
+        InvalidValueError: the file exists and `append` is not set, or has other columns; nowhere to
+            keep the record.
         OSError: the file cannot be written.
     """
 
     vector = VectorRecordTrials
 
-    def __init__(self, env: gymnasium.Env, file: Any = None, append: bool = False, memory: bool = True) -> None:
-        gymnasium.utils.RecordConstructorArgs.__init__(self, file=file, append=append, memory=memory)
+    def __init__(
+        self, env: gymnasium.Env, file: Any = None, append: bool = False, memory: bool = True
+    ) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(
+            self, file=file, append=append, memory=memory
+        )
         super().__init__(env)
         self._log = TrialLog(file, append, memory)
 

@@ -15,19 +15,22 @@ AFTER = ("error", "miss")
 
 
 class TimeOut(TaskWrapper):
-    """After a wrong answer the trial does not end, but goes on for some time in which nothing is shown or asked.
+    """After a wrong answer the trial does not end, but goes on for some time in which nothing is
+    shown or asked.
 
-    As after errors in the task of the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
+    As after errors in the task of the International Brain Laboratory (2021), eLife 10:e63711,
+    doi:10.7554/eLife.63711.
 
-    The time-out is a last period of the trial, "timeout", which a wrong answer leads to, and nothing else. What is done
-    there is neither paid nor counted.
+    The time-out is a last period of the trial, "timeout", which a wrong answer leads to, and
+    nothing else. What is done there is neither paid nor counted.
 
     Args:
         duration: ms, a number or a distribution.
         after: "error", "miss" or both.
 
     Raises:
-        NotSupportedError: no wrong answer (or miss) ends a trial of the task, or it has a period "timeout" already.
+        NotSupportedError: no wrong answer (or miss) ends a trial of the task, or it has a period
+            "timeout" already.
         InvalidValueError: a duration that is not above 0, or another outcome.
     """
 
@@ -51,7 +54,9 @@ class TimeOut(TaskWrapper):
     def _check_settings(self) -> None:
         strange = [name for name in self.after if name not in AFTER]
         if strange or not self.after:
-            raise InvalidValueError(f"TimeOut was given after={self.after!r}; give one or both of {listed(AFTER)}.")
+            raise InvalidValueError(
+                f"TimeOut was given after={self.after!r}; give one or both of {listed(AFTER)}."
+            )
         try:
             self._duration: Distribution = parse(self.duration)
             low = self._duration.bounds[0]
@@ -59,7 +64,8 @@ class TimeOut(TaskWrapper):
             low = 0.0
         if not 0 < low < np.inf:
             raise InvalidValueError(
-                f"TimeOut was given duration={self.duration!r}; give ms above 0, or a distribution of them."
+                f"TimeOut was given duration={self.duration!r}; give ms above 0, or a distribution"
+                " of them."
             )
 
     def _check_misses(self, layouts: list[Layout]) -> None:
@@ -67,11 +73,15 @@ class TimeOut(TaskWrapper):
         last = self.task.period_names[-1]
         slots = [slot for layout in layouts for slot in layout.slots]
         closing = [slot for slot in slots if last in slot.span.periods and slot.span.stop is None]
-        rests = any(slot.right is not None and (asked(slot) & ~slot.right.any(axis=1)).any() for slot in slots)
+        rests = any(
+            slot.right is not None and (asked(slot) & ~slot.right.any(axis=1)).any()
+            for slot in slots
+        )
         waits = any("wait" in slot.then.values() and slot.leads is None for slot in slots)
         if not closing or rests or waits or any(last in layout.timeline.then for layout in layouts):
             raise self._refusal(
-                "its trials also come to their end without a miss (resting is right, or an answer waits); use after=('error',)"
+                "its trials also come to their end without a miss (resting is right, or an answer"
+                " waits); use after=('error',)"
             )
 
     def _refusal(self, why: str) -> NotSupportedError:
@@ -96,7 +106,9 @@ class TimeOut(TaskWrapper):
         if slot.leads is None:
             slot.then = {**slot.then, "error": "timeout"}
         else:
-            slot.leads = np.where((slot.leads == END) & ~slot.right, place, slot.leads).astype(slot.leads.dtype)
+            slot.leads = np.where((slot.leads == END) & ~slot.right, place, slot.leads).astype(
+                slot.leads.dtype
+            )
 
 
 def _errs(slot: Slot) -> bool:

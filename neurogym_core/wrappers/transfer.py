@@ -9,10 +9,12 @@ from neurogym_core.wrappers._mixing import Mixing
 
 
 class Transfer(Mixing):
-    """The wrapped task for some trials, then others in turn: a `Mixture` played once, across sessions.
+    """The wrapped task for some trials, then others in turn: a `Mixture` played once, across
+    sessions.
 
     Args:
-        others: the tasks that follow: ids, tasks, or mappings ``{"task": …, parameters}``. The last one stays.
+        others: the tasks that follow: ids, tasks, or mappings ``{"task": …, parameters}``. The last
+            one stays.
         lengths: trials of every task but the last, numbers or distributions; one number: of all.
         rule: whether a channel "rule" shows, one-hot, which task it is.
 
@@ -31,8 +33,8 @@ class Transfer(Mixing):
         lengths = self.lengths * len(self.others) if len(self.lengths) == 1 else self.lengths
         if not self.others or len(lengths) != len(self.others):
             raise InvalidValueError(
-                f"Transfer was given {len(self.others)} other tasks and lengths={self.lengths!r}; give at least one task, "
-                "and the trials of every task but the last."
+                f"Transfer was given {len(self.others)} other tasks and lengths={self.lengths!r};"
+                " give at least one task, and the trials of every task but the last."
             )
         settings = {"order": "sequence", "once": True, "lengths": (*lengths, 1)}
         self._mix((self.task, *self._read_others(self.others)), settings, rule=self.rule)

@@ -23,31 +23,35 @@ STATE = "trial_history_last"
 class TrialHistory(Deciding):
     """The right answer of a trial depends on that of the trial before, whatever the subject did.
 
-    Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat. Commun. 11:1057,
-    doi:10.1038/s41467-020-14824-w: their rats had blocks in which the answer tended to repeat or to alternate
-    (``contexts=("repeating", "alternating")``).
+    Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat. Commun.
+    11:1057, doi:10.1038/s41467-020-14824-w: their rats had blocks in which the answer tended to
+    repeat or to alternate (``contexts=("repeating", "alternating")``).
 
-    The trial before a session's first one is imagined, with any answer equally likely. Other conditions are drawn as
-    the task draws them; where the right answer is computed from them, they are drawn until it is the wanted one.
-    Conditions that `reset` imposes come last, and win. Answers are the task's `answers`, in this order (-1: resting is
-    right). With several contexts the record says in `history` which one a trial was in.
+    The trial before a session's first one is imagined, with any answer equally likely. Other
+    conditions are drawn as the task draws them; where the right answer is computed from them, they
+    are drawn until it is the wanted one. Conditions that `reset` imposes come last, and win.
+    Answers are the task's `answers`, in this order (-1: resting is right). With several contexts
+    the record says in `history` which one a trial was in.
 
     Args:
-        probs: probability of the favoured transition, the others being equally likely; or a matrix, (answers, answers),
-            whose row is the last right answer and whose rows sum to 1.
-        contexts: what is favoured, block by block: "repeating", "alternating" (any other answer), "clockwise" (the next
-            one), "anticlockwise", or a matrix; (): repeating, or the matrix in `probs`, throughout.
+        probs: probability of the favoured transition, the others being equally likely; or a matrix,
+            (answers, answers), whose row is the last right answer and whose rows sum to 1.
+        contexts: what is favoured, block by block: "repeating", "alternating" (any other answer),
+            "clockwise" (the next one), "anticlockwise", or a matrix; (): repeating, or the matrix
+            in `probs`, throughout.
         order: of the contexts: "sequence" (in turn) or "random".
-        length: trials of a block, a number or a distribution; then it ends with probability `chance` a trial.
+        length: trials of a block, a number or a distribution; then it ends with probability
+            `chance` a trial.
         chance: see `length`; 1: at once.
         again: whether a random order may take the same context twice in a row.
-        reset: whether the history is forgotten after a trial that was not correct: the next answer is any.
+        reset: whether the history is forgotten after a trial that was not correct: the next answer
+            is any.
 
     Raises:
-        NotSupportedError: the task declares no answer (``vary(answer=…)``), has only one or a continuum, or decides it
-            itself.
-        InvalidValueError: no probabilities, a matrix of another size, or one whose rows are all alike, so that nothing
-            would depend on the last trial.
+        NotSupportedError: the task declares no answer (``vary(answer=…)``), has only one or a
+            continuum, or decides it itself.
+        InvalidValueError: no probabilities, a matrix of another size, or one whose rows are all
+            alike, so that nothing would depend on the last trial.
         UnknownNameError: no such context, or order.
     """
 
@@ -67,14 +71,19 @@ class TrialHistory(Deciding):
         check_free(self.task, type(self).__name__, answer=self.task.answers)
 
     def _set_contexts(self) -> None:
-        self._matrices = np.stack([self._matrix(context) for context in self.contexts or (self.probs,)])
+        self._matrices = np.stack(
+            [self._matrix(context) for context in self.contexts or (self.probs,)]
+        )
         self.walk = Walk.checked(
             type(self).__name__, len(self._matrices), order=self.order, length=self.length, chance=self.chance,
             again=self.again or len(self._matrices) == 1,
         )  # fmt: skip
         self._cumulative = np.cumsum(self._matrices, axis=2)[:, :, :-1]
         if len(self._matrices) > 1:
-            named = all(isinstance(context, str) for context in self.contexts) and len(set(self.contexts)) > 1
+            named = (
+                all(isinstance(context, str) for context in self.contexts)
+                and len(set(self.contexts)) > 1
+            )
             self._names = np.asarray(self.contexts if named else range(len(self._matrices)))
             self.add_label("history", tuple(dict.fromkeys(self._names.tolist())))
 
@@ -98,16 +107,17 @@ class TrialHistory(Deciding):
             matrix = self._given_matrix(context)
         if np.allclose(matrix, matrix[0]):
             raise InvalidValueError(
-                f"{type(self).__name__} was given probs={self.probs!r}, with which the right answer of {self.task.name} would "
-                "not depend on the last one. Give a probability other than chance, or a matrix whose rows differ."
+                f"{type(self).__name__} was given probs={self.probs!r}, with which the right answer"
+                f" of {self.task.name} would not depend on the last one. Give a probability other"
+                " than chance, or a matrix whose rows differ."
             )
         return matrix
 
     def _probability(self) -> float:
         if not isinstance(self.probs, float | int) or not 0 <= self.probs <= 1:
             raise InvalidValueError(
-                f"{type(self).__name__} was given probs={self.probs!r} and contexts by name; give the probability of the "
-                "favoured transition, from 0 to 1."
+                f"{type(self).__name__} was given probs={self.probs!r} and contexts by name; give"
+                " the probability of the favoured transition, from 0 to 1."
             )
         return float(self.probs)
 
@@ -132,7 +142,11 @@ class TrialHistory(Deciding):
             raise self._bad_probs(given) from None
         if matrix.ndim == 0:
             matrix = np.where(np.eye(n, dtype=bool), matrix, (1 - matrix) / (n - 1))
-        sums = matrix.shape == (n, n) and np.isfinite(matrix).all() and np.allclose(matrix.sum(axis=1), 1)
+        sums = (
+            matrix.shape == (n, n)
+            and np.isfinite(matrix).all()
+            and np.allclose(matrix.sum(axis=1), 1)
+        )
         if not sums or (matrix < 0).any():
             raise self._bad_probs(given)
         return matrix
@@ -140,9 +154,9 @@ class TrialHistory(Deciding):
     def _bad_probs(self, given: Any) -> InvalidValueError:
         n = self._size
         return InvalidValueError(
-            f"{type(self).__name__} was given probs={given!r}; {self.task.name} has {n} right answers, "
-            f"{self.task.answers.tolist()}. Give a probability of repeating, from 0 to 1, or {n} rows of {n} "
-            "probabilities that sum to 1 each."
+            f"{type(self).__name__} was given probs={given!r}; {self.task.name} has {n} right"
+            f" answers, {self.task.answers.tolist()}. Give a probability of repeating, from 0 to 1,"
+            f" or {n} rows of {n} probabilities that sum to 1 each."
         )
 
     # ------------------------------------------------------------------ drawing
@@ -164,7 +178,11 @@ class TrialHistory(Deciding):
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
     ) -> Drawn:
-        self.clash({"the right answer"} if answer is not None or answer_condition(self.task) in imposed else ())
+        self.clash(
+            {"the right answer"}
+            if answer is not None or answer_condition(self.task) in imposed
+            else ()
+        )
         context = self.walk.advance(session, rng, trials)
         if self.reset:
             self._forget(session, rng)
@@ -173,7 +191,9 @@ class TrialHistory(Deciding):
         setattr(session, STATE, chain[-1])
         if self._label is not None:
             labels[self._label] = self._names[context]
-        return self.draw_below(session, rng, trials, {**imposed, **labels}, self.task.answers[chain])
+        return self.draw_below(
+            session, rng, trials, {**imposed, **labels}, self.task.answers[chain]
+        )
 
     def _forget(self, session: Session, rng: np.random.Generator) -> None:
         """After a trial that was not correct, the last answer may have been any."""
@@ -185,7 +205,9 @@ class TrialHistory(Deciding):
     def _leads(
         self, session: Session, rng: np.random.Generator, context: np.ndarray
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """What each trial makes of every possible last answer, (trials, sessions, answers), and what to record of it."""
+        """What each trial makes of every possible last answer, (trials, sessions, answers), and
+        what to record of it.
+        """
         luck = rng.random((*context.shape, 1, 1))
         cumulative = self._cumulative[0] if len(self._matrices) == 1 else self._cumulative[context]
         return (luck >= cumulative).sum(axis=3), {}
@@ -193,7 +215,8 @@ class TrialHistory(Deciding):
 
 def _composed(leads: np.ndarray, last: np.ndarray) -> np.ndarray:
     """The right answers of the coming trials, (trials, sessions), as rows of the matrix."""
-    # Composing these maps with those before, twice as many each time, does away with a loop over trials.
+    # Composing these maps with those before, twice as many each time, does away with a loop over
+    # trials.
     reach = 1
     while reach < len(leads):
         leads[reach:] = np.take_along_axis(leads[reach:], leads[:-reach], axis=2)

@@ -17,11 +17,19 @@ class _Lines:
 
     def __init__(self, periods: Any, task: Any) -> None:
         if task is None:
-            raise NotSupportedError("TTLPulse cannot be applied: the env has no task, hence no periods to mark. Leave it out.")
-        lines = [[line] if isinstance(line, str) else list(line) for line in periods] if not isinstance(periods, str) else [[periods]]
+            raise NotSupportedError(
+                "TTLPulse cannot be applied: the env has no task, hence no periods to mark. Leave"
+                " it out."
+            )
+        lines = (
+            [[line] if isinstance(line, str) else list(line) for line in periods]
+            if not isinstance(periods, str)
+            else [[periods]]
+        )
         if not lines or not all(lines):
             raise InvalidValueError(
-                f"TTLPulse was given periods={periods!r}; give the periods of every line, e.g. [['stimulus'], ['decision']]."
+                f"TTLPulse was given periods={periods!r}; give the periods of every line, e.g."
+                " [['stimulus'], ['decision']]."
             )
         for name in (name for line in lines for name in line):
             if name not in task.period_names:
@@ -29,12 +37,20 @@ class _Lines:
         self.lines = [np.asarray(line) for line in lines]
 
     def add(self, info: dict[str, Any]) -> dict[str, Any]:
-        """`info` with ``signal_0``, ``signal_1``, …: 1 in the periods of the line, else 0; int, or (N,) ints."""
+        """`info` with ``signal_0``, ``signal_1``, …: 1 in the periods of the line, else 0; int, or
+        (N,) ints.
+        """
         if "period" not in info:
             return info
         period = np.asarray(info["period"])
         high = [np.isin(period.astype(str), line).astype(np.int64) for line in self.lines]
-        return {**info, **{f"signal_{k}": signal if period.ndim else int(signal) for k, signal in enumerate(high)}}
+        return {
+            **info,
+            **{
+                f"signal_{k}": signal if period.ndim else int(signal)
+                for k, signal in enumerate(high)
+            },
+        }
 
 
 class VectorTTLPulse(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
@@ -55,10 +71,12 @@ class VectorTTLPulse(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
 
 
 class TTLPulse(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """Says in `info` whether a step lies in given periods: ``info["signal_0"]``, ``info["signal_1"]``, …, 1 or 0.
+    """Says in `info` whether a step lies in given periods: ``info["signal_0"]``,
+    ``info["signal_1"]``, …, 1 or 0.
 
-    As recordings are aligned with what happened in a trial: one line per group of periods. As everything else in the
-    `info` of a step, a signal belongs to the step that was scored; after a reset, to the first observation.
+    As recordings are aligned with what happened in a trial: one line per group of periods. As
+    everything else in the `info` of a step, a signal belongs to the step that was scored; after a
+    reset, to the first observation.
 
     Args:
         env: any env of a task.

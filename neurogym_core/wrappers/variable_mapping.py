@@ -23,14 +23,15 @@ STATE = "variable_mapping"
 
 
 class VariableMapping(Deciding):
-    """What is right is answered by another choice: the choices of a group are exchanged, anew from time to time.
+    """What is right is answered by another choice: the choices of a group are exchanged, anew from
+    time to time.
 
-    A session begins with the task's own mapping. The record has in `mapping` which choice each of the task's choices has
-    become, one column per choice.
+    A session begins with the task's own mapping. The record has in `mapping` which choice each of
+    the task's choices has become, one column per choice.
 
     Args:
-        length: trials before the mapping may change, a number or a distribution; then it does with probability `chance`
-            a trial.
+        length: trials before the mapping may change, a number or a distribution; then it does with
+            probability `chance` a trial.
         chance: see `length`; 1: at once.
         group: the action whose choices are exchanged; "": that of the first question.
 
@@ -49,23 +50,38 @@ class VariableMapping(Deciding):
         if self.group and self.group not in self.task.actions:
             raise unknown("action", self.group, self.task.actions, of=self.task.name)
         slots = [
-            slot for layout in laid_out(self.task) for slot in layout.slots if not self.group or slot.group == self.group
+            slot
+            for layout in laid_out(self.task)
+            for slot in layout.slots
+            if not self.group or slot.group == self.group
         ]
-        asked = [slot for slot in slots if slot.right is not None and slot.right.shape[1] > 1 and slot.amounts is None]
+        asked = [
+            slot
+            for slot in slots
+            if slot.right is not None and slot.right.shape[1] > 1 and slot.amounts is None
+        ]
         if not asked:
-            raise self.refusal("it asks nothing with several choices of which some are right (trial.answer)")
+            raise self.refusal(
+                "it asks nothing with several choices of which some are right (trial.answer)"
+            )
         self._group = asked[0].group
         if any(slot.leads is not None for slot in slots if slot.group == self._group):
             raise self.refusal(f"the choices of {self._group!r} lead to periods of their own")
         self._k = asked[0].right.shape[1]  # type: ignore[union-attr]
         self.walk = Walk.checked(
-            "VariableMapping", 2, length=self.length, chance=self.chance, key=f"mapping_{self.depth}"
+            "VariableMapping",
+            2,
+            length=self.length,
+            chance=self.chance,
+            key=f"mapping_{self.depth}",
         )
         self._state = f"{STATE}_{self.depth}"
         self._mapping = self.free_name("mapping")
         self.vary(**{self._mapping: self._identity_mapping})
 
-    def _identity_mapping(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _identity_mapping(
+        self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
         return np.tile(np.arange(self._k), (prior.n, 1))  # type: ignore[attr-defined]
 
     # ------------------------------------------------------------------ drawing
@@ -84,7 +100,11 @@ class VariableMapping(Deciding):
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
     ) -> Drawn:
-        mapping = {} if self._mapping in imposed else {self._mapping: self._mappings(session, rng, trials)}
+        mapping = (
+            {}
+            if self._mapping in imposed
+            else {self._mapping: self._mappings(session, rng, trials)}
+        )
         return self.draw_below(session, rng, trials, {**imposed, **mapping}, answer)
 
     def _mappings(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
@@ -110,7 +130,10 @@ class VariableMapping(Deciding):
         super().new_trial(trial)
         layout = trial.layout
         mapping = np.asarray(getattr(trial, self._mapping)).reshape(trial.n, self._k)
-        layout.slots[:] = [_exchanged(slot, mapping) if slot.group == self._group else slot for slot in layout.slots]
+        layout.slots[:] = [
+            _exchanged(slot, mapping) if slot.group == self._group else slot
+            for slot in layout.slots
+        ]
 
 
 def _another(mapping: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""The catalogue page in a real browser, headless, from a file: searched, filtered, opened, copied from, by keyboard too.
+"""The catalogue page in a real browser, headless, from a file: searched, filtered, opened, copied
+from, by keyboard too.
 
-Needs Chromium and its driver (Debian: chromium, chromium-driver), and selenium. Without them the tests are skipped with a
-reason; in continuous integration (CI=true) that is a failure.
-"""
+Needs Chromium and its driver (Debian: chromium, chromium-driver), and selenium. Without them the
+tests are skipped with a reason; in continuous integration (CI=true) that is a failure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def _missing() -> str | None:
 
 
 def _browser() -> str | None:
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
 
 
 def _makers() -> Any:
@@ -45,19 +47,30 @@ def _makers() -> Any:
 
 
 makers = _makers()
-DRAWING = "<svg xmlns='http://www.w3.org/2000/svg' width='400' height='100'><text x='9' y='50'>a trial</text></svg>"
+DRAWING = (
+    "<svg xmlns='http://www.w3.org/2000/svg' width='400' height='100'><text x='9' y='50'>a"
+    " trial</text></svg>"
+)
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 
 def _keep_registry(folder: Path) -> None:
     keeper = makers.Keeper(folder)
     figure = {"file": "1.0.0/Dots-v0.svg", "sha256": hashlib.sha256(DRAWING.encode()).hexdigest()}
-    dots = makers.task_row("neurogym_task_dots", figure=figure, docstring=EVIL, periods=[{"name": "go", "duration": 300}])
+    dots = makers.task_row(
+        "neurogym_task_dots",
+        figure=figure,
+        docstring=EVIL,
+        periods=[{"name": "go", "duration": 300}],
+    )
     keeper.package("neurogym-task-dots", "1.0.0", tasks=[dots])
     target = folder / "releases" / "neurogym-task-dots" / "1.0.0" / "Dots-v0.svg"
     target.parent.mkdir()
     target.write_text(DRAWING, "utf-8")
-    rows = [("Reach-v0", "Reaching", ["motor"], ["human"]), ("Saccade-v0", "Looking", ["motor", "saccade"], ["monkey"])]
+    rows = [
+        ("Reach-v0", "Reaching", ["motor"], ["human"]),
+        ("Saccade-v0", "Looking", ["motor", "saccade"], ["monkey"]),
+    ]
     tasks = [makers.task_row("neurogym_task_moves", name, title=title, tags=tags, species=species, references=[],
                              summary="Move somewhere.") for name, title, tags, species in rows]  # fmt: skip
     keeper.package("neurogym-task-moves", "2.0.0", tasks=tasks)
@@ -68,13 +81,22 @@ def _keep_registry(folder: Path) -> None:
 def browser() -> Iterator[Any]:
     missing = _missing()
     if missing is not None:
-        reason = f"the catalogue page is tested in a browser, which needs {missing}; `make test-browser` runs it"
+        reason = (
+            f"the catalogue page is tested in a browser, which needs {missing}; `make test-browser`"
+            " runs it"
+        )
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
     options.binary_location = _browser()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1000,900"):
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--window-size=1000,900",
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
@@ -94,7 +116,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def opened(browser: Any, address: str) -> Iterator[Any]:
-    """The page, freshly loaded; whatever a test does, the browser must have nothing to complain about."""
+    """The page, freshly loaded; whatever a test does, the browser must have nothing to complain
+    about.
+    """
     browser.get_log("browser")
     browser.get(address)
     yield browser
@@ -108,7 +132,11 @@ def find(browser: Any, selector: str) -> Any:
 
 def shown(browser: Any) -> list[str]:
     """The ids of the tasks that can be seen."""
-    return [one.get_attribute("id") for one in browser.find_elements("css selector", "details.task") if one.is_displayed()]
+    return [
+        one.get_attribute("id")
+        for one in browser.find_elements("css selector", "details.task")
+        if one.is_displayed()
+    ]
 
 
 def choose(browser: Any, name: str, value: str) -> None:
@@ -128,7 +156,13 @@ def test_all_tasks_are_there_and_counted(opened: Any) -> None:
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("MOVE", ALL[1:]), ("monkey motor", ALL[2:]), ("nature12742", ALL[:1]), ("zebra", []), ("", ALL)],
+    [
+        ("MOVE", ALL[1:]),
+        ("monkey motor", ALL[2:]),
+        ("nature12742", ALL[:1]),
+        ("zebra", []),
+        ("", ALL),
+    ],
 )
 def test_searching(opened: Any, words: str, expected: list[str]) -> None:
     find(opened, "#search").send_keys(words)
@@ -153,7 +187,13 @@ def test_opening_a_task_shows_its_picture_and_its_facts(opened: Any) -> None:
     width = "return arguments[0].complete && arguments[0].naturalWidth"
     assert wait_for(lambda: opened.execute_script(width, picture) == 400)
     text = find(opened, "details.task").text
-    for part in ("ngym install neurogym-task-dots", "conformance: 30 passed", "doi:10.1038/nature12742", "300 ms", EVIL):
+    for part in (
+        "ngym install neurogym-task-dots",
+        "conformance: 30 passed",
+        "doi:10.1038/nature12742",
+        "300 ms",
+        EVIL,
+    ):
         assert part in text
 
 
@@ -198,19 +238,28 @@ def test_it_can_be_used_with_the_keyboard_alone(opened: Any) -> None:
 
 def test_a_link_to_a_task_opens_it(opened: Any, address: str) -> None:
     opened.get(f"{address}#moves/Saccade-v0")
-    assert wait_for(lambda: opened.find_element("id", "moves/Saccade-v0").get_attribute("open") is not None)
+    assert wait_for(
+        lambda: opened.find_element("id", "moves/Saccade-v0").get_attribute("open") is not None
+    )
 
 
 def test_it_fits_a_phone(opened: Any) -> None:
     opened.set_window_size(500, 800)  # Chromium's least
     opened.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True},
     )
     try:
         for one in opened.find_elements("css selector", "details.task > summary"):
             opened.execute_script("arguments[0].parentElement.open = true", one)
         assert opened.execute_script("return document.documentElement.scrollWidth") <= 360
-        assert min(one.size["height"] for one in opened.find_elements("css selector", ".filters input, .filters select")) >= 44
+        assert (
+            min(
+                one.size["height"]
+                for one in opened.find_elements("css selector", ".filters input, .filters select")
+            )
+            >= 44
+        )
     finally:
         opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         opened.set_window_size(1000, 900)
@@ -220,13 +269,19 @@ def test_the_page_asks_no_network_and_may_not(opened: Any) -> None:
     import json
 
     rows = [json.loads(row["message"])["message"] for row in opened.get_log("performance")]
-    asked = [row["params"]["request"]["url"] for row in rows if row["method"] == "Network.requestWillBeSent"]
+    asked = [
+        row["params"]["request"]["url"]
+        for row in rows
+        if row["method"] == "Network.requestWillBeSent"
+    ]
     assert asked
     assert all(url.startswith(("file:", "data:")) for url in asked), asked
     tried = opened.execute_async_script(
-        "const done = arguments[0];"
-        "document.addEventListener('securitypolicyviolation', (event) => done(event.violatedDirective), {once: true});"
-        "fetch('https://example.org/').catch(() => {}); setTimeout(() => done('nothing'), 3000);"
+        "const done = arguments[0];document.addEventListener('securitypolicyviolation', (event) =>"
+        " done(event.violatedDirective), {once: true});fetch('https://example.org/').catch(() =>"
+        " {}); setTimeout(() => done('nothing'), 3000);"
     )
     assert tried == "connect-src"
-    assert "Content Security Policy" in opened.get_log("browser")[0]["message"]  # which also empties it
+    assert (
+        "Content Security Policy" in opened.get_log("browser")[0]["message"]
+    )  # which also empties it

@@ -25,7 +25,10 @@ def dots(ref):
 
 
 def same(one, other):
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("inputs", "targets", "weights"))
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("inputs", "targets", "weights")
+    )
 
 
 def test_whole_trials_are_padded_with_weight_0(dots):
@@ -73,7 +76,9 @@ def test_rows_are_sessions_of_their_own(ref):
     for row in range(4):
         rule = batch.conditions["ground_truth"][batch.row == row]
         assert rule[:8].tolist() == [0, 0, 1, 1, 1, 0, 0, 0]
-        assert batch.conditions["seen"][batch.row == row].sum(axis=1).tolist() == list(range(1, len(rule) + 1))
+        assert batch.conditions["seen"][batch.row == row].sum(axis=1).tolist() == list(
+            range(1, len(rule) + 1)
+        )
 
 
 def test_the_same_seed_gives_the_same_batches(dots):

@@ -1,4 +1,6 @@
-"""`make`, `make_vec`, `make_task` and `gymnasium.make` of classic envs and of any other Gymnasium env."""
+"""`make`, `make_vec`, `make_task` and `gymnasium.make` of classic envs and of any other Gymnasium
+env.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-import neurogym_core.gym  # noqa: F401 -- registers what `gymnasium.make` makes below
+import neurogym_core.gym  # noqa: F401
 from neurogym_core import make, make_task, make_vec, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.wrappers import PassReward, ReactionTime, TrialHistory
@@ -21,7 +23,10 @@ def test_a_file_and_its_class(ref):
 
 
 def test_the_seed_of_make_is_used_until_reset_has_one(ref):
-    first = [make(ref("as_neurogym", "DelayedDots"), seed=seed).unwrapped.rng.random() for seed in (1, 1, 2)]
+    first = [
+        make(ref("as_neurogym", "DelayedDots"), seed=seed).unwrapped.rng.random()
+        for seed in (1, 1, 2)
+    ]
     assert first[0] == first[1] != first[2]
 
 
@@ -53,7 +58,8 @@ def test_gymnasiums_vector_envs_take_them(ref):
 
 
 @pytest.mark.parametrize(
-    ("file", "name", "kind"), [("as_neurogym", "Blocks", "a classic env"), ("plain_gymnasium", "Guess", "a plain")]
+    ("file", "name", "kind"),
+    [("as_neurogym", "Blocks", "a classic env"), ("plain_gymnasium", "Guess", "a plain")],
 )
 def test_what_they_cannot_have_is_said(ref, file, name, kind):
     reference = ref(file, name)

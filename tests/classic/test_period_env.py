@@ -40,7 +40,11 @@ def play(env, steps=200, seed=7):
     seen = [env.reset(seed=seed)[0].tolist()]
     for _ in range(steps):
         box = isinstance(space, gymnasium.spaces.Box)
-        action = rng.uniform(-1, 1, space.shape).astype(np.float32) if box else int(rng.integers(space.n))
+        action = (
+            rng.uniform(-1, 1, space.shape).astype(np.float32)
+            if box
+            else int(rng.integers(space.n))
+        )
         obs, reward, terminated, truncated, info = env.step(action)
         seen.append((obs.tolist(), reward, terminated, truncated, repr(info)))
         if terminated or truncated:
@@ -113,7 +117,11 @@ def test_another_process_plays_the_same(ref):
 def test_an_action_is_scored_on_the_step_whose_observation_it_was_chosen_on(ref):
     env = make(ref("as_the_readme", "YourTask"))
     obs, info = env.reset(seed=0, options={"conditions": {"side": 2}})
-    assert obs.tolist() == [1, 0, 0]  # no hidden step: the first observation is that of the first step
+    assert obs.tolist() == [
+        1,
+        0,
+        0,
+    ]  # no hidden step: the first observation is that of the first step
     assert info == {"period": "fixation"}
     rewards, periods = [], []
     for step in range(10):
@@ -152,7 +160,10 @@ def test_time_runs_out_after_the_last_step_and_pays_r_tmax(ref):
 def test_performance_set_when_the_trial_is_laid_out_survives(ref):
     env = make(ref("as_neurogym", "Withhold"))
     env.reset(seed=0)
-    assert [env.step(action)[4].get("performance") for action in (0, 0, 0, 0, 1, 0)][2::3] == [1.0, 0.0]
+    assert [env.step(action)[4].get("performance") for action in (0, 0, 0, 0, 1, 0)][2::3] == [
+        1.0,
+        0.0,
+    ]
 
 
 def test_observations_may_depend_on_what_was_done(ref):
@@ -371,12 +382,20 @@ def test_observations_are_added_set_and_seen():
 
 
 def test_functions_of_what_is_shown_can_be_added():
-    env = laid_out(lambda env: (env.add_period("x", 200), env.set_ob(2), env.add_ob(lambda shown: shown * 2, "x")))
+    env = laid_out(
+        lambda env: (
+            env.add_period("x", 200),
+            env.set_ob(2),
+            env.add_ob(lambda shown: shown * 2, "x"),
+        )
+    )
     assert env.ob.tolist() == [[6, 6, 6]] * 2
 
 
 def test_noise_is_independent_over_steps_and_entries():
-    env = laid_out(lambda env: (env.add_period("x", 200_000), env.add_randn(1, 0.5, "x", where="b")))
+    env = laid_out(
+        lambda env: (env.add_period("x", 200_000), env.add_randn(1, 0.5, "x", where="b"))
+    )
     noise = env.ob[:, 1:]
     assert (env.ob[:, 0] == 0).all()
     assert abs(noise.mean() - 1) < 5 * 0.5 / np.sqrt(4000)
@@ -386,10 +405,21 @@ def test_noise_is_independent_over_steps_and_entries():
 
 @pytest.mark.parametrize(
     ("value", "where", "expected"),
-    [(2, None, 2), (1, "go", 3), (np.array([0, 1]), "go", [1, 3]), ("rest", None, 0), (5, "rest", 0)],
+    [
+        (2, None, 2),
+        (1, "go", 3),
+        (np.array([0, 1]), "go", [1, 3]),
+        ("rest", None, 0),
+        (5, "rest", 0),
+    ],
 )
 def test_targets_by_number_or_name(value, where, expected):
-    env = laid_out(lambda env: (env.add_period(["x", "y"], [100, 200]), env.set_groundtruth(value, "y", where=where)))
+    env = laid_out(
+        lambda env: (
+            env.add_period(["x", "y"], [100, 200]),
+            env.set_groundtruth(value, "y", where=where),
+        )
+    )
     assert env.gt[0] == 0
     np.testing.assert_array_equal(env.gt[1:], np.broadcast_to(expected, 2))
     assert env.gt.dtype == np.int64
@@ -402,7 +432,12 @@ def test_without_periods_a_trial_is_ten_seconds():
 
 def test_periods_may_be_added_after_observations():
     env = laid_out(
-        lambda env: (env.add_period("x", 100), env.set_ob(1, "x"), env.add_period("y", 100), env.set_ob(2, "y"))
+        lambda env: (
+            env.add_period("x", 100),
+            env.set_ob(1, "x"),
+            env.add_period("y", 100),
+            env.set_ob(2, "y"),
+        )
     )
     assert env.ob[:, 0].tolist() == [1, 2]
 
@@ -439,7 +474,13 @@ def test_a_task_may_forget_super_init():
 def test_older_random_calls_work_and_repeat():
     env = Bench(lambda env: None)
     env.reset(seed=0)
-    first = (env.rng.rand(), env.rng.rand(2).tolist(), env.rng.randn(), env.rng.randint(3), env.rng.random_sample())
+    first = (
+        env.rng.rand(),
+        env.rng.rand(2).tolist(),
+        env.rng.randn(),
+        env.rng.randint(3),
+        env.rng.random_sample(),
+    )
     assert env.rng.randint(2, 4, 100).max() == 3
     env.reset(seed=0)
     assert first == (
@@ -507,7 +548,9 @@ def test_mistakes_in_the_task_are_told():
 
 def test_a_period_that_is_too_short_for_a_step_warns_once():
     env = Bench(lambda env: env.add_period(["a", "set"]), timing={"a": 200, "set": 50}, dt=80)
-    with pytest.warns(UserWarning, match=r"'set' of Bench lasts 50 ms, too short for a step of dt=80 ms"):
+    with pytest.warns(
+        UserWarning, match=r"'set' of Bench lasts 50 ms, too short for a step of dt=80 ms"
+    ):
         env.reset(seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

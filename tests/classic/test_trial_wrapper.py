@@ -58,7 +58,8 @@ def test_trials_go_through_all_wrappers_from_the_first_one_on():
 
 
 @pytest.mark.parametrize(
-    "wrap", [[Alternate, PassAction, PassReward], [PassAction, (Alternate, {"start": 2}), PassReward]]
+    "wrap",
+    [[Alternate, PassAction, PassReward], [PassAction, (Alternate, {"start": 2}), PassReward]],
 )
 def test_they_mix_with_wrappers_that_know_nothing_of_trials(wrap):
     env = make(DelayedDots, wrap=wrap)

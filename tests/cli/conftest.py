@@ -1,4 +1,6 @@
-"""`site` as in `tests/ecosystem`, `ngym` to call commands in this process, `shell` to call them in one of their own."""
+"""`site` as in `tests/ecosystem`, `ngym` to call commands in this process, `shell` to call them in
+one of their own.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ packages = _ecosystem.load_packages()
 
 @pytest.fixture
 def ngym():
-    """Call ``ngym`` with these arguments; gives click's result with ``exit_code``, ``stdout`` and ``stderr``."""
+    """Call ``ngym`` with these arguments; gives click's result with ``exit_code``, ``stdout`` and
+    ``stderr``.
+    """
 
     def call(*arguments: str, charset: str = "utf-8", **environment: str) -> Result:
         runner = CliRunner(charset=charset)
@@ -43,11 +47,22 @@ def ngym():
 
 @pytest.fixture(scope="session")
 def shell():
-    """Run ``python -m neurogym_core.cli`` with these arguments in a process that sees `site` before all else."""
+    """Run ``python -m neurogym_core.cli`` with these arguments in a process that sees `site` before
+    all else.
+    """
 
-    def run(*arguments: str, site: Path | None = None, module: str = "neurogym_core.cli", **environment: str):
+    def run(
+        *arguments: str,
+        site: Path | None = None,
+        module: str = "neurogym_core.cli",
+        **environment: str,
+    ):
         path = [str(folder) for folder in (site, packages.CORE_FOLDER) if folder is not None]
-        env = {key: value for key, value in os.environ.items() if not key.startswith("NGYM_") and key != "COLUMNS"}
+        env = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("NGYM_") and key != "COLUMNS"
+        }
         return subprocess.run(
             [sys.executable, "-P", "-m", module, *arguments],
             env=env | {"PYTHONPATH": os.pathsep.join(path)} | environment,

@@ -49,7 +49,12 @@ def package(site):
     def install(source: str = GOOD) -> str:
         value = "neurogym_task_reports.tasks:Report"
         manifest = "schema = 1\n" + site.row("A-v0") + site.row("B-v0")
-        site.add("neurogym-task-reports", tasks={"A-v0": value, "B-v0": value}, files={"tasks.py": source}, manifest=manifest)
+        site.add(
+            "neurogym-task-reports",
+            tasks={"A-v0": value, "B-v0": value},
+            files={"tasks.py": source},
+            manifest=manifest,
+        )
         return "neurogym-task-reports"
 
     return install
@@ -76,7 +81,9 @@ def test_an_excuse_makes_it_end_with_0(ngym, file):
     result = ngym("check", file(LEAKY), "--select", "B005", "--expected-failure", "B005=on purpose")
     assert result.exit_code == 0
     assert "on purpose" in result.stdout
-    unneeded = ngym("check", file(GOOD), "--select", "B005", "--expected-failure", "B005=on purpose")
+    unneeded = ngym(
+        "check", file(GOOD), "--select", "B005", "--expected-failure", "B005=on purpose"
+    )
     assert unneeded.exit_code == 1
     assert "unexpected pass" in unneeded.stdout
 
@@ -85,7 +92,10 @@ def test_json_is_all_that_is_printed(ngym, file):
     result = ngym("check", file(LEAKY), "--select", "T001", "--select", "B005", "--json")
     assert result.exit_code == 1
     rows = json.loads(result.stdout)
-    assert [(row["code"], row["status"]) for row in rows] == [("T001", "passed"), ("B005", "failed")]
+    assert [(row["code"], row["status"]) for row in rows] == [
+        ("T001", "passed"),
+        ("B005", "failed"),
+    ]
     assert rows[1]["details"]["correlation"] > 0.9
 
 
@@ -98,7 +108,13 @@ def test_a_package_has_a_line_for_every_task(ngym, package):
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("--level", "slow"), ("--force", "x"), ("--expected-failure", "B005", "x"), ("--select", "T0001")],
+    [
+        (),
+        ("--level", "slow"),
+        ("--force", "x"),
+        ("--expected-failure", "B005", "x"),
+        ("--select", "T0001"),
+    ],
 )
 def test_wrong_usage_ends_with_2(ngym, file, arguments):
     named = [file(GOOD) if argument == "x" else argument for argument in arguments]
@@ -118,7 +134,9 @@ def test_the_list_has_every_check_with_its_advice(ngym):
         assert one.code in result.stdout
         assert one.rule in result.stdout
         assert one.advice in result.stdout
-    assert [row["code"] for row in json.loads(ngym("check", "--list", "--json").stdout)] == [one.code for one in all_checks()]
+    assert [row["code"] for row in json.loads(ngym("check", "--list", "--json").stdout)] == [
+        one.code for one in all_checks()
+    ]
 
 
 def test_digests_are_written_kept_and_replaced_by_force(ngym, package, site):

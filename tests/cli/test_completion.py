@@ -17,7 +17,11 @@ def test_a_script_for_each_shell(ngym, site, name: str) -> None:
 
 def test_the_help_keeps_one_line_a_shell(ngym, site) -> None:
     lines = [line.split()[:1] for line in ngym("completion", "--help").stdout.splitlines()]
-    assert [line for line in lines if line and line[0] in ("bash", "zsh", "fish")] == [["bash"], ["zsh"], ["fish"]]
+    assert [line for line in lines if line and line[0] in ("bash", "zsh", "fish")] == [
+        ["bash"],
+        ["zsh"],
+        ["fish"],
+    ]
 
 
 def test_another_shell_is_a_usage_error(ngym, site) -> None:
@@ -31,7 +35,11 @@ def test_bash_can_read_its_script(ngym, site) -> None:
 
 def complete(ngym, line: str) -> list[str]:
     words = line.split(" ")
-    environment = {"_NGYM_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    environment = {
+        "_NGYM_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
     return [row.partition(",")[2] for row in ngym(**environment).stdout.splitlines()]
 
 

@@ -7,7 +7,9 @@ import json
 import pytest
 
 CLICK = "import click\n@click.command()\ndef drill(): pass\n"
-PLUGIN = "from neurogym_core.ecosystem import hookimpl\n@hookimpl\ndef ngym_trial_end(trial): pass\n"
+PLUGIN = (
+    "from neurogym_core.ecosystem import hookimpl\n@hookimpl\ndef ngym_trial_end(trial): pass\n"
+)
 
 
 def words(text: str) -> str:
@@ -17,7 +19,11 @@ def words(text: str) -> str:
 def problems(ngym, *options: str, package: str, **environment: str) -> list[tuple[str, str, str]]:
     """(level, code, message) of a package's problems."""
     result = json.loads(ngym("doctor", "--json", *options, **environment).stdout)
-    return [(row["level"], row["code"], row["message"]) for row in result["problems"] if row["package"] == package]
+    return [
+        (row["level"], row["code"], row["message"])
+        for row in result["problems"]
+        if row["package"] == package
+    ]
 
 
 def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> None:
@@ -27,7 +33,13 @@ def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> Non
         "neurogym.trainers": {"coach": "neurogym_task_foo.cli:drill"},
     }
     files = {"cli.py": CLICK, "plugin.py": PLUGIN}
-    site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"), groups=groups, files=files)
+    site.add(
+        "neurogym-task-foo",
+        tasks={"Dots-v0": ""},
+        manifest=site.row("Dots-v0"),
+        groups=groups,
+        files=files,
+    )
     assert problems(ngym, package="neurogym-task-foo") == []
 
 
@@ -58,11 +70,23 @@ def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
             "import",
             "no hook",
         ),
-        ({"groups": {"neurogym.commands": {"go": "foo.tasks:Dots"}}}, "error", "import", "expected a click command"),
-        ({"groups": {"neurogym.manifest": {"m": "foo:absent.toml"}}}, "error", "manifest", "is not in the package"),
+        (
+            {"groups": {"neurogym.commands": {"go": "foo.tasks:Dots"}}},
+            "error",
+            "import",
+            "expected a click command",
+        ),
+        (
+            {"groups": {"neurogym.manifest": {"m": "foo:absent.toml"}}},
+            "error",
+            "manifest",
+            "is not in the package",
+        ),
     ],
 )
-def test_a_problem_has_level_code_and_message(ngym, site, fields: dict, level: str, code: str, said: str) -> None:
+def test_a_problem_has_level_code_and_message(
+    ngym, site, fields: dict, level: str, code: str, said: str
+) -> None:
     manifest = None if "neurogym.manifest" in fields.get("groups", {}) else site.row("Dots-v0")
     site.add("foo", **{"tasks": {"Dots-v0": ""}, "manifest": manifest, **fields})
     (problem,) = problems(ngym, package="foo")
@@ -93,12 +117,19 @@ def test_without_imports_nothing_of_the_packages_runs(ngym, site, tmp_path) -> N
 def test_blocked_packages_are_not_imported(ngym, site, tmp_path) -> None:
     source = f"open({str(tmp_path / 'canary')!r}, 'w')\nclass Dots: pass"
     site.add("foo", tasks={"Dots-v0": ""}, files={"tasks.py": source})
-    assert ("note", "blocked") in [one[:2] for one in problems(ngym, package="foo", NGYM_BLOCK="foo")]
+    assert ("note", "blocked") in [
+        one[:2] for one in problems(ngym, package="foo", NGYM_BLOCK="foo")
+    ]
     assert not (tmp_path / "canary").exists()
 
 
 def test_an_offer_that_ends_the_process_does_not_hide_the_others(ngym, site) -> None:
-    files = {"a.py": "import os; os._exit(3)", "b.py": "import os; os._exit(4)", "c.py": "class C: pass", "d.py": "x"}
+    files = {
+        "a.py": "import os; os._exit(3)",
+        "b.py": "import os; os._exit(4)",
+        "c.py": "class C: pass",
+        "d.py": "x",
+    }
     tasks = {"A-v0": "foo.a:A", "B-v0": "foo.b:B", "C-v0": "foo.c:C", "D-v0": "foo.d:D"}
     manifest = "".join(site.row(name) for name in tasks)
     site.add("foo", tasks=tasks, files=files, manifest=manifest)
@@ -136,7 +167,10 @@ def test_the_kernel_that_plays_is_shown_with_the_reason(ngym, site) -> None:
         ngym("doctor", "--no-import", NGYM_KERNEL="plain").stdout
     )
     result = ngym("doctor", "--no-import", "--json", NGYM_KERNEL="plain")
-    assert json.loads(result.stdout)["kernel"] == {"name": "plain", "reason": "NGYM_KERNEL is plain"}
+    assert json.loads(result.stdout)["kernel"] == {
+        "name": "plain",
+        "reason": "NGYM_KERNEL is plain",
+    }
     assert result.exit_code == 0
 
 

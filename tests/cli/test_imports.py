@@ -1,4 +1,6 @@
-"""What starts fast stays fast: help, listing and completion import nothing outside an allow-list."""
+"""What starts fast stays fast: help, listing and completion import nothing outside an
+allow-list.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ print(json.dumps({"modules": sorted(set(sys.modules) - before), "printed": print
 
 
 def imported(*arguments: str, **environment: str) -> tuple[set[str], str]:
-    """The top-level modules outside the standard library that a command imports, and what it printed."""
+    """The top-level modules outside the standard library that a command imports, and what it
+    printed.
+    """
     completed = subprocess.run(
         [sys.executable, "-c", CODE, *arguments],
         env=os.environ | environment,
@@ -39,7 +43,9 @@ def imported(*arguments: str, **environment: str) -> tuple[set[str], str]:
     )
     found = json.loads(completed.stdout.splitlines()[-1])
     tops = {name.partition(".")[0] for name in found["modules"]}
-    return {name for name in tops - set(sys.stdlib_module_names) if not name.startswith("_")}, found["printed"]
+    return {
+        name for name in tops - set(sys.stdlib_module_names) if not name.startswith("_")
+    }, found["printed"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +76,9 @@ def test_commands_that_only_look_import_nothing_heavy(arguments: list[str]) -> N
 
 
 def test_completing_imports_nothing_heavy() -> None:
-    modules, printed = imported(_NGYM_COMPLETE="bash_complete", COMP_WORDS="ngym info ", COMP_CWORD="2")
+    modules, printed = imported(
+        _NGYM_COMPLETE="bash_complete", COMP_WORDS="ngym info ", COMP_CWORD="2"
+    )
     assert modules <= ALLOWED, modules - ALLOWED
     assert "ReactionTime" in printed
 

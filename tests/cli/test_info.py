@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogym_core import _child
+from neurogym_core import child as child_process
 from neurogym_core.cli import info
 
 ROW = {
@@ -18,7 +18,10 @@ ROW = {
     "species": '["monkey"]',
     "aliases": '["RDM-v0"]',
     "expected": "{chance = 0.5}",
-    "reference": "[{doi = '10.1523/JNEUROSCI.12-12-04745.1992', authors = 'Britten, K. H. & Shadlen', year = 1992}]",
+    "reference": (
+        "[{doi = '10.1523/JNEUROSCI.12-12-04745.1992', authors = 'Britten, K. H. & Shadlen', year ="
+        " 1992}]"
+    ),
 }
 DESCRIPTION = {
     "docstring": "Report the direction.\n\n    Indented [red]text[/red].",
@@ -95,8 +98,9 @@ class TestTask:
             "chance = 0.5",
         ):
             assert part in result.stdout
-        assert "Britten, K. H. & Shadlen (1992) https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992" in words(
-            result.stdout
+        assert (
+            "Britten, K. H. & Shadlen (1992) https://doi.org/10.1523/JNEUROSCI.12-12-04745.1992"
+            in words(result.stdout)
         )
         assert "A task that does nothing." in result.stdout
         assert "delay int 500" in words(result.stdout)
@@ -118,7 +122,9 @@ class TestTask:
             ("import sys; sys.exit()", "SystemExit"),
         ],
     )
-    def test_a_broken_class_leaves_the_manifest_part_and_exit_code_1(self, ngym, site, source: str, said: str) -> None:
+    def test_a_broken_class_leaves_the_manifest_part_and_exit_code_1(
+        self, ngym, site, source: str, said: str
+    ) -> None:
         site.add(
             "bar",
             tasks={"Bad-v0": "bar.bad:Bad"},
@@ -134,7 +140,10 @@ class TestTask:
     def test_what_a_class_prints_does_not_spoil_the_json(self, ngym, site) -> None:
         source = "import os\nprint('{}')\nos.write(1, b'raw')\nclass Loud: 'Doc.'"
         site.add("bar", tasks={"Loud-v0": "bar.loud:Loud"}, files={"loud.py": source})
-        assert json.loads(ngym("info", "Loud-v0", "--json").stdout)["description"]["docstring"] == "Doc."
+        assert (
+            json.loads(ngym("info", "Loud-v0", "--json").stdout)["description"]["docstring"]
+            == "Doc."
+        )
 
     def test_json_holds_both_parts(self, ngym) -> None:
         row = json.loads(ngym("info", "Dots-v0", "--json").stdout)
@@ -145,12 +154,19 @@ class TestTask:
             "neurogym-task-foo",
         )
         assert row["references"][0]["year"] == 1992
-        assert row["description"]["parameters"] == [{"name": "delay", "type": "int", "doc": "", "default": 500}]
+        assert row["description"]["parameters"] == [
+            {"name": "delay", "type": "int", "doc": "", "default": 500}
+        ]
         assert row["failure"] is None
 
     def test_an_incompatible_task_is_not_imported(self, ngym, site, tmp_path: Path) -> None:
         source = f"open({str(tmp_path / 'canary')!r}, 'w')"
-        site.add("new", tasks={"New-v0": ""}, requires=["neurogym-core>=2"], files={"__init__.py": source})
+        site.add(
+            "new",
+            tasks={"New-v0": ""},
+            requires=["neurogym-core>=2"],
+            files={"__init__.py": source},
+        )
         result = ngym("info", "New-v0")
         assert result.exit_code == 1
         assert "needs neurogym-core>=2" in words(result.stdout)
@@ -165,7 +181,9 @@ class TestTask:
         (tmp_path / "poke.py").write_text(POKE)
         shown = ngym("info", f"{tmp_path / 'poke.py'}:Poke")
         assert shown.exit_code == 0, shown.output
-        assert [line.split()[:4] for line in shown.stdout.splitlines() if "until an action" in line] == [
+        assert [
+            line.split()[:4] for line in shown.stdout.splitlines() if "until an action" in line
+        ] == [
             ["wait", "until", "an", "action"],
             ["leave", "until", "an", "action"],
         ]
@@ -173,7 +191,11 @@ class TestTask:
         found = json.loads(printed.stdout, parse_constant=pytest.fail)
         durations = [period["duration"] for period in found["description"]["periods"]]
         assert durations == ["until an action", 500, "until an action"]
-        assert [period["typical"] for period in found["description"]["periods"]] == [None, 500, None]
+        assert [period["typical"] for period in found["description"]["periods"]] == [
+            None,
+            500,
+            None,
+        ]
 
     def test_a_task_in_a_file_needs_no_package(self, ngym, tmp_path: Path) -> None:
         path = tmp_path / "my_task.py"
@@ -216,15 +238,29 @@ class TestDescription:
     @pytest.mark.parametrize(
         "description",
         [
-            {"periods": 3, "parameters": "x", "rewards": [], "docstring": None, "dt": {}, "supervised": []},
-            {"periods": [3, {}], "parameters": [{}, 3], "channels": [{"name": {"a": [None]}}], "conditions": {}},
+            {
+                "periods": 3,
+                "parameters": "x",
+                "rewards": [],
+                "docstring": None,
+                "dt": {},
+                "supervised": [],
+            },
+            {
+                "periods": [3, {}],
+                "parameters": [{}, 3],
+                "channels": [{"name": {"a": [None]}}],
+                "conditions": {},
+            },
             {
                 "periods": [{"name": "a\x1b[2J", "duration": {"choice": [[1, 2], [0.5, 0.5]]}}],
                 "rewards": {"\x1b": None},
             },
         ],
     )
-    def test_a_description_of_another_form_is_not_trusted(self, ngym, described, description: dict) -> None:
+    def test_a_description_of_another_form_is_not_trusted(
+        self, ngym, described, description: dict
+    ) -> None:
         described(description)
         result = ngym("info", "Dots-v0")
         assert result.exit_code == 0, result.exception
@@ -233,8 +269,15 @@ class TestDescription:
 
 class TestOthers:
     def test_a_wrapper_is_known_in_both_spellings(self, ngym, site) -> None:
-        source = "class LeftBias:\n    'Makes sides unequal.'\n    def __init__(self, task, p: float = 0.5): pass\n"
-        site.add("bar", files={"wrap.py": source}, groups={"neurogym.wrappers": {"LeftBias": "bar.wrap:LeftBias"}})
+        source = (
+            "class LeftBias:\n    'Makes sides unequal.'\n    def __init__(self, task, p: float ="
+            " 0.5): pass\n"
+        )
+        site.add(
+            "bar",
+            files={"wrap.py": source},
+            groups={"neurogym.wrappers": {"LeftBias": "bar.wrap:LeftBias"}},
+        )
         for name in ("LeftBias", "left_bias", "x-bar/LeftBias"):
             assert "Makes sides unequal." in ngym("info", name).stdout
 
@@ -242,12 +285,21 @@ class TestOthers:
     def test_a_package_is_shown_without_running_its_code(self, ngym, site, name: str) -> None:
         result = ngym("info", name)
         assert result.exit_code == 0
-        for part in ("neurogym-task-foo 1.0", ">=1.0,<2", "Dots-v0", "python -m pip uninstall neurogym-task-foo"):
+        for part in (
+            "neurogym-task-foo 1.0",
+            ">=1.0,<2",
+            "Dots-v0",
+            "python -m pip uninstall neurogym-task-foo",
+        ):
             assert part in result.stdout
 
     def test_a_package_as_json(self, ngym) -> None:
         row = json.loads(ngym("info", "foo", "--json").stdout)
-        assert (row["package"], row["offers"]["tasks"], row["compatible"]) == ("neurogym-task-foo", ["Dots-v0"], True)
+        assert (row["package"], row["offers"]["tasks"], row["compatible"]) == (
+            "neurogym-task-foo",
+            ["Dots-v0"],
+            True,
+        )
 
 
 class TestBibtex:
@@ -259,7 +311,10 @@ class TestBibtex:
         assert lines[-1] == "}"
 
     def test_a_reference_with_a_doi_only(self, ngym) -> None:
-        assert "@article{doi_10_1523_JNEUROSCI_22_21_09475_2002," in ngym("info", "ReactionTime", "--bibtex").stdout
+        assert (
+            "@article{doi_10_1523_JNEUROSCI_22_21_09475_2002,"
+            in ngym("info", "ReactionTime", "--bibtex").stdout
+        )
 
     def test_braces_cannot_end_the_entry(self, ngym, site) -> None:
         reference = "[{doi = '10.1000/x', title = 'a} @comment{ \\input'}]"
@@ -272,7 +327,9 @@ class TestBibtex:
 
 
 class TestChild:
-    def test_a_child_that_hangs_is_stopped_with_all_it_started(self, tmp_path: Path, monkeypatch) -> None:
+    def test_a_child_that_hangs_is_stopped_with_all_it_started(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
         pid_file = tmp_path / "pid"
         script = tmp_path / "hanging.py"
         script.write_text(
@@ -283,7 +340,7 @@ class TestChild:
         )
         monkeypatch.syspath_prepend(str(tmp_path))
         start = time.monotonic()
-        child = _child.run_child("hanging", [], 2.0)
+        child = child_process.run_child("hanging", [], 2.0)
         assert child.timed_out
         assert time.monotonic() - start < 20
         assert child.ending == "did not finish in time"
@@ -294,18 +351,20 @@ class TestChild:
             "import time\nfor i in range(6):\n    time.sleep(0.5); print(i, flush=True)"
         )
         monkeypatch.syspath_prepend(str(tmp_path))
-        child = _child.run_child("slow_but_alive", [], 2.0)
+        child = child_process.run_child("slow_but_alive", [], 2.0)
         assert not child.timed_out
         assert child.values == (0, 1, 2, 3, 4, 5)
 
     def test_stdin_is_empty(self, tmp_path: Path, monkeypatch) -> None:
         (tmp_path / "asking.py").write_text("input()")
         monkeypatch.syspath_prepend(str(tmp_path))
-        assert "EOFError" in _child.run_child("asking", [], 20.0).errors
+        assert "EOFError" in child_process.run_child("asking", [], 20.0).errors
 
 
 def _alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended may stay a zombie for as long as its new parent likes."""
+    """Whether a process runs; one that has ended may stay a zombie for as long as its new parent
+    likes.
+    """
     for _ in range(50):
         try:
             os.kill(pid, 0)

@@ -10,7 +10,12 @@ import pytest
 @pytest.fixture(autouse=True)
 def tasks(site) -> None:
     """Two packages, one with a task that cannot be used."""
-    rows = site.row("Dots-v0", title='"Random dots"', tags='["perceptual", "working-memory"]', species='["monkey"]')
+    rows = site.row(
+        "Dots-v0",
+        title='"Random dots"',
+        tags='["perceptual", "working-memory"]',
+        species='["monkey"]',
+    )
     rows += site.row("Odours-v0", title='"Odours"', tags='["working-memory"]', species='["mouse"]')
     site.add("neurogym-task-foo", tasks={"Dots-v0": "", "Odours-v0": ""}, manifest=rows)
     site.add(
@@ -39,10 +44,20 @@ def test_a_name_that_is_not_unique_is_listed_as_the_id_that_works(ngym) -> None:
 
 
 def test_json_rows_hold_what_a_program_needs(ngym) -> None:
-    (row,) = [row for row in json.loads(ngym("list", "--json").stdout) if row["id"] == "foo/Dots-v0"]
+    (row,) = [
+        row for row in json.loads(ngym("list", "--json").stdout) if row["id"] == "foo/Dots-v0"
+    ]
     assert row["title"] == "Random dots"
-    assert (row["summary"], row["package"], row["version"]) == ("A task of the tests.", "neurogym-task-foo", "1.0")
-    assert (row["tags"], row["species"], row["status"]) == (["perceptual", "working-memory"], ["monkey"], "ok")
+    assert (row["summary"], row["package"], row["version"]) == (
+        "A task of the tests.",
+        "neurogym-task-foo",
+        "1.0",
+    )
+    assert (row["tags"], row["species"], row["status"]) == (
+        ["perceptual", "working-memory"],
+        ["monkey"],
+        "ok",
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +95,9 @@ def test_an_unknown_tag_is_a_usage_error_with_the_nearest(ngym) -> None:
     assert result.stdout == ""
 
 
-def test_a_tag_of_an_installed_package_counts_though_it_is_not_in_the_vocabulary(ngym, site) -> None:
+def test_a_tag_of_an_installed_package_counts_though_it_is_not_in_the_vocabulary(
+    ngym, site
+) -> None:
     site.add("bar", tasks={"New-v0": ""}, manifest=site.row("New-v0", tags='["brand new"]'))
     assert ids(ngym("list", "--json", "--tag", "Brand New")) == ["x-bar/New-v0"]
 
@@ -103,11 +120,17 @@ def test_at_40_columns_nothing_is_cut(ngym) -> None:
 
 
 def test_in_a_pipe_a_task_is_one_line(ngym, site) -> None:
-    site.add("bar", tasks={"Long-v0": ""}, manifest=site.row("Long-v0", title=f'"{"very " * 19}long"'))
-    assert any("Long-v0" in line and line.count("very") == 19 for line in ngym("list").stdout.splitlines())
+    site.add(
+        "bar", tasks={"Long-v0": ""}, manifest=site.row("Long-v0", title=f'"{"very " * 19}long"')
+    )
+    assert any(
+        "Long-v0" in line and line.count("very") == 19 for line in ngym("list").stdout.splitlines()
+    )
 
 
-@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}])
+@pytest.mark.parametrize(
+    "environment", [{}, {"NO_COLOR": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}]
+)
 def test_no_escape_sequences_in_a_pipe_or_with_no_color(ngym, environment: dict[str, str]) -> None:
     assert "\x1b" not in ngym("list", **environment).stdout
 
@@ -118,7 +141,9 @@ def test_colour_can_be_forced(ngym) -> None:
 
 def test_an_ascii_terminal_gets_ascii(ngym, site) -> None:
     site.add(
-        "bar", tasks={"Café-v0": "bar.tasks:C", "New-v0": ""}, manifest=site.row("New-v0", title='"σ – naïve → 好"')
+        "bar",
+        tasks={"Café-v0": "bar.tasks:C", "New-v0": ""},
+        manifest=site.row("New-v0", title='"σ – naïve → 好"'),
     )
     result = ngym("list", charset="ascii")
     assert result.exit_code == 0
@@ -127,7 +152,11 @@ def test_an_ascii_terminal_gets_ascii(ngym, site) -> None:
 
 def test_foreign_markup_and_escapes_are_text(ngym, site) -> None:
     title = '"[bold]x[/bold] [link=y]z :smile: \\u001b]0;gone\\u0007"'
-    site.add("bar", tasks={"New-v0": "", "a\x1b[2J": "bar.tasks:A"}, manifest=site.row("New-v0", title=title))
+    site.add(
+        "bar",
+        tasks={"New-v0": "", "a\x1b[2J": "bar.tasks:A"},
+        manifest=site.row("New-v0", title=title),
+    )
     text = ngym("list").stdout
     assert "[bold]x[/bold] [link=y]z :smile: ]0;gone" in text
     assert "\x1b" not in text

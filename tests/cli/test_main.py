@@ -35,9 +35,15 @@ def test_an_unknown_command_is_a_usage_error_with_the_nearest(ngym, site) -> Non
     assert "Did you mean 'list'?" in result.stderr
 
 
-def test_a_package_s_command_is_shown_with_its_owner_and_imported_only_when_called(ngym, site) -> None:
+def test_a_package_s_command_is_shown_with_its_owner_and_imported_only_when_called(
+    ngym, site
+) -> None:
     files = {"cli.py": TRAIN, "__init__.py": "import builtins; builtins.ngym_canary = True"}
-    site.add("neurogym-task-foo", files=files, groups={"neurogym.commands": {"train": "neurogym_task_foo.cli:train"}})
+    site.add(
+        "neurogym-task-foo",
+        files=files,
+        groups={"neurogym.commands": {"train": "neurogym_task_foo.cli:train"}},
+    )
     import builtins
 
     assert "from neurogym-task-foo" in ngym("--help").stdout
@@ -51,10 +57,16 @@ def test_a_package_s_command_is_shown_with_its_owner_and_imported_only_when_call
 
 @pytest.mark.parametrize(
     ("source", "said"),
-    [("raise ValueError('no')", "ValueError: no"), ("train = 3", "expected a click command"), ("", "AttributeError")],
+    [
+        ("raise ValueError('no')", "ValueError: no"),
+        ("train = 3", "expected a click command"),
+        ("", "AttributeError"),
+    ],
 )
 def test_a_broken_command_names_its_package(ngym, site, source: str, said: str) -> None:
-    site.add("foo", files={"cli.py": source}, groups={"neurogym.commands": {"train": "foo.cli:train"}})
+    site.add(
+        "foo", files={"cli.py": source}, groups={"neurogym.commands": {"train": "foo.cli:train"}}
+    )
     result = ngym("train")
     assert result.exit_code == 1
     assert said in result.stderr
@@ -63,14 +75,22 @@ def test_a_broken_command_names_its_package(ngym, site, source: str, said: str) 
 
 
 def test_a_built_in_command_always_wins(ngym, site) -> None:
-    site.add("evil", files={"cli.py": "raise SystemExit"}, groups={"neurogym.commands": {"list": "evil.cli:train"}})
+    site.add(
+        "evil",
+        files={"cli.py": "raise SystemExit"},
+        groups={"neurogym.commands": {"list": "evil.cli:train"}},
+    )
     assert ngym("list", "--wrappers").exit_code == 0
     assert "from evil" not in ngym("--help").stdout
 
 
 def test_a_command_that_two_packages_claim_is_an_error_naming_both(ngym, site) -> None:
     for name in ("one", "two"):
-        site.add(name, files={"cli.py": TRAIN}, groups={"neurogym.commands": {"train": f"{name}.cli:train"}})
+        site.add(
+            name,
+            files={"cli.py": TRAIN},
+            groups={"neurogym.commands": {"train": f"{name}.cli:train"}},
+        )
     assert "from one and from two" in ngym("--help").stdout
     result = ngym("train")
     assert result.exit_code == 1

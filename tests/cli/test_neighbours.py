@@ -1,4 +1,5 @@
-"""Hostile neighbours: packages that pip really installed and that do everything wrong, next to a good one.
+"""Hostile neighbours: packages that pip really installed and that do everything wrong, next to a
+good one.
 
 Each of them writes its name into a canary file as soon as a line of its code runs.
 """
@@ -16,15 +17,24 @@ import pytest
 packages = sys.modules["ngym_test_packages"]
 Package = packages.Package
 
-CANARY = "import os\nif 'CANARY' in os.environ:\n    open(os.environ['CANARY'], 'a').write(__name__ + '\\n')\n"
+CANARY = (
+    "import os\nif 'CANARY' in os.environ:\n    open(os.environ['CANARY'], 'a').write(__name__ +"
+    " '\\n')\n"
+)
 EVIL = "\\u001b[2J\\u001b]0;owned\\u0007[bold red]free[/]\\u202E"
 
 
 def _package(name: str, source: str = "", **fields: object) -> object:
-    """A package whose code is `source`, after the canary; its task is ``Bad-v0`` unless said otherwise."""
+    """A package whose code is `source`, after the canary; its task is ``Bad-v0`` unless said
+    otherwise.
+    """
     module = name.replace("-", "_")
     files = {"__init__.py": CANARY, "bad.py": CANARY + source}
-    fields = {"tasks": {"Bad-v0": f"{module}.bad:Bad"}, "manifest": packages.manifest_row("Bad-v0"), **fields}
+    fields = {
+        "tasks": {"Bad-v0": f"{module}.bad:Bad"},
+        "manifest": packages.manifest_row("Bad-v0"),
+        **fields,
+    }
     return Package(name=name, files=files, **fields)
 
 
@@ -104,7 +114,9 @@ def found(diagnosis: dict, package: str) -> str:
         ["list", "--broken"],
     ],
 )
-def test_looking_runs_nothing_of_theirs(town: Path, shell, canary: Path, arguments: list[str]) -> None:
+def test_looking_runs_nothing_of_theirs(
+    town: Path, shell, canary: Path, arguments: list[str]
+) -> None:
     result = shell(*arguments, site=town / "site", CANARY=str(canary))
     assert result.returncode in (0, 1), result.stderr
     assert "Traceback" not in result.stderr
@@ -146,7 +158,11 @@ def test_nobody_s_words_reach_the_terminal_as_commands(town: Path, shell) -> Non
 
 def test_a_good_task_is_untouched_by_all_of_them(town: Path, shell) -> None:
     row = json.loads(shell("info", "Good-v0", "--json", site=town / "site").stdout)
-    assert (row["id"], row["title"], row["description"]["docstring"]) == ("good/Good-v0", "Good-v0", "Does nothing.")
+    assert (row["id"], row["title"], row["description"]["docstring"]) == (
+        "good/Good-v0",
+        "Good-v0",
+        "Does nothing.",
+    )
     assert shell("list", site=town / "site").returncode == 0
 
 
@@ -201,7 +217,9 @@ def test_a_command_claimed_twice_is_refused_naming_both(town: Path, shell, canar
 
 def test_a_blocked_culprit_is_out_of_the_way(town: Path, shell) -> None:
     result = shell("list", "--json", site=town / "site", NGYM_BLOCK="evil-claims,raises")
-    assert not {"evil-claims", "neurogym-task-raises"} & {row["package"] for row in json.loads(result.stdout)}
+    assert not {"evil-claims", "neurogym-task-raises"} & {
+        row["package"] for row in json.loads(result.stdout)
+    }
 
 
 def test_a_culprit_can_be_removed_as_said(tmp_path: Path, shell) -> None:
@@ -210,7 +228,9 @@ def test_a_culprit_can_be_removed_as_said(tmp_path: Path, shell) -> None:
     (site,) = (tmp_path / "env").glob("lib/python*/site-packages")
     pip = ["--python", str(tmp_path / "env" / "bin" / "python"), "--disable-pip-version-check"]
     wheel = packages.wheel(NEIGHBOURS[1], tmp_path)
-    assert shell(*pip, "install", "--no-deps", "--no-index", str(wheel), module="pip").returncode == 0
+    assert (
+        shell(*pip, "install", "--no-deps", "--no-index", str(wheel), module="pip").returncode == 0
+    )
     rows = json.loads(shell("doctor", "--no-import", "--json", site=site).stdout)["packages"]
     (removal,) = [row["removal"] for row in rows if row["package"] == "neurogym-task-raises"]
     assert removal.startswith("python -m pip uninstall ")
@@ -221,7 +241,9 @@ def test_a_culprit_can_be_removed_as_said(tmp_path: Path, shell) -> None:
 def test_a_hundred_packages_are_a_hundred_rows(tmp_path: Path, shell) -> None:
     for number in range(100):
         package = Package(
-            name=f"neurogym-task-n{number}", tasks={"Bulk-v0": ""}, manifest=packages.manifest_row("Bulk-v0")
+            name=f"neurogym-task-n{number}",
+            tasks={"Bulk-v0": ""},
+            manifest=packages.manifest_row("Bulk-v0"),
         )
         packages.write(package, tmp_path)
     rows = json.loads(shell("list", "--json", site=tmp_path).stdout)

@@ -112,7 +112,10 @@ def tasks(site):
     """Install a package with some of these tasks."""
 
     def install(*names: str) -> None:
-        offers = {f"{name}-v0": f"foo.{'good' if name in ('Good', 'Broken') else 'plain'}:{name}" for name in names}
+        offers = {
+            f"{name}-v0": f"foo.{'good' if name in ('Good', 'Broken') else 'plain'}:{name}"
+            for name in names
+        }
         site.add("foo", tasks=offers, files={"good.py": GOOD, "plain.py": PLAIN})
 
     return install
@@ -183,7 +186,9 @@ def test_all_draws_every_installed_task(ngym, tmp_path):
     result = ngym("plot", "--all", str(tmp_path / "figures"))
     assert result.exit_code == 0, result.output
     drawn = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert drawn == {f"{task.id.replace('/', '-')}.png" for task in installed().tasks if not task.has("blocked")}
+    assert drawn == {
+        f"{task.id.replace('/', '-')}.png" for task in installed().tasks if not task.has("blocked")
+    }
 
 
 @pytest.mark.parametrize(
@@ -218,9 +223,19 @@ def test_a_wrapper_shows_in_the_figure(ngym, tmp_path):
     plain, wrapped = tmp_path / "plain.svg", tmp_path / "wrapped.svg"
     options = ["--subject", "rest", "--seed", "3"]
     assert ngym("plot", "PerceptualDecisionMaking-v0", *options, "-o", str(plain)).exit_code == 0
-    done = ngym("plot", "PerceptualDecisionMaking-v0", *options, "--wrap", "reaction_time", "-o", str(wrapped))
+    done = ngym(
+        "plot",
+        "PerceptualDecisionMaking-v0",
+        *options,
+        "--wrap",
+        "reaction_time",
+        "-o",
+        str(wrapped),
+    )
     assert done.exit_code == 0, done.output
     assert plain.read_bytes() != wrapped.read_bytes()
-    refused = ngym("plot", "PerceptualDecisionMaking-v0", "--wrap", "pass_reward", "-o", str(wrapped))
+    refused = ngym(
+        "plot", "PerceptualDecisionMaking-v0", "--wrap", "pass_reward", "-o", str(wrapped)
+    )
     assert refused.exit_code != 0
     assert "PassReward" in refused.output

@@ -1,4 +1,6 @@
-"""``ngym run``: a subject plays, trials and a summary are printed, and wrong usage is told apart."""
+"""``ngym run``: a subject plays, trials and a summary are printed, and wrong usage is told
+apart.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 import neurogym_core as ngym_core
-from neurogym_core.cli._settings import SUBJECTS, read_value
+from neurogym_core.terminal.settings import SUBJECTS, read_value
 from neurogym_core.testing import subjects
 from neurogym_core.trials.record import TrialRecord
 
@@ -81,9 +83,22 @@ def test_too_few_steps_for_a_trial_are_told(ngym, tmp_path):
 
 def test_the_csv_file_holds_what_run_would_give(ngym, tmp_path):
     path = tmp_path / "trials.csv"
-    arguments = ("run", DOTS, "--subject", "integrator", "--n-trials", "30", "--seed", "3", "--set", "sigma=4")
+    arguments = (
+        "run",
+        DOTS,
+        "--subject",
+        "integrator",
+        "--n-trials",
+        "30",
+        "--seed",
+        "3",
+        "--set",
+        "sigma=4",
+    )
     assert ngym(*arguments, "--csv", str(path)).exit_code == 0
-    assert TrialRecord.from_csv(path) == ngym_core.run(DOTS, "integrator", 30, num_envs=1, seed=3, sigma=4.0)
+    assert TrialRecord.from_csv(path) == ngym_core.run(
+        DOTS, "integrator", 30, num_envs=1, seed=3, sigma=4.0
+    )
 
 
 def test_many_trials_are_all_there_and_the_table_stays_short(ngym, tmp_path):
@@ -111,13 +126,17 @@ def test_settings_reach_the_task(ngym, tmp_path):
 
 
 def test_a_task_in_a_file_needs_no_package(ngym, student):
-    result = ngym("run", student, "--subject", "oracle", "--n-trials", "3", "--set", "colours=blue,white")
+    result = ngym(
+        "run", student, "--subject", "oracle", "--n-trials", "3", "--set", "colours=blue,white"
+    )
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Lamp, played by: oracle")
     assert {row[1] for row in table_rows(result.stdout)} <= {"blue", "white"}
 
 
-@pytest.mark.parametrize("wrappers", [["--pass-reward"], ["--pass-action"], ["--pass-reward", "--pass-action"]])
+@pytest.mark.parametrize(
+    "wrappers", [["--pass-reward"], ["--pass-action"], ["--pass-reward", "--pass-action"]]
+)
 def test_reward_and_action_may_be_passed(ngym, wrappers):
     result = ngym("run", DOTS, *wrappers, "--subject", "integrator", "--n-trials", "3")
     assert result.exit_code == 0, result.output

@@ -11,7 +11,9 @@ import pytest
 
 
 def _makers():
-    """The functions of `tests/registry/conftest.py`, which pytest does not share with this folder."""
+    """The functions of `tests/registry/conftest.py`, which pytest does not share with this
+    folder.
+    """
     name = "ngym_test_registry_makers"
     if name not in sys.modules:
         path = Path(__file__).parents[1] / "registry" / "conftest.py"
@@ -134,7 +136,10 @@ def test_install_of_something_unknown_names_the_nearest(ngym, registry) -> None:
     assert "Did you mean 'neurogym-task-dots'?" in result.stderr
 
 
-@pytest.mark.parametrize(("name", "said"), [("nothing", "No installed package"), ("neurogym-core", "what runs this command")])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("nothing", "No installed package"), ("neurogym-core", "what runs this command")],
+)
 def test_what_uninstall_refuses(ngym, site, name: str, said: str) -> None:
     result = ngym("uninstall", name, "--yes")
     assert result.exit_code == 1
@@ -150,7 +155,9 @@ def test_an_unknown_task_that_a_registry_has_is_said_to_be_installable(registry)
             find_task(name)
 
 
-def test_a_broken_registry_does_not_hide_that_a_task_is_unknown(site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_registry_does_not_hide_that_a_task_is_unknown(
+    site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from neurogym_core.ecosystem import find_task
     from neurogym_core.errors import UnknownTaskError
 
@@ -160,9 +167,18 @@ def test_a_broken_registry_does_not_hide_that_a_task_is_unknown(site, monkeypatc
 
 
 def test_doctor_names_what_is_revoked_and_installed(ngym, registry, site) -> None:
-    site.add("neurogym-task-dots", version="1.0.0", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    site.add(
+        "neurogym-task-dots", version="1.0.0", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0")
+    )
     assert "revoked" not in ngym("doctor", "--no-import").stdout
-    registry.revoke({"name": "neurogym-task-dots", "versions": ["1.0.0"], "reason": "Steals.", "date": "2026-11-21"})
+    registry.revoke(
+        {
+            "name": "neurogym-task-dots",
+            "versions": ["1.0.0"],
+            "reason": "Steals.",
+            "date": "2026-11-21",
+        }
+    )
     registry.build()
     result = ngym("doctor", "--no-import")
     assert result.exit_code == 1

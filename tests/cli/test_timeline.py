@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogym_core.cli._timeline import timeline, typical, written
+from neurogym_core.terminal.timeline import timeline, typical, written
 
 DURATIONS = st.one_of(
     st.none(),
@@ -34,7 +34,10 @@ def test_what_is_skipped_or_unknown_is_told_apart() -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.text("abc", min_size=1, max_size=20), DURATIONS), max_size=8), st.integers(20, 120))
+@given(
+    st.lists(st.tuples(st.text("abc", min_size=1, max_size=20), DURATIONS), max_size=8),
+    st.integers(20, 120),
+)
 def test_no_line_is_wider_than_there_is_room(periods: list, width: int) -> None:
     labels = max((len(f"{name:<20}  {written(duration)}") for name, duration in periods), default=0)
     assert all(len(line) <= max(width, labels) for line in timeline(periods, width))
@@ -46,7 +49,11 @@ def test_no_line_is_wider_than_there_is_room(periods: list, width: int) -> None:
         (300, "300 ms", 300),
         (12.5, "12.5 ms", 12.5),
         ({"uniform": [500, 1500]}, "uniform(500, 1500) ms", 1000),
-        ({"truncated_exponential": [600, 300, 3000]}, "truncated_exponential(600, 300, 3000) ms", 600),
+        (
+            {"truncated_exponential": [600, 300, 3000]},
+            "truncated_exponential(600, 300, 3000) ms",
+            600,
+        ),
         ({"choice": [[100, 300], [0.5, 0.5]]}, "choice([100, 300], [0.5, 0.5]) ms", 200),
         ("2 x ready", "2 x ready", None),
         (None, "", None),

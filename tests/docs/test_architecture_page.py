@@ -43,7 +43,9 @@ def test_the_map_shows_every_folder_of_the_core():
 @pytest.mark.parametrize("layer", ["trials", "play"])
 def test_the_map_shows_the_main_files_of_a_folder(layer):
     """Small helpers may be left out; a new module of some size belongs on the map."""
-    large = {path for path in (CORE / layer).glob("*.py") if path.read_text("utf-8").count("\n") > 150}
+    large = {
+        path for path in (CORE / layer).glob("*.py") if path.read_text("utf-8").count("\n") > 150
+    }
     assert large <= set(drawn()) | {CORE / layer / "classic_dataset.py"}
 
 
@@ -58,8 +60,14 @@ def imported_at_the_top(path: Path) -> Iterator[str]:
         if isinstance(node, ast.ImportFrom):
             module = node.module or ""
             if node.level:
-                module = ".".join([*package[: len(package) - node.level + 1], *filter(None, [module])])
-            names = [f"{module}.{alias.name}" for alias in node.names] if module == "neurogym_core" else [module]
+                module = ".".join(
+                    [*package[: len(package) - node.level + 1], *filter(None, [module])]
+                )
+            names = (
+                [f"{module}.{alias.name}" for alias in node.names]
+                if module == "neurogym_core"
+                else [module]
+            )
         else:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         yield from (name.split(".")[1] for name in names if name.startswith("neurogym_core."))
@@ -68,7 +76,9 @@ def imported_at_the_top(path: Path) -> Iterator[str]:
 def _running(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for node in body:
         if isinstance(node, ast.If):
-            yield from _running([*([] if "TYPE_CHECKING" in ast.unparse(node.test) else node.body), *node.orelse])
+            yield from _running(
+                [*([] if "TYPE_CHECKING" in ast.unparse(node.test) else node.body), *node.orelse]
+            )
         elif isinstance(node, ast.Try | ast.With):
             yield from _running(node.body)
         else:
@@ -102,6 +112,8 @@ def test_what_lists_tasks_imports_none_of_the_layers(part):
 def test_an_import_that_runs_the_wrong_way_would_be_seen(tmp_path, monkeypatch):
     module = tmp_path / "neurogym_core" / "trials" / "wrong.py"
     module.parent.mkdir(parents=True)
-    module.write_text("from ..play import env\nfrom neurogym_core.study.figures import x\nimport numpy\n", "utf-8")
+    module.write_text(
+        "from ..play import env\nfrom neurogym_core.study.figures import x\nimport numpy\n", "utf-8"
+    )
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     assert list(imported_at_the_top(module)) == ["play", "study"]

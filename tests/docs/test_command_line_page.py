@@ -14,7 +14,9 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def maker():
-    spec = importlib.util.spec_from_file_location("docs_command_line", DOCS / "_make" / "command_line.py")
+    spec = importlib.util.spec_from_file_location(
+        "docs_command_line", DOCS / "_make" / "command_line.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -22,7 +24,9 @@ def maker():
 
 def test_the_page_is_fresh(maker):
     written = maker.TARGET.read_text("utf-8")
-    assert written == maker.page(), "run `python docs/_make/command_line.py`, and commit docs/command-line.md"
+    assert written == maker.page(), (
+        "run `python docs/_make/command_line.py`, and commit docs/command-line.md"
+    )
 
 
 def test_every_command_has_a_section(maker):

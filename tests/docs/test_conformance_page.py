@@ -14,7 +14,9 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def maker():
-    spec = importlib.util.spec_from_file_location("docs_conformance", DOCS / "_make" / "conformance.py")
+    spec = importlib.util.spec_from_file_location(
+        "docs_conformance", DOCS / "_make" / "conformance.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -22,10 +24,15 @@ def maker():
 
 def test_the_page_is_fresh(maker):
     written = maker.TARGET.read_text("utf-8")
-    assert written == maker.page(), "run `python docs/_make/conformance.py`, and commit docs/conformance.md"
+    assert written == maker.page(), (
+        "run `python docs/_make/conformance.py`, and commit docs/conformance.md"
+    )
 
 
 def test_every_check_has_a_row(maker):
     rows = [line for line in maker.page().splitlines() if line.startswith("| ")]
     for one in all_checks():
-        assert any(row.startswith(f"| {one.code} | ") and one.rule in row and one.advice in row for row in rows), one
+        assert any(
+            row.startswith(f"| {one.code} | ") and one.rule in row and one.advice in row
+            for row in rows
+        ), one

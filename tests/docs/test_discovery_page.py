@@ -1,4 +1,6 @@
-"""The page about discovery says what the code does: groups, fields, hooks, switches and codes, no more and no fewer."""
+"""The page about discovery says what the code does: groups, fields, hooks, switches and codes, no
+more and no fewer.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ PAGE = (DOCS / "discovery.md").read_text("utf-8")
 
 def section(title: str) -> str:
     """The text of one section of the page."""
-    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)[1]
+    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)[
+        1
+    ]
 
 
 def first_column(title: str) -> set[str]:
@@ -33,7 +37,9 @@ def test_entry_point_groups():
 def test_the_names_that_are_given_as_examples_are_valid():
     assert names.TASK_NAME.fullmatch("RandomDots-v0")
     assert names.COMMAND_NAME.fullmatch("lower-case-words")
-    for row in re.findall(r"^\| (?:any other, )?`([a-z-]+)` \| `([a-z-]+)` \|$", section("Ids and namespaces"), re.M):
+    for row in re.findall(
+        r"^\| (?:any other, )?`([a-z-]+)` \| `([a-z-]+)` \|$", section("Ids and namespaces"), re.M
+    ):
         assert names.namespace_of(row[0]) == row[1]
     assert names.namespace_of("my-lab-tasks") == "x-my-lab-tasks"
 
@@ -80,11 +86,17 @@ def test_switches():
 
 
 def test_codes_are_those_that_problems_can_have():
-    documented = set(re.findall(r"``(\w+)``", inspect.getdoc(Problem).partition("code:")[2].partition("message:")[0]))
+    documented = set(
+        re.findall(
+            r"``(\w+)``", inspect.getdoc(Problem).partition("code:")[2].partition("message:")[0]
+        )
+    )
     assert first_column("When something is broken") == documented
 
 
 def test_the_functions_that_are_named_exist():
-    named = re.findall(r"`(\w+)`", PAGE[PAGE.index("From Python:") :].replace("`neurogym_core.ecosystem`", ""))
+    named = re.findall(
+        r"`(\w+)`", PAGE[PAGE.index("From Python:") :].replace("`neurogym_core.ecosystem`", "")
+    )
     assert named
     assert all(hasattr(ecosystem, name) for name in named)

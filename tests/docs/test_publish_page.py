@@ -1,4 +1,6 @@
-"""`publish-a-task.md` is walked from top to bottom in a fresh environment; the other pages name what there is."""
+"""`publish-a-task.md` is walked from top to bottom in a fresh environment; the other pages name
+what there is.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,12 @@ from neurogym_core.cli import main
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 REGISTRY = DOCS.parent / "registry"
-PAGES = (DOCS / "publish-a-task.md", DOCS / "threat-model.md", REGISTRY / "README.md", REGISTRY / "POLICY.md")
+PAGES = (
+    DOCS / "publish-a-task.md",
+    DOCS / "threat-model.md",
+    REGISTRY / "README.md",
+    REGISTRY / "POLICY.md",
+)
 
 
 def _environments():
@@ -35,7 +42,11 @@ def _environments():
 def commands(page: str) -> list[tuple[str, str]]:
     """The commands of the page's consoles, and what each prints there."""
     blocks = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    return [tuple(part.split("\n", 1)) for block in blocks for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [
+        tuple(part.split("\n", 1))
+        for block in blocks
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    ]
 
 
 class Shell:
@@ -44,9 +55,15 @@ class Shell:
     def __init__(self, environment, folder: Path) -> None:
         self.environment, self.folder = environment, folder
         mine = ("PYTHON", "NGYM_", "PIP_", "COLUMNS")
-        self.variables = {key: value for key, value in os.environ.items() if not key.startswith(mine)}
+        self.variables = {
+            key: value for key, value in os.environ.items() if not key.startswith(mine)
+        }
         # Build tools and what the package needs are in the environment; pip asks no index.
-        self.variables |= {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "false", "HOME": str(environment.folder)}
+        self.variables |= {
+            "PIP_NO_INDEX": "1",
+            "PIP_NO_BUILD_ISOLATION": "false",
+            "HOME": str(environment.folder),
+        }
 
     def run(self, command: str) -> str:
         program, *arguments = shlex.split(command)
@@ -82,7 +99,9 @@ def test_the_page_works_as_it_says(tmp_path: Path) -> None:
     for command, expected in walked:
         printed = shell.run(command)
         if expected.strip():
-            assert checker.check_output(expected, printed, like), f"$ {command}\n{printed}\nthe page says\n{expected}"
+            assert checker.check_output(expected, printed, like), (
+                f"$ {command}\n{printed}\nthe page says\n{expected}"
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -117,6 +136,9 @@ def _command(name: str, rest: str) -> click.Command:
 
 
 def test_a_page_that_lies_is_found() -> None:
-    assert commands("```console\n$ ngym list\nfoo\n$ cd x\n```\n") == [("ngym list", "foo\n"), ("cd x", "")]
+    assert commands("```console\n$ ngym list\nfoo\n$ cd x\n```\n") == [
+        ("ngym list", "foo\n"),
+        ("cd x", ""),
+    ]
     with pytest.raises(AssertionError, match="lsit"):
         _command("lsit", "")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogym_core.cli._settings import read_value
+from neurogym_core.terminal.settings import read_value
 
 MAKER = Path(__file__).resolve().parents[2] / "docs" / "_make" / "results.py"
 
@@ -28,7 +28,9 @@ NAMES = [example.name for example in maker.EXAMPLES]
 
 def test_the_page_is_what_was_measured_last():
     written = maker.PAGE.read_text("utf-8")
-    assert written == maker.page(maker.read()), "run `python docs/_make/results.py --page`, and commit docs/results.md"
+    assert written == maker.page(maker.read()), (
+        "run `python docs/_make/results.py --page`, and commit docs/results.md"
+    )
 
 
 def test_every_example_was_measured_with_every_seed_and_met_its_criterion():
@@ -36,8 +38,12 @@ def test_every_example_was_measured_with_every_seed_and_met_its_criterion():
     for example in maker.EXAMPLES:
         runs = measured[example.name]
         assert [run["seed"] for run in runs] == list(example.seeds)
-        assert all(run["met"] for run in runs), f"{example.name}: say on the page which did not, and why"
-        assert all(run["cpu"] < 600 for run in runs), "ten minutes on one core, whatever else the machine did"
+        assert all(run["met"] for run in runs), (
+            f"{example.name}: say on the page which did not, and why"
+        )
+        assert all(run["cpu"] < 600 for run in runs), (
+            "ten minutes on one core, whatever else the machine did"
+        )
         assert all(run["fresh"] > 0.8 for run in runs)
 
 
@@ -52,7 +58,11 @@ def test_thresholds_fell_with_every_seed():
 def test_the_command_line_on_the_page_says_what_was_trained(name):
     example = next(example for example in maker.EXAMPLES if example.name == name)
     words = shlex.split(example.words)
-    said = {option: words[k + 1] for k, option in enumerate(words) if option.startswith("--") and k + 1 < len(words)}
+    said = {
+        option: words[k + 1]
+        for k, option in enumerate(words)
+        if option.startswith("--") and k + 1 < len(words)
+    }
     assert words[:2] == ["ngym", "train"]
     assert tuple(word for word in words[2:] if "-v0" in word) == example.tasks
     assert said.get("--model", said.get("--algo")) == example.trainer
@@ -60,7 +70,10 @@ def test_the_command_line_on_the_page_says_what_was_trained(name):
     options = dict(words[k + 1].split("=") for k, word in enumerate(words) if word == "--option")
     chosen = {key: value for key, value in example.options.items() if not key.startswith("test_")}
     assert {key: read_value(value) for key, value in options.items()} == chosen
-    for flag, given in (("--set", example.parameters), ("--timing", example.parameters.get("timing", {}))):
+    for flag, given in (
+        ("--set", example.parameters),
+        ("--timing", example.parameters.get("timing", {})),
+    ):
         typed = dict(words[k + 1].split("=") for k, word in enumerate(words) if word == flag)
         wanted = {key: value for key, value in given.items() if key != "timing"}
         assert {key: read_value(value) for key, value in typed.items()} == wanted
@@ -69,9 +82,9 @@ def test_the_command_line_on_the_page_says_what_was_trained(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_learned_again(name):
-    # Seeds are fixed, and with each of those on the page the criterion was met (none of 27 trainings failed): this one
-    # fails only where the numbers of torch change, and then with the failure rate of a fresh seed, by the rule of three
-    # below 11 %.
+    # Seeds are fixed, and with each of those on the page the criterion was met (none of 27
+    # trainings failed): this one fails only where the numbers of torch change, and then with the
+    # failure rate of a fresh seed, by the rule of three below 11 %.
     import torch
 
     threads = torch.get_num_threads()

@@ -1,15 +1,17 @@
-"""Every snippet of the pages runs, from top to bottom in one namespace, and prints what the page says it prints.
+"""Every snippet of the pages runs, from top to bottom in one namespace, and prints what the page
+says it prints.
 
 A page is Markdown with fenced blocks:
 
-- ``python`` runs; one whose first line is a comment with a file's name, ``# my_task.py``, becomes that file;
+- ``python`` runs; one whose first line is a comment with a file's name, ``# my_task.py``, becomes
+  that file;
 - ``toml`` with such a first line is saved too;
-- ``console`` holds commands behind ``$ ``, each followed by what it prints; only ``ngym`` is run, in this process;
+- ``console`` holds commands behind ``$ ``, each followed by what it prints; only ``ngym`` is run,
+  in this process;
 - ``text`` directly behind a ``python`` block is what that prints.
 
-In what is printed ``...`` stands for anything, and blanks count as one; numbers that NumPy's random streams decide are
-left open that way.
-"""
+In what is printed ``...`` stands for anything, and blanks count as one; numbers that NumPy's random
+streams decide are left open that way."""
 
 from __future__ import annotations
 
@@ -29,7 +31,15 @@ import pytest
 from click.testing import CliRunner
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ("tour.md", "trial.md", "write-a-task.md", "write-a-wrapper.md", "bring-your-task.md", "conformance.md", "../README.md")
+PAGES = (
+    "tour.md",
+    "trial.md",
+    "write-a-task.md",
+    "write-a-wrapper.md",
+    "bring-your-task.md",
+    "conformance.md",
+    "../README.md",
+)
 
 _FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE_NAME = re.compile(r"# (?P<name>[\w/.-]+\.(py|toml))\n")
@@ -113,7 +123,9 @@ def _run_commands(text: str, where: str) -> None:
         if program != "ngym":
             continue
         result = CliRunner().invoke(main, arguments, prog_name="ngym")
-        assert result.exit_code == 0, f"{where}: {command} ended with {result.exit_code}:\n{result.output}"
+        assert result.exit_code == 0, (
+            f"{where}: {command} ended with {result.exit_code}:\n{result.output}"
+        )
         if expected.strip():
             _same(f"{where}, {command}", expected, result.output)
 
@@ -142,21 +154,41 @@ def test_a_snippet_that_fails_is_found(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_package_of_the_page_is_installed_and_found(tmp_path, monkeypatch):
-    """The files that `write-a-task.md` shows make a package that pip installs, `ngym list` shows and `make` plays."""
+    """The files that `write-a-task.md` shows make a package that pip installs, `ngym list` shows
+    and `make` plays.
+    """
     monkeypatch.chdir(tmp_path)
     play_page(DOCS / "write-a-task.md")
     inside = tmp_path / "neurogym-task-sides" / "neurogym_task_sides"
     (inside / "__init__.py").touch()
     (inside / "side_memory.py").write_text(Path("my_task.py").read_text("utf-8"), "utf-8")
     site = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
-    subprocess.run([*install, "--target", str(site), "./neurogym-task-sides"], check=True, timeout=120)
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--quiet",
+    ]
+    subprocess.run(
+        [*install, "--target", str(site), "./neurogym-task-sides"], check=True, timeout=120
+    )
     environment = {**os.environ, "PYTHONPATH": str(site)}
     ask = [sys.executable, "-m", "neurogym_core.cli", "list", "--json", "--tag", "working-memory"]
-    rows = json.loads(subprocess.run(ask, env=environment, check=True, capture_output=True, timeout=60).stdout)
+    rows = json.loads(
+        subprocess.run(ask, env=environment, check=True, capture_output=True, timeout=60).stdout
+    )
     row = next(row for row in rows if row["id"] == "sides/SideMemory-v0")
     assert row["status"] == "ok", row["problems"]
     assert not row["problems"]
-    play = "from neurogym_core import run; print(run('sides/SideMemory-v0', 'oracle', 5, seed=1)['performance'].mean())"
-    played = subprocess.run([sys.executable, "-c", play], env=environment, check=True, capture_output=True, timeout=60)
+    play = (
+        "from neurogym_core import run; print(run('sides/SideMemory-v0', 'oracle', 5,"
+        " seed=1)['performance'].mean())"
+    )
+    played = subprocess.run(
+        [sys.executable, "-c", play], env=environment, check=True, capture_output=True, timeout=60
+    )
     assert played.stdout.decode().strip() == "1.0"

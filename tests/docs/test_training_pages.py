@@ -13,7 +13,9 @@ DOCS = HERE.parents[1] / "docs"
 
 
 def snippets():
-    """`test_snippets.py` of this folder: the tests are no package, so that it cannot be imported by name."""
+    """`test_snippets.py` of this folder: the tests are no package, so that it cannot be imported by
+    name.
+    """
     name = "docs_snippets"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, HERE / "test_snippets.py")
@@ -35,7 +37,9 @@ def test_the_figure_of_the_page_is_reproduced(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_first_network_is_trained_as_the_page_says(tmp_path, monkeypatch):
-    """Slow for its imports, and since `make test` does not install torch; it trains for some ten seconds."""
+    """Slow for its imports, and since `make test` does not install torch; it trains for some ten
+    seconds.
+    """
     play("train-your-first-network.md", tmp_path, monkeypatch)
 
 

@@ -1,4 +1,6 @@
-"""Every wrapper of the core has a page that its class and manifest say, with a picture, and every word of code runs."""
+"""Every wrapper of the core has a page that its class and manifest say, with a picture, and every
+word of code runs.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ snippets = _loaded(Path(__file__).with_name("test_snippets.py"), "docs_test_snip
 
 def test_every_wrapper_has_a_page():
     assert set(pages.EXAMPLES) == set(CORE)
-    assert {path.stem for path in (DOCS / "wrappers").glob("*.md")} == {pages._stem(name) for name in CORE}
+    assert {path.stem for path in (DOCS / "wrappers").glob("*.md")} == {
+        pages._stem(name) for name in CORE
+    }
 
 
 @pytest.mark.parametrize("name", sorted(CORE))
@@ -58,7 +62,9 @@ def test_the_picture_shows_before_and_after(name):
     assert [panel[0].text for panel in panels] == ["before", "after"]
     assert picture.stat().st_size < 20_000
     if name not in ("RecordTrials", "Monitor", "TTLPulse"):  # these change nothing that can be seen
-        shapes = [[(one.tag, sorted(one.attrib.items())) for one in panel.iter()][3:] for panel in panels]
+        shapes = [
+            [(one.tag, sorted(one.attrib.items())) for one in panel.iter()][3:] for panel in panels
+        ]
         assert shapes[0] != shapes[1] or name in ("CatchTrials", "MissPenalty")
     if name in ("CatchTrials", "MissPenalty", "PassReward"):  # the reward, or what is appended
         assert ET.tostring(panels[0])[40:] != ET.tostring(panels[1])[40:]
@@ -84,7 +90,9 @@ def test_a_former_name_answers_with_what_it_is_now(alias, now):
     done = CliRunner().invoke(main, ["info", alias], prog_name="ngym", env={"COLUMNS": "140"})
     assert done.exit_code == 0, done.output
     assert done.output.startswith(f"core/{now}\n")
-    assert f"{alias} is now core/{now}, with {CORE[now].presets[alias]}" in " ".join(done.output.split())
+    assert f"{alias} is now core/{now}, with {CORE[now].presets[alias]}" in " ".join(
+        done.output.split()
+    )
 
 
 @pytest.mark.parametrize(("alias", "now"), FORMER)
@@ -97,16 +105,20 @@ def test_the_preset_of_a_former_name_can_be_applied(alias, now, tmp_path, monkey
         task, more = "perceptual/PerceptualDecisionMaking-v0", ["--timing", "delay=500"]
     if now == "Combine":
         task, more = "memory/DelayComparison-v0", ["--timing", "delay=3000"]
-    done = CliRunner().invoke(main, ["run", task, *more, "--wrap", f"{now}:{preset}", "--n-trials", "2"], prog_name="ngym")
+    done = CliRunner().invoke(
+        main, ["run", task, *more, "--wrap", f"{now}:{preset}", "--n-trials", "2"], prog_name="ngym"
+    )
     assert done.exit_code == 0, done.output
 
 
 def test_names_that_every_version_of_neurogym_used_are_known():
     """Those of the catalogue, but for no-ops and what lives in other packages."""
     once = (
-        "RandomGroundTruth ScheduleAttr ScheduleEnvs MultiEnvs TrialHistoryV2 SideBias Noise PassAction PassReward ReactionTime "
-        "Monitor TrialHistory TrialHistoryEvolution TrialHistory_NAlt TrHReset TrialHistoryObsolete Variable_nch VariableMapping "
-        "TimeOut CatchTrials MissTrialReward TransferLearning Combine compose CurriculumLearning Shaping ManageData TTLPulse"
+        "RandomGroundTruth ScheduleAttr ScheduleEnvs MultiEnvs TrialHistoryV2 SideBias Noise"
+        " PassAction PassReward ReactionTime Monitor TrialHistory TrialHistoryEvolution"
+        " TrialHistory_NAlt TrHReset TrialHistoryObsolete Variable_nch VariableMapping TimeOut"
+        " CatchTrials MissTrialReward TransferLearning Combine compose CurriculumLearning Shaping"
+        " ManageData TTLPulse"
     )
     known = {*CORE, *(alias for info in CORE.values() for alias in info.aliases)}
     assert set(once.split()) <= known

@@ -14,7 +14,9 @@ from neurogym_core.ecosystem import distributions, refresh
 
 
 def load_packages() -> ModuleType:
-    """`packages.py` of this folder: the tests are no package, so that it cannot be imported by name."""
+    """`packages.py` of this folder: the tests are no package, so that it cannot be imported by
+    name.
+    """
     name = "ngym_test_packages"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("packages.py"))
@@ -39,11 +41,17 @@ class Site:
 
 
 def _hide_other_packages(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Let a scan of this process see the core and what the test itself installs, whatever else there is."""
+    """Let a scan of this process see the core and what the test itself installs, whatever else
+    there is.
+    """
     read_all = distributions._read_all
 
     def only_ours(thorough: bool) -> Iterator[distributions.Declaration]:
-        ours = (one for one in read_all(thorough) if str(folder) in one.location or one.name == "neurogym-core")
+        ours = (
+            one
+            for one in read_all(thorough)
+            if str(folder) in one.location or one.name == "neurogym-core"
+        )
         yield from ours
 
     monkeypatch.setattr(distributions, "_read_all", only_ours)
@@ -57,7 +65,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     for variable in ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD", "NGYM_REGISTRY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # files change within a second here, which Python would not see
+    monkeypatch.setattr(
+        sys, "dont_write_bytecode", True
+    )  # files change within a second here, which Python would not see
     before = set(sys.modules)
     refresh()
     yield Site(folder, load_packages())

@@ -1,4 +1,6 @@
-"""Makes packages to be found by the tests: folders as pip leaves them, and real wheels for pip itself."""
+"""Makes packages to be found by the tests: folders as pip leaves them, and real wheels for pip
+itself.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,15 @@ class {name}:
 
 @dataclass(kw_only=True)
 class Package:
-    """A distribution with one top-level package; what is not given is what a good author would write."""
+    """A distribution with one top-level package; what is not given is what a good author would
+    write.
+    """
 
     name: str
     version: str = "1.0"
-    tasks: Mapping[str, str] = field(default_factory=dict)  # entry point -> value, "" for a class in tasks.py
+    tasks: Mapping[str, str] = field(
+        default_factory=dict
+    )  # entry point -> value, "" for a class in tasks.py
     groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # further entry points
     files: Mapping[str, str] = field(default_factory=dict)  # inside the package
     manifest: str | None = "schema = 1\n"
@@ -53,9 +59,13 @@ class Package:
         if self.manifest is not None:
             inside["ngym.toml"] = self.manifest
         found = {f"{self.module}/{path}": text for path, text in inside.items()}
-        found[f"{self.info}/METADATA"] = self.metadata if self.metadata is not None else self._metadata()
+        found[f"{self.info}/METADATA"] = (
+            self.metadata if self.metadata is not None else self._metadata()
+        )
         found[f"{self.info}/entry_points.txt"] = self.entry_points or self._entry_points()
-        found[f"{self.info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        found[f"{self.info}/WHEEL"] = (
+            "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         return found
 
     def _metadata(self) -> str:
@@ -68,7 +78,10 @@ class Package:
             groups["neurogym.manifest"] = {"manifest": f"{self.module}:ngym.toml"}
         lines = []
         for group, rows in groups.items():
-            lines += [f"[{group}]", *(f"{name} = {value or self._default(name)}" for name, value in rows.items())]
+            lines += [
+                f"[{group}]",
+                *(f"{name} = {value or self._default(name)}" for name, value in rows.items()),
+            ]
         return "\n".join([*lines, ""])
 
     def _default(self, name: str) -> str:
@@ -95,7 +108,9 @@ def wheel(package: Package, folder: Path) -> Path:
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(data)}")
             archive.writestr(path, data)
-        archive.writestr(f"{package.info}/RECORD", "\n".join([*record, f"{package.info}/RECORD,,", ""]))
+        archive.writestr(
+            f"{package.info}/RECORD", "\n".join([*record, f"{package.info}/RECORD,,", ""])
+        )
     return target
 
 
@@ -103,11 +118,26 @@ def pip_install(packages: Sequence[Package], site: Path, wheels: Path) -> None:
     """The packages installed by pip itself, from wheels, without any index."""
     wheels.mkdir(parents=True, exist_ok=True)
     paths = [str(wheel(package, wheels)) for package in packages]
-    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--no-compile", "--quiet"]
-    subprocess.run([*command, "--disable-pip-version-check", "--target", str(site), *paths], check=True, timeout=300)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--no-compile",
+        "--quiet",
+    ]
+    subprocess.run(
+        [*command, "--disable-pip-version-check", "--target", str(site), *paths],
+        check=True,
+        timeout=300,
+    )
 
 
 def manifest_row(name: str, **fields: str) -> str:
     """A ``[[task]]`` row with a title and a summary, and whatever else is given as TOML."""
     texts = {"title": f'"{name}"', "summary": '"A task of the tests."', **fields}
-    return "\n".join(["[[task]]", f'name = "{name}"', *(f"{key} = {value}" for key, value in texts.items()), ""])
+    return "\n".join(
+        ["[[task]]", f'name = "{name}"', *(f"{key} = {value}" for key, value in texts.items()), ""]
+    )

@@ -10,7 +10,15 @@ import sys
 import pytest
 
 from neurogym_core import errors
-from neurogym_core.ecosystem import find_task, find_wrapper, installed, load_task, load_wrapper, refresh, task_id
+from neurogym_core.ecosystem import (
+    find_task,
+    find_wrapper,
+    installed,
+    load_task,
+    load_wrapper,
+    refresh,
+    task_id,
+)
 from neurogym_core.ecosystem.discovery import load
 from neurogym_core.ecosystem.distributions import declarations
 
@@ -31,7 +39,12 @@ def codes(name: str) -> set[str]:
 class TestFinding:
     def test_a_task_is_found_with_its_manifest_row_and_without_being_imported(self, site) -> None:
         row = site.row("Dots-v0", tags='["perceptual"]', species='["monkey"]')
-        site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=row, files={"__init__.py": "raise RuntimeError"})
+        site.add(
+            "neurogym-task-foo",
+            tasks={"Dots-v0": ""},
+            manifest=row,
+            files={"__init__.py": "raise RuntimeError"},
+        )
         info = find_task("foo/Dots-v0")
         assert (info.id, info.title, info.tags, info.species) == (
             "foo/Dots-v0",
@@ -54,7 +67,11 @@ class TestFinding:
         assert find_task("x-foolab/Dots-v0").distribution == "foolab"
 
     def test_the_id_alone_is_found_without_reading_manifests(self, site, monkeypatch) -> None:
-        site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0", aliases='["Old-v0"]'))
+        site.add(
+            "neurogym-task-foo",
+            tasks={"Dots-v0": ""},
+            manifest=site.row("Dots-v0", aliases='["Old-v0"]'),
+        )
         with monkeypatch.context() as patch:
             patch.setattr("neurogym_core.ecosystem.manifest.read_manifest", None)
             assert task_id("Dots-v0") == "foo/Dots-v0"
@@ -63,7 +80,11 @@ class TestFinding:
             task_id("Old-v0")
 
     def test_records_can_be_hashed_compared_and_pickled(self, site) -> None:
-        site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0", expected="{chance = 0.5}"))
+        site.add(
+            "neurogym-task-foo",
+            tasks={"Dots-v0": ""},
+            manifest=site.row("Dots-v0", expected="{chance = 0.5}"),
+        )
         info = find_task("Dots-v0")
         assert info.expected == {"chance": 0.5}
         assert pickle.loads(pickle.dumps(info)) == info
@@ -89,9 +110,15 @@ class TestFinding:
 class TestUnknownNames:
     @pytest.fixture(autouse=True)
     def tasks(self, site) -> None:
-        row = site.row("RandomDots-v1", aliases='["RDM-v0"]') + site.row("RandomDots-v0") + site.row("RandomDots-v10")
+        row = (
+            site.row("RandomDots-v1", aliases='["RDM-v0"]')
+            + site.row("RandomDots-v0")
+            + site.row("RandomDots-v10")
+        )
         site.add(
-            "neurogym-task-foo", tasks={"RandomDots-v0": "", "RandomDots-v1": "", "RandomDots-v10": ""}, manifest=row
+            "neurogym-task-foo",
+            tasks={"RandomDots-v0": "", "RandomDots-v1": "", "RandomDots-v10": ""},
+            manifest=row,
         )
 
     @pytest.mark.parametrize(
@@ -102,7 +129,10 @@ class TestUnknownNames:
             ("fo/RandomDots-v0", "Did you mean 'foo/RandomDots-v0'?"),
             ("RDM-v0", "'RDM-v0' is now 'foo/RandomDots-v1'. Use that name."),
             ("foo/RDM-v0", "is now 'foo/RandomDots-v1'"),
-            ("RandomDots", "Did you mean 'foo/RandomDots-v10' or 'foo/RandomDots-v1' or 'foo/RandomDots-v0'?"),
+            (
+                "RandomDots",
+                "Did you mean 'foo/RandomDots-v10' or 'foo/RandomDots-v1' or 'foo/RandomDots-v0'?",
+            ),
             ("foo/RandomDots-v7", "'foo/RandomDots-v10'"),
             ("zzz/Qqq-v0", "no installed package has the namespace 'zzz'"),
         ],
@@ -113,15 +143,23 @@ class TestUnknownNames:
         assert said in str(caught.value)
 
     def test_what_resembles_nothing_is_told_where_to_look(self) -> None:
-        with pytest.raises(errors.UnknownTaskError, match="`ngym list` shows what is installed") as caught:
+        with pytest.raises(
+            errors.UnknownTaskError, match="`ngym list` shows what is installed"
+        ) as caught:
             find_task("Qqqqqq-v0")
         assert "Did you mean" not in str(caught.value)
 
 
 class TestWrappers:
     def test_both_spellings_find_a_wrapper(self, site) -> None:
-        site.add("neurogym-task-foo", groups={"neurogym.wrappers": {"LeftBias": "neurogym_task_foo.tasks:LeftBias"}})
-        ids = {find_wrapper(name).id for name in ("LeftBias", "left_bias", "foo/LeftBias", "foo/left_bias")}
+        site.add(
+            "neurogym-task-foo",
+            groups={"neurogym.wrappers": {"LeftBias": "neurogym_task_foo.tasks:LeftBias"}},
+        )
+        ids = {
+            find_wrapper(name).id
+            for name in ("LeftBias", "left_bias", "foo/LeftBias", "foo/left_bias")
+        }
         assert ids == {"foo/LeftBias"}
 
     def test_no_package_takes_the_core_s_names_away(self, site) -> None:
@@ -155,7 +193,11 @@ class TestLoading:
             ("import nothing_of_this_name", "import neurogym_task_foo.bad", "ModuleNotFoundError"),
             ("import sys; sys.exit(3)", "import neurogym_task_foo.bad", "SystemExit: 3"),
             ("def broken(:", "import neurogym_task_foo.bad", "SyntaxError"),
-            ("class E(BaseException):\n    def __str__(self): raise ValueError\nraise E", "import", "cannot be read"),
+            (
+                "class E(BaseException):\n    def __str__(self): raise ValueError\nraise E",
+                "import",
+                "cannot be read",
+            ),
             ("", "look up Dots", "AttributeError"),
             ("Dots = 3", "check", "of type int, expected a class"),
         ],
@@ -163,7 +205,11 @@ class TestLoading:
     def test_code_that_fails_is_an_error_with_package_phase_and_remedy(
         self, site, source: str, phase: str, said: str
     ) -> None:
-        site.add("neurogym-task-foo", tasks={"Dots-v0": "neurogym_task_foo.bad:Dots"}, files={"bad.py": source})
+        site.add(
+            "neurogym-task-foo",
+            tasks={"Dots-v0": "neurogym_task_foo.bad:Dots"},
+            files={"bad.py": source},
+        )
         with pytest.raises(errors.BrokenTaskError) as caught:
             load_task("Dots-v0")
         text = str(caught.value)
@@ -184,10 +230,15 @@ class TestLoading:
     def test_a_package_for_another_core_is_refused_before_it_is_imported(self, site) -> None:
         requires = ["neurogym-core>=2,<3"]
         site.add(
-            "neurogym-task-foo", tasks={"Dots-v0": ""}, requires=requires, files={"__init__.py": "raise RuntimeError"}
+            "neurogym-task-foo",
+            tasks={"Dots-v0": ""},
+            requires=requires,
+            files={"__init__.py": "raise RuntimeError"},
         )
         assert find_task("Dots-v0").status == "incompatible"
-        with pytest.raises(errors.IncompatibleTaskError, match=r"needs neurogym-core>=2,<3, but .* is installed"):
+        with pytest.raises(
+            errors.IncompatibleTaskError, match=r"needs neurogym-core>=2,<3, but .* is installed"
+        ):
             load_task("Dots-v0")
 
     def test_a_value_that_is_no_place_is_refused(self, site) -> None:
@@ -218,7 +269,9 @@ class TestBlocking:
 
 class TestProblems:
     @pytest.mark.parametrize("name", ["core/Dots-v0", "Dots", "dots-v0", "x-y/Dots-v0"])
-    def test_a_name_that_claims_a_namespace_or_breaks_the_grammar_cannot_be_used(self, site, name: str) -> None:
+    def test_a_name_that_claims_a_namespace_or_breaks_the_grammar_cannot_be_used(
+        self, site, name: str
+    ) -> None:
         site.add("evil", tasks={name: "evil.tasks:Dots"})
         assert codes("evil") == {"name"}
         with pytest.raises(errors.DiscoveryError):
@@ -229,9 +282,15 @@ class TestProblems:
         assert find_task("Dots-v0").id == "x-neurogym-task-core/Dots-v0"
 
     def test_of_an_id_declared_twice_neither_is_used(self, site) -> None:
-        lines = "[neurogym.tasks]\nDots-v0 = neurogym_task_foo.tasks:A\nDots-v0 = neurogym_task_foo.tasks:B\n"
+        lines = (
+            "[neurogym.tasks]\nDots-v0 = neurogym_task_foo.tasks:A\nDots-v0 ="
+            " neurogym_task_foo.tasks:B\n"
+        )
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, entry_points=lines)
-        assert [task.status for task in package("neurogym-task-foo").tasks] == ["duplicate", "duplicate"]
+        assert [task.status for task in package("neurogym-task-foo").tasks] == [
+            "duplicate",
+            "duplicate",
+        ]
         with pytest.raises(errors.AmbiguousTaskError, match=r"tasks:A.*tasks:B.*neither is used"):
             find_task("Dots-v0")
 
@@ -260,7 +319,9 @@ class TestProblems:
         head = "metadata-version: 2.1\nNAME: foolab\nVersion:  3.0 \nSummary: a\n  Name: folded\n"
         requires = "Requires-Dist: numpy\nRequires-Dist: neurogym-core (>=1.0,<2)\n"
         site.add(
-            "foolab", tasks={"Dots-v0": ""}, metadata=f"{head}{requires}\nName: body\nRequires-Dist: neurogym-core>9\n"
+            "foolab",
+            tasks={"Dots-v0": ""},
+            metadata=f"{head}{requires}\nName: body\nRequires-Dist: neurogym-core>9\n",
         )
         assert (package("foolab").version, package("foolab").requires_core) == ("3.0", ">=1.0,<2")
 
@@ -288,18 +349,27 @@ class TestProblems:
     def test_a_package_that_names_no_core_is_taken_to_fit_with_a_warning(self, site) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, requires=[])
         assert package("neurogym-task-foo").compatible
-        assert any("does not say which neurogym-core" in str(one) for one in package("neurogym-task-foo").problems)
+        assert any(
+            "does not say which neurogym-core" in str(one)
+            for one in package("neurogym-task-foo").problems
+        )
 
-    def test_the_first_copy_on_the_path_counts_and_the_other_is_named(self, site, tmp_path, monkeypatch) -> None:
+    def test_the_first_copy_on_the_path_counts_and_the_other_is_named(
+        self, site, tmp_path, monkeypatch
+    ) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, version="2.0")
         second = tmp_path / "second"
         site.packages.write(
-            site.packages.Package(name="neurogym-task-foo", version="1.0", tasks={"Old-v0": ""}), second
+            site.packages.Package(name="neurogym-task-foo", version="1.0", tasks={"Old-v0": ""}),
+            second,
         )
         monkeypatch.setattr(sys, "path", [*sys.path, str(second)])
         refresh()
         assert package("neurogym-task-foo").version == "2.0"
-        assert any(one.code == "duplicate" and "1.0" in one.message for one in package("neurogym-task-foo").problems)
+        assert any(
+            one.code == "duplicate" and "1.0" in one.message
+            for one in package("neurogym-task-foo").problems
+        )
 
     def test_metadata_left_behind_by_an_older_version_is_stale(self, site) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, version="1.10")
@@ -317,7 +387,9 @@ class TestManifests:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Other-v0"))
         assert find_task("Dots-v0").status == "ok"
         assert any("no row for it" in str(one) for one in find_task("Dots-v0").problems)
-        assert any("no such entry point" in str(one) for one in package("neurogym-task-foo").problems)
+        assert any(
+            "no such entry point" in str(one) for one in package("neurogym-task-foo").problems
+        )
         with pytest.raises(errors.UnknownTaskError):
             find_task("Other-v0")
 
@@ -327,25 +399,50 @@ class TestManifests:
         assert find_task("Dots-v0").title == "Dots-v0"
 
     @pytest.mark.parametrize(
-        "value", ["foo:../../etc/passwd.toml", "foo:/etc/x.toml", "foo", "foo:ngym.txt", "foo:sub/ngym.toml"]
+        "value",
+        [
+            "foo:../../etc/passwd.toml",
+            "foo:/etc/x.toml",
+            "foo",
+            "foo:ngym.txt",
+            "foo:sub/ngym.toml",
+        ],
     )
     def test_a_manifest_is_a_bare_toml_file_of_a_package(self, site, value: str) -> None:
         site.add("foo", tasks={"Dots-v0": ""}, groups={"neurogym.manifest": {"manifest": value}})
         assert any("expected `package:ngym.toml`" in str(one) for one in package("foo").problems)
         assert find_task("Dots-v0").usable
 
-    def test_a_missing_manifest_a_missing_package_and_two_manifests_are_problems(self, site) -> None:
-        site.add("foo", tasks={"Dots-v0": ""}, groups={"neurogym.manifest": {"manifest": "foo:other.toml"}})
-        site.add("bar", tasks={"Dots-v0": ""}, groups={"neurogym.manifest": {"manifest": "gone_away:ngym.toml"}})
+    def test_a_missing_manifest_a_missing_package_and_two_manifests_are_problems(
+        self, site
+    ) -> None:
         site.add(
-            "baz", tasks={"Dots-v0": ""}, groups={"neurogym.manifest": {"a": "baz:ngym.toml", "b": "baz:ngym.toml"}}
+            "foo",
+            tasks={"Dots-v0": ""},
+            groups={"neurogym.manifest": {"manifest": "foo:other.toml"}},
+        )
+        site.add(
+            "bar",
+            tasks={"Dots-v0": ""},
+            groups={"neurogym.manifest": {"manifest": "gone_away:ngym.toml"}},
+        )
+        site.add(
+            "baz",
+            tasks={"Dots-v0": ""},
+            groups={"neurogym.manifest": {"a": "baz:ngym.toml", "b": "baz:ngym.toml"}},
         )
         assert (codes("foo"), codes("bar"), codes("baz")) == ({"manifest"}, {"stale"}, {"manifest"})
 
-    def test_an_editable_install_s_manifest_is_found_through_its_finder(self, site, tmp_path, monkeypatch) -> None:
-        """As hatchling and setuptools do it: metadata in site-packages, the package elsewhere on the path."""
+    def test_an_editable_install_s_manifest_is_found_through_its_finder(
+        self, site, tmp_path, monkeypatch
+    ) -> None:
+        """As hatchling and setuptools do it: metadata in site-packages, the package elsewhere on
+        the path.
+        """
         sources = tmp_path / "sources"
-        package = site.packages.Package(name="neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+        package = site.packages.Package(
+            name="neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0")
+        )
         site.packages.write(package, sources)
         (sources / package.info).rename(site.path / package.info)
         monkeypatch.setattr(sys, "path", [*sys.path, str(sources)])
@@ -356,15 +453,17 @@ class TestManifests:
 
 def test_neither_the_package_nor_a_scan_imports_anything_heavy() -> None:
     code = (
-        "import sys; import neurogym_core.ecosystem as e; assert 'importlib_metadata' not in sys.modules;"
-        "e.installed(); heavy = {'numpy', 'gymnasium', 'pluggy', 'click', 'rich'} & set(sys.modules);"
-        "assert not heavy, heavy"
+        "import sys; import neurogym_core.ecosystem as e; assert 'importlib_metadata' not in"
+        " sys.modules;e.installed(); heavy = {'numpy', 'gymnasium', 'pluggy', 'click', 'rich'} &"
+        " set(sys.modules);assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 class TestTwoWaysOfReading:
-    """To load something by name only the folders are read that pip makes; it must find what importlib_metadata finds."""
+    """To load something by name only the folders are read that pip makes; it must find what
+    importlib_metadata finds.
+    """
 
     def test_they_agree_on_what_is_installed_here(self) -> None:
         refresh()
@@ -374,7 +473,10 @@ class TestTwoWaysOfReading:
     def test_they_agree_on_whatever_a_file_of_entry_points_may_say(self, site) -> None:
         site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
         (info,) = site.path.glob("*.dist-info")
-        text = "# a remark\n\n[console_scripts]\nfoo = foo:main\n\n[ neurogym.tasks ]\nA-v0 = a:A\n[neurogym.tasks]\n Dots-v0=foo.tasks:Dots\nOther-v1 = foo.tasks : Other \n"
+        text = (
+            "# a remark\n\n[console_scripts]\nfoo = foo:main\n\n[ neurogym.tasks ]\nA-v0 ="
+            " a:A\n[neurogym.tasks]\n Dots-v0=foo.tasks:Dots\nOther-v1 = foo.tasks : Other \n"
+        )
         (info / "entry_points.txt").write_text(text, "utf-8")
         refresh()
         assert declarations(False) == declarations(True)
@@ -393,7 +495,9 @@ class TestTwoWaysOfReading:
             assert [problem.level for problem in foo.problems] == ["fatal"]
 
     def test_what_only_importlib_metadata_finds_is_found(self, site, tmp_path, monkeypatch) -> None:
-        package = site.packages.Package(name="foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+        package = site.packages.Package(
+            name="foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0")
+        )
         site.packages.write(package, tmp_path / "zipped")
         archive = shutil.make_archive(str(tmp_path / "site"), "zip", tmp_path / "zipped")
         monkeypatch.syspath_prepend(archive)

@@ -31,7 +31,8 @@ def file(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "is_file"), [("a.py", True), ("a/b.py:C", True), ("a:C", False), ("foo/Dots-v0", False)]
+    ("text", "is_file"),
+    [("a.py", True), ("a/b.py:C", True), ("a:C", False), ("foo/Dots-v0", False)],
 )
 def test_a_file_is_told_from_an_id(text: str, is_file: bool) -> None:
     assert is_file_reference(text) is is_file
@@ -44,11 +45,16 @@ def test_the_named_class_is_loaded_and_the_same_when_asked_again(file) -> None:
 
 
 def test_the_only_class_needs_no_name_and_imported_ones_do_not_count(file) -> None:
-    assert load_task(file("from pathlib import Path\nclass A: pass\nclass _Helper: pass")).__name__ == "A"
+    assert (
+        load_task(file("from pathlib import Path\nclass A: pass\nclass _Helper: pass")).__name__
+        == "A"
+    )
 
 
 def test_several_classes_ask_for_a_name(file) -> None:
-    with pytest.raises(UnknownTaskError, match=r"defines 'A', 'B'; expected one class, or its name: `my_task.py:A`"):
+    with pytest.raises(
+        UnknownTaskError, match=r"defines 'A', 'B'; expected one class, or its name: `my_task.py:A`"
+    ):
         load_task(file("class A: pass\nclass B: pass"))
 
 
@@ -78,7 +84,9 @@ def test_a_file_imports_its_neighbours_and_leaves_the_path_as_it_was(file) -> No
 
 
 def test_a_file_that_fails_says_in_which_line(file) -> None:
-    with pytest.raises(BrokenTaskError, match=r"my_task.py fails when it is run \(line 2\): ZeroDivisionError"):
+    with pytest.raises(
+        BrokenTaskError, match=r"my_task.py fails when it is run \(line 2\): ZeroDivisionError"
+    ):
         load_task(file("x = 1\nx / 0\n"))
     with pytest.raises(BrokenTaskError, match=r"\(line 1\): SyntaxError"):
         load_task(file("class A(:"))
@@ -100,7 +108,7 @@ def test_a_missing_file_or_class_is_unknown(file, tmp_path: Path) -> None:
         load_task(file("class MyTask: pass") + ":MyTas")
 
 
-TASK = '''
+TASK = """
 from neurogym_core import Choice, Task
 from neighbour import LENGTH
 
@@ -116,7 +124,7 @@ class Lamp(Task):
         trial.periods("only")
         trial.show("lamp", trial.on, during="only")
         trial.answer("press", trial.on - 1, during="only")
-'''
+"""
 
 LOAD = """
 import pickle, sys
@@ -136,13 +144,23 @@ class TestPickling:
         (tmp_path / "my ünd_er-5f.folder").mkdir()
         reference = f"{file(TASK, 'my ünd_er-5f.folder/my_task.py')}:Lamp"
         file("LENGTH = 3", "my ünd_er-5f.folder/neighbour.py")
-        made = (make_task(reference), make(reference), Dataset(reference, batch_size=2, seed=0), load_task(reference))
+        made = (
+            make_task(reference),
+            make(reference),
+            Dataset(reference, batch_size=2, seed=0),
+            load_task(reference),
+        )
         (tmp_path / "pickled").write_bytes(pickle.dumps(made))
         return tmp_path / "pickled"
 
     def load(self, pickled: Path) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [sys.executable, "-c", LOAD, str(pickled)], capture_output=True, text=True, timeout=120, cwd="/", check=False
+            [sys.executable, "-c", LOAD, str(pickled)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd="/",
+            check=False,
         )
 
     def test_it_loads_in_another_process(self, pickled: Path) -> None:
@@ -162,7 +180,9 @@ class TestPickling:
     def test_without_the_file_it_says_which_is_missing(self, pickled: Path) -> None:
         (pickled.parent / "my ünd_er-5f.folder" / "my_task.py").unlink()
         done = self.load(pickled)
-        assert "my_task.py', which is not there. Bring the file back" in done.stderr.splitlines()[-1]
+        assert (
+            "my_task.py', which is not there. Bring the file back" in done.stderr.splitlines()[-1]
+        )
 
     def test_in_the_same_process_it_is_of_the_same_class(self, pickled: Path) -> None:
         task, env, _, cls = pickle.loads(pickled.read_bytes())

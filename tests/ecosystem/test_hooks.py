@@ -34,7 +34,12 @@ def add(site):
 
     def install(name: str, source: str, **fields: object) -> None:
         value = f"{name.replace('-', '_')}.plugin"
-        site.add(name, files={"plugin.py": source}, groups={"neurogym.plugins": {"hooks": value}}, **fields)
+        site.add(
+            name,
+            files={"plugin.py": source},
+            groups={"neurogym.plugins": {"hooks": value}},
+            **fields,
+        )
 
     return install
 
@@ -77,19 +82,31 @@ def test_plugins_are_not_imported_before_a_hook_is_asked_for(add) -> None:
     [
         ("import nothing_of_this_name", "import", "ModuleNotFoundError"),
         ("import sys; sys.exit(1)", "import", "SystemExit: 1"),
-        (HEAD + "@hookimpl\ndef ngym_wrap_envs(env): pass", "hooks", "Did you mean 'ngym_wrap_env'?"),
+        (
+            HEAD + "@hookimpl\ndef ngym_wrap_envs(env): pass",
+            "hooks",
+            "Did you mean 'ngym_wrap_env'?",
+        ),
         (HEAD + "@hookimpl\ndef ngym_wrap_env(env, speck): pass", "register", "speck"),
         ("x = 1", "hooks", "implements no hook"),
     ],
 )
-def test_a_plugin_that_fails_is_kept_as_a_failure_and_the_others_work(add, source: str, phase: str, said: str) -> None:
+def test_a_plugin_that_fails_is_kept_as_a_failure_and_the_others_work(
+    add, source: str, phase: str, said: str
+) -> None:
     add("aaa", WRAP.format(name="a"))
     add("bad", source)
     add("zzz", WRAP.format(name="z"))
-    with pytest.warns(RuntimeWarning, match=r"of bad 1\.0 failed .*NGYM_BLOCK=bad.*python -m pip uninstall bad"):
+    with pytest.warns(
+        RuntimeWarning, match=r"of bad 1\.0 failed .*NGYM_BLOCK=bad.*python -m pip uninstall bad"
+    ):
         assert hooks.wrap_env(Env(), 0).layers == ("a:0", "z:0")
     (failure,) = failures()
-    assert (failure.distribution, failure.version, failure.group) == ("bad", "1.0", "neurogym.plugins")
+    assert (failure.distribution, failure.version, failure.group) == (
+        "bad",
+        "1.0",
+        "neurogym.plugins",
+    )
     assert failure.phase == phase
     assert said in failure.message
 
@@ -106,7 +123,10 @@ def test_a_plugin_with_one_unknown_hook_is_taken_out_altogether(add) -> None:
 
 
 def test_an_optional_hook_of_a_later_core_is_allowed(add) -> None:
-    add("aaa", WRAP.format(name="a") + "@hookimpl(optionalhook=True)\ndef ngym_of_the_future(x): pass\n")
+    add(
+        "aaa",
+        WRAP.format(name="a") + "@hookimpl(optionalhook=True)\ndef ngym_of_the_future(x): pass\n",
+    )
     assert hooks.wrap_env(Env(), 0).layers == ("a:0",)
 
 
@@ -118,7 +138,9 @@ def test_an_incompatible_plugin_is_not_imported(add) -> None:
 
 def test_a_wrapping_hook_that_fails_stops_and_is_named(add) -> None:
     add("bad", HEAD + "@hookimpl\ndef ngym_wrap_env(env): raise ValueError('no')")
-    with pytest.raises(PluginError, match=r"of bad 1\.0 failed \(phase: ngym_wrap_env\): ValueError: no") as caught:
+    with pytest.raises(
+        PluginError, match=r"of bad 1\.0 failed \(phase: ngym_wrap_env\): ValueError: no"
+    ) as caught:
         hooks.wrap_env(Env(), None)
     assert isinstance(caught.value.__cause__, ValueError)
 
@@ -157,11 +179,16 @@ def test_when_strict_a_failing_listener_raises(add, monkeypatch) -> None:
 def test_when_strict_a_plugin_that_cannot_be_loaded_is_an_error(add, monkeypatch) -> None:
     add("bad", "raise ValueError")
     monkeypatch.setenv("NGYM_STRICT", "1")
-    with pytest.warns(RuntimeWarning), pytest.raises(PluginError, match=r"NGYM_STRICT is set[^$]*bad 1\.0"):
+    with (
+        pytest.warns(RuntimeWarning),
+        pytest.raises(PluginError, match=r"NGYM_STRICT is set[^$]*bad 1\.0"),
+    ):
         hooks.wrap_env(Env(), None)
 
 
-@pytest.mark.parametrize(("variable", "value"), [("NGYM_DISABLE_PLUGIN_AUTOLOAD", "1"), ("NGYM_BLOCK", "aaa")])
+@pytest.mark.parametrize(
+    ("variable", "value"), [("NGYM_DISABLE_PLUGIN_AUTOLOAD", "1"), ("NGYM_BLOCK", "aaa")]
+)
 def test_plugins_can_be_switched_off(add, monkeypatch, variable: str, value: str) -> None:
     add("aaa", "raise SystemExit")
     monkeypatch.setenv(variable, value)

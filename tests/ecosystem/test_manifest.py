@@ -1,4 +1,6 @@
-"""Manifests: what is right is kept, what is wrong is named by file, row and field, and spoils nothing else."""
+"""Manifests: what is right is kept, what is wrong is named by file, row and field, and spoils
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ summary = "Waits."
 def task(**fields: str) -> Manifest:
     """The manifest of one otherwise right task with these fields."""
     rows = {"name": '"Foo-v0"', "title": '"Foo"', "summary": '"Foo."', **fields}
-    return parse_manifest("[[task]]\n" + "\n".join(f"{key} = {value}" for key, value in rows.items()))
+    return parse_manifest(
+        "[[task]]\n" + "\n".join(f"{key} = {value}" for key, value in rows.items())
+    )
 
 
 def test_a_good_manifest_is_read_without_a_word() -> None:
@@ -71,7 +75,11 @@ def test_a_good_manifest_is_read_without_a_word() -> None:
         ({"tags": '"context"'}, "tags", "is a text, expected a list"),
         ({"tags": "[1]"}, "tags", "expected a list of texts"),
         ({"name": '"foo"'}, "name", "CapitalizedWords-v0"),
-        ({"reference": "[{doi = 'https://doi.org/10.1038/nature12742'}]"}, "reference 1 doi", "bare DOI"),
+        (
+            {"reference": "[{doi = 'https://doi.org/10.1038/nature12742'}]"},
+            "reference 1 doi",
+            "bare DOI",
+        ),
         ({"reference": "[{kind = 'original'}]"}, "reference 1 doi", "is None"),
         ({"reference": "[{doi = '10.1038/x', year = '2013'}]"}, "reference 1 year", "whole number"),
         ({"reference": "[{doi = '10.1038/x', title = 3}]"}, "reference 1 title", "is a number"),
@@ -83,7 +91,9 @@ def test_a_good_manifest_is_read_without_a_word() -> None:
         ({"expected": "0.5"}, "expected", "expected a table"),
     ],
 )
-def test_a_broken_rule_is_named_with_its_row_and_field(fields: dict[str, str], field: str, said: str) -> None:
+def test_a_broken_rule_is_named_with_its_row_and_field(
+    fields: dict[str, str], field: str, said: str
+) -> None:
     manifest = task(**fields)
     (problem,) = [one for one in manifest.all_problems if one.level == "error"]
     assert problem.file == "ngym.toml"
@@ -116,7 +126,10 @@ def test_what_is_only_unknown_is_a_warning(fields: dict[str, str], said: str) ->
 
 def test_missing_title_and_summary_are_warnings() -> None:
     problems = parse_manifest('[[task]]\nname = "Foo-v0"').all_problems
-    assert [(one.level, one.field) for one in problems] == [("warning", "title"), ("warning", "summary")]
+    assert [(one.level, one.field) for one in problems] == [
+        ("warning", "title"),
+        ("warning", "summary"),
+    ]
 
 
 def test_other_spellings_become_the_controlled_word() -> None:
@@ -129,13 +142,19 @@ def test_control_characters_do_not_survive() -> None:
 
 
 def test_a_row_without_a_name_does_not_spoil_the_next() -> None:
-    manifest = parse_manifest('[[task]]\ntitle = "x"\n[[task]]\nname = "Foo-v0"\ntitle = "Foo"\nsummary = "Foo."')
+    manifest = parse_manifest(
+        '[[task]]\ntitle = "x"\n[[task]]\nname = "Foo-v0"\ntitle = "Foo"\nsummary = "Foo."'
+    )
     assert [row.name for row in manifest.rows] == ["Foo-v0"]
-    assert [(one.row, one.field) for one in manifest.all_problems] == [("[[task]] number 1", "name")]
+    assert [(one.row, one.field) for one in manifest.all_problems] == [
+        ("[[task]] number 1", "name")
+    ]
 
 
 def test_the_second_row_of_a_name_is_named() -> None:
-    manifest = parse_manifest('[[wrapper]]\nname = "A"\ntitle = "a"\nsummary = "a"\n[[wrapper]]\nname = "A"')
+    manifest = parse_manifest(
+        '[[wrapper]]\nname = "A"\ntitle = "a"\nsummary = "a"\n[[wrapper]]\nname = "A"'
+    )
     assert len(manifest.rows) == 1
     assert "has a row already" in str(manifest.problems[0])
 
@@ -157,10 +176,14 @@ def test_unreadable_files_are_a_problem_not_an_error(tmp_path: Path) -> None:
 
 VALUES = st.recursive(
     st.one_of(st.text(), st.integers(), st.booleans(), st.floats()),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=6,
 )
-FIELDS = st.sampled_from(["name", "title", "summary", "tags", "species", "aliases", "reference", "expected"])
+FIELDS = st.sampled_from(
+    ["name", "title", "summary", "tags", "species", "aliases", "reference", "expected"]
+)
 
 
 @settings(deadline=None)
@@ -183,7 +206,8 @@ def test_the_core_describes_its_own_wrappers_without_a_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "word"), [("working memory", "working-memory"), ("WM", "working-memory"), ("gonogo", "go-nogo")]
+    ("text", "word"),
+    [("working memory", "working-memory"), ("WM", "working-memory"), ("gonogo", "go-nogo")],
 )
 def test_the_vocabulary_knows_other_spellings(text: str, word: str) -> None:
     assert vocabulary().resolve("tags", text) == word
@@ -196,15 +220,23 @@ def test_no_spelling_of_the_vocabulary_means_two_words() -> None:
     path = Path(neurogym_core.errors.__file__).parent / "ecosystem" / "vocabulary.toml"
     tables = tomllib.loads(path.read_text("utf-8"))
     for kind in ("tags", "species", "reference", "expected"):
-        spellings = [one for word, row in tables[kind].items() for one in (word, *row.get("also", ()))]
+        spellings = [
+            one for word, row in tables[kind].items() for one in (word, *row.get("also", ()))
+        ]
         assert len(spellings) == len(set(spellings)), kind
 
 
 def test_presets_belong_to_aliases_and_are_texts() -> None:
-    row = '[[wrapper]]\nname = "Foo"\ntitle = "t"\nsummary = "s"\naliases = ["Old"]\n[wrapper.presets]\n'
+    row = (
+        '[[wrapper]]\nname = "Foo"\ntitle = "t"\nsummary = "s"\naliases ='
+        ' ["Old"]\n[wrapper.presets]\n'
+    )
     (good,) = parse_manifest(row + 'Old = "p=1"\n').rows
     assert good.presets == {"Old": "p=1"}
     assert not good.problems
-    for bad, says in (('Other = "p=1"\n', "none of the aliases"), ("Old = 1\n", "a table of texts")):
+    for bad, says in (
+        ('Other = "p=1"\n', "none of the aliases"),
+        ("Old = 1\n", "a table of texts"),
+    ):
         (wrong,) = parse_manifest(row + bad).rows
         assert any(says in problem.message for problem in wrong.problems)

@@ -1,4 +1,6 @@
-"""Names: namespaces that cannot be claimed, wrappers in two spellings, text that cannot move a cursor."""
+"""Names: namespaces that cannot be claimed, wrappers in two spellings, text that cannot move a
+cursor.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogym_core.ecosystem.names import TASK_NAME, canonical, clean, namespace_of, said_by, snake_case, tag_key
+from neurogym_core.ecosystem.names import (
+    TASK_NAME,
+    canonical,
+    clean,
+    namespace_of,
+    said_by,
+    snake_case,
+    tag_key,
+)
 
 NAMES = st.from_regex(r"[a-z0-9]([a-z0-9._-]{0,12}[a-z0-9])?", fullmatch=True)
 
@@ -36,7 +46,9 @@ def test_namespace_is_made_from_the_distribution(distribution: str, namespace: s
     st.sampled_from(["", "neurogym-task-", "neurogym-task-x-", "x-"]),
     st.sampled_from(["", "neurogym-task-"]),
 )
-def test_two_distributions_never_share_a_namespace(left: str, right: str, prefix: str, other: str) -> None:
+def test_two_distributions_never_share_a_namespace(
+    left: str, right: str, prefix: str, other: str
+) -> None:
     left, right = prefix + left, other + right
     assert (namespace_of(left) == namespace_of(right)) == (canonical(left) == canonical(right))
 
@@ -50,13 +62,17 @@ def test_acronyms_keep_their_word_ends() -> None:
     assert snake_case("RTTask") == "rt_task"
 
 
-@pytest.mark.parametrize("name", ["Foo", "foo-v0", "Foo-v01", "Foo-v", "a/Foo-v0", "Foo-v0 ", "Foo_Bar-v0", "Foo-v0\n"])
+@pytest.mark.parametrize(
+    "name", ["Foo", "foo-v0", "Foo-v01", "Foo-v", "a/Foo-v0", "Foo-v0 ", "Foo_Bar-v0", "Foo-v0\n"]
+)
 def test_a_task_name_is_capitalized_and_versioned(name: str) -> None:
     assert TASK_NAME.fullmatch(name) is None
 
 
 def test_tags_are_compared_without_their_spelling() -> None:
-    assert {tag_key(text) for text in ("Working memory", "working_memory", " working-memory ")} == {"working-memory"}
+    assert {tag_key(text) for text in ("Working memory", "working_memory", " working-memory ")} == {
+        "working-memory"
+    }
 
 
 @settings(deadline=None)

@@ -9,7 +9,9 @@ from packaging.specifiers import SpecifierSet
 
 from neurogym_core.ecosystem.versions import core_specifier, release, satisfies
 
-NUMBER = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(lambda parts: ".".join(map(str, parts)))
+NUMBER = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(
+    lambda parts: ".".join(map(str, parts))
+)
 PLAIN = st.tuples(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), NUMBER).map("".join)
 STARRED = st.tuples(st.sampled_from(["==", "!="]), NUMBER).map(lambda pair: f"{pair[0]}{pair[1]}.*")
 COMPATIBLE = st.tuples(NUMBER, st.integers(0, 3)).map(lambda pair: f"~={pair[0]}.{pair[1]}")
@@ -43,5 +45,7 @@ def test_what_is_not_understood_is_neither_yes_nor_no(specifier: str) -> None:
         ([], None),
     ],
 )
-def test_the_core_requirement_is_found_among_the_others(requirements: list[str], specifier: str | None) -> None:
+def test_the_core_requirement_is_found_among_the_others(
+    requirements: list[str], specifier: str | None
+) -> None:
     assert core_specifier(requirements, "neurogym-core") == specifier

@@ -4,9 +4,11 @@
 
 Two kinds of examples take turns, each made of (seed, its number) alone:
 
-- *Valid* ones: both kernels play the same random tables, and everything that they return, log and keep has the same bits.
-- *Broken* ones: the compiled kernel gets nonsense, as Python code could hand it over. Each call works or raises an
-  exception. What it must not do is end the process (`test_sanitizers.py` runs this under the sanitizers) or keep memory.
+- *Valid* ones: both kernels play the same random tables, and everything that they return, log and
+  keep has the same bits.
+- *Broken* ones: the compiled kernel gets nonsense, as Python code could hand it over. Each call
+  works or raises an exception. What it must not do is end the process (`test_sanitizers.py` runs
+  this under the sanitizers) or keep memory.
 
 What fails names its example; ``--only NUMBER`` runs that one alone.
 """
@@ -48,13 +50,21 @@ Rng = np.random.Generator
 
 
 def valid_tables(rng: Rng) -> Tables:
-    """Random tables that follow the rules of `Tables`: loops, empty and endless segments, scripts, timed answers."""
-    n_types, n_segments, n_slots, n_units = (int(rng.integers(low, high)) for low, high in ((1, 5), (1, 7), (0, 4), (1, 10)))
+    """Random tables that follow the rules of `Tables`: loops, empty and endless segments, scripts,
+    timed answers.
+    """
+    n_types, n_segments, n_slots, n_units = (
+        int(rng.integers(low, high)) for low, high in ((1, 5), (1, 7), (0, 4), (1, 10))
+    )
     n_periods, n_graded = int(rng.integers(1, n_segments + 1)), int(rng.integers(0, 4))
     size = int(rng.integers(1, 4)) if rng.random() < 0.35 else 0
     trigger = not size or rng.random() < 0.5
     n_actions = (2 if trigger else 1) if size else int(rng.integers(1, 6))
-    segments, cells, slots = (n_types, n_segments), (n_types, n_segments, n_actions), (n_types, n_slots)
+    segments, cells, slots = (
+        (n_types, n_segments),
+        (n_types, n_segments, n_actions),
+        (n_types, n_slots),
+    )
 
     def whole(low: int, high: int, shape: tuple[int, ...], kind: Any) -> Any:
         return rng.integers(low, high, shape).astype(kind)
@@ -62,14 +72,18 @@ def valid_tables(rng: Rng) -> Tables:
     def sometimes(chance: float, values: Any, otherwise: Any) -> Any:
         return np.where(rng.random(values.shape) < chance, values, otherwise).astype(values.dtype)
 
-    period = np.sort(np.append(np.arange(n_periods), rng.integers(0, n_periods, n_segments - n_periods))).astype(np.int32)
+    period = np.sort(
+        np.append(np.arange(n_periods), rng.integers(0, n_periods, n_segments - n_periods))
+    ).astype(np.int32)
     follows = np.append(np.arange(1, n_segments), END).astype(np.int32)
     follows = sometimes(0.15, whole(0, n_segments, (n_segments,), np.int32), follows)
     limit = whole(1, LONGEST + 1, (n_types,), np.int32)
     endless = rng.random(n_segments) < 0.1
     duration = sometimes(0.7, whole(1, 7, segments, np.int32), 0)
     n_rows = 3 * LONGEST if rng.random() < 0.3 else 0
-    spread = rng.choice([0.0, 1.0], (n_types if rng.random() < 0.5 else 1, n_segments, n_units), p=[0.6, 0.4])
+    spread = rng.choice(
+        [0.0, 1.0], (n_types if rng.random() < 0.5 else 1, n_segments, n_units), p=[0.6, 0.4]
+    )
     due = sometimes(0.3, 20.0 * whole(1, 6, slots, np.float64), np.nan)
     tables = Tables(
         period=period,
@@ -82,7 +96,11 @@ def valid_tables(rng: Rng) -> Tables:
         sd=(spread * rng.random(spread.shape)).astype(np.float32),
         script=rng.random((n_rows, n_units), np.float32),
         script_at=whole(0, LONGEST, segments, np.int64) if n_rows else np.full(segments, -1),
-        target=rng.random((*segments, size), np.float32) if size else whole(0, n_actions, segments, np.int64),
+        target=(
+            rng.random((*segments, size), np.float32)
+            if size
+            else whole(0, n_actions, segments, np.int64)
+        ),
         target_script=rng.random((n_rows if size and rng.random() < 0.5 else 0, size), np.float32),
         weight=rng.random(segments, np.float32),
         reward=rng.normal(size=cells),
@@ -115,14 +133,18 @@ def valid_tables(rng: Rng) -> Tables:
 
 def block_of(tables: Tables, kind: Any, first_serial: int, stride: int) -> Block:
     """A block of tables that no task made."""
-    return Block(SimpleNamespace(tables=tables), np.asarray(kind, np.int64), first_serial, {}, stride)  # type: ignore[arg-type]
+    return Block(
+        SimpleNamespace(tables=tables), np.asarray(kind, np.int64), first_serial, {}, stride
+    )  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------------- both kernels play the same
 
 
 class Game:
-    """What a valid example is made of: tables, number of envs, sessions, and the way in which trials are dealt."""
+    """What a valid example is made of: tables, number of envs, sessions, and the way in which
+    trials are dealt.
+    """
 
     def __init__(self, rng: Rng) -> None:
         self.tables = valid_tables(rng)
@@ -141,7 +163,14 @@ class Player:
     def __init__(self, kernel_class: Any, game: Game) -> None:
         self.game, self.blocks, self.drawn = game, {}, 0
         self.kernel = kernel_class(
-            game.n, game.key, game.names, game.per_session, game.next_step, self.deal, self.check, self.check_all
+            game.n,
+            game.key,
+            game.names,
+            game.per_session,
+            game.next_step,
+            self.deal,
+            self.check,
+            self.check_all,
         )
 
     def check(self, action: Any) -> int:
@@ -174,7 +203,9 @@ class Player:
     def deal(self, envs: list[int]) -> None:
         if self.game.way == "shared" or self.game.n == 1:
             for env in envs:
-                if not self.blocks or self.kernel.cursor(self.kernel.current) == len(self.blocks[self.kernel.current]):
+                if not self.blocks or self.kernel.cursor(self.kernel.current) == len(
+                    self.blocks[self.kernel.current]
+                ):
                     self.kernel.current = self.new_block()
                 row = self.kernel.cursor(self.kernel.current)
                 self.kernel.begin(env, self.kernel.current, row)
@@ -250,15 +281,26 @@ def random_call(rng: Rng, game: Game) -> Callable[[Player], Any]:
         return lambda player: [player.kernel.set(name, player.kernel.get(name)) for name in STATE]
     if what < 0.25:
         left, waiting = rng.integers(1, 4, n), rng.integers(0, 2, n)
-        return lambda player: (player.kernel.set("left", left), player.kernel.set("waiting", waiting))
+        return lambda player: (
+            player.kernel.set("left", left),
+            player.kernel.set("waiting", waiting),
+        )
     if plays and what < 0.6:
         if n == 1:
             value = int(actions[0])
-            action = rng.choice(np.array([value, np.int64(value), np.array(value), float(value)], dtype=object))
+            action = rng.choice(
+                np.array([value, np.int64(value), np.array(value), float(value)], dtype=object)
+            )
             return lambda player: player.kernel.step(action)
         given_actions = rng.choice(4)
         spread = np.repeat(actions, 2)[::2] if given_actions == 1 else actions
-        other = actions.astype(np.int8) if given_actions == 2 else actions.tolist() if given_actions == 3 else spread
+        other = (
+            actions.astype(np.int8)
+            if given_actions == 2
+            else actions.tolist()
+            if given_actions == 3
+            else spread
+        )
         return lambda player: player.kernel.vector_step(other)
     given = random_given(rng, game)
     spread = np.repeat(actions, 2)[::2] if rng.random() < 0.2 else actions
@@ -296,7 +338,9 @@ def fill_both(rng: Rng, compiled_fill: Any) -> None:
     offset, padded = np.cumsum(played) - played, rng.random() < 0.5
 
     def outputs() -> list[Any]:
-        targets = np.zeros((1, places, size), np.float32) if size else np.zeros((1, places), np.int64)
+        targets = (
+            np.zeros((1, places, size), np.float32) if size else np.zeros((1, places), np.int64)
+        )
         return [
             np.zeros((1, places, tables.n_units), np.float32), targets, np.zeros((1, places), np.float32),
             np.zeros((1, places), np.bool_) if padded else None,
@@ -310,7 +354,25 @@ def fill_both(rng: Rng, compiled_fill: Any) -> None:
 
 # ---------------------------------------------------------------------- nonsense
 
-NUMBERS = (0, 1, -1, -2, 2, 3, 7, 127, -128, 1 << 15, 1 << 31, -(1 << 31), 1 << 32, 1 << 52, (1 << 63) - 1, -(1 << 63), 1 << 64)
+NUMBERS = (
+    0,
+    1,
+    -1,
+    -2,
+    2,
+    3,
+    7,
+    127,
+    -128,
+    1 << 15,
+    1 << 31,
+    -(1 << 31),
+    1 << 32,
+    1 << 52,
+    (1 << 63) - 1,
+    -(1 << 63),
+    1 << 64,
+)
 """Numbers on which something may turn over."""
 
 
@@ -336,7 +398,9 @@ class Evil:
 
 
 class Tricky(np.ndarray):
-    """An array of a subclass that keeps every copy made of it, and shrinks those that own their memory."""
+    """An array of a subclass that keeps every copy made of it, and shrinks those that own their
+    memory.
+    """
 
     made: list[Any] = []
 
@@ -370,10 +434,14 @@ def broken_array(rng: Rng, array: Any) -> Any:
                 array.view(np.uint8).flat[place] = int(rng.integers(0, 256))
             else:
                 info = np.iinfo(array.dtype)
-                array.flat[place] = min(max(NUMBERS[int(rng.integers(0, len(NUMBERS)))], info.min), info.max)
+                array.flat[place] = min(
+                    max(NUMBERS[int(rng.integers(0, len(NUMBERS)))], info.min), info.max
+                )
         return array
     if what == 4:
-        return array.astype(rng.choice(np.array(["f4", "f8", "i1", "i2", "i4", "i8", "u8", "?", "c16", "O", "U3"])))
+        return array.astype(
+            rng.choice(np.array(["f4", "f8", "i1", "i2", "i4", "i8", "u8", "?", "c16", "O", "U3"]))
+        )
     if what == 5:
         return array[..., :-1] if array.ndim else array
     if what == 6:
@@ -385,14 +453,20 @@ def broken_array(rng: Rng, array: Any) -> Any:
     if what == 9:
         return array.astype(array.dtype.newbyteorder())
     if what == 10:
-        shape = tuple(int(rng.choice([0, 1, 3, 1 << 20, 1 << 31, 1 << 57])) for _ in range(array.ndim))
+        shape = tuple(
+            int(rng.choice([0, 1, 3, 1 << 20, 1 << 31, 1 << 57])) for _ in range(array.ndim)
+        )
         try:
             return np.zeros((0, *shape[1:]), array.dtype) if array.ndim else array
         except ValueError:
             return np.zeros((0,) * array.ndim, array.dtype)
     if what == 11:
         memory = bytearray(array.nbytes + 1)
-        return np.frombuffer(memory, np.int8, offset=1).view(array.dtype).reshape(array.shape) if array.size else array
+        return (
+            np.frombuffer(memory, np.int8, offset=1).view(array.dtype).reshape(array.shape)
+            if array.size
+            else array
+        )
     if what == 12:
         array.flags.writeable = False
         return array
@@ -407,8 +481,8 @@ def broken_array(rng: Rng, array: Any) -> Any:
 class Nonsense:
     """A compiled kernel in the hands of code that means no good.
 
-    It knows every trick of `broken_array`, and callbacks and numbers that change the kernel under way.
-    """
+    It knows every trick of `broken_array`, and callbacks and numbers that change the kernel under
+    way."""
 
     def __init__(self, rng: Rng, compiled: Any, fill: Any) -> None:
         self.rng, self.compiled, self.fill = rng, compiled, fill
@@ -439,7 +513,11 @@ class Nonsense:
             return usual
         if what < 0.9:
             return NUMBERS[int(self.rng.integers(0, len(NUMBERS)))]
-        return self.evil(usual) if what < 0.96 else self.rng.choice(np.array([None, 1.5, "x", np.nan], dtype=object))
+        return (
+            self.evil(usual)
+            if what < 0.96
+            else self.rng.choice(np.array([None, 1.5, "x", np.nan], dtype=object))
+        )
 
     def evil(self, value: int) -> Evil:
         return Evil(value, self.mischief)
@@ -462,10 +540,16 @@ class Nonsense:
         if given is None or self.rng.random() < 0.4:
             return given
         if self.rng.random() < 0.1:
-            return self.rng.choice(np.array([3, "x", None], dtype=object)) if self.rng.random() < 0.5 else given[:5]
+            return (
+                self.rng.choice(np.array([3, "x", None], dtype=object))
+                if self.rng.random() < 0.5
+                else given[:5]
+            )
         name = str(self.rng.choice(Given._fields))
         value = getattr(given, name)
-        return given._replace(**{name: broken_array(self.rng, np.zeros(self.game.n) if value is None else value)})
+        return given._replace(
+            **{name: broken_array(self.rng, np.zeros(self.game.n) if value is None else value)}
+        )
 
     def block(self) -> Any:
         rng = self.rng
@@ -500,7 +584,10 @@ class Nonsense:
 
     def resizing(self, tables: Tables) -> Any:
         """Tables whose arrays lose their memory while others are read."""
-        copies = {field.name: copy.copy(getattr(tables, field.name)) for field in dataclasses.fields(Tables)}
+        copies = {
+            field.name: copy.copy(getattr(tables, field.name))
+            for field in dataclasses.fields(Tables)
+        }
         count, at = [0], int(self.rng.integers(0, 45))
 
         class Resizing:
@@ -558,7 +645,9 @@ class Nonsense:
         calls: list[Callable[[], Any]] = [
             lambda: kernel.attach(self.number(int(rng.integers(0, 3))), self.block()),
             lambda: kernel.begin(self.number(), self.number(), self.row()),
-            lambda: kernel.begin(int(rng.integers(0, self.game.n)), int(rng.integers(0, 3)), int(rng.integers(0, 9))),
+            lambda: kernel.begin(
+                int(rng.integers(0, self.game.n)), int(rng.integers(0, 3)), int(rng.integers(0, 9))
+            ),
             lambda: kernel.begin_next(self.envs()),
             lambda: kernel.stop(self.envs()),
             lambda: kernel.cursor(self.number(), self.row()),
@@ -574,9 +663,13 @@ class Nonsense:
             lambda: kernel.advance(self.actions(), self.given()),
             lambda: kernel.advance(self.actions(), self.given()),
             lambda: kernel.advance(),
-            lambda: setattr(kernel, str(rng.choice(["key", "current", "n", "last_reward"])), self.number()),
+            lambda: setattr(
+                kernel, str(rng.choice(["key", "current", "n", "last_reward"])), self.number()
+            ),
             lambda: self.make(self.game.n),
-            lambda: rng.choice(np.array([copy.copy, pickle.dumps, copy.deepcopy, repr, vars], dtype=object))(kernel),
+            lambda: rng.choice(
+                np.array([copy.copy, pickle.dumps, copy.deepcopy, repr, vars], dtype=object)
+            )(kernel),
             self.ruin_logs,
             self.broken_fill,
         ]
@@ -588,7 +681,9 @@ class Nonsense:
         return values if self.rng.random() < 0.5 else broken_array(self.rng, values)
 
     def ruin_logs(self) -> None:
-        """Change the logs of a block that the kernel may hold: their numbers, their memory, their arrays."""
+        """Change the logs of a block that the kernel may hold: their numbers, their memory, their
+        arrays.
+        """
         rng = self.rng
         block = self.blocks[int(rng.integers(0, len(self.blocks)))]
         name = str(rng.choice(list(vars(block.log))))
@@ -604,7 +699,9 @@ class Nonsense:
         path = tables.duration[kind].astype(np.int64)
         played = path.sum(axis=1)
         size, places = tables.aim.shape[2], int(played.sum())
-        steps: Any = SimpleNamespace(kind=kind, serial=kind.copy(), path=path, skip=played * 0, played=played)
+        steps: Any = SimpleNamespace(
+            kind=kind, serial=kind.copy(), path=path, skip=played * 0, played=played
+        )
         targets = np.zeros((places, size), np.float32) if size else np.zeros(places, np.int64)
         arguments: list[Any] = [
             np.cumsum(played) - played, self.game.key, np.zeros((places, tables.n_units), np.float32), targets,
@@ -615,7 +712,11 @@ class Nonsense:
             name = str(rng.choice([*vars(steps)]))
             setattr(steps, name, broken_array(rng, getattr(steps, name)))
         elif what < 0.7:
-            name = str(rng.choice(["shown", "sd", "script", "script_at", "target", "target_script", "weight"]))
+            name = str(
+                rng.choice(
+                    ["shown", "sd", "script", "script_at", "target", "target_script", "weight"]
+                )
+            )
             tables = dataclasses.replace(tables, **{name: broken_array(rng, getattr(tables, name))})
         elif what < 0.9:
             place = int(rng.choice([0, 2, 3, 4, 5]))
@@ -689,7 +790,9 @@ LITTLE = 64
 
 
 def check_memory(play: Callable[[], None], times: int = 12) -> None:
-    """Play the same over and over: what is kept each time is a leak. Python's and NumPy's caches are full some time."""
+    """Play the same over and over: what is kept each time is a leak. Python's and NumPy's caches
+    are full some time.
+    """
 
     def kept() -> int:
         gc.collect()
@@ -707,7 +810,9 @@ def check_memory(play: Callable[[], None], times: int = 12) -> None:
             memory.append(kept())
     finally:
         tracemalloc.stop()
-    assert memory[-1] - memory[-2] <= LITTLE, f"Memory grew from each time to the next: {memory} bytes."
+    assert memory[-1] - memory[-2] <= LITTLE, (
+        f"Memory grew from each time to the next: {memory} bytes."
+    )
 
 
 def fuzz(seed: int, seconds: float = np.inf, examples: float = np.inf, first: int = 0) -> int:
@@ -736,7 +841,11 @@ def main() -> None:
     kernel = load()
     assert kernel.module.version == VERSION
     print(kernel, flush=True)
-    count = fuzz(given.seed, given.seconds) if given.only is None else fuzz(given.seed, examples=1, first=given.only)
+    count = (
+        fuzz(given.seed, given.seconds)
+        if given.only is None
+        else fuzz(given.seed, examples=1, first=given.only)
+    )
     print(f"{count} examples of seed {given.seed}: no fault")
 
 

@@ -1,13 +1,14 @@
-"""Runs Python code with a compiled kernel that AddressSanitizer and UndefinedBehaviorSanitizer watch.
+"""Runs Python code with a compiled kernel that AddressSanitizer and UndefinedBehaviorSanitizer
+watch.
 
 From the shell, at the root of a checkout::
 
     python tests/play/sanitized.py tests/play/kernel_fuzz.py            # a script with its arguments
     python tests/play/sanitized.py -m pytest -x tests/trials            # a module with its arguments
 
-From a test: `build`, then `run_sanitized`. What runs does not know of it: the watched module lies in `sys.modules` where
-`neurogym_core.play.kernels.load` finds it. The first thing that a sanitizer reports ends the process.
-"""
+From a test: `build`, then `run_sanitized`. What runs does not know of it: the watched module lies
+in `sys.modules` where `neurogym_core.play.kernels.load` finds it. The first thing that a sanitizer
+reports ends the process."""
 
 from __future__ import annotations
 
@@ -26,22 +27,33 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "neurogym_core" / "play" / "_kernel.c"
 NAME = "neurogym_core.play._kernel"
-WATCH = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+WATCH = (
+    "-fsanitize=address,undefined,float-cast-overflow",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+)
 COMPILE = ("-shared", "-fPIC", "-g")
 
 
 def product_flags() -> tuple[str, ...]:
-    """Flags that the product is compiled with, but for the level of optimization, at which reports would name no lines."""
+    """Flags that the product is compiled with, but for the level of optimization, at which reports
+    would name no lines.
+    """
     for node in ast.parse((ROOT / "hatch_build.py").read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "GNU_FLAGS":
             return tuple("-O1" if flag == "-O3" else flag for flag in ast.literal_eval(node.value))
-    raise LookupError("hatch_build.py has no GNU_FLAGS. Expected the flags of the compiled kernel. Correct sanitized.py.")
+    raise LookupError(
+        "hatch_build.py has no GNU_FLAGS. Expected the flags of the compiled kernel. Correct"
+        " sanitized.py."
+    )
 
 
 def runtime() -> Path | None:
     """GCC's library of AddressSanitizer; None where there is none."""
     try:
-        said = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+        ).stdout
     except (OSError, subprocess.CalledProcessError):
         return None
     path = Path(said.strip())
@@ -49,19 +61,25 @@ def runtime() -> Path | None:
 
 
 def build(folder: Path, source: Path = SOURCE) -> Path:
-    """Compile the kernel, or another module of its name, with both sanitizers; the path of the module."""
+    """Compile the kernel, or another module of its name, with both sanitizers; the path of the
+    module.
+    """
     import numpy as np
 
     target = folder / f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
     headers = (f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}")
-    subprocess.run(["gcc", *COMPILE, *product_flags(), *WATCH, *headers, str(source), "-o", str(target)], check=True)
+    subprocess.run(
+        ["gcc", *COMPILE, *product_flags(), *WATCH, *headers, str(source), "-o", str(target)],
+        check=True,
+    )
     return target
 
 
 def run_sanitized(
     arguments: Sequence[object], module: Path, *, timeout: float = 600
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script (or ``-m`` and a module) with its arguments in a process of its own, with a kernel that `build` made.
+    """Run a script (or ``-m`` and a module) with its arguments in a process of its own, with a
+    kernel that `build` made.
 
     Args:
         arguments: what would follow ``python``.
@@ -69,7 +87,8 @@ def run_sanitized(
         timeout: seconds.
 
     Returns:
-        How it ended. Where a sanitizer found something, the exit code is not 0 and `stderr` has its report.
+        How it ended. Where a sanitizer found something, the exit code is not 0 and `stderr` has its
+        report.
     """
     environment = os.environ | {
         "LD_PRELOAD": str(runtime()),
@@ -81,7 +100,12 @@ def run_sanitized(
     }
     command = [sys.executable, __file__, "--kernel", module, *arguments]
     return subprocess.run(
-        list(map(str, command)), env=environment, capture_output=True, text=True, timeout=timeout, check=False
+        list(map(str, command)),
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
     )
 
 
@@ -111,7 +135,10 @@ def main(arguments: list[str]) -> int:
         _run(arguments[2:])
         return 0
     if runtime() is None:
-        raise SystemExit("gcc with libasan was not found. It is needed to compile the watched kernel. Install GCC.")
+        raise SystemExit(
+            "gcc with libasan was not found. It is needed to compile the watched kernel. Install"
+            " GCC."
+        )
     with tempfile.TemporaryDirectory() as folder:
         done = run_sanitized(arguments, build(Path(folder)))
     sys.stdout.write(done.stdout)

@@ -74,7 +74,11 @@ def test_batches_have_the_shapes_they_promise(kind, size, seq_len):
         steps = batch.inputs.shape[1] if seq_len is None else seq_len
         assert batch.inputs.shape == (size, steps, 2)
         assert batch.targets.shape == batch.weights.shape == batch.new_trial.shape == (size, steps)
-        assert (batch.inputs.dtype, batch.targets.dtype, batch.weights.dtype) == (np.float32, np.int64, np.float32)
+        assert (batch.inputs.dtype, batch.targets.dtype, batch.weights.dtype) == (
+            np.float32,
+            np.int64,
+            np.float32,
+        )
 
 
 @every_kind
@@ -88,7 +92,10 @@ def test_whole_trials_begin_at_once_and_are_padded_with_weight_0(kind):
             assert not batch.weights[row, stop:].any()
             assert not batch.inputs[row, stop:].any()
             assert batch.weights[row, :stop].tolist() == [0] + [1] * (stop - 1)
-            assert batch.targets[row, :stop].tolist() == [0] * (stop - 2) + [1 + batch.conditions["side"][row]] * 2
+            assert (
+                batch.targets[row, :stop].tolist()
+                == [0] * (stop - 2) + [1 + batch.conditions["side"][row]] * 2
+            )
         assert batch.stop.max() == batch.inputs.shape[1]
 
 
@@ -129,12 +136,20 @@ def test_streams_are_trials_back_to_back(kind, size, seq_len):
 def test_what_trials_are_is_told_with_them(kind, size, seq_len):
     for batch in take(Dataset(kind(), size, seq_len, seed=3), 5):
         assert (
-            len(batch.row) == len(batch.start) == len(batch.stop) == len(batch.conditions["side"]) == len(batch.trials)
+            len(batch.row)
+            == len(batch.start)
+            == len(batch.stop)
+            == len(batch.conditions["side"])
+            == len(batch.trials)
         )
-        for row, start, stop, side in zip(batch.row, batch.start, batch.stop, batch.conditions["side"], strict=True):
+        for row, start, stop, side in zip(
+            batch.row, batch.start, batch.stop, batch.conditions["side"], strict=True
+        ):
             inside = batch.targets[row, max(start, 0) : stop]
             assert set(inside.tolist()) <= {0, 1 + side}
-        np.testing.assert_array_equal(batch.complete, (batch.start >= 0) & (batch.stop <= batch.inputs.shape[1]))
+        np.testing.assert_array_equal(
+            batch.complete, (batch.start >= 0) & (batch.stop <= batch.inputs.shape[1])
+        )
 
 
 @every_kind
@@ -187,18 +202,27 @@ def test_splits_of_a_seed_are_disjoint(kind):
     rows = {}
     for split in (None, "train", "validation"):
         batches = take(Dataset(kind(), 4, 50, seed=1, split=split), 10)
-        rows[split] = {tuple(step) for batch in batches for step in batch.inputs.reshape(-1, 2).tolist() if any(step)}
+        rows[split] = {
+            tuple(step)
+            for batch in batches
+            for step in batch.inputs.reshape(-1, 2).tolist()
+            if any(step)
+        }
         assert len(rows[split]) > 300
     assert rows["train"].isdisjoint(rows["validation"])
     assert rows[None].isdisjoint(rows["train"] | rows["validation"])
     again = take(Dataset(kind(), 4, 50, seed=1, split="train"), 1)[0]
-    np.testing.assert_array_equal(again.inputs, take(Dataset(kind(), 4, 50, seed=1, split="train"), 1)[0].inputs)
+    np.testing.assert_array_equal(
+        again.inputs, take(Dataset(kind(), 4, 50, seed=1, split="train"), 1)[0].inputs
+    )
 
 
 @every_kind
 @every_shape
 def test_every_step_generated_is_delivered(kind, size, seq_len, monkeypatch):
-    """Nothing is rendered twice or thrown away (chunks of small batches are rendered ahead, and delivered later)."""
+    """Nothing is rendered twice or thrown away (chunks of small batches are rendered ahead, and
+    delivered later).
+    """
     rendered = []
     fill = dataset_module.fill_function()
 
@@ -271,7 +295,9 @@ def test_units_are_bumps_of_the_ring_and_are_read_back():
         assert batch.targets.shape == (*plain.targets.shape, 3)
         np.testing.assert_array_equal(batch.inputs, plain.inputs)
         for row, stop in enumerate(batch.stop):
-            np.testing.assert_array_equal(batch.targets[row, :stop, 0], plain.targets[row, :stop] == 0)
+            np.testing.assert_array_equal(
+                batch.targets[row, :stop, 0], plain.targets[row, :stop] == 0
+            )
         record = batch.score(batch.targets)
         assert (record["performance"] == 1).all()
 

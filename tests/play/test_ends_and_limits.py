@@ -1,4 +1,6 @@
-"""How trials and windows end: by their time, by an answer, by `max_duration`, or not at all without a timer."""
+"""How trials and windows end: by their time, by an answer, by `max_duration`, or not at all without
+a timer.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ pytestmark = pytest.mark.usefixtures("kernel")
 
 
 def trial_of(task: Task, actions: dict[int, int], vector: bool) -> tuple[dict[str, Any], list[str]]:
-    """The record of the first trial, and its periods, when these actions are played on these steps, and rest on others."""
+    """The record of the first trial, and its periods, when these actions are played on these steps,
+    and rest on others.
+    """
     env: Any = TaskVectorEnv(task, 1) if vector else TaskEnv(task)
     env.reset(seed=1)
     periods: list[str] = []
@@ -22,7 +26,9 @@ def trial_of(task: Task, actions: dict[int, int], vector: bool) -> tuple[dict[st
         action = actions.get(step, 0)
         info = env.step(np.array([action]) if vector else action)[4]
         if np.ravel(info["new_trial"])[0]:
-            trial = {name: values[0] if vector else values for name, values in info["trial"].items()}
+            trial = {
+                name: values[0] if vector else values for name, values in info["trial"].items()
+            }
             return trial, periods
     raise AssertionError("The trial does not end.")
 
@@ -79,7 +85,11 @@ def test_a_question_that_max_duration_cuts_off_is_a_miss_and_paid_as_one(vector)
 @both
 def test_max_duration_counts_the_question_that_is_open_beside_one_answered_rightly(vector):
     trial, _ = trial_of(AskingTwice(max_duration=600), {3: 1}, vector)
-    assert (trial["first.outcome"], trial["second.outcome"], trial["outcome"]) == ("correct", "miss", "miss")
+    assert (trial["first.outcome"], trial["second.outcome"], trial["outcome"]) == (
+        "correct",
+        "miss",
+        "miss",
+    )
     assert trial["reward"] == 1 - 5
     assert trial["performance"] == 0.5
 

@@ -1,4 +1,6 @@
-"""Experiment files: what they say is what is played, they come back as they were, and every mistake has a line."""
+"""Experiment files: what they say is what is played, they come back as they were, and every mistake
+has a line.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,10 @@ def ngym(*arguments: str):
 
 def test_a_file_is_the_task_env_and_dataset_that_it_says(tmp_path):
     experiment = load(file_of(tmp_path, FULL))
-    wrap = [("ReactionTime", {"urgency": -0.01}), ("TrialHistory", {"probs": ((0.9, 0.1), (0.1, 0.9))})]
+    wrap = [
+        ("ReactionTime", {"urgency": -0.01}),
+        ("TrialHistory", {"probs": ((0.9, 0.1), (0.1, 0.9))}),
+    ]
     params = {
         "coherences": (0, 51.2),
         "trials_per_session": None,
@@ -117,9 +122,16 @@ def test_it_comes_back_as_it_was(tmp_path):
 
 
 def test_what_make_is_given_can_be_written_down(tmp_path):
-    wrap = ["reaction_time", ("Mixture", {"others": ("GoNogo-v0", {"task": "DelayComparison-v0", "dt": 100})})]
+    wrap = [
+        "reaction_time",
+        ("Mixture", {"others": ("GoNogo-v0", {"task": "DelayComparison-v0", "dt": 100})}),
+    ]
     experiment = Experiment.of(
-        "PerceptualDecisionMaking-v0", wrap=wrap, seed=1, coherences=(0, 6.4), timing={"delay": Choice((1, 2))}
+        "PerceptualDecisionMaking-v0",
+        wrap=wrap,
+        seed=1,
+        coherences=(0, 6.4),
+        timing={"delay": Choice((1, 2))},
     )
     text = experiment.to_toml()
     assert '"control/GoNogo-v0"' in text
@@ -136,8 +148,15 @@ def test_what_make_is_given_can_be_written_down(tmp_path):
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1, max_size=5), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**40), 2**40)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(min_size=1, max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -146,7 +165,9 @@ values = st.recursive(
 def test_any_value_is_written_so_that_toml_reads_it(table):
     import tomllib
 
-    text = "\n".join(["[train]", *(f"{written(name)} = {written(value)}" for name, value in table.items())])
+    text = "\n".join(
+        ["[train]", *(f"{written(name)} = {written(value)}" for name, value in table.items())]
+    )
     expected = {name: _none_as_text(value) for name, value in table.items()}
     assert tomllib.loads(text)["train"] == expected
 
@@ -154,7 +175,13 @@ def test_any_value_is_written_so_that_toml_reads_it(table):
 def _none_as_text(value):
     if isinstance(value, dict):
         return {name: _none_as_text(item) for name, item in value.items()}
-    return [_none_as_text(item) for item in value] if isinstance(value, list) else "none" if value is None else value
+    return (
+        [_none_as_text(item) for item in value]
+        if isinstance(value, list)
+        else "none"
+        if value is None
+        else value
+    )
 
 
 # ---------------------------------------------------------------------- mistakes
@@ -199,8 +226,13 @@ def test_every_mistake_is_told_with_its_line(tmp_path, right, wrong, line, says)
 
 
 def test_a_wrapper_that_cannot_apply_is_told_with_its_line(tmp_path):
-    text = 'task = "value/Bandit-v0"\n\n[[wrap]]\nname = "core/Noise"\n\n[[wrap]]\nname = "core/SideBias"\n'
-    with pytest.raises(InvalidValueError, match=r"line 7: SideBias cannot be applied to Noise\(Bandit\)"):
+    text = (
+        'task = "value/Bandit-v0"\n\n[[wrap]]\nname = "core/Noise"\n\n[[wrap]]\nname ='
+        ' "core/SideBias"\n'
+    )
+    with pytest.raises(
+        InvalidValueError, match=r"line 7: SideBias cannot be applied to Noise\(Bandit\)"
+    ):
         load(file_of(tmp_path, text))
 
 
@@ -222,7 +254,8 @@ def test_a_task_in_a_file_is_only_run_where_somebody_says_so(tmp_path):
     with pytest.raises(InvalidValueError, match=r"line 1: .* code in a file, .*--trust"):
         load(path)
     nested = file_of(
-        tmp_path, f'task = "{DOTS}"\n[[wrap]]\nname = "core/Mixture"\nothers = [{{task = "lamp.py:Lamp"}}]\n'
+        tmp_path,
+        f'task = "{DOTS}"\n[[wrap]]\nname = "core/Mixture"\nothers = [{{task = "lamp.py:Lamp"}}]\n',
     )
     with pytest.raises(InvalidValueError, match=r"line 4: .* code in a file"):
         load(nested)
@@ -311,7 +344,9 @@ def test_a_wrappers_settings_are_read_as_they_are_written(tmp_path):
         "trial_history:contexts=repeating,alternating,length=truncated_exponential(50,20,100),reset=true",
         "schedule:blocks=[{coherence = 51.2}, {coherence = [0, 6.4]}],order=random",
     ]
-    done = ngym("run", DOTS, "--wrap", wraps[0], "--wrap", wraps[1], "--n-trials", "3", "--save", str(path))
+    done = ngym(
+        "run", DOTS, "--wrap", wraps[0], "--wrap", wraps[1], "--n-trials", "3", "--save", str(path)
+    )
     assert done.exit_code == 0, done.output
     history, schedule = (settings for _, settings in load(path).wrap)
     assert history == {

@@ -1,4 +1,6 @@
-"""Plain `gymnasium.make` and `make_vec`: ids that a training script needs no import for, in worker processes too."""
+"""Plain `gymnasium.make` and `make_vec`: ids that a training script needs no import for, in worker
+processes too.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,11 @@ def test_workers_make_it_in_their_own_processes():
     "settings",
     [
         {},
-        {"dt": 20, "sigma": 0.5, "timing": {"delay": Uniform(300, 900), "stimulus": ("choice", [200, 400])}},
+        {
+            "dt": 20,
+            "sigma": 0.5,
+            "timing": {"delay": Uniform(300, 900), "stimulus": ("choice", [200, 400])},
+        },
         {"coherences": (0, 51.2), "rewards": {"error": -1}, "conditions": {"direction": 1}},
     ],
 )

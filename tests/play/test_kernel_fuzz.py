@@ -1,4 +1,6 @@
-"""A few seconds of `kernel_fuzz.py`: the two kernels agree bit by bit, and nonsense ends in exceptions."""
+"""A few seconds of `kernel_fuzz.py`: the two kernels agree bit by bit, and nonsense ends in
+exceptions.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ import pytest
 from neurogym_core.play.kernels import load
 from neurogym_core.play.tables import Tables
 
-_spec = importlib.util.spec_from_file_location("ngym_test_kernel_fuzz", Path(__file__).parent / "kernel_fuzz.py")
+_spec = importlib.util.spec_from_file_location(
+    "ngym_test_kernel_fuzz", Path(__file__).parent / "kernel_fuzz.py"
+)
 kernel_fuzz = sys.modules[_spec.name] = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(kernel_fuzz)
 
@@ -60,10 +64,18 @@ def test_a_kernel_that_was_never_made_refuses_everything():
 
 @pytest.mark.parametrize("name", ["graded", "script", "aim"])
 def test_sizes_whose_product_turns_over_are_refused(name):
-    """So many columns have no bytes at all, if sizes are multiplied without a look at how large the product gets."""
-    game = a_game(fits=lambda tables: len(tables) == 4 and tables.n_slots == 1 and tables.n_units in (4, 8))
+    """So many columns have no bytes at all, if sizes are multiplied without a look at how large the
+    product gets.
+    """
+    game = a_game(
+        fits=lambda tables: len(tables) == 4 and tables.n_slots == 1 and tables.n_units in (4, 8)
+    )
     block = kernel_fuzz.block_of(game.tables, np.zeros(64), 0, 1)
-    shape = {"graded": (0, 1, 1 << 59), "script": ((1 << 62) // game.tables.n_units, 0), "aim": (0, 1, 1 << 55)}[name]
+    shape = {
+        "graded": (0, 1, 1 << 59),
+        "script": ((1 << 62) // game.tables.n_units, 0),
+        "aim": (0, 1, 1 << 55),
+    }[name]
     broken = np.zeros(shape, np.float32 if name == "script" else np.float64)
     assert block.log.values.size == 0
     block.types.tables = dataclasses.replace(game.tables, **{name: broken})
@@ -111,7 +123,9 @@ def test_numbers_and_callbacks_that_detach_the_block_under_way_end_in_an_error()
 
 @pytest.mark.parametrize("spread", ["every other one", "backwards", "not aligned"])
 def test_actions_may_lie_anywhere_in_memory(spread):
-    """The plain kernel plays them; the compiled one refused them where hooks or continuous actions come with them."""
+    """The plain kernel plays them; the compiled one refused them where hooks or continuous actions
+    come with them.
+    """
     actions = np.array([0, 1])
     memory = bytearray(17)
     lain = {
@@ -122,8 +136,12 @@ def test_actions_may_lie_anywhere_in_memory(spread):
     lain[:] = actions
     one, other = a_player(), a_player()
     for _ in range(20):
-        assert kernel_fuzz.flat(one.kernel.advance(lain)) == kernel_fuzz.flat(other.kernel.advance(actions))
-    assert kernel_fuzz.flat(one.kernel.vector_step(lain)) == kernel_fuzz.flat(other.kernel.vector_step(actions))
+        assert kernel_fuzz.flat(one.kernel.advance(lain)) == kernel_fuzz.flat(
+            other.kernel.advance(actions)
+        )
+    assert kernel_fuzz.flat(one.kernel.vector_step(lain)) == kernel_fuzz.flat(
+        other.kernel.vector_step(actions)
+    )
     assert one.seen() == other.seen()
 
 
@@ -132,7 +150,9 @@ def test_a_batch_is_not_filled_over_what_it_is_made_of():
     path = tables.duration[:1].astype(np.int64)
     places = int(path.sum())
     weights = np.zeros(places * tables.n_units + places, np.float32)
-    shown = dataclasses.replace(tables, weight=weights[: tables.weight.size].reshape(tables.weight.shape))
+    shown = dataclasses.replace(
+        tables, weight=weights[: tables.weight.size].reshape(tables.weight.shape)
+    )
     steps = kernel_fuzz.Steps(np.zeros(1, np.int64), np.zeros(1, np.int64), path)
     with pytest.raises(ValueError, match="write weights over weight"):
         load().module.fill(

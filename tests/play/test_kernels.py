@@ -1,4 +1,6 @@
-"""Which kernel plays: what `NGYM_KERNEL` says, what was built, and what becomes of one built from other sources."""
+"""Which kernel plays: what `NGYM_KERNEL` says, what was built, and what becomes of one built from
+other sources.
+"""
 
 from __future__ import annotations
 
@@ -57,22 +59,34 @@ def test_a_kernel_of_another_version_is_not_used(built, monkeypatch, version):
     assert found.module is None
     assert f"is of version {version}" in found.reason
     monkeypatch.setenv("NGYM_KERNEL", "compiled")
-    with pytest.raises(MissingDependencyError, match=f"is of version {version}.*Expected .* version {VERSION}.*pip install -e"):
+    with pytest.raises(
+        MissingDependencyError,
+        match=f"is of version {version}.*Expected .* version {VERSION}.*pip install -e",
+    ):
         load()
 
 
 @pytest.mark.usefixtures("not_built")
 def test_without_a_built_one_the_plain_kernel_plays_and_the_line_says_what_is_slower():
     found = load()
-    assert (found.module, found.name, found.reason) == (None, "plain", "the compiled kernel was not built")
+    assert (found.module, found.name, found.reason) == (
+        None,
+        "plain",
+        "the compiled kernel was not built",
+    )
     assert "steps of envs and the rendering of datasets are slower" in str(found)
     assert "pip install -e" in str(found)
 
 
 @pytest.mark.usefixtures("not_built")
-def test_a_compiled_kernel_that_is_demanded_and_was_not_built_is_an_error_that_says_how_to_build_it(monkeypatch):
+def test_a_compiled_kernel_that_is_demanded_and_was_not_built_is_an_error_that_says_how_to_build_it(
+    monkeypatch,
+):
     monkeypatch.setenv("NGYM_KERNEL", "compiled")
-    with pytest.raises(MissingDependencyError, match=r"was not built\. Expected .*NEUROGYM_BUILD_KERNEL=1 .*unset NGYM_KERNEL"):
+    with pytest.raises(
+        MissingDependencyError,
+        match=r"was not built\. Expected .*NEUROGYM_BUILD_KERNEL=1 .*unset NGYM_KERNEL",
+    ):
         load()
 
 
@@ -93,5 +107,8 @@ def test_the_plain_kernel_can_be_asked_for_although_one_was_built(built, monkeyp
 @pytest.mark.parametrize("given", ["fast", "0", "Plain"])
 def test_a_switch_of_another_value_is_an_error(monkeypatch, given):
     monkeypatch.setenv("NGYM_KERNEL", given)
-    with pytest.raises(InvalidValueError, match=f"NGYM_KERNEL is '{given}'. Expected plain or compiled. Correct or unset it."):
+    with pytest.raises(
+        InvalidValueError,
+        match=f"NGYM_KERNEL is '{given}'. Expected plain or compiled. Correct or unset it.",
+    ):
         load()

@@ -29,7 +29,10 @@ class Tally(Task):
 
     def draw(self, session, rng):
         session.subject.counted += session.previous["outcome"] > 0
-        return {"right": rng.integers(0, 2, len(session)), "counted": session.subject.counted.copy()}
+        return {
+            "right": rng.integers(0, 2, len(session)),
+            "counted": session.subject.counted.copy(),
+        }
 
     def new_trial(self, trial):
         trial.periods("choice")

@@ -46,7 +46,9 @@ def test_a_chunk_holds_what_a_batch_shows(seq_len):
     while sum(batch.inputs.shape[1] for batch in inputs) < chunk.shape[1]:
         inputs.append(next(batches))
     np.testing.assert_array_equal(wide, np.concatenate([batch.inputs for batch in inputs], axis=1))
-    np.testing.assert_array_equal(chunk.new_trial, np.concatenate([batch.new_trial for batch in inputs], axis=1))
+    np.testing.assert_array_equal(
+        chunk.new_trial, np.concatenate([batch.new_trial for batch in inputs], axis=1)
+    )
     assert set(chunk.placed().conditions) == {"side"}
 
 

@@ -85,11 +85,15 @@ def test_tasks_that_come_later_in_a_sequence_keep_their_noise(name):
 
 
 def test_the_last_stage_of_a_curriculum_is_as_noisy_as_the_task_itself():
-    """An integrator at a coherence of 3.2 % within 400 ms is right in two thirds of trials, and not in all.
+    """An integrator at a coherence of 3.2 % within 400 ms is right in two thirds of trials, and not
+    in all.
 
     False alarm: 5 standard errors of 1,500 trials on either side, below 1e-6.
     """
-    settings = {"timing": {"fixation": 100, "stimulus": 400, "delay": 0}, "conditions": {"coherence": 3.2}}
+    settings = {
+        "timing": {"fixation": 100, "stimulus": 400, "delay": 0},
+        "conditions": {"coherence": 3.2},
+    }
     easy = ("Curriculum", {"stages": ({"sigma": 0.0},), "window": 20})
     alone = run(P, "integrator", 1500, seed=0, **settings)
     record = run(P, "integrator", 2400, seed=0, wrap=easy, **settings)

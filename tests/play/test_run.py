@@ -141,7 +141,9 @@ def test_numbers_that_cannot_be_are_told(settings, said):
 
 
 class Confident(Sides):
-    """Only after a right answer the subject is asked how sure it is, and in some trials nothing at all."""
+    """Only after a right answer the subject is asked how sure it is, and in some trials nothing at
+    all.
+    """
 
     reads_outcomes = True
     batched = False
@@ -177,4 +179,6 @@ def test_a_question_that_is_not_always_asked_has_columns_in_every_trial():
         assert (record["choose.choice"] == record["side"])[~never].all()
         assert (record["choose.outcome"][~never] == "correct").all()
         assert (record["choose.outcome"][never] == "none").all()
-        assert (record["outcome"] == np.where(never, "none", np.where(once, "correct", "miss"))).all()
+        assert (
+            record["outcome"] == np.where(never, "none", np.where(once, "correct", "miss"))
+        ).all()

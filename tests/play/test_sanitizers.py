@@ -1,7 +1,8 @@
-"""The compiled kernel under AddressSanitizer and UndefinedBehaviorSanitizer; needs GCC with libasan.
+"""The compiled kernel under AddressSanitizer and UndefinedBehaviorSanitizer; needs GCC with
+libasan.
 
-Without it the tests are skipped with a reason; in continuous integration (CI=true) that is a failure.
-"""
+Without it the tests are skipped with a reason; in continuous integration (CI=true) that is a
+failure."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ _spec.loader.exec_module(sanitized)
 
 FAULTS = {
     "nothing": "return PyLong_FromLong(at);",
-    "a read behind the end": "char *x = malloc(at); long y = x[at]; free(x); return PyLong_FromLong(y);",
+    "a read behind the end": (
+        "char *x = malloc(at); long y = x[at]; free(x); return PyLong_FromLong(y);"
+    ),
     "a read of freed memory": "char *x = calloc(at, 1); free(x); return PyLong_FromLong(x[0]);",
     "a shift by too many bits": "int x = 1 << (8 * at); return PyLong_FromLong(x);",
     "a nan as int": "double x = at * (double)INFINITY; return PyLong_FromLong((int)x);",
@@ -64,7 +67,9 @@ def test_a_fault_of_a_kernel_ends_the_run_with_a_report(name, tmp_path):
     module = sanitized.build(tmp_path, tmp_path / "faulty.c")
     done = sanitized.run_sanitized([tmp_path / "script.py"], module)
     reported = "AddressSanitizer" in done.stderr or "runtime error" in done.stderr
-    assert (done.returncode == 0, reported) == ((True, False) if name == "nothing" else (False, True)), done.stderr
+    assert (done.returncode == 0, reported) == (
+        (True, False) if name == "nothing" else (False, True)
+    ), done.stderr
 
 
 def test_the_fuzzer_of_the_kernel_finds_no_fault(tmp_path):

@@ -9,7 +9,15 @@ import random
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Dataset, Session, Task, TaskEnv, TaskVectorEnv, TruncatedExponential
+from neurogym_core import (
+    Choice,
+    Dataset,
+    Session,
+    Task,
+    TaskEnv,
+    TaskVectorEnv,
+    TruncatedExponential,
+)
 
 
 class Dots(Task):
@@ -72,7 +80,9 @@ def play(env, steps, seed=0):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("env_of", [TaskEnv, lambda task: TaskVectorEnv(task, 3)], ids=["single", "vector"])
+@pytest.mark.parametrize(
+    "env_of", [TaskEnv, lambda task: TaskVectorEnv(task, 3)], ids=["single", "vector"]
+)
 def test_a_seed_fixes_everything_that_follows(kind, env_of):
     env, other = env_of(kind()), env_of(kind())
     env.reset(seed=1)
@@ -101,7 +111,7 @@ def test_envs_played_in_turn_do_not_notice_each_other(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_global_random_numbers_are_used_or_moved(kind):
     def states():
-        return random.getstate(), pickle.dumps(np.random.get_state())  # noqa: NPY002 -- it is what must not move
+        return random.getstate(), pickle.dumps(np.random.get_state())  # noqa: NPY002
 
     before = states()
     env = TaskEnv(kind())
@@ -115,7 +125,9 @@ def test_no_global_random_numbers_are_used_or_moved(kind):
 
 
 @pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))], ids=["deepcopy", "pickle"]
+    "copied",
+    [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))],
+    ids=["deepcopy", "pickle"],
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_copies_go_on_alike_and_alone(kind, copied):
@@ -128,7 +140,9 @@ def test_copies_go_on_alike_and_alone(kind, copied):
 
 
 @pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))], ids=["deepcopy", "pickle"]
+    "copied",
+    [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))],
+    ids=["deepcopy", "pickle"],
 )
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seq_len", [None, 7])
@@ -151,11 +165,15 @@ def test_without_a_seed_no_two_envs_are_alike():
     assert play(envs[0], 20) != play(envs[1], 20)
 
 
-@pytest.mark.parametrize("env_of", [TaskEnv, lambda task: TaskVectorEnv(task, 2)], ids=["single", "vector"])
+@pytest.mark.parametrize(
+    "env_of", [TaskEnv, lambda task: TaskVectorEnv(task, 2)], ids=["single", "vector"]
+)
 def test_the_seed_of_the_constructor_serves_until_one_is_given(env_of):
     first = env_of(Dots())
     first.reset(seed=5)
-    other = TaskEnv(Dots(), seed=5) if isinstance(first, TaskEnv) else TaskVectorEnv(Dots(), 2, seed=5)
+    other = (
+        TaskEnv(Dots(), seed=5) if isinstance(first, TaskEnv) else TaskVectorEnv(Dots(), 2, seed=5)
+    )
     other.reset()
     assert play(first, 50) == play(other, 50)
 
@@ -168,7 +186,10 @@ def test_fresh_noise_after_a_restart_is_seeded_too():
 
     def observations(seed):
         env = TaskEnv(Still())
-        return [env.reset(seed=seed)[0].tolist(), *(env.step(action)[0].tolist() for action in (0, 1, 0, 1, 0, 0))]
+        return [
+            env.reset(seed=seed)[0].tolist(),
+            *(env.step(action)[0].tolist() for action in (0, 1, 0, 1, 0, 0)),
+        ]
 
     first = observations(0)
     assert first == observations(0)

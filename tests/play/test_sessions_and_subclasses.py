@@ -99,9 +99,13 @@ class Following(Task):
         trial.answer("go", trial.side, during="go")
 
 
-@pytest.mark.parametrize("begun", ["by itself", "by reset", "by reset in mid-session", "by conditions"])
+@pytest.mark.parametrize(
+    "begun", ["by itself", "by reset", "by reset in mid-session", "by conditions"]
+)
 def test_what_is_known_of_the_trial_before_is_blank_throughout_when_a_session_begins(begun):
-    """Conditions, choice, outcome, reward and performance: all of the last trial, or none of them."""
+    """Conditions, choice, outcome, reward and performance: all of the last trial, or none of
+    them.
+    """
     env = TaskEnv(Following())
     seen = [env.reset(seed=1)[0].item()]
     for trial in range(6):
@@ -112,7 +116,11 @@ def test_what_is_known_of_the_trial_before_is_blank_throughout_when_a_session_be
             now = env.reset()[0]
         seen.append(now.item())
     # The side was 1 and the choice 1, which makes 11; -2 stands for nothing known.
-    expected = [-2, 11, -2, 11, -2, 11, -2] if begun != "by reset in mid-session" else [-2, 11, -2, -2, 11, -2, 11]
+    expected = (
+        [-2, 11, -2, 11, -2, 11, -2]
+        if begun != "by reset in mid-session"
+        else [-2, 11, -2, -2, 11, -2, 11]
+    )
     assert seen == expected
 
 
@@ -150,7 +158,12 @@ def test_a_reset_with_conditions_goes_on_counting_trials_and_sessions(task, vect
     for _ in range(3):
         for _ in range(2):
             info = env.step(np.array([1]) if vector else 1)[4]
-            numbers.append((int(np.ravel(info["trial"]["trial"])[0]), int(np.ravel(info["trial"]["session"])[0])))
+            numbers.append(
+                (
+                    int(np.ravel(info["trial"]["trial"])[0]),
+                    int(np.ravel(info["trial"]["session"])[0]),
+                )
+            )
         env.reset(options={"conditions": {"side": 1}})
     assert numbers == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (5, 2)]
     env.reset(seed=1)
@@ -178,12 +191,19 @@ class DoubledVector(TaskVectorEnv):
 
 
 @pytest.mark.parametrize("task", [Plain, Hooked])
-@pytest.mark.parametrize("copied", [lambda env: env, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize(
+    "copied", [lambda env: env, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
+)
 def test_a_subclass_that_overrides_step_is_obeyed(task, copied):
-    pairs = [(TaskEnv(task()), copied(Doubled(task())), 1), (TaskVectorEnv(task(), 2), copied(DoubledVector(task(), 2)), np.ones(2, int))]
+    pairs = [
+        (TaskEnv(task()), copied(Doubled(task())), 1),
+        (TaskVectorEnv(task(), 2), copied(DoubledVector(task(), 2)), np.ones(2, int)),
+    ]
     for plain, doubled, action in pairs:
         plain.reset(seed=1), doubled.reset(seed=1)
-        paid = np.array([[np.sum(env.step(action)[1]) for env in (plain, doubled)] for _ in range(6)])
+        paid = np.array(
+            [[np.sum(env.step(action)[1]) for env in (plain, doubled)] for _ in range(6)]
+        )
         assert paid.any()
         np.testing.assert_array_equal(paid[:, 1], 2 * paid[:, 0])
 

@@ -75,16 +75,30 @@ def test_abort_error_and_miss_cost_what_they_should_and_are_told_apart():
     _, reward, _, _, info = env.step(0)
     assert [*rewards, reward] == [-0.1, 0.0, -0.1, 0.0, -0.25]
     record = info["trial"]
-    assert (record["outcome"], record["aborts"], record["choice"], record["steps"]) == ("miss", 2, -1, 5)
+    assert (record["outcome"], record["aborts"], record["choice"], record["steps"]) == (
+        "miss",
+        2,
+        -1,
+        5,
+    )
     assert "reaction_time" not in record
     assert record["reward"] == pytest.approx(-0.45)
     for action in (0, 0, 0, 0, 2):
         info = env.step(action)[4]
-    assert (info["trial"]["outcome"], info["trial"]["reaction_time"], info["trial"]["reward"]) == ("error", 200.0, -0.5)
+    assert (info["trial"]["outcome"], info["trial"]["reaction_time"], info["trial"]["reward"]) == (
+        "error",
+        200.0,
+        -0.5,
+    )
     ending = make(Cue, abort_ends_trial=True)
     ending.reset(seed=0)
     _, reward, _, _, info = ending.step(1)
-    assert (reward, info["new_trial"], info["trial"]["outcome"], info["trial"]["steps"]) == (-0.1, True, "abort", 1)
+    assert (reward, info["new_trial"], info["trial"]["outcome"], info["trial"]["steps"]) == (
+        -0.1,
+        True,
+        "abort",
+        1,
+    )
 
 
 def test_costs_of_a_step_scale_with_dt_and_those_of_an_answer_do_not():
@@ -126,7 +140,9 @@ def test_a_session_without_end_goes_on():
 
 
 def test_the_step_after_a_session_is_idle():
-    """NextStep: whatever the action, nothing is paid, nothing recorded, and nobody else is kept waiting."""
+    """NextStep: whatever the action, nothing is paid, nothing recorded, and nobody else is kept
+    waiting.
+    """
     env = make_vec(Once, 2, conditions={"side": 0})
     env.reset(seed=0)
     env.step([0, 1])
@@ -147,7 +163,12 @@ def test_the_step_after_a_session_is_idle():
     _, _, terminated, _, info = env.step([0, 0])
     assert terminated.tolist() == [True, False]
     record = info["trial"]
-    assert (record["aborts"][0], record["steps"][0], record["reward"][0], record["trial"][0]) == (0, 5, -0.25, 1)
+    assert (record["aborts"][0], record["steps"][0], record["reward"][0], record["trial"][0]) == (
+        0,
+        5,
+        -0.25,
+        1,
+    )
     assert info["_trial"].tolist() == [True, False]
 
 

@@ -93,14 +93,21 @@ def test_it_still_tells_of_its_own_trial_when_it_is_looked_at_later():
     env, other = (make_vec(TASK, 5, timing={"delay": {"uniform": [100, 900]}}) for _ in range(2))
     env.reset(seed=1), other.reset(seed=1)
     actions = np.random.default_rng(0).integers(0, 3, (5000, 5))
-    later = [env.step(row)[4].get("trial") for row in actions]  # long enough for other blocks to come
-    at_once = [None if (trial := other.step(row)[4].get("trial")) is None else dict(trial) for row in actions]
+    later = [
+        env.step(row)[4].get("trial") for row in actions
+    ]  # long enough for other blocks to come
+    at_once = [
+        None if (trial := other.step(row)[4].get("trial")) is None else dict(trial)
+        for row in actions
+    ]
     for one, two in zip(later, at_once, strict=True):
         np.testing.assert_equal(one and dict(one), two)
 
 
 def test_gymnasiums_vector_envs_collect_it_as_ours_tell_it():
-    """`SyncVectorEnv` makes of the infos of single envs what a native vector env has from the beginning."""
+    """`SyncVectorEnv` makes of the infos of single envs what a native vector env has from the
+    beginning.
+    """
     seeds, steps = [3, 4], 120
     envs = SyncVectorEnv([lambda: make(TASK)] * 2)
     envs.reset(seed=seeds)

@@ -26,7 +26,9 @@ def load_neighbour(name: str, path: Path) -> ModuleType:
     return sys.modules[name]
 
 
-packages = load_neighbour("ngym_test_packages", Path(__file__).parents[1] / "ecosystem" / "packages.py")
+packages = load_neighbour(
+    "ngym_test_packages", Path(__file__).parents[1] / "ecosystem" / "packages.py"
+)
 CORE_FOLDER = packages.CORE_FOLDER
 
 
@@ -69,7 +71,9 @@ def release(name: str, version: str = "1.0.0", **fields: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def entry_text(name: str, *, more: str = "", added: str = "2026-11-21", summary: str = "Tasks.") -> str:
+def entry_text(
+    name: str, *, more: str = "", added: str = "2026-11-21", summary: str = "Tasks."
+) -> str:
     return (
         f'schema = 1\nname = "{name}"\nsummary = "{summary}"\nadded = {added}\n'
         f'repository = "https://example.org/lab/{name}"\n{more}\n[[maintainers]]\nname = "Ana"\n'
@@ -110,7 +114,9 @@ class Keeper:
 
     def rules(self, **options: Any) -> set[tuple[str, str]]:
         """The (level, rule) of all violations, those of a stale index left out."""
-        return {(one.level, one.rule) for one in validate(self.folder, **options)} - {("error", "fresh-index")}
+        return {(one.level, one.rule) for one in validate(self.folder, **options)} - {
+            ("error", "fresh-index")
+        }
 
 
 @pytest.fixture
@@ -124,8 +130,16 @@ def small_index() -> dict[str, Any]:
     from neurogym_core.ecosystem.registry.index import build_index
 
     name = "neurogym-task-dots"
-    entry = {"schema": 1, "name": name, "summary": "Dots.", "added": "2026-11-21", "maintainers": [{"name": "Ana"}]}
-    return build_index(Registry(folder=Path(), entries={name: entry}, releases={name: {"1.0.0": release(name)}}))
+    entry = {
+        "schema": 1,
+        "name": name,
+        "summary": "Dots.",
+        "added": "2026-11-21",
+        "maintainers": [{"name": "Ana"}],
+    }
+    return build_index(
+        Registry(folder=Path(), entries={name: entry}, releases={name: {"1.0.0": release(name)}})
+    )
 
 
 # The tests of this folder read the functions above from here.

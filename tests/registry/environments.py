@@ -1,8 +1,9 @@
-"""Fresh environments for tests that install for real, without a package index: wheels lie in a folder.
+"""Fresh environments for tests that install for real, without a package index: wheels lie in a
+folder.
 
-An environment is a venv that borrows the third-party packages of the one that runs the tests, through links, so that it is
-made in a moment; it sees nothing of this project until a wheel of it is installed.
-"""
+An environment is a venv that borrows the third-party packages of the one that runs the tests,
+through links, so that it is made in a moment; it sees nothing of this project until a wheel of it
+is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ def borrowed(folder: Path) -> Path:
     for kind in dict.fromkeys(("purelib", "platlib")):
         for entry in Path(sysconfig.get_paths()[kind]).iterdir():
             link = folder / entry.name
-            if not entry.name.lower().startswith(OURS) and entry.suffix != ".pth" and not link.exists():
+            if (
+                not entry.name.lower().startswith(OURS)
+                and entry.suffix != ".pth"
+                and not link.exists()
+            ):
                 link.symlink_to(entry)
     return folder
 
@@ -54,24 +59,41 @@ class Environment:
         (found,) = self.folder.glob("lib/python*/site-packages")
         return found
 
-    def run(self, *arguments: object, check: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run its python in a foreign folder, without this process's variables for Python and ngym."""
+    def run(
+        self, *arguments: object, check: bool = False, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run its python in a foreign folder, without this process's variables for Python and
+        ngym.
+        """
         mine = ("PYTHON", "NGYM_", "PIP_", "COLUMNS", "COVERAGE")
         env = {key: value for key, value in os.environ.items() if not key.startswith(mine)}
         env |= {"PIP_NO_INDEX": "1", "HOME": str(self.folder)} | self.variables | variables
         done = subprocess.run(
-            [str(self.python), *map(str, arguments)], env=env, cwd=self.folder, capture_output=True, text=True, timeout=600
+            [str(self.python), *map(str, arguments)],
+            env=env,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=600,
         )
         assert not check or done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
         return done
 
-    def ngym(self, *arguments: object, check: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
+    def ngym(
+        self, *arguments: object, check: bool = False, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run its ``ngym``."""
         return self.run("-m", "neurogym_core.cli", *arguments, check=check, **variables)
 
     def pip_install(self, wheels: Sequence[Path]) -> None:
         """Install wheels, and nothing that they need."""
-        options = ("--no-deps", "--no-index", "--no-compile", "--quiet", "--disable-pip-version-check")
+        options = (
+            "--no-deps",
+            "--no-index",
+            "--no-compile",
+            "--quiet",
+            "--disable-pip-version-check",
+        )
         self.run("-m", "pip", "install", *options, *wheels, check=True)
 
 

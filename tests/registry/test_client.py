@@ -22,10 +22,16 @@ NAME = "neurogym-task-dots"
 
 
 class Server:
-    """Answers with `status`, `headers` and `body`, or as `behave` does; `asked` has the headers of each request."""
+    """Answers with `status`, `headers` and `body`, or as `behave` does; `asked` has the headers of
+    each request.
+    """
 
     def __init__(self) -> None:
-        self.status, self.headers, self.body = 200, {"ETag": '"1"'}, json.dumps(makers.small_index()).encode()
+        self.status, self.headers, self.body = (
+            200,
+            {"ETag": '"1"'},
+            json.dumps(makers.small_index()).encode(),
+        )
         self.behave: Any = None
         self.asked: list[dict[str, str]] = []
         outer = self
@@ -41,7 +47,9 @@ class Server:
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
         self.http.block_on_close = False
-        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.thread = threading.Thread(
+            target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         self.thread.start()
 
     @property
@@ -84,7 +92,9 @@ def registry(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 def begin(day: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Let the bad day begin; returns what is to be said of it. Only who waits in vain is given less time."""
+    """Let the bad day begin; returns what is to be said of it. Only who waits in vain is given less
+    time.
+    """
     server.behave, said = BAD_DAYS[day]
     if server.behave in (hang, drip):
         monkeypatch.setattr(fetch, "SOCKET_SECONDS", 0.3)
@@ -188,7 +198,10 @@ BAD_DAYS = {
     "a list": (answer(body=b"[]"), "no index"),
     "no packages": (answer(body=b'{"schema": 1, "serial": 1, "revoked": []}'), "no index"),
     "a wrong serial": (answer(body=json.dumps({**INDEX, "serial": "9"}).encode()), "serial"),
-    "a newer schema": (answer(body=json.dumps({**INDEX, "schema": 2}).encode()), "Use a newer core"),
+    "a newer schema": (
+        answer(body=json.dumps({**INDEX, "schema": 2}).encode()),
+        "Use a newer core",
+    ),
     "50 MB": (huge, "more than 10,000,000 bytes"),
     "50 MB, as announced": (answer(body=b" ", Content_Length="50000000"), "at most 10,000,000"),
     "a redirect to plain http": (elsewhere("http://example.org/index.json"), "not https"),
@@ -246,7 +259,9 @@ def test_an_index_that_went_back_is_refused(registry: Server) -> None:
     assert "serial 4, after one with 5" in found.notes[0]
 
 
-def test_an_index_that_went_back_is_refused_even_where_the_copy_is_of_no_use(registry: Server) -> None:
+def test_an_index_that_went_back_is_refused_even_where_the_copy_is_of_no_use(
+    registry: Server,
+) -> None:
     registry.serve(serial=5)
     names()
     kept = cache.read(f"{registry.url}/index.json")
@@ -263,7 +278,9 @@ def test_rows_that_are_not_understood_are_left_out_and_counted(registry: Server)
     assert "3 packages of" in found.notes[0]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"url": 3}', '{"url": "x", "text": "{}"}', "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"url": 3}', '{"url": "x", "text": "{}"}', "\x00"]
+)
 def test_a_broken_copy_is_no_copy(registry: Server, text: str) -> None:
     names()
     (path,) = Path(cache.cache_folder()).iterdir()
@@ -323,12 +340,20 @@ class TestAddresses:
         own.package(NAME, "9.0.0")
         own.package("neurogym-task-ours", "1.0.0")
         own.build()
-        for order, latest in (((own.folder, registry.url), "9.0.0"), ((registry.url, own.folder), "1.0.0")):
+        for order, latest in (
+            ((own.folder, registry.url), "9.0.0"),
+            ((registry.url, own.folder), "1.0.0"),
+        ):
             monkeypatch.setenv("NGYM_REGISTRY", ", ".join(map(str, order)))
             found = catalogue()
-            assert [(one.name, one.latest) for one in found.listings] == [(NAME, latest), ("neurogym-task-ours", "1.0.0")]
+            assert [(one.name, one.latest) for one in found.listings] == [
+                (NAME, latest),
+                ("neurogym-task-ours", "1.0.0"),
+            ]
 
-    @pytest.mark.parametrize("address", ["http://example.org", "ftp://example.org", "/nowhere", "file:///nowhere"])
+    @pytest.mark.parametrize(
+        "address", ["http://example.org", "ftp://example.org", "/nowhere", "file:///nowhere"]
+    )
     def test_others_are_refused(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("NGYM_REGISTRY", address)
         with pytest.raises(RegistryError, match="NGYM_REGISTRY was given"):
@@ -337,7 +362,14 @@ class TestAddresses:
 
 def test_only_https_and_this_machine_are_asked() -> None:
     good = ("https://example.org/x", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]:8/")
-    bad = ("http://example.org", "ftp://localhost", "file:///x", "http://127.0.0.1.example.org", "https://", "localhost")
+    bad = (
+        "http://example.org",
+        "ftp://localhost",
+        "file:///x",
+        "http://127.0.0.1.example.org",
+        "https://",
+        "localhost",
+    )
     assert all(map(fetch.allowed, good))
     assert not any(map(fetch.allowed, bad))
     with pytest.raises(RegistryError, match="neither https"):

@@ -1,4 +1,6 @@
-"""Every package of this repository could be released: its wheel makes a release that keeps to the rules."""
+"""Every package of this repository could be released: its wheel makes a release that keeps to the
+rules.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from neurogym_core.ecosystem.registry.wheels import read_wheel
 
 makers = sys.modules["ngym_test_registry_makers"]
 environments = sys.modules["ngym_test_environments"]
-PLUGINS = sorted(path.parent for path in bundled("registry").parent.glob("plugins/*/pyproject.toml"))
+PLUGINS = sorted(
+    path.parent for path in bundled("registry").parent.glob("plugins/*/pyproject.toml")
+)
 # The kit has a test in each package; here it is taken to have passed.
 CONFORMANCE = makers.release("x")["conformance"]
 

@@ -1,4 +1,6 @@
-"""A hundred packages, installed by pip, seven of them bad: all are listed, none is run, the bad ones are named and removed."""
+"""A hundred packages, installed by pip, seven of them bad: all are listed, none is run, the bad
+ones are named and removed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ environments = sys.modules["ngym_test_environments"]
 Package = packages.Package
 COUNT = 100
 
-CANARY = "import os\nif 'CANARY' in os.environ:\n    open(os.environ['CANARY'], 'a').write(__name__ + '\\n')\n"
+CANARY = (
+    "import os\nif 'CANARY' in os.environ:\n    open(os.environ['CANARY'], 'a').write(__name__ +"
+    " '\\n')\n"
+)
 TASK = """
 import gymnasium
 
@@ -62,7 +67,9 @@ pytestmark = pytest.mark.slow
 def town(tmp_path_factory: pytest.TempPathFactory, core_wheel: Path, third_party: Path):
     folder = tmp_path_factory.mktemp("hundred")
     (folder / "wheels").mkdir()
-    wheels = [packages.wheel(one, folder / "wheels") for one in [*map(package, GOOD), *BAD.values()]]
+    wheels = [
+        packages.wheel(one, folder / "wheels") for one in [*map(package, GOOD), *BAD.values()]
+    ]
     made = environments.Environment(folder / "venv", third_party, CANARY=str(folder / "canary"))
     made.pip_install([core_wheel, *wheels])
     made.canary = folder / "canary"
@@ -92,7 +99,10 @@ def test_list_shows_all_with_the_right_marks_and_runs_none(town, canary: Path) -
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("info", "neurogym-task-raises"), ("search", "x"), ("doctor", "--no-import")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("info", "neurogym-task-raises"), ("search", "x"), ("doctor", "--no-import")],
+)
 def test_looking_runs_nothing(town, canary: Path, arguments: tuple[str, ...]) -> None:
     assert "Traceback" not in town.ngym(*arguments).stderr
     assert not canary.exists()

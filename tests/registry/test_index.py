@@ -1,4 +1,6 @@
-"""The index: deterministic, add-only, and its serial grows with everything that must not be missed."""
+"""The index: deterministic, add-only, and its serial grows with everything that must not be
+missed.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,30 @@ def empty() -> Registry:
 def after(registry: Registry, step: tuple[str, str, str]) -> Registry | None:
     """The registry after a step; None where the step is impossible."""
     what, name, version = step
-    entries, releases = copy.deepcopy(dict(registry.entries)), copy.deepcopy(dict(registry.releases))
+    entries, releases = (
+        copy.deepcopy(dict(registry.entries)),
+        copy.deepcopy(dict(registry.releases)),
+    )
     revoked = registry.revoked
     known = releases.get(name, {})
     if what == "package" and name not in entries:
-        entry = {"schema": 1, "name": name, "summary": "Tasks.", "added": "2026-11-21", "maintainers": [{"name": "Ana"}]}
+        entry = {
+            "schema": 1,
+            "name": name,
+            "summary": "Tasks.",
+            "added": "2026-11-21",
+            "maintainers": [{"name": "Ana"}],
+        }
         entries[name] = {**entry, "repository": "https://example.org/x"}
     elif what == "release" and name in entries and version not in known:
         releases.setdefault(name, {})[version] = makers.release(name, version)
     elif what == "yank" and version in known and known[version]["yanked"] is None:
         known[version]["yanked"] = "Wrong."
     elif what == "revoke" and version in known and is_revoked(revoked, name, version) is None:
-        revoked = (*revoked, {"name": name, "versions": [version], "reason": "Evil.", "date": "2026-11-21"})
+        revoked = (
+            *revoked,
+            {"name": name, "versions": [version], "reason": "Evil.", "date": "2026-11-21"},
+        )
     else:
         return None
     return Registry(folder=Path(), entries=entries, releases=releases, revoked=revoked)
@@ -61,7 +75,9 @@ def shuffled(registry: Registry, seed: object) -> Registry:
 
 @settings(max_examples=60)
 @given(steps=STEPS, random=st.randoms(use_true_random=False))
-def test_in_any_history_the_serial_grows_and_nothing_is_taken_back(steps: list, random: object) -> None:
+def test_in_any_history_the_serial_grows_and_nothing_is_taken_back(
+    steps: list, random: object
+) -> None:
     registry = empty()
     for step in steps:
         changed = after(registry, step)
@@ -111,11 +127,28 @@ def test_the_latest_release_is_the_newest_final_one_that_may_be_installed() -> N
 def test_versions_sort_as_pip_sorts_them() -> None:
     from packaging.version import Version
 
-    texts = ["0", "0.9", "1.0a1", "1.0a10", "1.0b2", "1.0rc1", "1.0", "1.0.0", "1.0.post1", "1.0.1", "1.1rc1", "1.10", "2"]
+    texts = [
+        "0",
+        "0.9",
+        "1.0a1",
+        "1.0a10",
+        "1.0b2",
+        "1.0rc1",
+        "1.0",
+        "1.0.0",
+        "1.0.post1",
+        "1.0.1",
+        "1.1rc1",
+        "1.10",
+        "2",
+    ]
     for left in texts:
         assert is_prerelease(left) == Version(left).is_prerelease
         for right in texts:
-            assert (version_key(left) < version_key(right)) == (Version(left) < Version(right)), (left, right)
+            assert (version_key(left) < version_key(right)) == (Version(left) < Version(right)), (
+                left,
+                right,
+            )
     assert version_key("nonsense") < version_key("0")
 
 

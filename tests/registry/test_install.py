@@ -1,4 +1,6 @@
-"""`install` and `uninstall` with a real pip, real wheels, and fresh environments; the core comes from its own wheel."""
+"""`install` and `uninstall` with a real pip, real wheels, and fresh environments; the core comes
+from its own wheel.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ class Dots(Task):
 """
 
 
-def dots(version: str = "1.0.0", source: str = TASK, requires: tuple[str, ...] = ("neurogym-core>=1.0,<2",)) -> Any:
+def dots(
+    version: str = "1.0.0",
+    source: str = TASK,
+    requires: tuple[str, ...] = ("neurogym-core>=1.0,<2",),
+) -> Any:
     lines = ["Metadata-Version: 2.4", f"Name: {NAME}", f"Version: {version}", "License-Expression: MIT",
              "Requires-Python: >=3.11", *(f"Requires-Dist: {one}" for one in requires), ""]  # fmt: skip
     return packages.Package(
@@ -43,7 +49,9 @@ def dots(version: str = "1.0.0", source: str = TASK, requires: tuple[str, ...] =
         version=version,
         tasks={"Dots-v0": "neurogym_task_dots.dots:Dots"},
         files={"dots.py": source},
-        manifest=packages.manifest_row("Dots-v0", tags='["perceptual"]', expected="{ chance = 0.5, oracle_min = 1.0 }"),
+        manifest=packages.manifest_row(
+            "Dots-v0", tags='["perceptual"]', expected="{ chance = 0.5, oracle_min = 1.0 }"
+        ),
         metadata="\n".join(lines),
     )
 
@@ -57,10 +65,15 @@ class Town:
         self.wheels.mkdir()
         self.keeper = makers.Keeper(folder / "registry")
         self.keeper.entry(NAME)
-        self.variables = {"PIP_FIND_LINKS": str(self.wheels), "NGYM_REGISTRY": self.keeper.folder.as_uri()}
+        self.variables = {
+            "PIP_FIND_LINKS": str(self.wheels),
+            "NGYM_REGISTRY": self.keeper.folder.as_uri(),
+        }
 
     def release(self, package: Any = None, **fields: Any) -> Path:
-        """A wheel for pip, and its release in the registry; fields replace what the release says."""
+        """A wheel for pip, and its release in the registry; fields replace what the release
+        says.
+        """
         package = package or dots()
         path = packages.wheel(package, self.wheels)
         from neurogym_core.ecosystem.registry.releases import make_release
@@ -76,7 +89,9 @@ class Town:
 
     def state(self) -> list[str]:
         """Everything in site-packages, byte code apart."""
-        return sorted(path.name for path in self.environment.site.iterdir() if path.name != "__pycache__")
+        return sorted(
+            path.name for path in self.environment.site.iterdir() if path.name != "__pycache__"
+        )
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +116,9 @@ def test_search_install_play_and_uninstall(town: Town) -> None:
     (row,) = json.loads(town.ngym("search", "dots", "--json").stdout)
     assert (row["id"], row["version"], row["installed"]) == ("dots/Dots-v0", "1.0.0", None)
     assert f"To install it: `ngym install {NAME}`" in town.ngym("info", "Dots-v0").stdout
-    unknown = town.environment.run("-c", "import neurogym_core; neurogym_core.make('dots/Dots-v0')", **town.variables)
+    unknown = town.environment.run(
+        "-c", "import neurogym_core; neurogym_core.make('dots/Dots-v0')", **town.variables
+    )
     assert f"`ngym install {NAME}`" in unknown.stderr
 
     asked = town.ngym("install", "dots")
@@ -115,7 +132,10 @@ def test_search_install_play_and_uninstall(town: Town) -> None:
     assert "Quick checks of 1 task:" in done.stdout
     assert "none failed" in done.stdout, done.stderr
     assert [row["id"] for row in json.loads(town.ngym("list", "--json").stdout)] == ["dots/Dots-v0"]
-    played = "import neurogym_core as n; print(n.run('Dots-v0', 'oracle', 5, seed=1)['performance'].mean())"
+    played = (
+        "import neurogym_core as n; print(n.run('Dots-v0', 'oracle', 5,"
+        " seed=1)['performance'].mean())"
+    )
     assert town.environment.run("-c", played).stdout.strip() == "1.0"
     assert "installed already" in town.ngym("install", NAME, "--yes").stdout
 
@@ -127,13 +147,22 @@ def test_search_install_play_and_uninstall(town: Town) -> None:
 def test_the_core_s_wheel_has_the_list_and_the_schemas_with_it(town: Town) -> None:
     found = town.environment.ngym("search", "memory", "--json")
     assert [row["package"] for row in json.loads(found.stdout)] == ["neurogym-task-memory"]
-    assert (town.environment.site / "neurogym_core" / "_bundled" / "registry" / "schema" / "entry.schema.json").is_file()
+    assert (
+        town.environment.site
+        / "neurogym_core"
+        / "_bundled"
+        / "registry"
+        / "schema"
+        / "entry.schema.json"
+    ).is_file()
 
 
 @pytest.mark.slow
 def test_a_wheel_with_another_hash_is_refused(town: Town) -> None:
     town.release()
-    packages.wheel(dots(source=TASK + "\nimport os\n"), town.wheels)  # the same name, other contents
+    packages.wheel(
+        dots(source=TASK + "\nimport os\n"), town.wheels
+    )  # the same name, other contents
     refused = town.ngym("install", "dots", "--yes")
     assert refused.returncode == 1
     assert "Expected one of the release in the registry" in refused.stderr
@@ -143,7 +172,9 @@ def test_a_wheel_with_another_hash_is_refused(town: Town) -> None:
 @pytest.mark.slow
 def test_a_plan_that_changes_numpy_is_refused(town: Town) -> None:
     town.release(dots(requires=("neurogym-core>=1.0,<2", "numpy>=9999")))
-    packages.wheel(packages.Package(name="numpy", version="9999", requires=(), manifest=None), town.wheels)
+    packages.wheel(
+        packages.Package(name="numpy", version="9999", requires=(), manifest=None), town.wheels
+    )
     refused = town.ngym("install", "dots", "--yes")
     assert refused.returncode == 1
     assert "pip would change numpy" in refused.stderr
@@ -225,7 +256,9 @@ def test_a_package_that_fails_its_checks_is_installed_and_said_to_fail(town: Tow
 
 
 @pytest.mark.slow
-def test_a_package_that_cannot_be_imported_is_removed_without_running_it(town: Town, tmp_path: Path) -> None:
+def test_a_package_that_cannot_be_imported_is_removed_without_running_it(
+    town: Town, tmp_path: Path
+) -> None:
     canary = tmp_path / "canary"
     evil = dots(source=f"open({str(canary)!r}, 'w'); raise SystemExit")
     evil.files = {**evil.files, "__init__.py": f"open({str(canary)!r}, 'w'); raise SystemExit"}
@@ -239,7 +272,9 @@ def test_a_package_that_cannot_be_imported_is_removed_without_running_it(town: T
 
 
 @pytest.mark.slow
-def test_without_pip_it_says_so(town: Town, tmp_path: Path, third_party: Path, core_wheel: Path) -> None:
+def test_without_pip_it_says_so(
+    town: Town, tmp_path: Path, third_party: Path, core_wheel: Path
+) -> None:
     bare = tmp_path / "bare"
     bare.mkdir()
     for entry in third_party.iterdir():

@@ -22,9 +22,19 @@ EVIL = {"name": NAME, "versions": ["1.2.0"], "reason": "Deletes files.", "date":
 
 
 def listing(releases: dict[str, dict[str, Any]], *revoked: dict[str, Any], **entry: str) -> Listing:
-    base = {"schema": 1, "name": NAME, "summary": "Dots.", "added": "2026-11-21", "maintainers": [{"name": "Ana"}]}
-    made = {version: makers.release(NAME, version, **fields) for version, fields in releases.items()}
-    registry = Registry(folder=Path(), entries={NAME: {**base, **entry}}, releases={NAME: made}, revoked=revoked)
+    base = {
+        "schema": 1,
+        "name": NAME,
+        "summary": "Dots.",
+        "added": "2026-11-21",
+        "maintainers": [{"name": "Ana"}],
+    }
+    made = {
+        version: makers.release(NAME, version, **fields) for version, fields in releases.items()
+    }
+    registry = Registry(
+        folder=Path(), entries={NAME: {**base, **entry}}, releases={NAME: made}, revoked=revoked
+    )
     return Listing(row=build_index(registry)["packages"][0], revoked=tuple(revoked))
 
 
@@ -43,7 +53,9 @@ def test_the_newest_final_release_that_fits_is_chosen() -> None:
 
 def test_where_none_fits_the_reason_of_each_is_said() -> None:
     with pytest.raises(InstallError) as told:
-        chosen(v1_2_0={}, v1_3_0={"yanked": "Wrong."}, v1_4_0rc1={}, v2_0_0={"requires_core": ">=2,<3"})
+        chosen(
+            v1_2_0={}, v1_3_0={"yanked": "Wrong."}, v1_4_0rc1={}, v2_0_0={"requires_core": ">=2,<3"}
+        )
     said = str(told.value)
     for part in ("1.2.0 is revoked (Deletes files)", "1.3.0 is yanked (Wrong)", "1.4.0rc1 is a pre-release",
                  "2.0.0 needs neurogym-core>=2,<3, and 1.4.0 is installed"):  # fmt: skip
@@ -57,7 +69,12 @@ def test_a_version_asked_for_may_be_a_pre_release_and_in_another_spelling() -> N
 
 @pytest.mark.parametrize(
     ("version", "said"),
-    [("1.2.0", "is revoked"), ("1.3.0", "Add --yanked"), ("2.0.0", "needs neurogym-core"), ("7", "Known: 1.2.0, 1.3.0, 2.0.0")],
+    [
+        ("1.2.0", "is revoked"),
+        ("1.3.0", "Add --yanked"),
+        ("2.0.0", "needs neurogym-core"),
+        ("7", "Known: 1.2.0, 1.3.0, 2.0.0"),
+    ],
 )
 def test_a_version_asked_for_that_may_not_be(version: str, said: str) -> None:
     with pytest.raises(InstallError, match=said):
@@ -103,6 +120,9 @@ def test_only_the_wheel_of_the_release_will_do() -> None:
 
 
 def test_a_file_without_a_hash_is_refused() -> None:
-    row = {"metadata": {"name": "x", "version": "1"}, "download_info": {"url": "file:///x.whl", "archive_info": {}}}
+    row = {
+        "metadata": {"name": "x", "version": "1"},
+        "download_info": {"url": "file:///x.whl", "archive_info": {}},
+    }
     with pytest.raises(InstallError, match="does not say the SHA-256"):
         pip._step(row)

@@ -1,4 +1,6 @@
-"""Every rule of the registry: what breaks it is found, with file and field; a good registry breaks none."""
+"""Every rule of the registry: what breaks it is found, with file and field; a good registry breaks
+none.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def row(**fields):
 BROKEN_RELEASES = {
     "schema": {"license": 3},
     "file-name": {"version": "1.0.1"},
-    "wheel-name": {"files": [{"filename": "other-1.0.0-py3-none-any.whl", "sha256": "a" * 64, "size": 1}]},
+    "wheel-name": {
+        "files": [{"filename": "other-1.0.0-py3-none-any.whl", "sha256": "a" * 64, "size": 1}]
+    },
     "core-bound": {"requires_core": ">=1.0"},
     "python-bound": {"requires_python": ""},
     "licence": {"license": "Do what I say"},
@@ -40,7 +44,9 @@ BROKEN_RELEASES = {
 
 def test_a_good_registry_breaks_no_rule(keeper) -> None:
     keeper.package(NAME, "1.0.0", "1.1.0")
-    keeper.revoke({"name": NAME, "versions": ["1.0.0"], "reason": "Deletes files.", "date": "2026-11-21"})
+    keeper.revoke(
+        {"name": NAME, "versions": ["1.0.0"], "reason": "Deletes files.", "date": "2026-11-21"}
+    )
     keeper.build()
     assert validate(keeper.folder) == []
 
@@ -56,7 +62,15 @@ def test_a_release_that_breaks_a_rule_is_named_with_file_and_rule(keeper, rule: 
 
 @pytest.mark.parametrize(
     ("core", "good"),
-    [(">=1.0,<2", True), ("~=1.2", True), ("==1.*", True), ("<2", False), (">=1", False), ("", False), ("1 to 2", False)],
+    [
+        (">=1.0,<2", True),
+        ("~=1.2", True),
+        ("==1.*", True),
+        ("<2", False),
+        (">=1", False),
+        ("", False),
+        ("1 to 2", False),
+    ],
 )
 def test_the_core_s_bounds(keeper, core: str, good: bool) -> None:
     keeper.package(NAME, "1.0.0", requires_core=core)
@@ -65,7 +79,13 @@ def test_the_core_s_bounds(keeper, core: str, good: bool) -> None:
 
 @pytest.mark.parametrize(
     ("licence", "good"),
-    [("MIT", True), ("MIT OR (Apache-2.0 AND BSD-3-Clause)", True), ("", False), ("()", False), ("MIT WITH x", False)],
+    [
+        ("MIT", True),
+        ("MIT OR (Apache-2.0 AND BSD-3-Clause)", True),
+        ("", False),
+        ("()", False),
+        ("MIT WITH x", False),
+    ],
 )
 def test_licences(keeper, licence: str, good: bool) -> None:
     keeper.package(NAME, "1.0.0", license=licence)
@@ -145,7 +165,14 @@ def test_names_of_well_known_packages_are_taken(keeper, name: str) -> None:
 
 
 def test_edit_distance() -> None:
-    cases = {("", ""): 0, ("a", ""): 1, ("ab", "ba"): 1, ("abc", "abd"): 1, ("abcd", "acbx"): 2, ("abc", "xyz"): 3}
+    cases = {
+        ("", ""): 0,
+        ("a", ""): 1,
+        ("ab", "ba"): 1,
+        ("abc", "abd"): 1,
+        ("abcd", "acbx"): 2,
+        ("abc", "xyz"): 3,
+    }
     for (left, right), apart in cases.items():
         assert distance(left, right, 2) == distance(right, left, 2) == apart
     assert likeness(NAME, NAME) is None
@@ -169,10 +196,16 @@ def test_numbers_that_differ_by_rounding_are_no_change(keeper, other: str) -> No
 
     keeper.package(NAME, "1.0.0")
     keeper.release(NAME, "1.1.0", tasks=[row(digest={"declared": f"{'0' * 16} {other}"})])
-    assert (keeper.rules() == set()) is agree(f"{'0' * 16} 1.000000", f"{'0' * 16} {other}") is (other == "1.000010")
+    assert (
+        (keeper.rules() == set())
+        is agree(f"{'0' * 16} 1.000000", f"{'0' * 16} {other}")
+        is (other == "1.000010")
+    )
 
 
-@pytest.mark.parametrize("earlier", [{"version": "1.0.0rc1"}, {"version": "1.0.0", "yanked": "Wrong timing."}])
+@pytest.mark.parametrize(
+    "earlier", [{"version": "1.0.0rc1"}, {"version": "1.0.0", "yanked": "Wrong timing."}]
+)
 def test_a_pre_release_and_a_yanked_one_bind_nobody(keeper, earlier: dict) -> None:
     keeper.entry(NAME)
     keeper.release(NAME, **earlier)
@@ -187,13 +220,20 @@ def test_revoking_what_is_not_there(keeper) -> None:
 
 
 @pytest.mark.parametrize(
-    "drawing", ["<svg><script>alert(1)</script></svg>", '<svg onload="x"/>', '<svg><a href="https://x"/></svg>']
+    "drawing",
+    [
+        "<svg><script>alert(1)</script></svg>",
+        '<svg onload="x"/>',
+        '<svg><a href="https://x"/></svg>',
+    ],
 )
 def test_a_picture_that_is_more_than_a_picture(keeper, drawing: str) -> None:
     import hashlib
 
     digest = hashlib.sha256(drawing.encode()).hexdigest()
-    keeper.package(NAME, "1.0.0", tasks=[row(figure={"file": "1.0.0/Dots-v0.svg", "sha256": digest})])
+    keeper.package(
+        NAME, "1.0.0", tasks=[row(figure={"file": "1.0.0/Dots-v0.svg", "sha256": digest})]
+    )
     target = keeper.folder / "releases" / NAME / "1.0.0" / "Dots-v0.svg"
     write_text(target, drawing)
     assert keeper.rules() == {("error", "figure")}
@@ -220,7 +260,9 @@ class TestAddOnly:
         yanked = Path(shutil.copytree(before, before.with_name("yanked")))
         write_text(
             yanked / "releases" / NAME / "1.1.0.json",
-            (before / "releases" / NAME / "1.1.0.json").read_text().replace('"yanked": null', '"yanked": "Bad."'),
+            (before / "releases" / NAME / "1.1.0.json")
+            .read_text()
+            .replace('"yanked": null', '"yanked": "Bad."'),
         )
         assert keeper.rules(against=yanked) == {("error", "add-only")}
 

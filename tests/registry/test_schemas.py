@@ -1,4 +1,6 @@
-"""The checks in code say what the schemas say, and what the `jsonschema` package says of the same data."""
+"""The checks in code say what the schemas say, and what the `jsonschema` package says of the same
+data.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,23 @@ from neurogym_core.ecosystem.registry.folder import _plain
 from neurogym_core.ecosystem.registry.schemas import breaches
 
 makers = sys.modules["ngym_test_registry_makers"]
-FILES = {name: json.loads(bundled(f"registry/schema/{name}.schema.json").read_text("utf-8")) for name in schemas.NAMES}
+FILES = {
+    name: json.loads(bundled(f"registry/schema/{name}.schema.json").read_text("utf-8"))
+    for name in schemas.NAMES
+}
 RESOURCES = referencing.Registry().with_resources(
-    [(f"{name}.schema.json", referencing.Resource.from_contents(schema)) for name, schema in FILES.items()]
+    [
+        (f"{name}.schema.json", referencing.Resource.from_contents(schema))
+        for name, schema in FILES.items()
+    ]
 )
 GOOD = {
     "entry": _plain(tomllib.loads(makers.entry_text("neurogym-task-dots"))),
     "release": makers.release("neurogym-task-dots"),
-    "revoked": {"schema": 1, "revoked": [{"name": "foo", "versions": ["*"], "reason": "evil", "date": "2026-11-21"}]},
+    "revoked": {
+        "schema": 1,
+        "revoked": [{"name": "foo", "versions": ["*"], "reason": "evil", "date": "2026-11-21"}],
+    },
     "index": makers.small_index(),
 }
 VALUES = st.one_of(
@@ -42,7 +53,13 @@ def peer_accepts(data: object, name: str) -> bool:
 
 def places(data: object, at: tuple = ()) -> list[tuple]:
     """The path to everything inside."""
-    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    inner = (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else ()
+    )
     return [at, *(place for key, value in inner for place in places(value, (*at, key)))]
 
 
@@ -58,12 +75,21 @@ def test_the_schemas_are_schemas_with_anchored_patterns_and_known_keywords(name:
     stack = [FILES[name]]
     while stack:
         schema = stack.pop()
-        unknown = set(schema) - set(schemas._KEYWORDS) - schemas._SILENT - {"type", "additionalProperties"}
+        unknown = (
+            set(schema)
+            - set(schemas._KEYWORDS)
+            - schemas._SILENT
+            - {"type", "additionalProperties"}
+        )
         assert not unknown, f"the code does not check {unknown}"
         pattern = schema.get("pattern", "^$")
         assert pattern[0] + pattern[-1] == "^$"
         stack += [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()]
-        stack += [schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict)]
+        stack += [
+            schema[key]
+            for key in ("items", "additionalProperties")
+            if isinstance(schema.get(key), dict)
+        ]
         stack += [one for key in ("anyOf", "allOf", "oneOf") for one in schema.get(key, ())]
 
 

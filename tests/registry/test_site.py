@@ -1,4 +1,6 @@
-"""The catalogue page as text: complete without a script, and no text of a package becomes markup."""
+"""The catalogue page as text: complete without a script, and no text of a package becomes
+markup.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +52,16 @@ class Reader(HTMLParser):
 
 def evil_registry(tmp_path: Path) -> Registry:
     """One that nobody validated."""
-    reference = {"doi": '10.1000/"onmouseover="x', "kind": EVIL, "title": EVIL, "authors": EVIL, "year": 1999}
-    named = [{"name": EVIL, "type": EVIL, "doc": EVIL, "default": {"uniform": [EVIL]}, "duration": EVIL}]
+    reference = {
+        "doi": '10.1000/"onmouseover="x',
+        "kind": EVIL,
+        "title": EVIL,
+        "authors": EVIL,
+        "year": 1999,
+    }
+    named = [
+        {"name": EVIL, "type": EVIL, "doc": EVIL, "default": {"uniform": [EVIL]}, "duration": EVIL}
+    ]
     task = makers.task_row("x", title=EVIL, summary=EVIL, tags=[EVIL], species=[EVIL], references=[reference],
                            docstring=EVIL, parameters=named, channels=named, actions=named, periods=named,
                            figure={"file": "../../../etc/passwd", "sha256": "0" * 64})  # fmt: skip
@@ -68,7 +78,9 @@ def test_no_text_of_a_package_becomes_markup(tmp_path: Path) -> None:
     assert found.all("img") == []
     assert not any(key.startswith("on") for _, attributes in found.tags for key in attributes)
     links = [one["href"] for one in found.all("a")] + [one["href"] for one in found.all("link")]
-    assert all(re.match(r"https://doi\.org/10\.[^\"<> ]*$|#tasks$|data:,$", href) for href in links), links
+    assert all(
+        re.match(r"https://doi\.org/10\.[^\"<> ]*$|#tasks$|data:,$", href) for href in links
+    ), links
     assert "<script>alert(1)</script>" in found.text
     assert "\u202e" not in text
     assert "\x1b" not in text
@@ -76,14 +88,21 @@ def test_no_text_of_a_package_becomes_markup(tmp_path: Path) -> None:
 
 
 def test_elements_escape_what_is_not_made_by_them() -> None:
-    assert element("p", "<b>", Html("<i></i>"), None, 3, title='"') == '<p title="&quot;">&lt;b&gt;<i></i>3</p>'
+    assert (
+        element("p", "<b>", Html("<i></i>"), None, 3, title='"')
+        == '<p title="&quot;">&lt;b&gt;<i></i>3</p>'
+    )
     assert element("input", hidden=True, disabled=None) == "<input hidden>"
 
 
 def test_the_policy_allows_its_own_style_and_script_and_nothing_else(tmp_path: Path) -> None:
     text = page(evil_registry(tmp_path))
     found = Reader(text)
-    (policy,) = [one["content"] for one in found.all("meta") if one.get("http-equiv") == "Content-Security-Policy"]
+    (policy,) = [
+        one["content"]
+        for one in found.all("meta")
+        if one.get("http-equiv") == "Content-Security-Policy"
+    ]
     for tag in ("style", "script"):
         body = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)[1]
         digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
@@ -95,10 +114,18 @@ def test_the_policy_allows_its_own_style_and_script_and_nothing_else(tmp_path: P
 
 @pytest.fixture
 def registry(keeper):
-    drawing = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><rect width='40' height='20'/></svg>"
+    drawing = (
+        "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'><rect width='40'"
+        " height='20'/></svg>"
+    )
     figure = {"file": "1.0.0/Dots-v0.svg", "sha256": hashlib.sha256(drawing.encode()).hexdigest()}
-    periods = [{"name": "fixation", "duration": 300}, {"name": "go", "duration": {"uniform": [1, 2]}}]
-    keeper.package(NAME, "1.0.0", tasks=[makers.task_row("neurogym_task_dots", figure=figure, periods=periods)])
+    periods = [
+        {"name": "fixation", "duration": 300},
+        {"name": "go", "duration": {"uniform": [1, 2]}},
+    ]
+    keeper.package(
+        NAME, "1.0.0", tasks=[makers.task_row("neurogym_task_dots", figure=figure, periods=periods)]
+    )
     write_text(keeper.folder / "releases" / NAME / "1.0.0" / "Dots-v0.svg", drawing)
     keeper.entry("neurogym-task-empty")
     keeper.build()
@@ -114,7 +141,9 @@ def test_the_page_is_complete_without_a_script(registry) -> None:
     (picture,) = found.all("img")
     assert picture["src"].startswith("data:image/svg+xml;base64,")
     assert "fixation, go" in picture["alt"]
-    assert [one["hidden"] for one in found.all("button") if "hidden" in one] == [None] * 2  # shown by the script
+    assert [one["hidden"] for one in found.all("button") if "hidden" in one] == [
+        None
+    ] * 2  # shown by the script
 
 
 def test_the_same_files_give_the_same_page(registry) -> None:

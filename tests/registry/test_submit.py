@@ -1,4 +1,6 @@
-"""From an empty folder to a task that somebody else has installed: the whole way, with a real pip and real wheels."""
+"""From an empty folder to a task that somebody else has installed: the whole way, with a real pip
+and real wheels.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,18 @@ def author(tmp_path_factory: pytest.TempPathFactory, core_wheel: Path, third_par
 def package(author, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `ngym new` makes."""
     folder = tmp_path_factory.mktemp("lab")
-    answers = ("--task", "Walk", "--lab", "walk", "--author", "Ana", "--licence", "MIT", "--kind", "table")
+    answers = (
+        "--task",
+        "Walk",
+        "--lab",
+        "walk",
+        "--author",
+        "Ana",
+        "--licence",
+        "MIT",
+        "--kind",
+        "table",
+    )
     author.ngym("new", folder, *answers, check=True)
     return folder / NAME
 
@@ -36,7 +49,12 @@ OPTIONS = ("--no-isolation", "--repository", "https://example.org/lab/walk", "--
 
 @pytest.mark.slow
 def test_from_an_empty_folder_to_installed_by_somebody_else(
-    author, package: Path, tmp_path: Path, core_wheel: Path, third_party: Path, capsys: pytest.CaptureFixture[str]
+    author,
+    package: Path,
+    tmp_path: Path,
+    core_wheel: Path,
+    third_party: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     started = time.perf_counter()
     registry = makers.Keeper(tmp_path / "registry")
@@ -44,12 +62,27 @@ def test_from_an_empty_folder_to_installed_by_somebody_else(
     registry.build()
 
     # The author: install, check, submit.
-    author.run("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "-e", package, check=True)
+    author.run(
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-e",
+        package,
+        check=True,
+    )
     checked = author.ngym("check", "walk/Walk-v0", "--level", "full")
     assert checked.returncode == 0, checked.stdout
     submitted = author.ngym("submit", package, "--registry", registry.folder, *OPTIONS)
     assert submitted.returncode == 0, submitted.stderr
-    for part in (f"Title: List {NAME} 0.1.0", f"packages/{NAME}.toml", f"releases/{NAME}/0.1.0/Walk-v0.svg", "0 failed"):
+    for part in (
+        f"Title: List {NAME} 0.1.0",
+        f"packages/{NAME}.toml",
+        f"releases/{NAME}/0.1.0/Walk-v0.svg",
+        "0 failed",
+    ):
         assert part in submitted.stdout
     assert author.ngym("registry", "validate", registry.folder).returncode == 0
 
@@ -60,12 +93,21 @@ def test_from_an_empty_folder_to_installed_by_somebody_else(
     assert "Walk-v0" in other.ngym("search", "delay", **where).stdout
     installed = other.ngym("install", NAME, "--yes", **where)
     assert installed.returncode == 0, installed.stderr
-    assert [row["id"] for row in json.loads(other.ngym("list", "--json").stdout)] == ["walk/Walk-v0"]
-    played = other.run("-c", "import neurogym_core as n; print(n.run('Walk-v0', 'oracle', 5, seed=1)['performance'].mean())")
+    assert [row["id"] for row in json.loads(other.ngym("list", "--json").stdout)] == [
+        "walk/Walk-v0"
+    ]
+    played = other.run(
+        "-c",
+        "import neurogym_core as n; print(n.run('Walk-v0', 'oracle', 5,"
+        " seed=1)['performance'].mean())",
+    )
     assert played.stdout.strip() == "1.0"
     assert "none failed" in installed.stdout
     with capsys.disabled():
-        print(f" [from new to installed by somebody else: {time.perf_counter() - started:.0f} s]", end="")
+        print(
+            f" [from new to installed by somebody else: {time.perf_counter() - started:.0f} s]",
+            end="",
+        )
 
     # The next release: only the version changes.
     _raise_version(package)
@@ -82,7 +124,9 @@ def _raise_version(package: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_task_that_changed_behaviour_is_not_submitted(author, package: Path, tmp_path: Path) -> None:
+def test_a_task_that_changed_behaviour_is_not_submitted(
+    author, package: Path, tmp_path: Path
+) -> None:
     registry = makers.Keeper(tmp_path / "registry")
     registry.build()
     before = sorted(registry.folder.rglob("*"))
@@ -90,7 +134,9 @@ def test_a_task_that_changed_behaviour_is_not_submitted(author, package: Path, t
     text = source.read_text("utf-8")
     source.write_text(text.replace('"delay": 600', '"delay": 700'), "utf-8")
     try:
-        refused = author.ngym("submit", package, "--registry", registry.folder, *OPTIONS, "--dist", tmp_path / "dist")
+        refused = author.ngym(
+            "submit", package, "--registry", registry.folder, *OPTIONS, "--dist", tmp_path / "dist"
+        )
     finally:
         source.write_text(text, "utf-8")
     assert refused.returncode == 1
@@ -110,9 +156,10 @@ def ngym(*arguments: object):
 def plain_wheel(tmp_path: Path) -> Path:
     """A wheel without tasks, which needs no checks."""
     metadata = (
-        f"Metadata-Version: 2.4\nName: {NAME}\nVersion: 1.0.0\nSummary: Says \"walk\".\nLicense-Expression: MIT\n"
-        "Requires-Python: >=3.11\nRequires-Dist: neurogym-core>=1.0,<2\nAuthor: Ana, Bo\n"
-        "Author-email: Cleo <cleo@example.org>\nProject-URL: Source, https://example.org/walk\n"
+        f"Metadata-Version: 2.4\nName: {NAME}\nVersion: 1.0.0\nSummary: Says"
+        ' "walk".\nLicense-Expression: MIT\nRequires-Python: >=3.11\nRequires-Dist:'
+        " neurogym-core>=1.0,<2\nAuthor: Ana, Bo\nAuthor-email: Cleo"
+        " <cleo@example.org>\nProject-URL: Source, https://example.org/walk\n"
     )
     groups = {"neurogym.commands": {"walk": "neurogym_task_walk.tasks:walk"}}
     package = packages.Package(name=NAME, version="1.0.0", groups=groups, metadata=metadata)
@@ -138,11 +185,15 @@ def test_what_breaks_a_rule_is_not_written(keeper, plain_wheel: Path) -> None:
     keeper.entry("neurogym-task-walks")
     keeper.build()
     before = {path: path.read_bytes() for path in keeper.folder.rglob("*") if path.is_file()}
-    result = ngym("submit", plain_wheel, "--registry", keeper.folder, "--repository", "https://example.org/x")
+    result = ngym(
+        "submit", plain_wheel, "--registry", keeper.folder, "--repository", "https://example.org/x"
+    )
     assert result.exit_code == 1
     assert "look-alike" in result.stderr
     assert "nothing was written" in result.stderr
-    assert {path: path.read_bytes() for path in keeper.folder.rglob("*") if path.is_file()} == before
+    assert {
+        path: path.read_bytes() for path in keeper.folder.rglob("*") if path.is_file()
+    } == before
 
 
 def test_a_wheel_that_does_not_say_where_it_is_from_needs_an_option(keeper, tmp_path: Path) -> None:
@@ -150,7 +201,9 @@ def test_a_wheel_that_does_not_say_where_it_is_from_needs_an_option(keeper, tmp_
     result = ngym("submit", path, "--registry", keeper.folder)
     assert result.exit_code == 1
     assert "--repository" in result.stderr
-    result = ngym("submit", path, "--registry", keeper.folder, "--repository", "https://example.org/x")
+    result = ngym(
+        "submit", path, "--registry", keeper.folder, "--repository", "https://example.org/x"
+    )
     assert "--maintainer" in result.stderr
 
 

@@ -62,18 +62,24 @@ def dots(version: str = "1.0.0", source: str = SOURCE, **fields: object) -> obje
         version=version,
         tasks={"Dots-v0": "neurogym_task_dots.dots:Dots"},
         files={"dots.py": source},
-        manifest=packages.manifest_row("Dots-v0", tags='["perceptual"]', expected="{ chance = 0.5, oracle_min = 1.0 }"),
+        manifest=packages.manifest_row(
+            "Dots-v0", tags='["perceptual"]', expected="{ chance = 0.5, oracle_min = 1.0 }"
+        ),
         **{"metadata": METADATA.replace("1.0.0", version), **fields},
     )
 
 
 def digests_toml(folder: Path) -> str:
-    """The digest of the task of `SOURCE`, as `ngym check --write-digests` writes it into a package."""
+    """The digest of the task of `SOURCE`, as `ngym check --write-digests` writes it into a
+    package.
+    """
     from neurogym_core.ecosystem.discovery import load_task
     from neurogym_core.testing.conformance.digest import digest_of, store
 
     (folder / "dots.py").write_text(SOURCE, "utf-8")
-    store(folder / "digests.toml", {"Dots-v0": digest_of(load_task(f"{folder / 'dots.py'}:Dots")())})
+    store(
+        folder / "digests.toml", {"Dots-v0": digest_of(load_task(f"{folder / 'dots.py'}:Dots")())}
+    )
     return (folder / "digests.toml").read_text("utf-8")
 
 
@@ -100,7 +106,9 @@ def test_a_wheel_says_what_it_is_without_being_installed(tmp_path: Path) -> None
         ("sitecustomize.py", "whenever Python starts"),
     ],
 )
-def test_a_wheel_with_files_that_do_not_belong_in_one_is_refused(tmp_path: Path, extra: str, said: str) -> None:
+def test_a_wheel_with_files_that_do_not_belong_in_one_is_refused(
+    tmp_path: Path, extra: str, said: str
+) -> None:
     path = packages.wheel(dots(), tmp_path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(extra, "import os")
@@ -109,7 +117,11 @@ def test_a_wheel_with_files_that_do_not_belong_in_one_is_refused(tmp_path: Path,
 
 
 def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
-    for name, content in (("foo.zip", b""), ("foo-1-py3-none-any.whl", b"not a zip"), ("a-1-py3-none-any.whl", None)):
+    for name, content in (
+        ("foo.zip", b""),
+        ("foo-1-py3-none-any.whl", b"not a zip"),
+        ("a-1-py3-none-any.whl", None),
+    ):
         path = tmp_path / name
         if content is None:
             zipfile.ZipFile(path, "w").close()
@@ -132,7 +144,9 @@ def test_a_manifest_without_a_row_for_a_task_is_refused(keeper, tmp_path: Path) 
     keeper.entry(NAME)
     package = dots()
     package.manifest = "schema = 1\n"
-    result = ngym("registry", "add-release", packages.wheel(package, tmp_path), keeper.folder, "--no-check")
+    result = ngym(
+        "registry", "add-release", packages.wheel(package, tmp_path), keeper.folder, "--no-check"
+    )
     assert result.exit_code == 1
     assert "no [[task]] row for 'Dots-v0'" in result.stderr
     assert not (keeper.folder / "releases").exists()
@@ -142,7 +156,10 @@ def test_wrappers_are_in_the_release_with_what_their_old_names_stand_for(tmp_pat
     from neurogym_core.ecosystem.registry.releases import make_release
     from neurogym_core.ecosystem.registry.schemas import breaches
 
-    row = 'title = "Slower"\nsummary = "Slows."\naliases = ["Slow"]\n[wrapper.presets]\nSlow = "factor = 2"\n'
+    row = (
+        'title = "Slower"\nsummary = "Slows."\naliases = ["Slow"]\n[wrapper.presets]\nSlow ='
+        ' "factor = 2"\n'
+    )
     package = packages.Package(
         name=NAME, version="1.0.0", metadata=METADATA, manifest=f'[[wrapper]]\nname = "Slower"\n{row}',
         groups={"neurogym.wrappers": {"Slower": "neurogym_task_dots.tasks:Slower"}},
@@ -155,7 +172,10 @@ def test_wrappers_are_in_the_release_with_what_their_old_names_stand_for(tmp_pat
 
 
 def test_values_that_json_has_no_word_for() -> None:
-    assert plain({"a": [float("inf"), 1.5], "b\x1b": "x\x1b[31my\nz"}) == {"a": ["inf", 1.5], "b": "x[31my\nz"}
+    assert plain({"a": [float("inf"), 1.5], "b\x1b": "x\x1b[31my\nz"}) == {
+        "a": ["inf", 1.5],
+        "b": "x[31my\nz",
+    }
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +186,9 @@ def made(tmp_path_factory) -> Path:
     (folder / "wheels").mkdir()
     package = dots()
     package.files = {**package.files, "digests.toml": digests_toml(folder)}
-    result = ngym("registry", "add-release", packages.wheel(package, folder / "wheels"), keeper.folder)
+    result = ngym(
+        "registry", "add-release", packages.wheel(package, folder / "wheels"), keeper.folder
+    )
     assert result.exit_code == 0, result.output
     return folder
 
@@ -178,7 +200,9 @@ class TestAddRelease:
         assert errors(validate(made / "registry", wheels=made / "wheels")) == []
 
     def test_it_holds_what_importing_the_tasks_tells(self, made: Path) -> None:
-        release = json.loads((made / "registry" / "releases" / NAME / "1.0.0.json").read_text("utf-8"))
+        release = json.loads(
+            (made / "registry" / "releases" / NAME / "1.0.0.json").read_text("utf-8")
+        )
         (task,) = release["tasks"]
         assert task["docstring"].startswith("Report the side of a light.")
         assert "sigma" in [row["name"] for row in task["parameters"]]
@@ -190,7 +214,9 @@ class TestAddRelease:
         assert release["conformance"]["passed"] > 20
 
     def test_it_has_a_picture(self, made: Path) -> None:
-        picture = (made / "registry" / "releases" / NAME / "1.0.0" / "Dots-v0.svg").read_text("utf-8")
+        picture = (made / "registry" / "releases" / NAME / "1.0.0" / "Dots-v0.svg").read_text(
+            "utf-8"
+        )
         assert "stimulus" in picture
         assert picture.startswith("<?xml")
 
@@ -225,23 +251,32 @@ def test_a_check_may_be_excused_with_a_reason(keeper, tmp_path: Path) -> None:
     assert (found["task"], found["check"]) == ("Dots-v0", "R002")
     assert found["reason"].startswith("It is an example.")
     assert errors(validate(keeper.folder)) == []
-    assert ngym("registry", "add-release", path, keeper.folder, "--expected-failure", "R002").exit_code == 2
+    assert (
+        ngym("registry", "add-release", path, keeper.folder, "--expected-failure", "R002").exit_code
+        == 2
+    )
 
 
 @pytest.mark.parametrize(
     ("source", "said"),
     [("raise RuntimeError('on purpose')", "on purpose"), ("import os; os._exit(3)", "exit code 3")],
 )
-def test_a_task_that_cannot_be_imported_makes_no_release(keeper, tmp_path: Path, source: str, said: str) -> None:
+def test_a_task_that_cannot_be_imported_makes_no_release(
+    keeper, tmp_path: Path, source: str, said: str
+) -> None:
     keeper.entry(NAME)
-    result = ngym("registry", "add-release", packages.wheel(dots(source=source), tmp_path), keeper.folder)
+    result = ngym(
+        "registry", "add-release", packages.wheel(dots(source=source), tmp_path), keeper.folder
+    )
     assert result.exit_code == 1
     assert said in result.stderr
     assert not (keeper.folder / "releases").exists()
 
 
 def test_a_package_without_an_entry_makes_no_release(keeper, tmp_path: Path) -> None:
-    result = ngym("registry", "add-release", packages.wheel(dots(), tmp_path), keeper.folder, "--no-check")
+    result = ngym(
+        "registry", "add-release", packages.wheel(dots(), tmp_path), keeper.folder, "--no-check"
+    )
     assert result.exit_code == 1
     assert f"no packages/{NAME}.toml" in result.stderr
 

@@ -11,16 +11,26 @@ from neurogym_core.trials.record import TrialRecord
 def make_record(times, outcomes, coherence=10.0):
     n = len(times)
     return TrialRecord(
-        {"coherence": np.full(n, coherence), "reaction_time": np.array(times, float), "outcome": outcomes}
+        {
+            "coherence": np.full(n, coherence),
+            "reaction_time": np.array(times, float),
+            "outcome": outcomes,
+        }
     )
 
 
 def test_mean_median_and_error_against_a_textbook_sample():
-    # Student's sample of differences in sleep, drug 2 - drug 1 (1908), in tenths of hours here taken as ms:
-    # mean 15.8, standard error 3.89, t interval (7.0, 24.6).
+    # Student's sample of differences in sleep, drug 2 - drug 1 (1908), in tenths of hours here
+    # taken as ms: mean 15.8, standard error 3.89, t interval (7.0, 24.6).
     sleep = [12, 24, 13, 13, 0, 10, 18, 8, 46, 14]
     (row,) = reaction_times(make_record(sleep, ["correct"] * 10))
-    assert (row.value, row.outcome, row.n, row.mean, row.median) == (10.0, "correct", 10, 15.8, 13.0)
+    assert (row.value, row.outcome, row.n, row.mean, row.median) == (
+        10.0,
+        "correct",
+        10,
+        15.8,
+        13.0,
+    )
     assert row.sem == pytest.approx(3.8896, abs=1e-4)
     assert (row.low, row.high) == pytest.approx((7.0, 24.6), abs=0.01)
 
@@ -28,7 +38,9 @@ def test_mean_median_and_error_against_a_textbook_sample():
 def test_correct_and_error_are_apart_and_the_rest_is_left_out():
     record = TrialRecord.concatenate(
         [
-            make_record([300, 310, 500, np.nan, 900], ["correct", "correct", "error", "correct", "abort"]),
+            make_record(
+                [300, 310, 500, np.nan, 900], ["correct", "correct", "error", "correct", "abort"]
+            ),
             make_record([np.nan, 400], ["miss", "correct"], coherence=5.0),
         ]
     )
@@ -43,7 +55,9 @@ def test_correct_and_error_are_apart_and_the_rest_is_left_out():
 
 
 def test_the_interval_covers_the_mean():
-    """400 samples of 12; the coverage of 0.95 lies within 3 binomial SDs, 0.917 to 0.983: false alarms 1 in 370."""
+    """400 samples of 12; the coverage of 0.95 lies within 3 binomial SDs, 0.917 to 0.983: false
+    alarms 1 in 370.
+    """
     rng = np.random.default_rng(5)
     covered = 0
     for _ in range(400):

@@ -31,7 +31,11 @@ def make_trace(units=2, steps=40, **changes):
     parts = {
         "observations": rng.normal(size=(steps, 1 + units)),
         "channels": {"fixation": slice(0, 1), "stimulus": slice(1, 1 + units)},
-        "periods": [("fixation", 0, 10), ("stimulus", 10, steps - 10), ("decision", steps - 10, steps)],
+        "periods": [
+            ("fixation", 0, 10),
+            ("stimulus", 10, steps - 10),
+            ("decision", steps - 10, steps),
+        ],
         "targets": targets,
         "actions": np.roll(targets, 3),
         "rewards": np.eye(1, steps, steps - 1)[0],
@@ -67,7 +71,14 @@ def texts(figure):
 class TestTrialFigure:
     def test_it_names_channels_periods_actions_and_units_of_time(self):
         written = texts(trial_figure(make_trace()))
-        assert written >= {"A task", "coherence 6.4", "fixation", "stimulus", "decision", "time in the trial (ms)"}
+        assert written >= {
+            "A task",
+            "coherence 6.4",
+            "fixation",
+            "stimulus",
+            "decision",
+            "time in the trial (ms)",
+        }
         assert written >= {"fixate", "left", "right", "target", "subject", "reward", "sum 1"}
 
     def test_time_is_in_ms_to_the_end_of_the_last_step(self):
@@ -95,7 +106,11 @@ class TestTrialFigure:
         assert 0 <= box.y0 < box.y1 <= height
 
     def test_a_long_name_of_a_short_last_period_stays_in_the_figure(self):
-        periods = [("stimulus", 0, 38), ("inter_trial_interval", 38, 39), ("reward_delivery_time", 39, 40)]
+        periods = [
+            ("stimulus", 0, 38),
+            ("inter_trial_interval", 38, 39),
+            ("reward_delivery_time", 39, 40),
+        ]
         figure = trial_figure(make_trace(periods=periods))
         assert texts(figure) >= {name for name, *_ in periods}
         assert figure.get_tightbbox().x1 <= figure.get_size_inches()[0]
@@ -107,7 +122,9 @@ class TestTrialFigure:
         assert figure.get_size_inches()[1] < 16
         assert "unit 32" in texts(figure)
 
-    @pytest.mark.parametrize("lengths", [[1] * 12 + [28], [28] + [1] * 12, [3, 1, 0, 2, 14, 1, 19], [40]])
+    @pytest.mark.parametrize(
+        "lengths", [[1] * 12 + [28], [28] + [1] * 12, [3, 1, 0, 2, 14, 1, 19], [40]]
+    )
     def test_names_of_short_periods_do_not_overlap(self, lengths):
         edges = np.cumsum([0, *lengths]).tolist()
         periods = [(f"period {i}", *edges[i : i + 2]) for i in range(len(lengths))]
@@ -134,7 +151,11 @@ class TestTrialFigure:
             {"rewards": np.zeros(40), "observations": np.zeros((40, 3))},
             {"periods": []},
             {"targets": np.zeros(40), "actions": np.linspace(-1, 1, 40)},
-            {"targets": np.arange(40) % 33, "actions": None, "action_names": [f"choose {i}" for i in range(33)]},
+            {
+                "targets": np.arange(40) % 33,
+                "actions": None,
+                "action_names": [f"choose {i}" for i in range(33)],
+            },
             {"observations": np.zeros((40, 3), bool)},
         ],
         ids=["bare", "no target", "all zero", "no periods", "continuous", "33 actions", "bools"],
@@ -145,7 +166,9 @@ class TestTrialFigure:
 
     @pytest.mark.parametrize("steps", [11, 3000])
     def test_long_and_short_trials_are_drawn(self, steps, tmp_path):
-        trace = make_trace(steps=steps, periods=[("all", 0, steps)], targets=np.zeros(steps, int), actions=None)
+        trace = make_trace(
+            steps=steps, periods=[("all", 0, steps)], targets=np.zeros(steps, int), actions=None
+        )
         save_figure(trial_figure(trace), tmp_path / "trial.png", dpi=40)
 
 
@@ -173,7 +196,10 @@ class TestBadTraces:
             ({"channels": {"stimulus": slice(1, 9)}}, "Channel 'stimulus'"),
             ({"channels": {"stimulus": slice(2, 2)}}, "at least one"),
             ({"channels": {"stimulus": 1}}, "Expected a slice"),
-            ({"periods": [("delay", 10, 50)]}, "Period 'delay' lasts from step 10 to 50 of a trial of 40"),
+            (
+                {"periods": [("delay", 10, 50)]},
+                "Period 'delay' lasts from step 10 to 50 of a trial of 40",
+            ),
             ({"periods": [("delay", 10, 5)]}, "0 <= start <= stop"),
             ({"targets": np.zeros(39, int)}, r"targets have the shape \(39,\)"),
             ({"targets": np.full(40, "left")}, "targets have"),
@@ -198,12 +224,16 @@ class TestPsychometricFigure:
 
     def test_several_subjects_are_named(self):
         record = make_record()
-        figure = psychometric_figure({"oracle": accuracy(record), "random": accuracy(record)}, {"oracle": None})
+        figure = psychometric_figure(
+            {"oracle": accuracy(record), "random": accuracy(record)}, {"oracle": None}
+        )
         assert texts(figure) >= {"oracle", "random"}
 
     def test_no_curve_where_no_threshold_can_be_told(self):
         coherence = np.repeat([0, 6.4, 12.8, 25.6], 100)
-        record = TrialRecord({"coherence": coherence, "outcome": np.tile(["correct", "error"], 200)})
+        record = TrialRecord(
+            {"coherence": coherence, "outcome": np.tile(["correct", "error"], 200)}
+        )
         fit = fit_psychometric(record, bootstrap=0)
         figure = psychometric_figure({"random": accuracy(record)}, {"random": fit})
         assert "random: no threshold can be told" in texts(figure)
@@ -216,7 +246,9 @@ class TestPsychometricFigure:
         assert "fraction chosen" in texts(figure)
 
     def test_a_single_strength_and_an_unanswered_one(self):
-        record = TrialRecord({"coherence": [5.0, 5.0, 7.0], "outcome": ["correct", "error", "miss"]})
+        record = TrialRecord(
+            {"coherence": [5.0, 5.0, 7.0], "outcome": ["correct", "error", "miss"]}
+        )
         texts(psychometric_figure(accuracy(record)))
         texts(psychometric_figure(accuracy(record[:2])))
 
@@ -233,7 +265,9 @@ class TestPsychometricFigure:
 class TestChronometricFigure:
     @pytest.mark.parametrize("statistic", ["mean", "median"])
     def test_correct_and_error(self, statistic):
-        figure = chronometric_figure(reaction_times(make_record()), statistic=statistic, title="Times")
+        figure = chronometric_figure(
+            reaction_times(make_record()), statistic=statistic, title="Times"
+        )
         assert texts(figure) >= {"Times", "correct", "error", f"{statistic} reaction time (ms)"}
 
     def test_bad_input(self):
@@ -254,7 +288,9 @@ class TestDemoFigure:
 
 
 class TestSaving:
-    @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+    @pytest.mark.parametrize(
+        ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+    )
     def test_formats(self, tmp_path, suffix, start):
         path = save_figure(trial_figure(make_trace()), str(tmp_path / f"trial.{suffix}"))
         assert path.read_bytes().startswith(start)
@@ -279,19 +315,18 @@ class TestSaving:
         assert [file.name for file in tmp_path.iterdir()] == ["trial.png"]
 
     def test_the_same_figure_is_the_same_file(self, tmp_path):
-        paths = [save_figure(trial_figure(make_trace()), tmp_path / f"{i}.png", dpi=50) for i in range(2)]
+        paths = [
+            save_figure(trial_figure(make_trace()), tmp_path / f"{i}.png", dpi=50) for i in range(2)
+        ]
         assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_figures_touch_no_pyplot():
     code = (
-        "import sys, numpy as np\n"
-        "from neurogym_core.study import TrialTrace, trial_figure\n"
-        "from neurogym_core.study import figures\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "zeros = np.zeros(5, int)\n"
-        "trial_figure(TrialTrace(np.zeros((5, 1)), {'a': slice(0, 1)}, [('p', 0, 5)], zeros)).canvas.draw()\n"
-        "assert 'matplotlib.pyplot' not in sys.modules\n"
+        "import sys, numpy as np\nfrom neurogym_core.study import TrialTrace, trial_figure\nfrom"
+        " neurogym_core.study import figures\nassert 'matplotlib' not in sys.modules\nzeros ="
+        " np.zeros(5, int)\ntrial_figure(TrialTrace(np.zeros((5, 1)), {'a': slice(0, 1)}, [('p', 0,"
+        " 5)], zeros)).canvas.draw()\nassert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -319,5 +354,8 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
         raise ModuleNotFoundError(f"No module named {name!r}")
 
     monkeypatch.setattr("importlib.import_module", refuse)
-    with pytest.raises(MissingDependencyError, match=r"needs matplotlib.*from this checkout: pip install '\.\[plot\]'"):
+    with pytest.raises(
+        MissingDependencyError,
+        match=r"needs matplotlib.*from this checkout: pip install '\.\[plot\]'",
+    ):
         trial_figure(make_trace())

@@ -41,7 +41,10 @@ class TestWilson:
     def test_published_values(self, k, n, low, high):
         assert wilson_interval(k, n) == pytest.approx((low, high), abs=5e-5)
 
-    @given(st.integers(0, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(0.01, 0.999))
+    @given(
+        st.integers(0, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+        st.floats(0.01, 0.999),
+    )
     def test_it_holds_the_fraction_within_0_and_1_and_mirrors(self, counts, confidence):
         k, n = counts
         low, high = wilson_interval(k, n, confidence)
@@ -78,7 +81,13 @@ class TestAccuracy:
     def test_unanswered_trials_are_left_out_and_counted(self, record):
         weak, strong = accuracy(record)
         assert (weak.value, weak.k, weak.n, weak.unanswered, weak.other) == (0, 1, 2, 1, 0)
-        assert (strong.value, strong.k, strong.n, strong.unanswered, strong.other) == (10, 2, 2, 1, 1)
+        assert (strong.value, strong.k, strong.n, strong.unanswered, strong.other) == (
+            10,
+            2,
+            2,
+            1,
+            1,
+        )
         assert (weak.low, weak.high) == wilson_interval(1, 2)
         assert strong.fraction == 1.0
 
@@ -115,7 +124,11 @@ class TestChoices:
 
     def test_choices_count_the_side(self, record):
         left, none, right = choice_proportions(record, signed_strength(record))
-        assert [(row.value, row.k, row.n) for row in (left, none, right)] == [(-10, 0, 1), (0, 0, 2), (10, 1, 1)]
+        assert [(row.value, row.k, row.n) for row in (left, none, right)] == [
+            (-10, 0, 1),
+            (0, 0, 2),
+            (10, 1, 1),
+        ]
 
     def test_sides_must_be_two(self, record):
         with pytest.raises(InvalidValueError, match="two sides"):
@@ -127,13 +140,19 @@ def test_proportions_need_numpy_only():
         "import sys; from neurogym_core.study import accuracy; "
         "print(sorted({'scipy', 'pandas', 'matplotlib'} & set(sys.modules)))"
     )
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert answer.stdout.strip() == "[]"
 
 
 def test_public_names_are_there():
     from neurogym_core import study
 
-    assert {name for name in study.__all__ if hasattr(study, name)} == set(study.__all__) <= set(dir(study))
+    assert (
+        {name for name in study.__all__ if hasattr(study, name)}
+        == set(study.__all__)
+        <= set(dir(study))
+    )
     with pytest.raises(AttributeError, match="acuracy"):
         _ = study.acuracy

@@ -1,4 +1,6 @@
-"""Fits recover the curve that made the data, say what cannot be told, and refuse what makes no sense."""
+"""Fits recover the curve that made the data, say what cannot be told, and refuse what makes no
+sense.
+"""
 
 import copy
 import pickle
@@ -58,25 +60,30 @@ class TestRecovery:
         assert fit.intervals["guess"] == fit.intervals["lapse"]
 
     def test_weibull_of_simulated_trials(self):
-        """200 trials at each of 6 levels, 50 data sets: the mean estimate of the threshold (10.0) lies within 4 SDs.
+        """200 trials at each of 6 levels, 50 data sets: the mean estimate of the threshold (10.0)
+            lies within 4 SDs.
 
-        One estimate has an SD near 1.3 (checked below), so the mean of 50 has 0.19; maximum likelihood is biased by
-        less than 0.3 here. A false alarm of the bound of 1.06 is rarer than 1 in 10,000.
-        """
+        One estimate has an SD near 1.3 (checked below), so the mean of 50 has 0.19; maximum
+        likelihood is biased by less than 0.3 here. A false alarm of the bound of 1.06 is rarer than
+        1 in 10,000."""
         rng = np.random.default_rng(11)
         counts = rng.binomial(200, weibull(COHERENCES, 10, 1.5, 0.02), (50, 6))
         thresholds = [
-            fit_curve(COHERENCES, k, [200] * 6, shape="weibull", guess=0.5, bootstrap=0).threshold for k in counts
+            fit_curve(COHERENCES, k, [200] * 6, shape="weibull", guess=0.5, bootstrap=0).threshold
+            for k in counts
         ]
         assert np.std(thresholds) < 2.5
         assert np.mean(thresholds) == pytest.approx(10, abs=1.06)
 
     def test_units_of_strength_do_not_matter(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 1000)
-        fits = [fit_curve(COHERENCES * c, k, n, shape="weibull", guess=0.5, bootstrap=0) for c in (1e-3, 1, 1e3)]
-        assert [fit.threshold / c for fit, c in zip(fits, (1e-3, 1, 1e3), strict=True)] == pytest.approx(
-            [10] * 3, rel=0.05
-        )
+        fits = [
+            fit_curve(COHERENCES * c, k, n, shape="weibull", guess=0.5, bootstrap=0)
+            for c in (1e-3, 1, 1e3)
+        ]
+        assert [
+            fit.threshold / c for fit, c in zip(fits, (1e-3, 1, 1e3), strict=True)
+        ] == pytest.approx([10] * 3, rel=0.05)
         assert np.ptp([fit.log_likelihood for fit in fits]) < 1e-3
 
     def test_equal_strengths_are_joined_and_empty_ones_ignored(self):
@@ -97,9 +104,13 @@ class TestRecovery:
     def test_the_gradient_is_the_slope_of_the_loss(self, shape, guess):
         data = _Data(COHERENCES, np.array([3.0, 5, 6, 8, 9, 10]), np.full(6, 10.0))
         search = _Search(_model(shape, guess, "free", 0.2), COHERENCES)
-        point = np.array([0.3 if shape == "logistic" else 2.0, 0.4, *[0.05, 0.03][: len(search.model.free) - 2]])
+        point = np.array(
+            [0.3 if shape == "logistic" else 2.0, 0.4, *[0.05, 0.03][: len(search.model.free) - 2]]
+        )
         step = 1e-6 * np.eye(len(point))
-        slopes = [(search.loss(point + d, data)[0] - search.loss(point - d, data)[0]) / 2e-6 for d in step]
+        slopes = [
+            (search.loss(point + d, data)[0] - search.loss(point - d, data)[0]) / 2e-6 for d in step
+        ]
         assert search.loss(point, data)[1] == pytest.approx(slopes, rel=1e-5, abs=1e-5)
 
     def test_no_nearby_curve_is_more_likely(self):
@@ -121,14 +132,17 @@ class TestRecovery:
 class TestBootstrap:
     @pytest.mark.slow
     def test_the_interval_covers_the_threshold(self):
-        """100 data sets, lapse known. The coverage of 0.95 has an SD of 0.022; the bound of 0.87 is 3.7 of them below.
+        """100 data sets, lapse known. The coverage of 0.95 has an SD of 0.022; the bound of 0.87 is
+        3.7 of them below.
 
         False alarms are rarer than 1 in 1,000 if percentile intervals cover as they should.
         """
         rng = np.random.default_rng(3)
         counts = rng.binomial(120, weibull(COHERENCES, 10, 1.5, 0.02), (100, 6))
         options = {"shape": "weibull", "guess": 0.5, "lapse": 0.02, "bootstrap": 100}
-        fits = [fit_curve(COHERENCES, k, [120] * 6, seed=i, **options) for i, k in enumerate(counts)]
+        fits = [
+            fit_curve(COHERENCES, k, [120] * 6, seed=i, **options) for i, k in enumerate(counts)
+        ]
         intervals = np.array([fit.intervals["threshold"] for fit in fits])
         assert np.mean((intervals[:, 0] <= 10) & (intervals[:, 1] >= 10)) >= 0.87
         assert np.ptp(intervals, axis=1).mean() < 8  # an interval of everything would cover too
@@ -147,9 +161,20 @@ class TestBootstrap:
 
     def test_the_seed_decides(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
-        fits = [fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20, seed=seed) for seed in (1, 1, 2)]
+        fits = [
+            fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20, seed=seed)
+            for seed in (1, 1, 2)
+        ]
         assert fits[0] == fits[1] != fits[2]
-        generator = fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20, seed=np.random.default_rng(1))
+        generator = fit_curve(
+            COHERENCES,
+            k,
+            n,
+            shape="weibull",
+            guess=0.5,
+            bootstrap=20,
+            seed=np.random.default_rng(1),
+        )
         assert generator == fits[0]
 
     def test_none_was_asked_for(self):
@@ -166,12 +191,18 @@ class TestUndetermined:
     def test_a_random_subject_has_no_threshold(self):
         """Twenty subjects who guess: at most two get a threshold.
 
-        Wilks' bound is one-sided here, so each is told one with a chance below 0.05; more than two of twenty happen
-        in fewer than 8 of 100 seeds, and not with this one.
-        """
+        Wilks' bound is one-sided here, so each is told one with a chance below 0.05; more than two
+        of twenty happen in fewer than 8 of 100 seeds, and not with this one."""
         rng = np.random.default_rng(4)
         fits = [
-            fit_curve(COHERENCES, rng.binomial(300, 0.5, 6), [300] * 6, shape="weibull", guess=0.5, bootstrap=0)
+            fit_curve(
+                COHERENCES,
+                rng.binomial(300, 0.5, 6),
+                [300] * 6,
+                shape="weibull",
+                guess=0.5,
+                bootstrap=0,
+            )
             for _ in range(20)
         ]
         assert sum("threshold" not in fit.undetermined for fit in fits) <= 2
@@ -193,7 +224,9 @@ class TestUndetermined:
 
     def test_good_data_determine_everything(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 500)
-        assert fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).undetermined == ()
+        assert (
+            fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).undetermined == ()
+        )
 
 
 class TestTheFit:
@@ -262,7 +295,9 @@ class TestRecords:
         assert fit.n_trials + fit.n_excluded == len(record)
 
     def test_signed_strength_and_choices_show_the_bias(self):
-        """The bias of 4 is estimated with an SD near 0.45: within 5 of them, false alarms below 1 in a million."""
+        """The bias of 4 is estimated with an SD near 0.45: within 5 of them, false alarms below 1
+        in a million.
+        """
         record = make_record()
         fit = fit_psychometric(record, signed_strength(record), "choice", bootstrap=50)
         assert fit.shape == "logistic"
@@ -278,9 +313,14 @@ class TestRecords:
     def test_slots_have_their_own_columns(self):
         record = make_record()
         prefixed = TrialRecord(
-            {"coherence": record["coherence"], **{f"rule.{n}": record[n] for n in ("choice", "outcome")}}
+            {
+                "coherence": record["coherence"],
+                **{f"rule.{n}": record[n] for n in ("choice", "outcome")},
+            }
         )
-        assert fit_psychometric(prefixed, slot="rule", bootstrap=0) == fit_psychometric(record, bootstrap=0)
+        assert fit_psychometric(prefixed, slot="rule", bootstrap=0) == fit_psychometric(
+            record, bootstrap=0
+        )
 
     def test_choices_set_the_guess_rate(self):
         assert fit_psychometric(make_record(), n_choices=4, bootstrap=0).guess == 0.25
@@ -351,7 +391,9 @@ class TestBadInput:
             fit_curve(SIGNED, np.arange(11), [10] * 11, **options)
 
     def test_two_strengths_are_enough_when_the_asymptotes_are_known(self):
-        fit = fit_curve([1.0, 4.0], [60, 90], [100, 100], guess=0.5, lapse=0.0, shape="weibull", bootstrap=0)
+        fit = fit_curve(
+            [1.0, 4.0], [60, 90], [100, 100], guess=0.5, lapse=0.0, shape="weibull", bootstrap=0
+        )
         assert fit.predict([1.0, 4.0]) == pytest.approx([0.6, 0.9], abs=1e-4)
 
 
@@ -360,5 +402,7 @@ def test_without_scipy_it_says_what_to_install(monkeypatch):
         raise ModuleNotFoundError(f"No module named {name!r}")
 
     monkeypatch.setattr("importlib.import_module", refuse)
-    with pytest.raises(MissingDependencyError, match=r"needs scipy.*from this checkout: pip install '\.\[study\]'"):
+    with pytest.raises(
+        MissingDependencyError, match=r"needs scipy.*from this checkout: pip install '\.\[study\]'"
+    ):
         fit_curve(SIGNED, np.arange(11), [10] * 11)

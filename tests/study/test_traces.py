@@ -25,7 +25,10 @@ def test_every_task_gives_the_trace_of_one_whole_trial(task, subject):
     assert trace.title in task
     assert trace.periods[0][1] == 0
     assert trace.periods[-1][2] == trace.steps == len(trace.rewards)
-    assert all(before[2] == after[1] for before, after in zip(trace.periods, trace.periods[1:], strict=False))
+    assert all(
+        before[2] == after[1]
+        for before, after in zip(trace.periods, trace.periods[1:], strict=False)
+    )
     assert trace.discrete == (not ngym.make_task(task).actions.continuous)
     if subject == "oracle" and trace.discrete:
         np.testing.assert_array_equal(trace.actions, trace.targets)
@@ -36,13 +39,20 @@ def test_the_trace_is_the_trial_that_the_record_tells_of():
     record = ngym.run(DOTS, "oracle", 1, num_envs=1, seed=5)
     row = record.row(0)
     assert (trace.steps, trace.rewards.sum()) == (row["steps"], row["reward"])
-    assert trace.subtitle == f"oracle: correct; direction {row['direction']}, coherence {row['coherence']:g}"
+    assert (
+        trace.subtitle
+        == f"oracle: correct; direction {row['direction']}, coherence {row['coherence']:g}"
+    )
 
 
 def test_conditions_and_parameters_are_imposed():
-    trace = trace_of(DOTS, conditions={"coherence": 51.2, "direction": 1}, sigma=0.0, timing={"delay": 500})
+    trace = trace_of(
+        DOTS, conditions={"coherence": 51.2, "direction": 1}, sigma=0.0, timing={"delay": 500}
+    )
     assert ("delay", 23, 28) in trace.periods
-    np.testing.assert_allclose(trace.observations[3:23, 1:], [[0.5 - 0.256, 0.5 + 0.256]] * 20, rtol=1e-6)
+    np.testing.assert_allclose(
+        trace.observations[3:23, 1:], [[0.5 - 0.256, 0.5 + 0.256]] * 20, rtol=1e-6
+    )
 
 
 def test_a_subject_may_be_a_function():
@@ -61,7 +71,9 @@ def test_what_does_not_exist_or_fit_is_refused():
 
 
 def test_conditions_read_as_text():
-    text = describe({"a_b": np.float64(0.123456), "c": np.array([1, 2]), "d": "left", "e": np.True_})
+    text = describe(
+        {"a_b": np.float64(0.123456), "c": np.array([1, 2]), "d": "left", "e": np.True_}
+    )
     assert text == "a b 0.1235, c (1, 2), d left, e True"
 
 
@@ -76,7 +88,9 @@ def test_rendering_shows_the_trial_so_far_in_frames_of_one_size(task):
         env.step(env.action_space.sample())
         if step in (0, 5):
             frames.append(env.render())
-    assert {(frame.dtype, frame.ndim, frame.shape) for frame in frames} == {(np.dtype("uint8"), 3, frames[0].shape)}
+    assert {(frame.dtype, frame.ndim, frame.shape) for frame in frames} == {
+        (np.dtype("uint8"), 3, frames[0].shape)
+    }
     assert frames[0].shape[2] == 3
     assert all(0 < (frame < 255).mean() < 1 for frame in frames)
 

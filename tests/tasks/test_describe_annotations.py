@@ -1,4 +1,6 @@
-"""`describe` writes the types of parameters as the author wrote them, in whatever way Python keeps annotations."""
+"""`describe` writes the types of parameters as the author wrote them, in whatever way Python keeps
+annotations.
+"""
 
 import neurogym_core as core
 from neurogym_core.tasks.describe import describe

@@ -1,4 +1,6 @@
-"""Conditions that somebody else decides reach the task that draws the rest, through whatever is in between."""
+"""Conditions that somebody else decides reach the task that draws the rest, through whatever is in
+between.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,14 @@ class Passing(TaskWrapper):
         trial.show("stimulus", trial.shift, during="stimulus")
 
 
-STACKS = (Plain(), Counting(), Passing(Plain()), Passing(Counting()), Flashing(Counting()), Passing(Flashing(Counting())))
+STACKS = (
+    Plain(),
+    Counting(),
+    Passing(Plain()),
+    Passing(Counting()),
+    Flashing(Counting()),
+    Passing(Flashing(Counting())),
+)
 
 
 @pytest.mark.parametrize("task", STACKS, ids=lambda task: task.name)
@@ -85,7 +94,9 @@ def test_what_the_task_decides_itself_cannot_be_given():
     task = Counting()
     with pytest.raises(InvalidValueError, match=r"the draw\(\) of Counting imposes strength"):
         draw_given(task, fresh_session(task, rng, 2), rng, 1, {"strength": np.ones((1, 2))})
-    with pytest.raises(NotSupportedError, match=r"Mine cannot be applied to Counting: .* Leave one of the two out"):
+    with pytest.raises(
+        NotSupportedError, match=r"Mine cannot be applied to Counting: .* Leave one of the two out"
+    ):
         check_free(task, "Mine", {"strength": np.array([1, 1])})
     check_free(task, "Mine", answer=np.array([0, 1]))
     check_free(task, "Mine")

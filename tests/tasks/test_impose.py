@@ -29,13 +29,17 @@ class Counting(Task):
 
 
 def test_a_sample_honours_what_was_imposed():
-    conditions = Counting(conditions={"side": 1, "place": [[0.25, 0.75]]}).sample(20, seed=0).conditions
+    conditions = (
+        Counting(conditions={"side": 1, "place": [[0.25, 0.75]]}).sample(20, seed=0).conditions
+    )
     assert (conditions["side"] == 1).all()
     np.testing.assert_array_equal(conditions["place"], np.broadcast_to([0.25, 0.75], (20, 2)))
 
 
 def test_what_is_imposed_on_a_sample_comes_before_what_was_imposed_on_the_task():
-    assert (Counting(conditions={"side": 1}).sample(5, seed=0, side=0).conditions["side"] == 0).all()
+    assert (
+        Counting(conditions={"side": 1}).sample(5, seed=0, side=0).conditions["side"] == 0
+    ).all()
 
 
 def test_players_honour_what_was_imposed():

@@ -43,13 +43,22 @@ def columns(name: str, imposed) -> list[np.ndarray]:
         run(vector, "rest", 30, seed=0)[name],
         run(Schedule(Kinds(), blocks=(conditions,)), "rest", 30, seed=0)[name],
         run(Curriculum(Kinds(), stages=({"conditions": conditions},)), "rest", 30, seed=0)[name],
-        Dataset(Kinds, conditions=conditions, batch_size=30, seed=0).task.sample(30, seed=0).conditions[name],
+        Dataset(Kinds, conditions=conditions, batch_size=30, seed=0)
+        .task.sample(30, seed=0)
+        .conditions[name],
     ]
 
 
 @pytest.mark.parametrize(
     ("name", "imposed"),
-    [("offered", True), ("offered", False), ("offered", np.False_), ("late", True), ("place", "left"), ("place", "up, down")],
+    [
+        ("offered", True),
+        ("offered", False),
+        ("offered", np.False_),
+        ("late", True),
+        ("place", "left"),
+        ("place", "up, down"),
+    ],
 )
 def test_a_bool_or_a_text_holds_in_every_trial(name, imposed):
     for column in columns(name, imposed):
@@ -58,7 +67,11 @@ def test_a_bool_or_a_text_holds_in_every_trial(name, imposed):
 
 
 def test_several_bools_are_equally_likely():
-    assert set(make_task(Kinds, conditions={"offered": [True, False]}).sample(50, seed=0).conditions["offered"]) == {True, False}
+    assert set(
+        make_task(Kinds, conditions={"offered": [True, False]})
+        .sample(50, seed=0)
+        .conditions["offered"]
+    ) == {True, False}
 
 
 def test_one_and_zero_are_true_and_false_where_the_condition_is_a_bool():
@@ -70,7 +83,12 @@ def test_one_and_zero_are_true_and_false_where_the_condition_is_a_bool():
 @pytest.mark.parametrize("imposed", [True, "left", "unifrom(0, 1)"])
 @pytest.mark.parametrize("name", ["side", "strength"])
 def test_a_condition_of_numbers_takes_neither_and_is_named(name, imposed):
-    with pytest.raises(InvalidValueError, match=f"Kinds was given the condition {name}={imposed!r}".replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(
+        InvalidValueError,
+        match=f"Kinds was given the condition {name}={imposed!r}".replace("(", r"\(").replace(
+            ")", r"\)"
+        ),
+    ):
         make_task(Kinds, conditions={name: imposed})
 
 
@@ -79,7 +97,7 @@ def test_a_distribution_that_is_written_wrongly_is_no_text():
         make_task(Kinds, conditions={"place": "unifrom(0, 1)"})
 
 
-TASK = '''
+TASK = """
 from neurogym_core import Choice, Task
 
 class Sure(Task):
@@ -91,7 +109,7 @@ class Sure(Task):
     def new_trial(self, trial):
         trial.periods("only", only=100)
         trial.show("light", trial.side, during="only", where=trial.offered)
-'''
+"""
 
 
 def experiment(tmp_path, conditions: str):
@@ -131,14 +149,20 @@ class Objects(Kinds):
 
     def define(self):
         super().define()
-        self.vary(place=lambda rng, prior: np.array(["left", "right"], dtype=object)[rng.integers(0, 2, prior.n)])
+        self.vary(
+            place=lambda rng, prior: np.array(["left", "right"], dtype=object)[
+                rng.integers(0, 2, prior.n)
+            ]
+        )
 
 
 def test_texts_of_dtype_object_are_texts_to_every_player():
     assert set(run(Objects, "rest", 60, seed=0)["place"]) == {"left", "right"}
     assert make(Objects, trials_per_session=1).reset(seed=0)[0].shape == (1,)
     assert next(iter(Dataset(Objects, batch_size=5, seed=0))) is not None
-    imposed = run(Kinds, "rest", 40, seed=0, conditions={"place": np.array(["up", "down"], dtype=object)})
+    imposed = run(
+        Kinds, "rest", 40, seed=0, conditions={"place": np.array(["up", "down"], dtype=object)}
+    )
     assert set(imposed["place"]) == {"up", "down"}
 
 

@@ -76,7 +76,9 @@ def test_two_answers_to_one_slot_on_one_step_are_refused(second):
         trial.answer("choose", trial.side, during=("stimulus", "decision"), start=200, then="wait")
         trial.answer("choose", 1 - trial.side, **second)
 
-    with pytest.raises(TrialLayoutError, match=r"Mine.new_trial asks 'choose' twice on the same steps of .*slot=…"):
+    with pytest.raises(
+        TrialLayoutError, match=r"Mine.new_trial asks 'choose' twice on the same steps of .*slot=…"
+    ):
         asking(ask)()
 
 
@@ -125,7 +127,14 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
         ),
         lambda trial: trial.answer("choose", trial.side, during=("decision", "decision")),
     ],
-    ids=["other trials", "other periods", "one after another", "two slots", "a sure bet", "one period named twice"],
+    ids=[
+        "other trials",
+        "other periods",
+        "one after another",
+        "two slots",
+        "a sure bet",
+        "one period named twice",
+    ],
 )
 def test_answers_that_are_told_apart_are_allowed(ask):
     assert asking(ask)().sample(5, seed=0).payoffs.asked.all(axis=1).any()
@@ -149,7 +158,9 @@ def test_asking_whether_a_condition_is_true_is_explained(wrapped):
             trial.answer("choose", 0, during="decision")
 
     kind = asking(ask)
-    with pytest.raises(TrialLayoutError, match=r"Mine.new_trial .*Use np.where.*where=.*batched = False") as caught:
+    with pytest.raises(
+        TrialLayoutError, match=r"Mine.new_trial .*Use np.where.*where=.*batched = False"
+    ) as caught:
         TaskWrapper(kind()) if wrapped else kind()
     assert "ambiguous" in str(caught.value.__cause__)
 
@@ -224,7 +235,9 @@ SEQUENCES = [
 ]
 
 
-@pytest.mark.parametrize("wrap", SEQUENCES, ids=lambda wrap: f"{wrap[0]} {wrap[1].get('order', '')}")
+@pytest.mark.parametrize(
+    "wrap", SEQUENCES, ids=lambda wrap: f"{wrap[0]} {wrap[1].get('order', '')}"
+)
 @pytest.mark.parametrize("around", [(), ("Noise", {"sigma": 1.0})], ids=["alone", "wrapped"])
 def test_the_longest_trial_of_a_sequence_is_that_of_its_longest_task(wrap, around):
     task = make_task(Short, wrap=[wrap, *([around] if around else [])])
@@ -234,13 +247,17 @@ def test_the_longest_trial_of_a_sequence_is_that_of_its_longest_task(wrap, aroun
 
 def test_the_longest_trial_of_a_sequence_within_a_sequence_is_found():
     inner = make_task(Short, wrap=("Curriculum", {"stages": ({"timing": {"stimulus": 4700}},)}))
-    task = make_task(Short, wrap=("Mixture", {"others": (inner,), "order": "sequence", "length": 9}))
+    task = make_task(
+        Short, wrap=("Mixture", {"others": (inner,), "order": "sequence", "length": 9})
+    )
     assert task.max_steps == LONGEST
 
 
 def test_the_longest_trial_of_a_sequence_that_is_scheduled_is_that_of_its_longest_task():
     mixture = make_task(Short, wrap=("Mixture", {"others": (Long(),)}))
-    task = make_task(mixture, wrap=("Schedule", {"blocks": ({"task": "Short"}, {"task": "Long"}), "length": 5}))
+    task = make_task(
+        mixture, wrap=("Schedule", {"blocks": ({"task": "Short"}, {"task": "Long"}), "length": 5})
+    )
     assert task.max_steps == LONGEST
 
 
@@ -255,7 +272,9 @@ def test_the_longest_trial_of_a_schedule_is_that_of_its_longest_block():
             trial.show("stimulus", 1, during="stimulus")
             self.ask(trial)
 
-    task = make_task(Stretched, wrap=("Schedule", {"blocks": ({"lasts": 1}, {"lasts": 9}), "length": 5}))
+    task = make_task(
+        Stretched, wrap=("Schedule", {"blocks": ({"lasts": 1}, {"lasts": 9}), "length": 5})
+    )
     assert task.max_steps == 9 + 2
 
 

@@ -27,13 +27,45 @@ def functions_of(module: types.ModuleType) -> set[str]:
 
 FIELDS = {field.name for cls in (TaskState, Layout) for field in dataclasses.fields(cls)}
 PRIVATE = sorted(
-    {f"_{name.lstrip('_')}" for name in FIELDS.union(*map(functions_of, (drawing, given, identity, laying_out, making)))}
-    | {name for cls in (Task, TaskWrapper, Trial) for name in vars(cls) if name.startswith("_") and not name.endswith("__")}
-    | {"_answer", "_levels", "_declared", "_dimensions", "_overrides", "_parameters", "_imposed", "_settings", "_own"}
+    {
+        f"_{name.lstrip('_')}"
+        for name in FIELDS.union(*map(functions_of, (drawing, given, identity, laying_out, making)))
+    }
+    | {
+        name
+        for cls in (Task, TaskWrapper, Trial)
+        for name in vars(cls)
+        if name.startswith("_") and not name.endswith("__")
+    }
+    | {
+        "_answer",
+        "_levels",
+        "_declared",
+        "_dimensions",
+        "_overrides",
+        "_parameters",
+        "_imposed",
+        "_settings",
+        "_own",
+    }
 )
-"""Names that an author may give to helpers: all that the core uses anywhere, with "_" before them."""
+"""Names that an author may give to helpers: all that the core uses anywhere, with "_" before
+them.
+"""
 
-WERE_TAKEN = ("slots", "shows", "holds", "charges", "weights", "notes", "timeline", "frame_list", "random", "best_pay", "evidence")
+WERE_TAKEN = (
+    "slots",
+    "shows",
+    "holds",
+    "charges",
+    "weights",
+    "notes",
+    "timeline",
+    "frame_list",
+    "random",
+    "best_pay",
+    "evidence",
+)
 
 
 class Sides(Task):
@@ -59,7 +91,10 @@ def made(base, **body):
 
 @pytest.mark.parametrize("name", [name for name in public(Task) if name not in BASE_PARAMETERS])
 def test_no_parameter_can_have_a_public_name_of_the_task(name):
-    with pytest.raises(TaskDefinitionError, match=f"Mine declares the parameter '{name}'.*taken by the core; choose another"):
+    with pytest.raises(
+        TaskDefinitionError,
+        match=f"Mine declares the parameter '{name}'.*taken by the core; choose another",
+    ):
         made(Sides, __annotations__={name: "float"}, **{name: 1.0})
 
 
@@ -69,7 +104,9 @@ def test_parameters_that_every_task_has_can_be_declared_again_with_another_defau
     assert kind().parameters[name] == 1
 
 
-@pytest.mark.parametrize("name", [name for name in public(TaskWrapper) if name not in BASE_PARAMETERS])
+@pytest.mark.parametrize(
+    "name", [name for name in public(TaskWrapper) if name not in BASE_PARAMETERS]
+)
 def test_no_parameter_of_a_wrapper_can_have_a_public_name_of_the_wrapper(name):
     with pytest.raises(TaskDefinitionError, match=f"Mine declares the parameter '{name}'"):
         made(TaskWrapper, __annotations__={name: "float"}, **{name: 1.0})
@@ -77,7 +114,10 @@ def test_no_parameter_of_a_wrapper_can_have_a_public_name_of_the_wrapper(name):
 
 @pytest.mark.parametrize("name", [*sorted(set(public(Task)) - AUTHORS - BASE_PARAMETERS), STATE])
 def test_no_method_can_have_a_name_of_the_core_that_is_not_for_authors(name):
-    with pytest.raises(TaskDefinitionError, match=f"Mine defines '{name}', a name that is taken by the core; choose another"):
+    with pytest.raises(
+        TaskDefinitionError,
+        match=f"Mine defines '{name}', a name that is taken by the core; choose another",
+    ):
         made(Sides, **{name: lambda self: None})
 
 
@@ -87,7 +127,10 @@ def test_define_cannot_set_an_attribute_of_the_core(name):
         Sides.define(self)
         setattr(self, name, 1)
 
-    with pytest.raises(TaskDefinitionError, match=f"Mine.{name} was set in define.*taken by the core; choose another"):
+    with pytest.raises(
+        TaskDefinitionError,
+        match=f"Mine.{name} was set in define.*taken by the core; choose another",
+    ):
         made(Sides, define=define)()
 
 
@@ -109,14 +152,22 @@ def test_no_condition_can_have_a_name_that_a_trial_or_its_record_has(name):
         Sides.define(self)
         self.vary(**{name: Choice((0, 1))})
 
-    with pytest.raises(TaskDefinitionError, match=f"Mine declares the condition '{name}'.*[Cc]hoose another"):
+    with pytest.raises(
+        TaskDefinitionError, match=f"Mine declares the condition '{name}'.*[Cc]hoose another"
+    ):
         made(Sides, define=define)()
 
 
-@pytest.mark.parametrize("body", [{"sample": lambda self: None}, {"__annotations__": {"actions": "int"}, "actions": 3}], ids=["method", "parameter"])
+@pytest.mark.parametrize(
+    "body",
+    [{"sample": lambda self: None}, {"__annotations__": {"actions": "int"}, "actions": 3}],
+    ids=["method", "parameter"],
+)
 def test_a_mixin_cannot_bring_a_name_of_the_core_either(body):
     mixin = type("Mixin", (), body)
-    with pytest.raises(TaskDefinitionError, match="a name that is taken by the core; choose another"):
+    with pytest.raises(
+        TaskDefinitionError, match="a name that is taken by the core; choose another"
+    ):
         type("Mine", (mixin, Sides), {})
 
 

@@ -32,7 +32,9 @@ class Pauses(Task):
     [0, [0, 200], {"choice": [[0, 200], [0.001, 0.999]]}],
 )
 def test_a_task_whose_trials_may_last_nothing_is_refused(rest):
-    with pytest.raises(TrialLayoutError, match="A trial of Pauses lasts 0 steps: all of 'wait', 'rest' are skipped"):
+    with pytest.raises(
+        TrialLayoutError, match="A trial of Pauses lasts 0 steps: all of 'wait', 'rest' are skipped"
+    ):
         Pauses(timing={"rest": rest})
 
 
@@ -42,7 +44,11 @@ def timed(wait: Any, rest: Any, **conditions: Any) -> Task:
 
 def test_one_period_that_lasts_is_enough():
     lasting = (100, [1, 200], Uniform(0, 300), TruncatedExponential(50, 0, 1000), np.inf)
-    for task in (*(timed([0, 200], rest) for rest in lasting), timed(100, [0, 200]), timed(0, Uniform(0, 300))):
+    for task in (
+        *(timed([0, 200], rest) for rest in lasting),
+        timed(100, [0, 200]),
+        timed(0, Uniform(0, 300)),
+    ):
         assert task.sample(20, seed=0).duration.sum(axis=1).all()
     assert len(timed(0, [0, 200], **{"duration.rest": 300}).sample(20, seed=0))
 

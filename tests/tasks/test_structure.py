@@ -1,4 +1,6 @@
-"""How the modules of trials and tasks hang together: one way, without circles, in classes that fit a page."""
+"""How the modules of trials and tasks hang together: one way, without circles, in classes that fit
+a page.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ MOST_METHODS = 30
 
 
 def imported(path: Path) -> set[str]:
-    """Modules of the core that a module imports anywhere: at its top, within functions, for types."""
+    """Modules of the core that a module imports anywhere: at its top, within functions, for
+    types.
+    """
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("neurogym_core."):
@@ -37,7 +41,9 @@ def test_trials_know_nothing_of_tasks_or_what_plays_them(path):
 def test_modules_do_not_import_each_other_in_a_circle_not_even_later_or_for_types():
     known = {named(path) for path in MODULES}
     graph = {named(path): (imported(path) & known) - {named(path)} for path in MODULES}
-    assert set(TopologicalSorter(graph).static_order()) == known  # raises CycleError where there is one
+    assert (
+        set(TopologicalSorter(graph).static_order()) == known
+    )  # raises CycleError where there is one
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -10,7 +10,16 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Dataset, Session, Task, TaskEnv, TaskVectorEnv, TaskWrapper, make_task
+from neurogym_core import (
+    Choice,
+    Dataset,
+    Session,
+    Task,
+    TaskEnv,
+    TaskVectorEnv,
+    TaskWrapper,
+    make_task,
+)
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, UnknownNameError
 from neurogym_core.tasks.drawing import stateful
 
@@ -116,7 +125,9 @@ def test_what_a_wrapper_changes_reaches_every_player(task):
     batch = next(Dataset(task, 200, seed=0, wrap=Louder))
     assert batch.inputs.shape[2] == 2
     cued = np.asarray(batch.conditions["cued"])
-    np.testing.assert_array_equal(batch.inputs[batch.row, 0, 1] > (batch.inputs[batch.row, 0, 1].max() / 2), cued)
+    np.testing.assert_array_equal(
+        batch.inputs[batch.row, 0, 1] > (batch.inputs[batch.row, 0, 1].max() / 2), cued
+    )
     assert 60 < cued.sum() < 140  # 5.6 standard deviations
 
 
@@ -151,8 +162,15 @@ def test_equality_hash_copies_and_pickles():
 
 
 def test_settings_go_to_whom_they_belong():
-    wrapped = Louder(Again(Plain()), factor=3).with_settings(gain=1, share=0.1, timing={"stimulus": 400})
-    assert (wrapped.task.task.gain, wrapped.share, wrapped.factor, wrapped.timing["stimulus"].mean) == (1, 0.1, 3, 400)
+    wrapped = Louder(Again(Plain()), factor=3).with_settings(
+        gain=1, share=0.1, timing={"stimulus": 400}
+    )
+    assert (
+        wrapped.task.task.gain,
+        wrapped.share,
+        wrapped.factor,
+        wrapped.timing["stimulus"].mean,
+    ) == (1, 0.1, 3, 400)
     with pytest.raises(UnknownNameError, match="'gian'"):
         wrapped.with_settings(gian=1)
 

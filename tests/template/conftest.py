@@ -18,7 +18,9 @@ def _neighbour(name: str, path: Path) -> ModuleType:
     return sys.modules[name]
 
 
-_registry = _neighbour("ngym_test_registry_makers", Path(__file__).parents[1] / "registry" / "conftest.py")
+_registry = _neighbour(
+    "ngym_test_registry_makers", Path(__file__).parents[1] / "registry" / "conftest.py"
+)
 environments = _registry.environments
 third_party = _registry.third_party
 core_wheel = _registry.core_wheel

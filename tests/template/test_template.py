@@ -1,4 +1,6 @@
-"""`ngym new`: every combination of answers makes clean files, and every kind makes a package that works."""
+"""`ngym new`: every combination of answers makes clean files, and every kind makes a package that
+works.
+"""
 
 from __future__ import annotations
 
@@ -36,17 +38,27 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str, s
     """A package for each combination of answers."""
     made = {}
     for number, (licence, kind, author) in enumerate(COMBINATIONS):
-        given = {"task_name": "SideMemory", "lab": f"my-lab{number}", "author": author, "licence": licence, "kind": kind}
+        given = {
+            "task_name": "SideMemory",
+            "lab": f"my-lab{number}",
+            "author": author,
+            "licence": licence,
+            "kind": kind,
+        }
         made[licence, kind, author] = new.render(given, tmp_path_factory.getbasetemp())
     return made
 
 
 @pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
-def test_every_combination_makes_files_that_can_be_read(rendered: dict, combination: tuple[str, str, str]) -> None:
+def test_every_combination_makes_files_that_can_be_read(
+    rendered: dict, combination: tuple[str, str, str]
+) -> None:
     licence, kind, author = combination
     folder = rendered[combination]
     module = folder.name.replace("-", "_")
-    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
+    }
     wanted = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "NEXTSTEPS.md", ".gitignore",
               ".github/workflows/test.yml", ".github/workflows/release.yml", f"{module}/__init__.py", f"{module}/ngym.toml",
               f"{module}/side_memory.py", "tests/test_conformance.py", "tests/test_side_memory.py"}  # fmt: skip
@@ -63,7 +75,9 @@ def test_every_combination_makes_files_that_can_be_read(rendered: dict, combinat
             assert yaml.safe_load(text)
     project = tomllib.loads(files["pyproject.toml"].read_text("utf-8"))["project"]
     assert (project["license"], project["authors"]) == (licence, [{"name": author}])
-    assert project["entry-points"]["neurogym.tasks"] == {"SideMemory-v0": f"{module}.side_memory:SideMemory"}
+    assert project["entry-points"]["neurogym.tasks"] == {
+        "SideMemory-v0": f"{module}.side_memory:SideMemory"
+    }
     assert author in files["CITATION.cff"].read_text("utf-8")
     assert "neurogym-core>=1.0,<2" in project["dependencies"]
     (row,) = parse_manifest(files[f"{module}/ngym.toml"].read_text("utf-8")).rows
@@ -75,7 +89,11 @@ def test_every_combination_makes_files_that_can_be_read(rendered: dict, combinat
 def test_all_of_them_are_clean(rendered: dict, tmp_path_factory: pytest.TempPathFactory) -> None:
     folders = [str(path) for path in rendered.values()]
     for command in (["check"], ["format", "--check"]):
-        done = subprocess.run([sys.executable, "-m", "ruff", *command, "--no-cache", *folders], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--no-cache", *folders],
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stdout
 
 
@@ -116,7 +134,9 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("given", HOSTILE, ids=str)
-def test_answers_that_cannot_become_a_package_are_refused_before_anything_is_written(tmp_path: Path, given: dict) -> None:
+def test_answers_that_cannot_become_a_package_are_refused_before_anything_is_written(
+    tmp_path: Path, given: dict
+) -> None:
     result = ngym_new(tmp_path / "here", **given)
     assert result.exit_code == 1, result.output
     assert "Nothing was written." in result.stderr
@@ -132,7 +152,16 @@ def test_plain_cookiecutter_refuses_them_too(tmp_path: Path) -> None:
     from cookiecutter.exceptions import FailedHookException
 
     with pytest.raises(FailedHookException):
-        new.render({"task_name": "SideMemory", "lab": "Bad Lab", "author": "'''", "licence": "MIT", "kind": "table"}, tmp_path)
+        new.render(
+            {
+                "task_name": "SideMemory",
+                "lab": "Bad Lab",
+                "author": "'''",
+                "licence": "MIT",
+                "kind": "table",
+            },
+            tmp_path,
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -151,7 +180,9 @@ def test_what_is_not_given_is_asked_for(tmp_path: Path) -> None:
     assert f"Made {tmp_path / 'neurogym-task-my-lab'}" in result.output
 
 
-def test_without_cookiecutter_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cookiecutter_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "cookiecutter.main", None)
     result = ngym_new(tmp_path)
     assert result.exit_code == 1
@@ -167,14 +198,26 @@ def test_nothing_is_left_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", new.KINDS)
 def test_a_package_of_each_kind_works_as_a_wheel(environment, tmp_path: Path, kind: str) -> None:
-    """Built, installed, its own tests run, seen by list, info and check, and taken by a registry."""
+    """Built, installed, its own tests run, seen by list, info and check, and taken by a
+    registry.
+    """
     made = environment.ngym("new", tmp_path, *answers(task="MyTask", lab=f"of-{kind}", kind=kind))
     assert made.returncode == 0, made.stderr
     package = tmp_path / f"neurogym-task-of-{kind}"
     wheel = environments.build_wheel(package, tmp_path / "dist")
     environment.pip_install([wheel])
     try:
-        tested = environment.run("-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(package / "tests"))
+        tested = environment.run(
+            "-P",
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-W",
+            "error",
+            str(package / "tests"),
+        )
         assert tested.returncode == 0, tested.stdout
         (row,) = environments.as_json(environment.ngym("list", "--json"))
         assert (row["id"], row["status"], row["problems"]) == (f"of-{kind}/MyTask-v0", "ok", [])
@@ -189,5 +232,7 @@ def _is_taken_by_a_registry(environment, folder: Path, package: Path, wheel: Pat
     keeper = sys.modules["ngym_test_registry_makers"].Keeper(folder)
     keeper.entry(package.name)
     environment.ngym("registry", "add-release", wheel, folder, check=True)
-    found = json.loads(environment.ngym("registry", "validate", folder, "--wheels", wheel.parent, "--json").stdout)
+    found = json.loads(
+        environment.ngym("registry", "validate", folder, "--wheels", wheel.parent, "--json").stdout
+    )
     assert found == []

@@ -132,7 +132,9 @@ class Tracks(Task):
 
 
 class DictEnv(gymnasium.Env):
-    """Observations in a dict, a NumPy bool as flag, whole numbers as rewards, ends after one step or two."""
+    """Observations in a dict, a NumPy bool as flag, whole numbers as rewards, ends after one step
+    or two.
+    """
 
     def __init__(self):
         box, number = gymnasium.spaces.Box(0, 1, (2,), np.float32), gymnasium.spaces.Discrete(4)
@@ -145,7 +147,10 @@ class DictEnv(gymnasium.Env):
         return self.look(), {}
 
     def look(self):
-        return {"picture": self.np_random.random(2).astype(np.float32), "number": self.np_random.integers(4)}
+        return {
+            "picture": self.np_random.random(2).astype(np.float32),
+            "number": self.np_random.integers(4),
+        }
 
     def step(self, action):
         self.left -= 1

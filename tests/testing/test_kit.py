@@ -6,7 +6,12 @@ import json
 
 import pytest
 
-from neurogym_core.errors import InvalidValueError, ManifestError, UnknownNameError, UnknownTaskError
+from neurogym_core.errors import (
+    InvalidValueError,
+    ManifestError,
+    UnknownNameError,
+    UnknownTaskError,
+)
 from neurogym_core.testing import CheckFailedError, check_task, checks_for, parametrize_with_checks
 from neurogym_core.testing.conformance import all_checks
 from neurogym_core.testing.conformance.candidate import expanded
@@ -29,13 +34,13 @@ class Report(Task):
         trial.answer("choose", trial.side, during="decision")
 '''
 
-CHECKS = '''
+CHECKS = """
 from neurogym_core import hookimpl
 
 @hookimpl
 def ngym_check_task(spec):
     {body}
-'''
+"""
 
 
 def by_code(results) -> dict:
@@ -64,7 +69,11 @@ def test_families_come_in_their_order():
 def test_checks_for_are_those_that_have_something_to_say(wrong, name):
     applicable = {one.code for one in checks_for(getattr(wrong, name))}
     results = by_code(check_task(getattr(wrong, name)))
-    assert not [code for code in results if code not in applicable and results[code].status != "not applicable"]
+    assert not [
+        code
+        for code in results
+        if code not in applicable and results[code].status != "not applicable"
+    ]
     assert {"G001", "D001", "S001"} <= applicable
     assert ("T002" in applicable) == (name == "Right")
     assert ("T008" in applicable) == (name != "RightEnv")
@@ -85,7 +94,11 @@ def test_what_does_not_exist_is_an_error_that_names_the_nearest(wrong):
 
 
 def test_an_excuse_holds_for_a_check_that_fails_and_is_taken_back_for_one_that_passes(wrong):
-    results = by_code(check_task(wrong.CannotBeCopied, expected_failures={"D002": "it is recorded", "D001": "no reason"}))
+    results = by_code(
+        check_task(
+            wrong.CannotBeCopied, expected_failures={"D002": "it is recorded", "D001": "no reason"}
+        )
+    )
     assert results["D002"].status == "expected failure"
     assert results["D002"].reason.startswith("it is recorded (deepcopy of the env fails")
     assert results["D002"].ok
@@ -103,7 +116,12 @@ def test_a_failure_says_what_was_found_and_what_to_do_and_is_json(wrong):
     assert "Durations are ms everywhere" in result.advice
     assert result.advice in str(result)
     row = json.loads(json.dumps(result.to_plain()))
-    assert (row["task"], row["code"], row["family"], row["status"]) == ("CountsInSteps", "T002", "trials", "failed")
+    assert (row["task"], row["code"], row["family"], row["status"]) == (
+        "CountsInSteps",
+        "T002",
+        "trials",
+        "failed",
+    )
 
 
 def test_what_a_task_does_never_ends_the_kit(wrong):
@@ -114,7 +132,9 @@ def test_what_a_task_does_never_ends_the_kit(wrong):
     results = by_code(check_task(Quits))
     assert results["G000"].status == "failed"
     assert "enough" in results["G000"].reason
-    assert {result.status for code, result in results.items() if code != "G000"} == {"not applicable"}
+    assert {result.status for code, result in results.items() if code != "G000"} == {
+        "not applicable"
+    }
 
 
 def test_progress_hears_of_every_check(wrong):
@@ -128,10 +148,17 @@ def test_progress_hears_of_every_check(wrong):
 
 @pytest.fixture
 def with_plugin(site):
-    """Install a package with a task, and one whose plug-in has this body; gives the id of the task."""
+    """Install a package with a task, and one whose plug-in has this body; gives the id of the
+    task.
+    """
 
     def install(body: str) -> str:
-        site.add("neurogym-task-reports", tasks={"Report-v0": ""}, files={"tasks.py": SOURCE}, manifest="schema = 1\n" + site.row("Report-v0"))
+        site.add(
+            "neurogym-task-reports",
+            tasks={"Report-v0": ""},
+            files={"tasks.py": SOURCE},
+            manifest="schema = 1\n" + site.row("Report-v0"),
+        )
         plugins = {"neurogym.plugins": {"lab": "lab_checks.hooks"}}
         site.add("lab-checks", groups=plugins, files={"hooks.py": CHECKS.format(body=body)})
         return "reports/Report-v0"
@@ -143,8 +170,16 @@ def with_plugin(site):
     ("body", "status", "reason"),
     [
         ("return {'code': 'L001', 'passed': True}", "passed", ""),
-        ("return [{'code': 'L001', 'passed': False, 'reason': spec.id, 'advice': 'x'}]", "failed", "reports/Report-v0"),
-        ("return {'code': 'L001', 'status': 'not applicable', 'reason': 'no'}", "not applicable", "no"),
+        (
+            "return [{'code': 'L001', 'passed': False, 'reason': spec.id, 'advice': 'x'}]",
+            "failed",
+            "reports/Report-v0",
+        ),
+        (
+            "return {'code': 'L001', 'status': 'not applicable', 'reason': 'no'}",
+            "not applicable",
+            "no",
+        ),
     ],
 )
 def test_a_plugin_adds_checks(with_plugin, body, status, reason):
@@ -154,13 +189,22 @@ def test_a_plugin_adds_checks(with_plugin, body, status, reason):
 
 def test_checks_of_plugins_can_be_excused_and_selected(with_plugin):
     task = with_plugin("return {'code': 'L001', 'passed': False, 'reason': 'no'}")
-    assert by_code(check_task(task, expected_failures={"L001": "why not"}, select=["L001"]))["L001"].status == "expected failure"
+    assert (
+        by_code(check_task(task, expected_failures={"L001": "why not"}, select=["L001"]))[
+            "L001"
+        ].status
+        == "expected failure"
+    )
     assert [result.code for result in check_task(task, select=["L001"])] == ["L001"]
 
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    [("raise ValueError('broken')", "broken"), ("return 3", "returned 3"), ("return {'code': 'T001', 'passed': True}", "another letter")],
+    [
+        ("raise ValueError('broken')", "broken"),
+        ("return 3", "returned 3"),
+        ("return {'code': 'T001', 'passed': True}", "another letter"),
+    ],
 )
 def test_a_plugin_that_fails_is_a_failed_check_that_names_it(with_plugin, body, said):
     result = by_code(check_task(with_plugin(body), select=["P000"]))["P000"]
@@ -175,14 +219,22 @@ def test_a_plugin_that_fails_is_a_failed_check_that_names_it(with_plugin, body, 
 def test_a_package_is_all_of_its_tasks_and_a_folder_the_package_in_it(site, tmp_path):
     site.add("neurogym-task-reports", tasks={"A-v0": "", "B-v0": ""}, files={"tasks.py": SOURCE})
     ids = ["reports/A-v0", "reports/B-v0"]
-    assert expanded("reports") == expanded("neurogym-task-reports") == expanded("neurogym_task_reports") == ids
+    assert (
+        expanded("reports")
+        == expanded("neurogym-task-reports")
+        == expanded("neurogym_task_reports")
+        == ids
+    )
     folder = tmp_path / "sources"
     folder.mkdir()
     (folder / "pyproject.toml").write_text('[project]\nname = "neurogym-task-reports"\n', "utf-8")
     assert expanded(str(folder)) == ids
 
 
-@pytest.mark.parametrize(("text", "said"), [(None, "pyproject.toml"), ('[project]\nname = "nowhere"\n', "pip install -e")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "pyproject.toml"), ('[project]\nname = "nowhere"\n', "pip install -e")],
+)
 def test_a_folder_that_holds_no_installed_package_says_what_to_do(site, tmp_path, text, said):
     folder = tmp_path / "sources"
     folder.mkdir()
@@ -200,7 +252,9 @@ def _parameters(decorator) -> list:
 
 
 def test_there_is_a_test_for_every_task_and_check(wrong):
-    parameters = _parameters(parametrize_with_checks([wrong.Right, wrong.RightEnv], expected_failures={"D002": "so"}))
+    parameters = _parameters(
+        parametrize_with_checks([wrong.Right, wrong.RightEnv], expected_failures={"D002": "so"})
+    )
     assert len(parameters) == 2 * len(all_checks("quick"))
     assert parameters[0].id == "Right-M001"
     marked = [parameter.id for parameter in parameters if parameter.marks]
@@ -209,14 +263,20 @@ def test_there_is_a_test_for_every_task_and_check(wrong):
 
 def test_excuses_may_be_for_one_task(wrong):
     excuses = {"RightEnv": {"D002": "so"}}
-    parameters = _parameters(parametrize_with_checks([wrong.Right, wrong.RightEnv], expected_failures=excuses))
+    parameters = _parameters(
+        parametrize_with_checks([wrong.Right, wrong.RightEnv], expected_failures=excuses)
+    )
     assert [parameter.id for parameter in parameters if parameter.marks] == ["RightEnv-D002"]
 
 
 def test_a_test_raises_the_reason_and_the_advice(wrong):
-    parameters = {one.id: one.values for one in _parameters(parametrize_with_checks(wrong.CountsInSteps))}
+    parameters = {
+        one.id: one.values for one in _parameters(parametrize_with_checks(wrong.CountsInSteps))
+    }
     task, check = parameters["CountsInSteps-T002"]
-    with pytest.raises(CheckFailedError, match=r"CountsInSteps: T002 failed: .*\n.*Durations are ms"):
+    with pytest.raises(
+        CheckFailedError, match=r"CountsInSteps: T002 failed: .*\n.*Durations are ms"
+    ):
         check(task)
     task, check = parameters["CountsInSteps-T003"]
     assert check(task).status == "passed"
@@ -239,7 +299,10 @@ def test_a_digest_tells_which_part_has_changed(wrong, odd):
     assert set(right) == {"declared", "trials"}
     assert set(digest_of(odd.InBlocks())) == {"declared", "trials", "session"}
     assert set(digest_of(odd.Tracks())) == {"declared", "trials", "steps"}
-    assert changes(right, digest_of(wrong.Right(timing={"stimulus": 600}))) == ["declared", "trials"]
+    assert changes(right, digest_of(wrong.Right(timing={"stimulus": 600}))) == [
+        "declared",
+        "trials",
+    ]
     assert changes(right, digest_of(wrong.ShowsTooEarly())) == ["trials"]
     assert changes(right, digest_of(wrong.Right(sigma=1.001))) == ["declared", "trials"]
 
@@ -252,7 +315,10 @@ def test_the_last_bits_of_a_number_do_not_count_and_others_do():
 
 def test_stored_digests_are_added_to_and_replaced_only_by_force(tmp_path):
     path = tmp_path / "digests.toml"
-    one, other = {"declared": "0123456789abcdef 1.000000"}, {"declared": "0123456789abcdef 2.000000"}
+    one, other = (
+        {"declared": "0123456789abcdef 1.000000"},
+        {"declared": "0123456789abcdef 2.000000"},
+    )
     assert stored(path) == {}
     assert store(path, {"A-v0": one}) == ["A-v0"]
     assert store(path, {"A-v0": one, "B-v0": one}) == ["B-v0"]

@@ -7,11 +7,19 @@ import pytest
 
 from neurogym_core import Axis, Choice, Task, TaskVectorEnv, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.testing import DiffusionObserver, Hybrid, QLearner, WinStayLoseShift, subject_named
+from neurogym_core.testing import (
+    DiffusionObserver,
+    Hybrid,
+    QLearner,
+    WinStayLoseShift,
+    subject_named,
+)
 
 
 class Corridor(Task):
-    """Two steps: choice 1 of the first leads to a room where choice 0 pays 1; all else pays nothing."""
+    """Two steps: choice 1 of the first leads to a room where choice 0 pays 1; all else pays
+    nothing.
+    """
 
     supervised = False
     timing = {"hall": 100, "room": 100, "cellar": 100}
@@ -44,19 +52,28 @@ class Looking(Task):
     def new_trial(self, trial):
         trial.periods("stimulus")
         sign = np.where(trial.side[:, None] == np.arange(2), 1, -1)
-        trial.show("stimulus", 0.5 + sign * trial.strength[:, None] / 2, during="stimulus", noise=self.noise)
+        trial.show(
+            "stimulus",
+            0.5 + sign * trial.strength[:, None] / 2,
+            during="stimulus",
+            noise=self.noise,
+        )
         trial.answer("choose", trial.side, during="stimulus")
 
 
 @pytest.mark.parametrize("subject", [QLearner, Hybrid])
 def test_they_learn_where_the_corridor_leads(subject):
-    record = run(Corridor(), subject(seed=1, beta=10.0, perseveration=0.0), 20 * 100, num_envs=20, seed=2)
+    record = run(
+        Corridor(), subject(seed=1, beta=10.0, perseveration=0.0), 20 * 100, num_envs=20, seed=2
+    )
     assert record["reward"][record["trial"] < 3].mean() < 0.6
     assert record["reward"][record["trial"] >= 60].mean() > 0.95
 
 
 def test_without_a_trace_the_value_moves_back_one_step_a_trial():
-    """Choosing at random, the hall's value is learned from the room's, which is learned from the reward."""
+    """Choosing at random, the hall's value is learned from the room's, which is learned from the
+    reward.
+    """
     subject = QLearner(seed=3, alpha=1.0, beta=0.0, trace=0.0)
     env = TaskVectorEnv(Corridor(), 1, autoreset_mode="SameStep")
     obs, _ = env.reset(seed=4)
@@ -64,7 +81,9 @@ def test_without_a_trace_the_value_moves_back_one_step_a_trial():
     rooms = []
     for _ in range(200):
         action = subject(env, obs)
-        rooms.append((obs[0].argmax(), action[0], subject.values[0].copy(), subject.state_of(np.eye(3)[0])))
+        rooms.append(
+            (obs[0].argmax(), action[0], subject.values[0].copy(), subject.state_of(np.eye(3)[0]))
+        )
         obs, *_ = env.step(action)
     paid = next(k for k, (place, action, *_) in enumerate(rooms) if (place, action) == (1, 0))
     values, hall = rooms[paid + 1][2:]
@@ -88,7 +107,9 @@ def test_a_full_trace_reinforces_the_first_choice_by_the_outcome():
 
 
 def test_a_planner_knows_at_once_what_a_room_is_worth():
-    """The room's value is known, no reward has yet followed the hall's choice: only the planner prefers it."""
+    """The room's value is known, no reward has yet followed the hall's choice: only the planner
+    prefers it.
+    """
     env = TaskVectorEnv(Corridor(), 1, autoreset_mode="SameStep")
     hall, room, _ = np.eye(3, dtype=np.float32)
     obs, _ = env.reset(seed=7)
@@ -156,18 +177,28 @@ def test_they_refuse_noise_and_continuous_actions(subject):
 
 
 def looked(trials=4000, **settings):
-    return run(Looking(dt=5), DiffusionObserver(seed=12, non_decision=0.0, **settings), trials, num_envs=500, seed=13)
+    return run(
+        Looking(dt=5),
+        DiffusionObserver(seed=12, non_decision=0.0, **settings),
+        trials,
+        num_envs=500,
+        seed=13,
+    )
 
 
 def test_diffusion_is_as_right_and_as_fast_as_the_closed_form():
-    """In steps of 5 ms the bound is overshot by about 0.58 SDs of a step (Siegmund 1985): 0.58 sqrt(2 * 5)."""
+    """In steps of 5 ms the bound is overshot by about 0.58 SDs of a step (Siegmund 1985): 0.58
+    sqrt(2 * 5).
+    """
     record, bound = looked(), 40.0 + 0.58 * np.sqrt(10)
     for c in (0.05, 0.1, 0.2):
         trials = record["strength"] == c
         share, mean = 1 / (1 + np.exp(-c * bound)), bound / c * np.tanh(c * bound / 2)
         n = trials.sum()
         right, time = (record["outcome"] == "correct")[trials], record["reaction_time"][trials]
-        assert right.mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / n) + 0.005)
+        assert right.mean() == pytest.approx(
+            share, abs=5 * np.sqrt(share * (1 - share) / n) + 0.005
+        )
         assert time.mean() == pytest.approx(mean, abs=5 * time.std() / np.sqrt(n) + 0.04 * mean)
 
 
@@ -175,12 +206,17 @@ def test_a_higher_bound_is_slower_and_more_often_right():
     quick, careful = looked(1000, bound=10.0), looked(1000, bound=50.0)
     weak = [one["strength"] == 0.05 for one in (quick, careful)]
     assert quick["reaction_time"][weak[0]].mean() < 0.5 * careful["reaction_time"][weak[1]].mean()
-    assert (quick["outcome"] == "correct")[weak[0]].mean() + 0.1 < (careful["outcome"] == "correct")[weak[1]].mean()
+    assert (quick["outcome"] == "correct")[weak[0]].mean() + 0.1 < (
+        careful["outcome"] == "correct"
+    )[weak[1]].mean()
 
 
 def test_the_non_decision_time_is_added():
     task = Looking(dt=10, noise=0.0, conditions={"strength": 0.2})
-    times = [run(task, DiffusionObserver(bound=20.0, non_decision=ms), 5, seed=14)["reaction_time"] for ms in (0, 200)]
+    times = [
+        run(task, DiffusionObserver(bound=20.0, non_decision=ms), 5, seed=14)["reaction_time"]
+        for ms in (0, 200)
+    ]
     assert set(times[0]) == {100}  # 20 = 0.2 * 100 ms
     assert set(times[1]) == {300}
 

@@ -1,4 +1,6 @@
-"""Every check catches a task that is wrong in just its way, and none complains about tasks that are right and odd."""
+"""Every check catches a task that is wrong in just its way, and none complains about tasks that are
+right and odd.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from neurogym_core.testing.conformance.digest import digest_of, store
 
 HERE = Path(__file__).parent
 
-# Task of wrong_tasks.py -> (the check that catches it, checks that see it too, since one fault has several faces).
+# Task of wrong_tasks.py -> (the check that catches it, checks that see it too, since one fault has
+# several faces).
 QUICK = {
     "CannotBeMade": ("G000", ()),
     "SeedsAsItLikes": ("G001", ()),
@@ -147,8 +150,12 @@ REFERENCE = '[[task.reference]]\ndoi = "{}"\nkind = "original"\n'
 def package(site):
     """Install a package with the task Report-v0; gives its id."""
 
-    def install(source: str = SOURCE, value: str = "", reference: str = "10.1000/first", **row: str) -> str:
-        manifest = "schema = 1\n" + site.row("Report-v0", **{**ROW, **row}) + REFERENCE.format(reference)
+    def install(
+        source: str = SOURCE, value: str = "", reference: str = "10.1000/first", **row: str
+    ) -> str:
+        manifest = (
+            "schema = 1\n" + site.row("Report-v0", **{**ROW, **row}) + REFERENCE.format(reference)
+        )
         name = "neurogym-task-reports"
         site.add(name, tasks={"Report-v0": value}, files={"tasks.py": source}, manifest=manifest)
         return "reports/Report-v0"
@@ -159,7 +166,9 @@ def package(site):
 def test_a_good_package_passes(package, site):
     task = package()
     assert failing(check_task(task)) == set()
-    store(site.path / "neurogym_task_reports" / "digests.toml", {"Report-v0": digest_of(_task(task))})
+    store(
+        site.path / "neurogym_task_reports" / "digests.toml", {"Report-v0": digest_of(_task(task))}
+    )
     assert failing(check_task(task, "full", select=["M", "R"])) == set()
 
 
@@ -170,7 +179,9 @@ def _task(name: str):
 
 
 def test_an_entry_point_that_leads_to_no_task_is_caught(package):
-    assert "M001" in failing(check_task(package(value="neurogym_task_reports.tasks:Choice"), select="M"))
+    assert "M001" in failing(
+        check_task(package(value="neurogym_task_reports.tasks:Choice"), select="M")
+    )
 
 
 def test_a_manifest_without_tags_is_caught(package):
@@ -191,10 +202,22 @@ def test_a_manifest_that_expects_nothing_is_caught(package):
         ("print('hello')", "printed 6 bytes"),
         ("import random; random.seed(1)", "Python's global random numbers"),
         ("import numpy; numpy.random.seed(1)", "NumPy's global random numbers"),
-        ("import threading, time; threading.Thread(target=time.sleep, args=(9,), daemon=True).start()", "a thread"),
+        (
+            (
+                "import threading, time; threading.Thread(target=time.sleep, args=(9,),"
+                " daemon=True).start()"
+            ),
+            "a thread",
+        ),
         ("import os; os.environ['A_NEW_ONE'] = '1'", "environment variables"),
         ("import tempfile; tempfile.TemporaryFile()", "for writing"),
-        ("import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).bind(('127.0.0.1', 0))", "the network"),
+        (
+            (
+                "import socket; socket.socket(socket.AF_INET,"
+                " socket.SOCK_DGRAM).bind(('127.0.0.1', 0))"
+            ),
+            "the network",
+        ),
     ],
 )
 def test_what_importing_does_besides_is_caught(package, line, effect):
@@ -214,7 +237,9 @@ def test_what_importing_does_besides_is_caught(package, line, effect):
 )
 def test_a_task_that_changes_without_a_new_version_is_caught(package, site, changed, part):
     task = package()
-    store(site.path / "neurogym_task_reports" / "digests.toml", {"Report-v0": digest_of(_task(task))})
+    store(
+        site.path / "neurogym_task_reports" / "digests.toml", {"Report-v0": digest_of(_task(task))}
+    )
     assert failing(check_task(task, select="R")) == set()
     _forget("neurogym_task_reports")
     package(source=SOURCE.replace(changed, part))

@@ -45,7 +45,9 @@ class AtOnce(Task):
 @pytest.mark.parametrize("dt", [10, 100])
 @pytest.mark.parametrize(("decision", "time"), [(900, 500), (300, 300)])
 def test_it_answers_after_half_a_second_or_on_the_last_step(dt, decision, time):
-    record = run(Timed(dt=dt, timing={"decision": decision}), "patient", n_trials=12, num_envs=3, seed=1)
+    record = run(
+        Timed(dt=dt, timing={"decision": decision}), "patient", n_trials=12, num_envs=3, seed=1
+    )
     assert (record["outcome"] == "correct").all()
     np.testing.assert_array_equal(record["reaction_time"], time)
     assert (record["aborts"] == 0).all()

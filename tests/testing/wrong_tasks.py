@@ -1,4 +1,6 @@
-"""Tasks that are wrong in one way each, for the conformance kit to catch. `Right` is what they are variants of."""
+"""Tasks that are wrong in one way each, for the conformance kit to catch. `Right` is what they are
+variants of.
+"""
 
 from __future__ import annotations
 
@@ -226,7 +228,9 @@ class ShowsTooEarly(Right):
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
-        trial.show("stimulus", self.strengths(trial), during=("fixation", "stimulus"), noise=self.sigma)
+        trial.show(
+            "stimulus", self.strengths(trial), during=("fixation", "stimulus"), noise=self.sigma
+        )
         trial.answer("choose", trial.side, during="decision")
 
 

@@ -1,8 +1,9 @@
-"""Hypothesis strategies for tasks that nobody would write: every verb, at random moments, in random combinations.
+"""Hypothesis strategies for tasks that nobody would write: every verb, at random moments, in random
+combinations.
 
-A description (plain data, so that Hypothesis can show and shrink it) becomes a Task whose `new_trial` says what is
-described. What varies from trial to trial varies with the conditions u0 … u3, which are uniform on [0, 1).
-"""
+A description (plain data, so that Hypothesis can show and shrink it) becomes a Task whose
+`new_trial` says what is described. What varies from trial to trial varies with the conditions u0 …
+u3, which are uniform on [0, 1)."""
 
 from __future__ import annotations
 
@@ -72,7 +73,9 @@ class Description:
     holds: list[dict] = field(default_factory=list)
     slots: list[dict] = field(default_factory=list)
     drawn: str | None = None
-    """Conditions depend on those of the trial before (``"before"``), or on its outcome (``"outcomes"``)."""
+    """Conditions depend on those of the trial before (``"before"``), or on its outcome
+    (``"outcomes"``).
+    """
     untimed: str | None = None
     """A period without a timer."""
 
@@ -82,7 +85,11 @@ class Description:
 
     @property
     def jumps(self) -> bool:
-        return bool(self.then) or any(slot["jumps"] for slot in self.slots) or any(h["then"] for h in self.holds)
+        return (
+            bool(self.then)
+            or any(slot["jumps"] for slot in self.slots)
+            or any(h["then"] for h in self.holds)
+        )
 
 
 class Described(Task):
@@ -114,7 +121,9 @@ class Described(Task):
         for weigh in said.weights:
             trial.weigh(self._of(trial, weigh["weight"]), **self._span(trial, weigh))
         for hold in said.holds:
-            trial.hold(cost=self._of(trial, hold["cost"]), then=hold["then"], **self._span(trial, hold))
+            trial.hold(
+                cost=self._of(trial, hold["cost"]), then=hold["then"], **self._span(trial, hold)
+            )
         for slot in said.slots:
             self._ask(trial, slot)
         trial.note(noted=trial.u0)
@@ -155,19 +164,28 @@ class Described(Task):
                 **common,
             )
         else:
-            trial.pay(slot["group"], np.asarray(slot["amounts"][:k]), worth=np.asarray(slot["worths"][:k]), **common)
+            trial.pay(
+                slot["group"],
+                np.asarray(slot["amounts"][:k]),
+                worth=np.asarray(slot["worths"][:k]),
+                **common,
+            )
 
     def _of(self, trial, value):
         return value.of(trial) if isinstance(value, Varying | Below) else value
 
     def _value(self, trial, value):
         if isinstance(value, list):  # one Varying per unit
-            return np.stack(np.broadcast_arrays(*[self._of(trial, each) for each in value]), axis=-1).astype(float)
+            return np.stack(
+                np.broadcast_arrays(*[self._of(trial, each) for each in value]), axis=-1
+            ).astype(float)
         return self._of(trial, value)
 
     def _span(self, trial, said):
         moments = {
-            name: self._of(trial, said[name]) for name in ("start", "stop", "where") if said.get(name) is not None
+            name: self._of(trial, said[name])
+            for name in ("start", "stop", "where")
+            if said.get(name) is not None
         }
         return {"during": said["during"], **moments}
 
@@ -185,7 +203,9 @@ class Carried(Described):
 
 
 class Answering(Described):
-    """What is drawn for a trial depends on what became of the one before, and on what was drawn for it."""
+    """What is drawn for a trial depends on what became of the one before, and on what was drawn for
+    it.
+    """
 
     reads_outcomes = True
 
@@ -198,10 +218,20 @@ class Answering(Described):
 
 def after(outcome, reward, choice, u1):
     """u0 of the trial that comes after one of which this became."""
-    return (0.17 * outcome + 0.07 * np.asarray(reward) + 0.031 * np.asarray(choice) + 0.5 * np.asarray(u1)) % 1
+    return (
+        0.17 * outcome
+        + 0.07 * np.asarray(reward)
+        + 0.031 * np.asarray(choice)
+        + 0.5 * np.asarray(u1)
+    ) % 1
 
 
-def task_of(description: Description, batched: bool = True, mixed_in: tuple[type, ...] = (), **made_with: Any) -> Task:
+def task_of(
+    description: Description,
+    batched: bool = True,
+    mixed_in: tuple[type, ...] = (),
+    **made_with: Any,
+) -> Task:
     """A task of a class of its own, because `timing` and `rewards` belong to classes."""
     said = {
         "timing": description.timing,
@@ -212,7 +242,10 @@ def task_of(description: Description, batched: bool = True, mixed_in: tuple[type
     base = {None: Described, "before": Carried, "outcomes": Answering}[description.drawn]
     cls = type(base.__name__, (*mixed_in, base), said)
     # Classes that are made here are not found by name: pickles hold what they are made of.
-    cls.__reduce__ = lambda self: (partial(task_of, description, batched, mixed_in, **made_with), ())
+    cls.__reduce__ = lambda self: (
+        partial(task_of, description, batched, mixed_in, **made_with),
+        (),
+    )
     return cls(
         dt=description.dt, trials_per_session=description.trials_per_session, max_duration=description.max_duration,
         abort_ends_trial=description.abort_ends_trial, **made_with,
@@ -239,7 +272,9 @@ def varying(draw, low, high):
 
 def where():
     """In which trials: all, or some, or very few, as catch trials."""
-    return st.one_of(st.none(), st.none(), st.builds(Below, st.sampled_from([0.03, 0.3, 0.5, 0.8]), indices))
+    return st.one_of(
+        st.none(), st.none(), st.builds(Below, st.sampled_from([0.03, 0.3, 0.5, 0.8]), indices)
+    )
 
 
 @st.composite
@@ -256,7 +291,11 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
     periods = PERIODS[: draw(st.integers(1, 4))]
     timing, computed, least = {}, {}, {}
     for name in periods:
-        kinds = ["constant", "computed"] if fixed else ["constant", "uniform", "choice", "exponential", "computed"]
+        kinds = (
+            ["constant", "computed"]
+            if fixed
+            else ["constant", "uniform", "choice", "exponential", "computed"]
+        )
         kind = draw(st.sampled_from(kinds))
         low = draw(st.integers(0, 4))
         high = low + draw(st.sampled_from([0, 1, 2, 3, 5, 40] if jumps else [0, 1, 2, 3, 5]))
@@ -296,7 +335,10 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
     said.frames.extend(frames if said.untimed is None else [])  # frames lie on a clock
     said.weights.extend(draw(st.lists(_weights(said), max_size=2)))
     said.slots.extend(
-        _askable(said, draw(st.lists(_slots(said, jumps), max_size=3, unique_by=lambda slot: slot["group"])))
+        _askable(
+            said,
+            draw(st.lists(_slots(said, jumps), max_size=3, unique_by=lambda slot: slot["group"])),
+        )
     )
     if said.rest:
         said.holds.extend(draw(st.lists(_holds(said, jumps), max_size=2)))
@@ -305,13 +347,17 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
 
 @st.composite
 def _then(draw, periods, least):
-    """What follows one of the periods; one that may be empty leads to one that is not, lest trials go in circles."""
+    """What follows one of the periods; one that may be empty leads to one that is not, lest trials
+    go in circles.
+    """
     name = draw(st.sampled_from([None, None, None, *periods]))
     if name is None:
         return {}
     targets = [other for other in periods if least[other] and (least[name] or other != name)]
     return (
-        {name: draw(st.sampled_from([*targets, *(["end"] if least[name] else [])] or [periods[0]]))} if targets else {}
+        {name: draw(st.sampled_from([*targets, *(["end"] if least[name] else [])] or [periods[0]]))}
+        if targets
+        else {}
     )
 
 
@@ -326,7 +372,9 @@ def _spans(draw, said):
         return {"during": during[0] if len(during) == 1 else during, "where": draw(where())}
     if said.untimed in during:
         return {"during": during, "where": draw(where())}
-    edges = st.one_of(st.none(), varying(-1.0 * said.dt, 12.0 * said.dt), st.floats(0, 800, width=16))
+    edges = st.one_of(
+        st.none(), varying(-1.0 * said.dt, 12.0 * said.dt), st.floats(0, 800, width=16)
+    )
     return {"during": during, "start": draw(edges), "stop": draw(edges), "where": draw(where())}
 
 
@@ -335,7 +383,9 @@ def _shows(draw, said):
     channel = draw(st.sampled_from(list(CHANNELS)))
     units = CHANNELS[channel]
     each = st.one_of(numbers, varying(-1.0, 1.0))
-    value = draw(each if units == 1 else st.one_of(numbers, st.lists(each, min_size=units, max_size=units)))
+    value = draw(
+        each if units == 1 else st.one_of(numbers, st.lists(each, min_size=units, max_size=units))
+    )
     noise = draw(st.sampled_from([0.0, 0.0, 0.5, Varying(0.0, 2.0, 1)]))
     return {"channel": channel, "value": value, "noise": noise, **draw(_spans(said))}
 
@@ -353,13 +403,22 @@ def _frames(draw, said):
 
 @st.composite
 def _weights(draw, said):
-    return {"weight": draw(st.one_of(st.sampled_from([0, 1, 2.5]), varying(0.0, 2.0))), **draw(_spans(said))}
+    return {
+        "weight": draw(st.one_of(st.sampled_from([0, 1, 2.5]), varying(0.0, 2.0))),
+        **draw(_spans(said)),
+    }
 
 
 @st.composite
 def _holds(draw, said, jumps):
-    then = draw(st.sampled_from([None, None, "stay", "end", "restart", *said.periods])) if jumps else None
-    cost = st.one_of(st.none(), st.just(0), varying(-2.0, 0.0), st.builds(Below, st.just(0.5), indices))
+    then = (
+        draw(st.sampled_from([None, None, "stay", "end", "restart", *said.periods]))
+        if jumps
+        else None
+    )
+    cost = st.one_of(
+        st.none(), st.just(0), varying(-2.0, 0.0), st.builds(Below, st.just(0.5), indices)
+    )
     return {"cost": draw(cost), "then": then, **draw(_spans(said))}
 
 
@@ -371,7 +430,9 @@ def _slots(draw, said, jumps):
     first = draw(st.sampled_from([p for p, name in enumerate(said.periods) if said.least[name]]))
     last = draw(st.integers(first, len(said.periods) - 1))
     timed = said.untimed not in said.periods[first : last + 1]
-    start = draw(st.one_of(st.none(), varying(0.0, (said.least[said.periods[first]] - 1) * said.dt)))
+    start = draw(
+        st.one_of(st.none(), varying(0.0, (said.least[said.periods[first]] - 1) * said.dt))
+    )
     stop = None
     if not timed:
         start = None
@@ -385,8 +446,11 @@ def _slots(draw, said, jumps):
         by_outcome = st.fixed_dictionaries({"correct": place, "error": place, "other": place})
         then = draw(st.one_of(st.sampled_from(["end", "wait"]), by_outcome, place))
     else:
-        # A window that may close before the last period begins would let the oracle's answer pass over it.
-        then = "end" if last == len(said.periods) - 1 and (stop is None or first == last) else "wait"
+        # A window that may close before the last period begins would let the oracle's answer pass
+        # over it.
+        then = (
+            "end" if last == len(said.periods) - 1 and (stop is None or first == last) else "wait"
+        )
     kind = draw(st.sampled_from(["answer", "answer", "mask", "timed" if timed else "mask", "pay"]))
     if jumps and kind == "pay" and draw(st.booleans()):
         then = tuple(draw(place) for _ in range(k))
@@ -408,7 +472,11 @@ def _slots(draw, said, jumps):
         "which": draw(varying(-1.0, k - 0.125)),
         "mask": [Below(draw(moments), draw(indices)) for _ in range(k)],
         "ms": draw(varying(0.0, 8.0 * said.dt)),
-        "tolerance": draw(st.one_of(st.integers(0, 3).map(lambda steps: steps * said.dt), varying(0.0, 3.0 * said.dt))),
+        "tolerance": draw(
+            st.one_of(
+                st.integers(0, 3).map(lambda steps: steps * said.dt), varying(0.0, 3.0 * said.dt)
+            )
+        ),
         "index": draw(st.integers(0, k - 1)),
         "pays": draw(st.sampled_from([None, squared])),
         "amounts": [draw(numbers) for _ in range(3)],
@@ -423,28 +491,47 @@ def _askable(said: Description, slots: list[dict]) -> list[dict]:
     """Drop what the definition leaves open, and settle who needs whom and who joins whom."""
     kept: list[dict] = []
     entered = {*said.then.values(), *(place for slot in slots for place in _places(slot["then"]))}
-    left = {*said.then, *(name for slot in slots for name in slot["during"] if _places(slot["then"]))}
+    left = {
+        *said.then,
+        *(name for slot in slots for name in slot["during"] if _places(slot["then"])),
+    }
     for slot in slots:
-        if slot["start"] is not None and slot["start"].index != (slot["stop"] or slot["start"]).index:
+        if (
+            slot["start"] is not None
+            and slot["start"].index != (slot["stop"] or slot["start"]).index
+        ):
             slot["stop"] = None
-        # A window over several periods counts its time through them: nobody comes to the middle of it from elsewhere.
+        # A window over several periods counts its time through them: nobody comes to the middle of
+        # it from elsewhere.
         if entered & set(slot["during"][1:]) or left & set(slot["during"][:-1]):
             slot["during"] = slot["during"][:1]
             if slot["then"] == "end":
                 slot["jumps"] = True
         # Only a price can join a question, and no timed one.
         first = next((other for other in kept if other["slot"] == "joined"), None)
-        if slot["slot"] == "joined" and first is not None and (slot["kind"] != "pay" or first["kind"] == "timed"):
+        if (
+            slot["slot"] == "joined"
+            and first is not None
+            and (slot["kind"] != "pay" or first["kind"] == "timed")
+        ):
             slot["slot"] = None
         names = [other["slot"] or other["group"] for other in kept]
-        free = isinstance(slot["then"], str | dict) and slot["slot"] is None and slot["kind"] != "pay"
+        free = (
+            isinstance(slot["then"], str | dict) and slot["slot"] is None and slot["kind"] != "pay"
+        )
         slot["needs"] = names[0] if slot["needs"] and names and free else None
         kept.append(slot)
     return kept
 
 
 def _places(then: Any) -> set[str]:
-    named = {then} if isinstance(then, str) else set(then.values()) if isinstance(then, dict) else set(then)
+    named = (
+        {then}
+        if isinstance(then, str)
+        else set(then.values())
+        if isinstance(then, dict)
+        else set(then)
+    )
     return named - {"end", "wait"}
 
 
@@ -462,19 +549,29 @@ class Hooks:
         now.memory["acts"] = now.memory["acts"] + acted
         now.memory["luck"] = now.memory["luck"] + now.rng.random((now.n, 2))
         acts = now.memory["acts"]
-        reward = np.where(now.in_period("a"), now.memory["luck"][:, 0], np.minimum(now.remaining, 1000) / 1000)
-        return reward, np.where(acts >= 4, END, STAY), np.where(acts == 3, Outcome.CORRECT, Outcome.NONE)
+        reward = np.where(
+            now.in_period("a"), now.memory["luck"][:, 0], np.minimum(now.remaining, 1000) / 1000
+        )
+        return (
+            reward,
+            np.where(acts >= 4, END, STAY),
+            np.where(acts == 3, Outcome.CORRECT, Outcome.NONE),
+        )
 
     def step_observation(self, now, obs):
         obs[:, 0] += now.memory["luck"][:, 1] + now.elapsed / 1000 + now.conditions["u0"]
         return obs
 
     def step_target(self, now):
-        return np.where((now.memory["acts"] % 2 == 0).reshape(-1, *[1] * (now.target.ndim - 1)), now.target, 0)
+        return np.where(
+            (now.memory["acts"] % 2 == 0).reshape(-1, *[1] * (now.target.ndim - 1)), now.target, 0
+        )
 
 
 class Steered(Task):
-    """Continuous actions, judged when they trigger, or where `trigger` is None when the window closes."""
+    """Continuous actions, judged when they trigger, or where `trigger` is None when the window
+    closes.
+    """
 
     trigger: float | None = 0.5
     graded: bool = False
@@ -502,7 +599,9 @@ class Steered(Task):
         trial.hold(during="a", then="restart", where=trial.u0 < 0.5)
         pays = {"pays": squared} if self.graded else {}
         wanted = np.stack([trial.u0, 0.5 - trial.u1], axis=1)
-        trial.answer("level", wanted[:, :1], during="b", tolerance=0.1 + trial.u1, then=self.then, **pays)
+        trial.answer(
+            "level", wanted[:, :1], during="b", tolerance=0.1 + trial.u1, then=self.then, **pays
+        )
 
 
 class HookedSteered(Hooks, Steered):
@@ -515,16 +614,24 @@ def steered(draw):
     trigger = draw(st.sampled_from([0.5, None]))
     then = draw(st.sampled_from(["end", "c", "a", "wait"]))
     rest = {"drawn": draw(st.booleans()), "graded": draw(st.booleans())}
-    sessions = {"trials_per_session": draw(st.sampled_from([None, 1, 3])), "abort_ends_trial": draw(st.booleans())}
+    sessions = {
+        "trials_per_session": draw(st.sampled_from([None, 1, 3])),
+        "abort_ends_trial": draw(st.booleans()),
+    }
     return {"trigger": trigger, "then": then, **rest, **sessions}
 
 
 @st.composite
 def sequences(draw):
-    """Two tasks in one session: mixed at random, in turn, by performance, or one after the other."""
+    """Two tasks in one session: mixed at random, in turn, by performance, or one after the
+    other.
+    """
     one, other = (draw(descriptions(drawn=(None, "before", "outcomes"))) for _ in range(2))
     assume(one.dt == other.dt)
-    length, made_with = draw(st.integers(1, 3)), {"others": (playable(other),), "rule": draw(st.booleans())}
+    length, made_with = (
+        draw(st.integers(1, 3)),
+        {"others": (playable(other),), "rule": draw(st.booleans())},
+    )
     try:
         if draw(st.booleans()):
             return Transfer(playable(one), lengths=(length,), **made_with)
@@ -536,7 +643,9 @@ def sequences(draw):
 
 @st.composite
 def tasks(draw, hooks=True):
-    """Tasks of every kind: discrete or continuous, with hooks or without, whose trials share types or do not."""
+    """Tasks of every kind: discrete or continuous, with hooks or without, whose trials share types
+    or do not.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         hooked = (Hooks,) if hooks and draw(st.booleans()) else ()
@@ -544,7 +653,9 @@ def tasks(draw, hooks=True):
             return (HookedSteered if hooked else Steered)(**draw(steered()))
         said = draw(descriptions(drawn=(None, None, "before", "outcomes"), untimed=True))
         few = {f"u{k}": {"choice": [0.2, 0.7]} for k in range(N_CONDITIONS)}
-        return task_of(said, mixed_in=hooked, **({"conditions": few} if draw(st.booleans()) else {}))
+        return task_of(
+            said, mixed_in=hooked, **({"conditions": few} if draw(st.booleans()) else {})
+        )
 
 
 # ---------------------------------------------------------------------- tests of them
@@ -556,10 +667,19 @@ FIRST = os.environ.get("HYPOTHESIS_PROFILE") == "first"
 
 
 def held(examples: int) -> settings:
-    """Settings of a test of so many random tasks; an exploration looks at twenty times as many, and shrinks nothing."""
-    fixed = settings(deadline=None, derandomize=not EXPLORE, database=None, suppress_health_check=list(HealthCheck))
+    """Settings of a test of so many random tasks; an exploration looks at twenty times as many, and
+    shrinks nothing.
+    """
+    fixed = settings(
+        deadline=None,
+        derandomize=not EXPLORE,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     if EXPLORE or FIRST:
-        return settings(fixed, phases=[Phase.generate], max_examples=20 * examples if EXPLORE else examples)
+        return settings(
+            fixed, phases=[Phase.generate], max_examples=20 * examples if EXPLORE else examples
+        )
     return settings(fixed, phases=[Phase.generate, Phase.shrink], max_examples=examples)
 
 

@@ -1,8 +1,9 @@
 """A slow, obvious renderer and a slow, obvious player of what `new_trial` wrote down.
 
-They know the *definition* of the verbs and nothing of tables: for one trial at a time, one step at a time, they look
-through everything that was said and ask whether it holds on this step. No segments, no payoffs, no tapes, no batches.
-The real renderer and the real players must say the same (``test_against_reference.py``).
+They know the *definition* of the verbs and nothing of tables: for one trial at a time, one step at
+a time, they look through everything that was said and ask whether it holds on this step. No
+segments, no payoffs, no tapes, no batches. The real renderer and the real players must say the same
+(``test_against_reference.py``).
 
 Discrete actions only.
 """
@@ -27,7 +28,9 @@ def steps_of(ms: float, dt: float) -> int:
 
 
 class WrittenTrial:
-    """One of the trials that `new_trial` laid out: what is seen, asked and right on each step of each period."""
+    """One of the trials that `new_trial` laid out: what is seen, asked and right on each step of
+    each period.
+    """
 
     serial = 0
     """Number of the trial among all that a seed gives; noise belongs to it."""
@@ -49,14 +52,20 @@ class WrittenTrial:
         return max(self._limit_of(sum(timed.values())) - sum(timed.values()), 1)
 
     def _limit_of(self, drawn: int) -> int:
-        limits = [10 * drawn if ms is None else max(int(ms / self.dt + 0.5), 1) for ms in self.task.limits]
+        limits = [
+            10 * drawn if ms is None else max(int(ms / self.dt + 0.5), 1) for ms in self.task.limits
+        ]
         return max(limits)
 
     @property
     def limit(self) -> int:
         """Steps after which the trial is over, whatever happens."""
         untimed = self.trial.timeline.untimed
-        timed = sum(steps for name, steps in zip(self.names, self.length, strict=True) if name not in untimed)
+        timed = sum(
+            steps
+            for name, steps in zip(self.names, self.length, strict=True)
+            if name not in untimed
+        )
         return max(self._limit_of(timed), 1)
 
     # ------------------------------------------------------------------ where a span holds
@@ -73,7 +82,9 @@ class WrittenTrial:
         return span.stop is None or elapsed < steps_of(span.stop[self.i], self.dt)
 
     def _elapsed_within(self, span: Span, p: int, k: int) -> int:
-        """Steps from the onset of the first period of a span to this step of one of them; only theirs count."""
+        """Steps from the onset of the first period of a span to this step of one of them; only
+        theirs count.
+        """
         before = span.periods[: span.periods.index(self.names[p])]
         return sum(self.length[self.names.index(name)] for name in before) + k
 
@@ -96,7 +107,9 @@ class WrittenTrial:
         return seen
 
     def _frame(self, frames, p: int, k: int):
-        """The row of `frames` that is shown on this step, or None. It shows one row a step, from its start on."""
+        """The row of `frames` that is shown on this step, or None. It shows one row a step, from
+        its start on.
+        """
         if not self.covers(Span(frames.span.periods, where=frames.span.where), p, k):
             return None
         start = 0 if frames.span.start is None else steps_of(frames.span.start[self.i], self.dt)
@@ -105,7 +118,9 @@ class WrittenTrial:
         return values[at] if 0 <= at < len(values) else None
 
     def noise_sd(self, p: int, k: int) -> list[float]:
-        """SD of the noise of every unit: independent sources add their variances; sigma is the SD in 1 ms."""
+        """SD of the noise of every unit: independent sources add their variances; sigma is the SD
+        in 1 ms.
+        """
         variance = [0.0] * self.task.channels.size
         for show in self.trial.shows:
             if self.covers(show.span, p, k):
@@ -131,13 +146,19 @@ class WrittenTrial:
         return any(slot.name == name for slot in self.open_slots(p, k))
 
     def terms(self, name: str) -> Slot:
-        """The call that says what missing it costs and where errors lead: the last answer, else the first offer."""
-        mine = [slot for slot in self.trial.slots if slot.name == name and _holds_for(slot.span, self.i)]
+        """The call that says what missing it costs and where errors lead: the last answer, else the
+        first offer.
+        """
+        mine = [
+            slot for slot in self.trial.slots if slot.name == name and _holds_for(slot.span, self.i)
+        ]
         answers = [slot for slot in mine if slot.amounts is None]
         return answers[-1] if answers else mine[0]
 
     def aimed(self, p: int, k: int) -> Slot | None:
-        """The question whose answer is right on this step; a timed answer is so only on the step on which it is due."""
+        """The question whose answer is right on this step; a timed answer is so only on the step on
+        which it is due.
+        """
         right = None
         for slot in self.open_slots(p, k):
             joins = slot.amounts is not None and any(
@@ -146,7 +167,9 @@ class WrittenTrial:
             )
             if joins:  # a sure bet: the answer that it stands beside is what is right
                 continue
-            if slot.due is not None and self.reaction_steps(slot.name, p, k) != self._due_steps(slot):
+            if slot.due is not None and self.reaction_steps(slot.name, p, k) != self._due_steps(
+                slot
+            ):
                 continue
             right = slot
         return right
@@ -178,7 +201,9 @@ class WrittenTrial:
 
     def weight(self, p: int, k: int) -> float:
         if self.task.actions.rest is None:
-            weight = 0.0 if self.aimed(p, k) is None else 1.0  # elsewhere nothing is right, not even resting
+            weight = (
+                0.0 if self.aimed(p, k) is None else 1.0
+            )  # elsewhere nothing is right, not even resting
         else:
             weight = 1.0
         for weigh in self.trial.weights:
@@ -197,7 +222,9 @@ class WrittenTrial:
         return following if following < len(self.names) else None
 
     def enter(self, p: int | None) -> tuple[int, int] | None:
-        """The first step played when a trial comes to period `p`: periods that last 0 steps are passed over."""
+        """The first step played when a trial comes to period `p`: periods that last 0 steps are
+        passed over.
+        """
         for _ in range(RESTARTS_GUARD):
             if p is None:
                 return None
@@ -213,7 +240,9 @@ class WrittenTrial:
                 yield p, k
 
     def oracle_steps(self) -> Iterator[tuple[int, int]]:
-        """The steps of the oracle, who answers at the end of every window, sits every period out, and never goes back."""
+        """The steps of the oracle, who answers at the end of every window, sits every period out,
+        and never goes back.
+        """
         p = 0
         while p is not None:
             untimed = self.names[p] in self.trial.timeline.untimed
@@ -313,7 +342,9 @@ class Subject:
         return self.written.observation(*self.here)
 
     def noisy_observation(self, key: int) -> np.ndarray:
-        """What is seen with the noise of a seed: numbers that belong to this trial and this step of it."""
+        """What is seen with the noise of a seed: numbers that belong to this trial and this step of
+        it.
+        """
         units = slice(0, self.written.task.channels.size)
         numbers = gaussian(key, np.array([self.written.serial]), np.array([self.clock]), units)[0]
         return np.asarray(self.observation) + self.written.noise_sd(*self.here) * numbers
@@ -333,7 +364,9 @@ class Subject:
     # ------------------------------------------------------------------ one step
 
     def step(self, action: int) -> tuple[float, bool, bool]:
-        """Play one step: (reward, whether the trial ended, whether the session did). `finished` is the record."""
+        """Play one step: (reward, whether the trial ended, whether the session did). `finished` is
+        the record.
+        """
         reward, leads = self._act(action)
         self.clock += 1
         coming = None
@@ -349,7 +382,9 @@ class Subject:
             reward += self._windows_that_close(None)
         self.total += reward
         if coming is not None:
-            before = set() if coming <= self.here else self._open_at(self.here)  # back: windows open anew
+            before = (
+                set() if coming <= self.here else self._open_at(self.here)
+            )  # back: windows open anew
             self.opened |= dict.fromkeys(self._open_at(coming) - before, self.clock)
         self.here, self.finished = coming, None
         if coming is not None:
@@ -361,7 +396,11 @@ class Subject:
         p, k = self.here
         if self.written.names[p] in self.written.trial.timeline.untimed:
             return p, k + 1
-        return (p, k + 1) if k + 1 < self.written.length[p] else self.written.enter(self.written.following(p))
+        return (
+            (p, k + 1)
+            if k + 1 < self.written.length[p]
+            else self.written.enter(self.written.following(p))
+        )
 
     def _act(self, action: int) -> tuple[float, int]:
         """Reward of the action, and where it leads."""
@@ -383,7 +422,11 @@ class Subject:
         for hold in written.trial.holds:
             if written.covers(hold.span, *self.here):
                 cost, then = hold.cost, hold.then
-                counts = cost is None or then is not None or float(_entry_per_trial(cost, written.i)) != 0
+                counts = (
+                    cost is None
+                    or then is not None
+                    or float(_entry_per_trial(cost, written.i)) != 0
+                )
         self.aborts += counts
         amount = task.rewards["abort"] if cost is None else float(_entry_per_trial(cost, written.i))
         if then is None:
@@ -399,8 +442,13 @@ class Subject:
         state, i, written = self.answers[slot.name], self.written.i, self.written
         if state.outcome != "none":  # it pays once
             return 0.0, STAY
-        # Several groups may answer one question (a sure bet beside the answers): choices count from the first of them.
-        mine = [written.task.actions[other.group].start for other in written.trial.slots if other.name == slot.name]
+        # Several groups may answer one question (a sure bet beside the answers): choices count from
+        # the first of them.
+        mine = [
+            written.task.actions[other.group].start
+            for other in written.trial.slots
+            if other.name == slot.name
+        ]
         state.choice = choice + written.task.actions[slot.group].start - min(mine)
         state.reaction_time = (self.clock + 1 - self.opened[slot.name]) * written.dt
         if slot.amounts is not None:
@@ -433,11 +481,18 @@ class Subject:
         best = 0.0
         for other in self.written.trial.slots:
             if other.name == slot.name and _holds_for(other.span, i):
-                best = max(best, float(other.correct[i]) if other.amounts is None else float(max(other.worth[i])))
+                best = max(
+                    best,
+                    float(other.correct[i])
+                    if other.amounts is None
+                    else float(max(other.worth[i])),
+                )
         return min(max(float(slot.worth[i, choice]) / best, 0.0), 1.0) if best > 0 else 1.0
 
     def _windows_that_close(self, coming: tuple[int, int] | None) -> float:
-        """Time goes on: questions whose window ends with this step, unanswered, are missed (or rightly left)."""
+        """Time goes on: questions whose window ends with this step, unanswered, are missed (or
+        rightly left).
+        """
         reward = 0.0
         for name, state in self.answers.items():
             closes = self.written.is_open(name, *self.here) and not (
@@ -467,7 +522,12 @@ class Subject:
     def _record(self) -> dict:
         written = self.written
         asked = {name: state for name, state in self.answers.items() if written.asks(name)}
-        record = {"trial": self.trial_number, "session": self.session, "steps": self.clock, "aborts": self.aborts}
+        record = {
+            "trial": self.trial_number,
+            "session": self.session,
+            "steps": self.clock,
+            "aborts": self.aborts,
+        }
         record["reward"] = self.total
         record |= written.conditions | written.notes
         for name, state in self.answers.items():
@@ -477,13 +537,17 @@ class Subject:
             if state.reaction_time is not None:
                 record[f"{prefix}reaction_time"] = state.reaction_time
         record["outcome"] = self._overall([state.outcome for state in asked.values()])
-        record["performance"] = sum(state.score for state in asked.values()) / len(asked) if asked else 0.0
+        record["performance"] = (
+            sum(state.score for state in asked.values()) / len(asked) if asked else 0.0
+        )
         for name, length in zip(written.names, written.length, strict=True):
             record[f"duration.{name}"] = length * written.dt
         return record
 
     def _overall(self, outcomes: list[str]) -> str:
-        """Abort, else the worst of what was asked; a trial that asked something and got nowhere is a miss."""
+        """Abort, else the worst of what was asked; a trial that asked something and got nowhere is
+        a miss.
+        """
         if self.aborted:
             return "abort"
         for worst in ("error", "miss", "other", "correct"):

@@ -35,20 +35,30 @@ def test_what_is_rendered_is_what_was_said(description, seed):
     trials = written(batch)
     for path, steps_of in ((batch.duration, "all_steps"), (batch.path, "oracle_steps")):
         places = [(trial, *place) for trial in trials for place in getattr(trial, steps_of)()]
-        np.testing.assert_array_equal(path.sum(axis=1), [len(list(getattr(trial, steps_of)())) for trial in trials])
+        np.testing.assert_array_equal(
+            path.sum(axis=1), [len(list(getattr(trial, steps_of)())) for trial in trials]
+        )
         if not places:
             continue
         seen = np.array([trial.observation(p, k) for trial, p, k in places])
         np.testing.assert_allclose(batch.render(None, path), seen, atol=1e-5)
-        np.testing.assert_array_equal(batch.render_targets(path), [trial.target(p, k) for trial, p, k in places])
+        np.testing.assert_array_equal(
+            batch.render_targets(path), [trial.target(p, k) for trial, p, k in places]
+        )
         weights = np.repeat(batch.weight.ravel(), path.ravel())
-        np.testing.assert_allclose(weights, [trial.weight(p, k) for trial, p, k in places], atol=1e-6)
+        np.testing.assert_allclose(
+            weights, [trial.weight(p, k) for trial, p, k in places], atol=1e-6
+        )
         period = np.repeat(np.broadcast_to(batch.period, path.shape).ravel(), path.ravel())
         np.testing.assert_array_equal(period, [p for _, p, _ in places])
         noise = np.repeat(
-            np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1]), path.ravel(), axis=0
+            np.broadcast_to(batch.noise, batch.shown.shape).reshape(-1, seen.shape[1]),
+            path.ravel(),
+            axis=0,
         )
-        np.testing.assert_allclose(noise, [trial.noise_sd(p, k) for trial, p, k in places], atol=1e-6)
+        np.testing.assert_allclose(
+            noise, [trial.noise_sd(p, k) for trial, p, k in places], atol=1e-6
+        )
     lengths = np.array([trial.length for trial in trials])
     np.testing.assert_array_equal(np.stack(list(batch.period_steps.values()), axis=1), lengths)
 
@@ -65,19 +75,41 @@ def test_one_trial_at_a_time_makes_the_same_table(description, seed):
         assert one.keys() == other.keys()
         for name, values in one.items():
             np.testing.assert_allclose(values, other[name], rtol=1e-6, atol=1e-6, err_msg=name)
-    for name in ("miss_reward", "miss_outcome", "error_reward", "due", "tolerance", "target_goto", "error_goto"):
-        np.testing.assert_allclose(getattr(together.payoffs, name), getattr(one_by_one.payoffs, name), err_msg=name)
+    for name in (
+        "miss_reward",
+        "miss_outcome",
+        "error_reward",
+        "due",
+        "tolerance",
+        "target_goto",
+        "error_goto",
+    ):
+        np.testing.assert_allclose(
+            getattr(together.payoffs, name), getattr(one_by_one.payoffs, name), err_msg=name
+        )
     np.testing.assert_array_equal(together.payoffs.asked, one_by_one.payoffs.asked)
 
 
 def _steps_of(batch, path) -> dict:
     """What a table says of every step: it may be cut into segments in several ways."""
     flat = path.ravel()
-    said = {name: getattr(batch.payoffs, name) for name in ("reward", "outcome", "goto", "score", "aborts")}
-    said = {name: np.repeat(values.reshape(-1, *values.shape[2:]), flat, axis=0) for name, values in said.items()}
+    said = {
+        name: getattr(batch.payoffs, name)
+        for name in ("reward", "outcome", "goto", "score", "aborts")
+    }
+    said = {
+        name: np.repeat(values.reshape(-1, *values.shape[2:]), flat, axis=0)
+        for name, values in said.items()
+    }
     weights = np.repeat(batch.weight.ravel(), flat)
     shown, targets = batch.render(None, path), batch.render_targets(path)
-    return {"steps": path.sum(axis=1), "weights": weights, "shown": shown, "targets": targets, **said}
+    return {
+        "steps": path.sum(axis=1),
+        "weights": weights,
+        "shown": shown,
+        "targets": targets,
+        **said,
+    }
 
 
 @held(60)
@@ -118,7 +150,9 @@ class Stream:
         self.dealer.new_sessions()
 
     def coming(self, env):
-        """The coming trial of an env: of all, or where trials depend on those before them, of its own."""
+        """The coming trial of an env: of all, or where trials depend on those before them, of its
+        own.
+        """
         queue = self.queues[env if self.stateful else 0]
         if not queue:
             block = self.dealer.block()
@@ -142,17 +176,28 @@ def dealt(env, i):
 
 
 def subjects(task, seed, n, env=None):
-    """Reference subjects; with `env`, which has been reset, they take the trials that it deals them."""
+    """Reference subjects; with `env`, which has been reset, they take the trials that it deals
+    them.
+    """
     if env is not None:
-        return [reference.Subject(lambda i=i: dealt(env, i), task.trials_per_session) for i in range(n)]
+        return [
+            reference.Subject(lambda i=i: dealt(env, i), task.trials_per_session) for i in range(n)
+        ]
     stream = Stream(task, seed, n)
-    return [reference.Subject(lambda i=i: stream.coming(i), task.trials_per_session) for i in range(n)]
+    return [
+        reference.Subject(lambda i=i: stream.coming(i), task.trials_per_session) for i in range(n)
+    ]
 
 
 def check_drawn_after(trial, before) -> None:
-    """Where trials depend on outcomes: what was drawn fits what became of the trial before (None: first of a session)."""
+    """Where trials depend on outcomes: what was drawn fits what became of the trial before (None:
+    first of a session).
+    """
     if before is not None:
-        choice = before.get("choice", before.get(f"{trial.trial.slots[0].name}.choice", -1) if trial.trial.slots else -1)
+        choice = before.get(
+            "choice",
+            before.get(f"{trial.trial.slots[0].name}.choice", -1) if trial.trial.slots else -1,
+        )
         outcome = OUTCOME_NAMES.tolist().index(before["outcome"])
         u0 = random_tasks.after(outcome, before["reward"], choice, before["u1"])
         # Rewards add up in another order here, and beyond 1 one begins at 0 again.
@@ -191,12 +236,18 @@ def test_single_env_plays_as_the_reference(kernel, description, seed):
         np.testing.assert_allclose(seen, subject.noisy_observation(key), rtol=1e-5, atol=1e-5)
         assert env.target == subject.target
         assert env.period == subject.period
-        action, right, period = choose(rng, subject, task.actions.size), subject.target, subject.period
+        action, right, period = (
+            choose(rng, subject, task.actions.size),
+            subject.target,
+            subject.period,
+        )
         seen, reward, terminated, truncated, info = env.step(action)
         expected, ended, over = subject.step(action)
         assert reward == pytest.approx(expected, abs=1e-9)
         assert (info["gt"], info["period"], info["new_trial"]) == (right, period, ended)
-        assert (terminated, truncated) == ((over, False) if task.trials_per_session == 1 else (False, over))
+        assert (terminated, truncated) == (
+            (over, False) if task.trials_per_session == 1 else (False, over)
+        )
         if ended:
             check_record(info["trial"], subject.finished)
             if task.reads_outcomes:
@@ -226,7 +277,8 @@ def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
         right = [subject.target for subject in players]
         seen, reward, terminated, truncated, info = env.step(actions)
         results = [
-            (0.0, False, False) if idle[i] else subject.step(int(actions[i])) for i, subject in enumerate(players)
+            (0.0, False, False) if idle[i] else subject.step(int(actions[i]))
+            for i, subject in enumerate(players)
         ]
         np.testing.assert_allclose(reward, [paid for paid, _, _ in results], atol=1e-9)
         np.testing.assert_array_equal(info["gt"], right)
@@ -242,8 +294,12 @@ def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
 
 
 def row_of(trial, i) -> dict:
-    """A trial of a vector env's info as a single env tells it: reaction times that are absent are absent keys."""
+    """A trial of a vector env's info as a single env tells it: reaction times that are absent are
+    absent keys.
+    """
     masks = {name for name in trial if name.split(".")[-1].startswith("_")}
     row = {name: values[i] for name, values in trial.items() if name not in masks}
-    absent = {name.replace("_reaction_time", "reaction_time") for name in masks if not trial[name][i]}
+    absent = {
+        name.replace("_reaction_time", "reaction_time") for name in masks if not trial[name][i]
+    }
     return {name: value for name, value in row.items() if name not in absent}

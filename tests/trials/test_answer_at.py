@@ -26,7 +26,9 @@ class Sided(Task):
     def new_trial(self, trial: Trial) -> None:
         trial.periods("wait", "produce")
         trial.show("cue", trial.side[:, None] == np.arange(2), during="produce")
-        trial.answer_at("go", DUE, during="produce", tolerance=100, index=trial.side, pays=PowerLaw())
+        trial.answer_at(
+            "go", DUE, during="produce", tolerance=100, index=trial.side, pays=PowerLaw()
+        )
 
 
 class Grown(Task):
@@ -55,7 +57,10 @@ def act_at(task: Task, ms: float, action, rest) -> dict:
             return info["trial"]
 
 
-@pytest.mark.parametrize(("ms", "outcome", "reward"), [(300, "correct", 1), (350, "correct", 0.5**1.5), (450, "error", 0)])
+@pytest.mark.parametrize(
+    ("ms", "outcome", "reward"),
+    [(300, "correct", 1), (350, "correct", 0.5**1.5), (450, "error", 0)],
+)
 def test_moments_are_judged_alike_whatever_the_action_is_made_of(ms, outcome, reward):
     loud, silent = np.array([1, 0.7], np.float32), np.array([-1, 0], np.float32)
     for trial in (act_at(Sided(dt=50), ms, 2, 0), act_at(Grown(dt=50), ms, loud, silent)):

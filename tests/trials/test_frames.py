@@ -26,7 +26,9 @@ class Gap(Task):
 
     def new_trial(self, trial):
         trial.periods("a", "b", "c", b=np.where(trial.long == 1, self.gap, 200))
-        trial.frames("light", np.arange(1, 10), during=("a", "c"), start=self.start, where=trial.there == 1)
+        trial.frames(
+            "light", np.arange(1, 10), during=("a", "c"), start=self.start, where=trial.there == 1
+        )
 
 
 def seen(task: Task, **conditions: int) -> list[float]:
@@ -65,8 +67,13 @@ def test_trials_of_different_gaps_lie_in_one_batch_and_in_one_joined():
     task = Gap()
     parts = [task.sample(1, seed=0, long=long, there=1) for long in (0, 1, 0)]
     joined = type(parts[0]).concatenate(parts)
-    np.testing.assert_array_equal(joined.render(None), np.concatenate([part.render(None) for part in parts]))
-    np.testing.assert_array_equal(joined.take([2, 1]).render(None), np.concatenate([parts[2].render(None), parts[1].render(None)]))
+    np.testing.assert_array_equal(
+        joined.render(None), np.concatenate([part.render(None) for part in parts])
+    )
+    np.testing.assert_array_equal(
+        joined.take([2, 1]).render(None),
+        np.concatenate([parts[2].render(None), parts[1].render(None)]),
+    )
 
 
 def test_a_player_shows_what_is_rendered():
@@ -111,5 +118,9 @@ def test_a_distractor_keeps_its_gap(start):
             trial.answer("go", 0, during="c")
 
     task = Combine(Long(), distractor=Asking(start=start), onset=300)
-    light = task.sample(1, seed=0, long=1, there=1).render(None)[:, list(task.channels).index("light")]
-    np.testing.assert_array_equal(light, [0, 0, 0, *seen(Gap(start=start), long=1, there=1), 0, 0, 0])
+    light = task.sample(1, seed=0, long=1, there=1).render(None)[
+        :, list(task.channels).index("light")
+    ]
+    np.testing.assert_array_equal(
+        light, [0, 0, 0, *seen(Gap(start=start), long=1, there=1), 0, 0, 0]
+    )

@@ -32,7 +32,9 @@ class Fork(Task):
         if self.by_answer:
             trial.answer("go", trial.room, during="door", slot="door", then=then)
         else:
-            trial.pay("go", 0, during="door", worth=trial.room[:, None] == (0, 1), slot="door", then=then)
+            trial.pay(
+                "go", 0, during="door", worth=trial.room[:, None] == (0, 1), slot="door", then=then
+            )
         trial.pay("go", (1, 2), during=("red", "blue"), slot="room")
 
 

@@ -26,7 +26,9 @@ class SureBet(Task):
         offered = trial.bet == "offered"
         verbs = [
             lambda: trial.answer("choose", trial.right, during="decision"),
-            lambda: trial.pay("sure", 0.5, during="decision", where=offered, slot="choose", miss=-9),
+            lambda: trial.pay(
+                "sure", 0.5, during="decision", where=offered, slot="choose", miss=-9
+            ),
         ]
         for verb in verbs[::-1] if self.bet_first else verbs:
             verb()
@@ -40,7 +42,9 @@ def task(request):
 def test_the_right_answer_remains_the_target(task):
     batch = task.sample(40, seed=0)
     decision = batch.target[:, batch.period == 1]
-    np.testing.assert_array_equal(decision, np.broadcast_to(1 + batch.conditions["right"][:, None], decision.shape))
+    np.testing.assert_array_equal(
+        decision, np.broadcast_to(1 + batch.conditions["right"][:, None], decision.shape)
+    )
 
 
 def test_what_a_missed_question_costs_is_what_the_answer_says(task):
@@ -48,7 +52,8 @@ def test_what_a_missed_question_costs_is_what_the_answer_says(task):
 
 
 @pytest.mark.parametrize(
-    ("action", "bet", "choice", "reward"), [(1, "offered", 0, 1), (3, "offered", 2, 0.5), (3, "withheld", -1, -0.7)]
+    ("action", "bet", "choice", "reward"),
+    [(1, "offered", 0, 1), (3, "offered", 2, 0.5), (3, "withheld", -1, -0.7)],
 )
 def test_choices_are_numbered_from_the_first_answer(task, action, bet, choice, reward):
     env = TaskEnv(task)

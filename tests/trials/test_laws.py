@@ -33,13 +33,25 @@ def acted(task, rng, n):
         actions = rng.uniform(-1, 1, (n, task.actions.size)).astype(np.float32)
         actions[rng.random(n) < 0.6] = 0
         return actions
-    return np.where(rng.random(n) < 0.5, task.actions.rest or 0, rng.integers(task.actions.size, size=n))
+    return np.where(
+        rng.random(n) < 0.5, task.actions.rest or 0, rng.integers(task.actions.size, size=n)
+    )
 
 
 def one_step(env, action):
-    """What an env, single or vector, says on a step, as a list of values; single envs are reset where they have to be."""
+    """What an env, single or vector, says on a step, as a list of values; single envs are reset
+    where they have to be.
+    """
     seen, reward, terminated, truncated, info = env.step(action)
-    said = [seen.copy(), reward, terminated, truncated, info["gt"], info["period"], info["new_trial"]]
+    said = [
+        seen.copy(),
+        reward,
+        terminated,
+        truncated,
+        info["gt"],
+        info["period"],
+        info["new_trial"],
+    ]
     if "trial" in info:
         said += [info["performance"], dict(info["trial"])]
     if not hasattr(env, "num_envs") and (terminated or truncated):
@@ -88,11 +100,17 @@ def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(kernel, task, see
 
 
 @held(25)
-@given(description=random_tasks.descriptions(jumps=False, drawn=(None, "before")), seed=SEEDS, n=st.sampled_from([1, 3]))
+@given(
+    description=random_tasks.descriptions(jumps=False, drawn=(None, "before")),
+    seed=SEEDS,
+    n=st.sampled_from([1, 3]),
+)
 def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, description, seed, n):
     """Trial by trial, where no action leads to another period."""
     task = random_tasks.playable(description)
-    n = n if stateful(task) else 1  # else it is the pace of the envs that says which gets which trial
+    n = (
+        n if stateful(task) else 1
+    )  # else it is the pace of the envs that says which gets which trial
     dataset = Dataset(task, n, seed=seed, targets="action" if task.supervised else "best")
     env, rng = TaskVectorEnv(task, n, autoreset_mode="SameStep"), np.random.default_rng(seed)
     now = env.reset(seed=seed)[0]
@@ -113,7 +131,9 @@ def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, descrip
         now, _, _, _, info = env.step(chosen)
         step += 1
         for row in np.flatnonzero(info["new_trial"] & on):
-            assert step[row] <= batches[trial[row]].stop[row]  # an answer in its last period ends it
+            assert (
+                step[row] <= batches[trial[row]].stop[row]
+            )  # an answer in its last period ends it
             records[trial[row]][row] = {name: values[row] for name, values in info["trial"].items()}
         trial += info["new_trial"]
         step[info["new_trial"]] = 0
@@ -122,7 +142,10 @@ def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, descrip
         for row in rows:
             for name in set(scored.columns) - {"trial", "env", "session"}:
                 value = expected[row][name]
-                if name.endswith("reaction_time") and not expected[row][name.replace("reaction_time", "_reaction_time")]:
+                if (
+                    name.endswith("reaction_time")
+                    and not expected[row][name.replace("reaction_time", "_reaction_time")]
+                ):
                     value = np.nan
                 np.testing.assert_array_equal(scored[name][row], value, err_msg=name)
 
@@ -183,7 +206,9 @@ def skip_unless_built():
 @held(20)
 @given(task=random_tasks.tasks(hooks=False), seed=SEEDS)
 def test_trials_and_their_noise_are_the_same_whatever_is_played(kernel, task, seed):
-    """By serial number and step of the trial: also after restarts in other trials, and beside other envs."""
+    """By serial number and step of the trial: also after restarts in other trials, and beside other
+    envs.
+    """
     seen: dict = {}
     if task.reads_outcomes:
         return
@@ -191,11 +216,17 @@ def test_trials_and_their_noise_are_the_same_whatever_is_played(kernel, task, se
         env, rng = TaskVectorEnv(task, 2), np.random.default_rng([seed, player])
         env.reset(seed=seed)
         for _ in range(60):
-            state = {name: env.stepper.state(name) for name in ("block", "row", "type", "segment", "clock", "entered")}
+            state = {
+                name: env.stepper.state(name)
+                for name in ("block", "row", "type", "segment", "clock", "entered")
+            }
             now = env.stepper.observations()
             for i in range(2):
                 block = env.stepper._blocks[state["block"][i]]
-                place = [block.first_serial + state["row"][i], *(state[name][i] for name in ("segment", "clock", "entered"))]
+                place = [
+                    block.first_serial + state["row"][i],
+                    *(state[name][i] for name in ("segment", "clock", "entered")),
+                ]
                 drawn = [values[state["row"][i]] for values in block.conditions.values()]
                 here = seen.setdefault(tuple(place), (now[i], drawn))
                 np.testing.assert_array_equal(here[0], now[i])
@@ -209,7 +240,9 @@ def test_trials_and_their_noise_are_the_same_whatever_is_played(kernel, task, se
 @pytest.mark.parametrize("n", [None, 3])
 @held(20)
 @given(task=random_tasks.tasks(), seed=SEEDS, before=st.integers(0, 40))
-def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(n, task, seed, before):
+def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(
+    n, task, seed, before
+):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(kernels.VARIABLE, "plain")
         env = TaskEnv(task) if n is None else TaskVectorEnv(task, n)
@@ -226,7 +259,14 @@ def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(n,
         copies += [other, pickle.loads(pickle.dumps(other)), copy.deepcopy(other)]
         patch.setenv(kernels.VARIABLE, "plain")
         copies.append(pickle.loads(pickle.dumps(other)))
-        assert [not isinstance(each.stepper.kernel, PlainKernel) for each in copies] == [False, False, True, True, True, False]
+        assert [not isinstance(each.stepper.kernel, PlainKernel) for each in copies] == [
+            False,
+            False,
+            True,
+            True,
+            True,
+            False,
+        ]
         expected = [one_step(env, action) for action in actions[before:]]
         for each in copies:
             assert_same([one_step(each, action) for action in actions[before:]], expected)
@@ -247,7 +287,9 @@ def test_overwriting_what_was_returned_changes_nothing_later(kernel, n, task, se
             kept.append(returned[-1].copy())
             if spoil:
                 returned[-1][...] = -99
-            seen, reward, terminated, truncated, info = env.step(acted(task, rng, n or 1)[() if n else 0])
+            seen, reward, terminated, truncated, info = env.step(
+                acted(task, rng, n or 1)[() if n else 0]
+            )
             kept += [np.copy(reward), np.copy(info["gt"])]
             if spoil and n:
                 reward[:], info["gt"][...], info["new_trial"][:] = -99, 0, True
@@ -288,12 +330,16 @@ def test_trials_are_counted_without_gaps_and_sessions_have_their_length(kernel, 
     env = TaskVectorEnv(task, n)
     env.reset(seed=seed)
     ended: list[list] = [[] for _ in range(n)]
-    for _, *_, last in (said for said in played(env, np.random.default_rng(seed), 120) if isinstance(said[-1], dict)):
+    for _, *_, last in (
+        said for said in played(env, np.random.default_rng(seed), 120) if isinstance(said[-1], dict)
+    ):
         for i in np.flatnonzero(last["steps"]):
             ended[i].append((last["trial"][i], last["session"][i], last["env"][i]))
     for i, rows in enumerate(ended):
         assert [trial for trial, _, _ in rows] == list(range(len(rows)))
         assert all(of == i for _, _, of in rows)
         length = task.trials_per_session
-        assert [session for _, session, _ in rows] == [trial // length if length else 0 for trial in range(len(rows))]
+        assert [session for _, session, _ in rows] == [
+            trial // length if length else 0 for trial in range(len(rows))
+        ]
         assert all(later >= earlier for (_, earlier, _), (_, later, _) in pairwise(rows))

@@ -38,7 +38,10 @@ def noting(value: Callable) -> Task:
     ],
 )  # fmt: skip
 def test_what_no_record_can_hold_is_refused_when_it_is_noted(value):
-    with pytest.raises(TrialLayoutError, match=r"note\(noted=…\) of Noting was given .* give bools, numbers or texts") as told:
+    with pytest.raises(
+        TrialLayoutError,
+        match=r"note\(noted=…\) of Noting was given .* give bools, numbers or texts",
+    ) as told:
         noting(value)
     assert any("trial.note(noted=" in (frame.line or "") for frame in traceback.extract_tb(told.tb))
 
@@ -52,4 +55,6 @@ def test_what_no_record_can_hold_is_refused_when_it_is_noted(value):
 )  # fmt: skip
 def test_what_a_record_holds_is_in_it(value):
     record = run(noting(value), "rest", 10, num_envs=1, seed=0)
-    np.testing.assert_array_equal(record["noted"], np.broadcast_to(value(10), record["noted"].shape))
+    np.testing.assert_array_equal(
+        record["noted"], np.broadcast_to(value(10), record["noted"].shape)
+    )

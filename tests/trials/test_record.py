@@ -22,7 +22,9 @@ def _column(rows):
     shape = st.sampled_from([(rows,), (rows, 1), (rows, 3)])
     dtypes = st.sampled_from(["bool", "int64", "int16", "uint64", "float64", "float32"])
     numbers = st.tuples(dtypes, shape).flatmap(lambda both: hnp.arrays(*both))
-    strings = shape.flatmap(lambda s: hnp.arrays(object, s, elements=TEXT)).map(lambda column: column.astype(str))
+    strings = shape.flatmap(lambda s: hnp.arrays(object, s, elements=TEXT)).map(
+        lambda column: column.astype(str)
+    )
     return st.one_of(numbers, strings)
 
 
@@ -49,7 +51,14 @@ def record():
 
 class TestOutcome:
     def test_names_follow_the_codes(self):
-        assert [OUTCOME_NAMES[code] for code in Outcome] == ["none", "correct", "error", "abort", "miss", "other"]
+        assert [OUTCOME_NAMES[code] for code in Outcome] == [
+            "none",
+            "correct",
+            "error",
+            "abort",
+            "miss",
+            "other",
+        ]
 
     def test_codes_are_those_of_the_table(self):
         assert [int(code) for code in Outcome] == [0, 1, 2, 3, 4, 5]
@@ -65,7 +74,9 @@ class TestReading:
         assert record.columns == ("trial", "coherence", "cue", "pulses", "outcome", "reaction_time")
         assert "cue" in record
         assert "nothing" not in record
-        assert repr(record).startswith("<TrialRecord: 4 trials x 6 columns: trial, coherence, cue, pulses[2]")
+        assert repr(record).startswith(
+            "<TrialRecord: 4 trials x 6 columns: trial, coherence, cue, pulses[2]"
+        )
 
     def test_a_row_is_python_values(self, record):
         row = record.row(-1)
@@ -80,7 +91,9 @@ class TestReading:
 
     @pytest.mark.parametrize("index", [4, -5])
     def test_a_row_that_is_not_there(self, record, index):
-        with pytest.raises(InvalidValueError, match=f"Row {index} was asked of a record of 4 trials"):
+        with pytest.raises(
+            InvalidValueError, match=f"Row {index} was asked of a record of 4 trials"
+        ):
             record.row(index)
 
     def test_an_unknown_column_names_the_nearest(self, record):
@@ -145,7 +158,12 @@ class TestBadColumns:
 class TestEquality:
     @given(records())
     def test_a_record_equals_its_copies(self, record):
-        assert record == pickle.loads(pickle.dumps(record)) == copy.deepcopy(record) == copy.copy(record)
+        assert (
+            record
+            == pickle.loads(pickle.dumps(record))
+            == copy.deepcopy(record)
+            == copy.copy(record)
+        )
 
     def test_copies_keep_meta_and_stay_read_only(self, record):
         for twin in (pickle.loads(pickle.dumps(record)), copy.deepcopy(record)):
@@ -185,12 +203,17 @@ class TestConcatenate:
         assert len(TrialRecord.concatenate([record, record, record[:0]])) == 2 * len(record)
 
     def test_meta_keeps_what_is_common(self):
-        parts = [TrialRecord({"a": [1]}, meta={"task": "t", "seed": seed, "w": np.ones(2)}) for seed in (1, 2)]
+        parts = [
+            TrialRecord({"a": [1]}, meta={"task": "t", "seed": seed, "w": np.ones(2)})
+            for seed in (1, 2)
+        ]
         assert dict(TrialRecord.concatenate(parts).meta).keys() == {"task", "w"}
 
     def test_an_empty_record_from_a_file_joins_strings(self):
         empty = TrialRecord({"cue": np.zeros(0)})
-        assert TrialRecord.concatenate([empty, TrialRecord({"cue": ["x"]})])["cue"].tolist() == ["x"]
+        assert TrialRecord.concatenate([empty, TrialRecord({"cue": ["x"]})])["cue"].tolist() == [
+            "x"
+        ]
 
     def test_nothing_to_join(self):
         with pytest.raises(InvalidValueError, match="No record"):
@@ -244,7 +267,9 @@ class TestCsv:
     def test_pandas_reads_the_same(self, tmp_path, record):
         pandas = pytest.importorskip("pandas")
         record.to_csv(tmp_path / "r.csv")
-        pandas.testing.assert_frame_equal(pandas.read_csv(tmp_path / "r.csv"), record.to_pandas(), check_dtype=False)
+        pandas.testing.assert_frame_equal(
+            pandas.read_csv(tmp_path / "r.csv"), record.to_pandas(), check_dtype=False
+        )
 
     @pytest.mark.parametrize(
         ("text", "found"),
@@ -285,7 +310,15 @@ class TestPandas:
     def test_the_frame_has_the_columns(self, record):
         pytest.importorskip("pandas")
         frame = record.to_pandas()
-        assert list(frame) == ["trial", "coherence", "cue", "pulses[0]", "pulses[1]", "outcome", "reaction_time"]
+        assert list(frame) == [
+            "trial",
+            "coherence",
+            "cue",
+            "pulses[0]",
+            "pulses[1]",
+            "outcome",
+            "reaction_time",
+        ]
         assert frame["cue"].tolist() == record["cue"].tolist()
         frame.loc[0, "trial"] = 9
         assert record["trial"][0] == 0
@@ -299,5 +332,7 @@ class TestPandas:
             return real(name, *args, **kwargs)
 
         monkeypatch.setattr("importlib.import_module", refuse)
-        with pytest.raises(MissingDependencyError, match=r"needs pandas.*this checkout: pip install '\.\[study\]'"):
+        with pytest.raises(
+            MissingDependencyError, match=r"needs pandas.*this checkout: pip install '\.\[study\]'"
+        ):
             record.to_pandas()

@@ -1,4 +1,6 @@
-"""Trials with equal conditions share a type, which is laid out once: with and without that, everything must be the same."""
+"""Trials with equal conditions share a type, which is laid out once: with and without that,
+everything must be the same.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ ROWS = 80
 """Trials drawn together: few, so that blocks are renewed often."""
 
 FEW = {f"u{k}": {"choice": [0.2, 0.7]} for k in range(random_tasks.N_CONDITIONS)}
-"""Conditions with few values, so that many trials are alike; on their own they are continuous, and none is."""
+"""Conditions with few values, so that many trials are alike; on their own they are continuous, and
+none is.
+"""
 
 
 def played(env, seed: int, steps: int = 160, shared: bool = True) -> list:
@@ -30,7 +34,9 @@ def played(env, seed: int, steps: int = 160, shared: bool = True) -> list:
     n = getattr(env, "num_envs", None)
     size = env.task.actions.size
     for _ in range(steps):
-        obs, reward, terminated, truncated, info = env.step(rng.integers(size, size=n) if n else int(rng.integers(size)))
+        obs, reward, terminated, truncated, info = env.step(
+            rng.integers(size, size=n) if n else int(rng.integers(size))
+        )
         said += [obs, reward, terminated, truncated, info["gt"], info["period"]]
         if "trial" in info:
             said += [value for name, value in sorted(info["trial"].items()) if name != "env"]
@@ -73,11 +79,17 @@ def test_datasets_do_not_notice(description, seed):
     task = random_tasks.playable(description, conditions=FEW)
 
     def said(shared: bool) -> list:
-        dataset = Dataset(task, 330, 100, seed=seed, targets="action" if task.supervised else "best")
+        dataset = Dataset(
+            task, 330, 100, seed=seed, targets="action" if task.supervised else "best"
+        )
         dataset._source.dealer.block_rows = 1500
         dataset._source.dealer.types.useless = not shared
         batches = [next(dataset) for _ in range(3)]
-        return [values for one in batches for values in (one.inputs, one.targets, one.weights, one.new_trial, one.start)]
+        return [
+            values
+            for one in batches
+            for values in (one.inputs, one.targets, one.weights, one.new_trial, one.start)
+        ]
 
     assert_same(said(True), said(False))
 
@@ -98,7 +110,12 @@ class Dots(Task):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        trial.show("stimulus", (trial.side[:, None] == [0, 1]) * trial.coherence[:, None] / 100, during="stimulus", noise=1.0)
+        trial.show(
+            "stimulus",
+            (trial.side[:, None] == [0, 1]) * trial.coherence[:, None] / 100,
+            during="stimulus",
+            noise=1.0,
+        )
         trial.answer("choose", trial.side, during="decision")
 
 
@@ -126,7 +143,11 @@ class Contrary(Dots):
     def draw(self, session, rng):
         n, previous = len(session), session.previous
         again = previous["reward"] < 0.5
-        side = np.where(again & (previous["choice"] >= 0), previous.get("side", np.zeros(n, int)), rng.integers(2, size=n))
+        side = np.where(
+            again & (previous["choice"] >= 0),
+            previous.get("side", np.zeros(n, int)),
+            rng.integers(2, size=n),
+        )
         return {"side": side, "coherence": rng.choice([0, 25, 50], n)}
 
 
@@ -154,7 +175,9 @@ def test_types_that_come_up_later_are_laid_out_then():
     rng = np.random.default_rng(1)
 
     def kinds(side, coherence):
-        found, kind = index.lay_out({"side": np.array(side), "coherence": np.array(coherence)}, len(side), rng, {})
+        found, kind = index.lay_out(
+            {"side": np.array(side), "coherence": np.array(coherence)}, len(side), rng, {}
+        )
         for name, values in (("side", side), ("coherence", coherence)):
             np.testing.assert_array_equal(found.batch.conditions[name][kind], values)
         return len(found.tables)
@@ -165,7 +188,9 @@ def test_types_that_come_up_later_are_laid_out_then():
     assert kinds([0, 0, 1], [50, 25, 50]) == 6
 
 
-@pytest.mark.parametrize("texts", [(["x", "xy"], ["yz", "z"]), (["x", "xy", "x"], ["z", "yz", "yz"])])
+@pytest.mark.parametrize(
+    "texts", [(["x", "xy"], ["yz", "z"]), (["x", "xy", "x"], ["z", "yz", "yz"])]
+)
 def test_texts_of_different_lengths_are_not_mistaken_for_each_other(texts):
     """(xy, z) and (x, yz) are the same letters."""
 
@@ -177,7 +202,9 @@ def test_texts_of_different_lengths_are_not_mistaken_for_each_other(texts):
 
         def new_trial(self, trial):
             trial.periods("fixation", "stimulus", "decision")
-            trial.show("stimulus", np.stack([trial.a == "xy", trial.b == "yz"], axis=1), during="stimulus")
+            trial.show(
+                "stimulus", np.stack([trial.a == "xy", trial.b == "yz"], axis=1), during="stimulus"
+            )
             trial.answer("choose", 0, during="decision")
 
     env = TaskEnv(Said())
@@ -191,7 +218,11 @@ def test_texts_of_different_lengths_are_not_mistaken_for_each_other(texts):
 @pytest.mark.parametrize("n", [None, 1, 9])
 def test_outcome_readers_play_alike_whether_types_are_kept_or_laid_out_anew(n):
     def env():
-        return TaskEnv(Contrary()) if n is None else TaskVectorEnv(Contrary(), n, autoreset_mode="SameStep")
+        return (
+            TaskEnv(Contrary())
+            if n is None
+            else TaskVectorEnv(Contrary(), n, autoreset_mode="SameStep")
+        )
 
     assert_same(played(env(), 3, 900), played(env(), 3, 900, shared=False))
 
@@ -228,7 +259,9 @@ def test_outcome_readers_that_meet_something_new_in_every_trial_do_not_keep_it()
 
 
 class Sometimes(Task):
-    """Reads outcomes; a second question comes in some trials only, and is answered in the same period."""
+    """Reads outcomes; a second question comes in some trials only, and is answered in the same
+    period.
+    """
 
     timing = {"decision": 400}
     reads_outcomes = True
@@ -241,7 +274,10 @@ class Sometimes(Task):
 
     def draw(self, session, rng):
         n = len(session)
-        return {"side": rng.integers(2, size=n), "two": rng.random(n) < 0.3 + 0.4 * (session.previous["reward"] > 0)}
+        return {
+            "side": rng.integers(2, size=n),
+            "two": rng.random(n) < 0.3 + 0.4 * (session.previous["reward"] > 0),
+        }
 
     def new_trial(self, trial):
         trial.periods("decision")
@@ -254,7 +290,9 @@ class Sometimes(Task):
 @pytest.mark.parametrize("seed", [4, 5, 6])
 @pytest.mark.parametrize("shared", [True, False])
 def test_questions_that_come_in_some_trials_only(shared, seed):
-    """The first trials of an env may lack a question that later ones have, and which trials a block holds changes."""
+    """The first trials of an env may lack a question that later ones have, and which trials a block
+    holds changes.
+    """
     env, single = TaskVectorEnv(Sometimes(), 2, autoreset_mode="SameStep"), TaskEnv(Sometimes())
     rng = np.random.default_rng(0)
     for each in (env, single):
@@ -284,6 +322,10 @@ def test_questions_that_come_in_some_trials_only(shared, seed):
         obs, reward, _, over, info = one.step(np.array([action]))
         alone = single.step(action)
         assert (obs[0] == alone[0]).all()
-        assert (reward[0], over[0], info["new_trial"][0]) == (alone[1], alone[3], alone[4]["new_trial"])
+        assert (reward[0], over[0], info["new_trial"][0]) == (
+            alone[1],
+            alone[3],
+            alone[4]["new_trial"],
+        )
         if over[0]:
             single.reset()

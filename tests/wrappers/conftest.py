@@ -1,4 +1,6 @@
-"""Makes `small_tasks.py` importable, under a name of its own: tests run with ``--import-mode=importlib``."""
+"""Makes `small_tasks.py` importable, under a name of its own: tests run with
+``--import-mode=importlib``.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ class Choosing(Task):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        trial.show("stimulus", np.eye(3)[trial.side] * trial.strength[:, None], during="stimulus", noise=1)
+        trial.show(
+            "stimulus", np.eye(3)[trial.side] * trial.strength[:, None], during="stimulus", noise=1
+        )
         trial.answer("choose", trial.side, during="decision")
 
 
@@ -40,7 +42,9 @@ class TwoSides(Choosing):
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "delay", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
-        trial.show("stimulus", self.ring.cosine(trial.side, trial.strength), during="stimulus", noise=1)
+        trial.show(
+            "stimulus", self.ring.cosine(trial.side, trial.strength), during="stimulus", noise=1
+        )
         trial.answer("choose", trial.side, during="decision")
 
 
@@ -110,7 +114,9 @@ class Blocked(Choosing):
         session.strength = rng.integers(1, 5, len(session))
 
     def draw(self, session, rng):
-        session.strength = np.where(session.trial % 5 == 0, session.strength % 4 + 1, session.strength)
+        session.strength = np.where(
+            session.trial % 5 == 0, session.strength % 4 + 1, session.strength
+        )
         return self.draw_conditions(rng, len(session), {"strength": session.strength})
 
 
@@ -171,4 +177,16 @@ class Counting(Choosing):
         return obs + now.memory["count"][:, None]
 
 
-KINDS = (Choosing, TwoSides, Computed, Going, Arms, Learning, Blocked, Timed, Steering, OneByOne, Counting)
+KINDS = (
+    Choosing,
+    TwoSides,
+    Computed,
+    Going,
+    Arms,
+    Learning,
+    Blocked,
+    Timed,
+    Steering,
+    OneByOne,
+    Counting,
+)

@@ -6,7 +6,18 @@ import pickle
 
 import numpy as np
 import pytest
-from wrapper_small_tasks import Arms, Blocked, Choosing, Counting, Going, Learning, OneByOne, Steering, Timed, TwoSides
+from wrapper_small_tasks import (
+    Arms,
+    Blocked,
+    Choosing,
+    Counting,
+    Going,
+    Learning,
+    OneByOne,
+    Steering,
+    Timed,
+    TwoSides,
+)
 
 from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
@@ -47,7 +58,9 @@ def test_both_tasks_are_in_a_trial_each_on_its_own_channels():
 
 
 def test_the_oracle_answers_both_and_the_trial_goes_on_after_the_distractor():
-    record = run(Combine(long_delay(), distractor=Going(), onset=Choice((300, 600))), "oracle", 60, seed=0)
+    record = run(
+        Combine(long_delay(), distractor=Going(), onset=Choice((300, 600))), "oracle", 60, seed=0
+    )
     assert record["performance"].mean() == 1
     assert (record["reward"] == 2).all()
     assert set(record["onset"]) == {300, 600}
@@ -56,7 +69,12 @@ def test_the_oracle_answers_both_and_the_trial_goes_on_after_the_distractor():
 
 
 def test_who_does_nothing_misses_both_and_is_paid_for_resting_rightly():
-    record = run(Combine(long_delay(), distractor=Going(rewards={"correct": 3.0}), onset=500), "rest", 60, seed=0)
+    record = run(
+        Combine(long_delay(), distractor=Going(rewards={"correct": 3.0}), onset=500),
+        "rest",
+        60,
+        seed=0,
+    )
     np.testing.assert_array_equal(record["reward"], np.where(record["go"] == 0, 3.0, 0.0))
     np.testing.assert_array_equal(record["performance"], np.where(record["go"] == 0, 0.5, 0.0))
 
@@ -72,19 +90,27 @@ def test_kinds_of_trials_come_as_often_as_their_weights_say():
     record = run(task, "oracle", 2000, seed=0)
     for kind, p in zip(("main", "distractor", "both"), (0.25, 0.5, 0.25), strict=True):
         assert abs((record["combined"] == kind).mean() - p) < 5 * np.sqrt(p * (1 - p) / 2000)
-    np.testing.assert_array_equal(record["reward"], np.where(record["combined"] == "both", 2.0, 1.0))
+    np.testing.assert_array_equal(
+        record["reward"], np.where(record["combined"] == "both", 2.0, 1.0)
+    )
     absent = record[record["combined"] == "main"]
     assert set(absent["go.outcome"]) == {"none"}
 
 
 def test_what_is_not_there_is_not_shown_and_the_cue_says_so():
     task = Combine(long_delay(), distractor=Going(), onset=500, weights=(1, 1, 1), cue=True)
-    for kind, main, other in (("main", True, False), ("distractor", False, True), ("both", True, True)):
+    for kind, main, other in (
+        ("main", True, False),
+        ("distractor", False, True),
+        ("both", True, True),
+    ):
         batch = task.sample(10, seed=0, combined=kind)
         seen = batch.render(None)
         assert seen[:, task.channels["fixation"]].any() == main
         assert seen[:, task.channels["stimulus.Going"]].any() == other
-        np.testing.assert_array_equal(seen[:, task.channels["combined"]], np.tile([main, other], (len(seen), 1)))
+        np.testing.assert_array_equal(
+            seen[:, task.channels["combined"]], np.tile([main, other], (len(seen), 1))
+        )
 
 
 def test_actions_that_agree_are_shared_unless_asked_not_to():
@@ -147,17 +173,61 @@ def test_it_is_a_value():
     ("make", "error", "says"),
     [
         (lambda: Combine(long_delay()), InvalidValueError, "no distractor"),
-        (lambda: Combine(long_delay(), distractor=Going(), onset=-1), InvalidValueError, "0 ms or more"),
-        (lambda: Combine(long_delay(), distractor=Going(), weights=(1, 0, 0)), InvalidValueError, "three numbers"),
-        (lambda: Combine(long_delay(), distractor=Going(), onset=1000), NotSupportedError, "is asked until 1500 ms"),
-        (lambda: Combine(Choosing(), distractor=Choosing()), NotSupportedError, "the same action answers both"),
-        (lambda: Combine(long_delay(), distractor=Arms()), NotSupportedError, "Arms has no action of resting"),
-        (lambda: Combine(Steering(), distractor=Going()), NotSupportedError, "Steering has no action of resting"),
-        (lambda: Combine(long_delay(), distractor=Learning()), NotSupportedError, "no action of resting"),
-        (lambda: Combine(Counting(), distractor=Going()), NotSupportedError, "computed on every step"),
-        (lambda: Combine(long_delay(), distractor=Going(dt=50)), NotSupportedError, "those of Going 50 ms"),
-        (lambda: Combine(TimeOut(long_delay()), distractor=Going()), NotSupportedError, "leaves the order of its periods"),
-        (lambda: ReactionTime(Combine(long_delay(), distractor=Going(), onset=500)), NotSupportedError, "several tasks"),
+        (
+            lambda: Combine(long_delay(), distractor=Going(), onset=-1),
+            InvalidValueError,
+            "0 ms or more",
+        ),
+        (
+            lambda: Combine(long_delay(), distractor=Going(), weights=(1, 0, 0)),
+            InvalidValueError,
+            "three numbers",
+        ),
+        (
+            lambda: Combine(long_delay(), distractor=Going(), onset=1000),
+            NotSupportedError,
+            "is asked until 1500 ms",
+        ),
+        (
+            lambda: Combine(Choosing(), distractor=Choosing()),
+            NotSupportedError,
+            "the same action answers both",
+        ),
+        (
+            lambda: Combine(long_delay(), distractor=Arms()),
+            NotSupportedError,
+            "Arms has no action of resting",
+        ),
+        (
+            lambda: Combine(Steering(), distractor=Going()),
+            NotSupportedError,
+            "Steering has no action of resting",
+        ),
+        (
+            lambda: Combine(long_delay(), distractor=Learning()),
+            NotSupportedError,
+            "no action of resting",
+        ),
+        (
+            lambda: Combine(Counting(), distractor=Going()),
+            NotSupportedError,
+            "computed on every step",
+        ),
+        (
+            lambda: Combine(long_delay(), distractor=Going(dt=50)),
+            NotSupportedError,
+            "those of Going 50 ms",
+        ),
+        (
+            lambda: Combine(TimeOut(long_delay()), distractor=Going()),
+            NotSupportedError,
+            "leaves the order of its periods",
+        ),
+        (
+            lambda: ReactionTime(Combine(long_delay(), distractor=Going(), onset=500)),
+            NotSupportedError,
+            "several tasks",
+        ),
     ],
 )
 def test_what_cannot_be_combined_is_told(make, error, says):

@@ -10,12 +10,32 @@ import pickle
 
 import numpy as np
 import pytest
-from wrapper_small_tasks import Arms, Blocked, Choosing, Computed, Counting, Going, Learning, OneByOne, Steering, Timed, TwoSides
+from wrapper_small_tasks import (
+    Arms,
+    Blocked,
+    Choosing,
+    Computed,
+    Counting,
+    Going,
+    Learning,
+    OneByOne,
+    Steering,
+    Timed,
+    TwoSides,
+)
 
 from neurogym_core import Dataset, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.laying_out import lay_out_imposed
-from neurogym_core.wrappers import Curriculum, Mixture, ReactionTime, Schedule, SideBias, TimeOut, Transfer
+from neurogym_core.wrappers import (
+    Curriculum,
+    Mixture,
+    ReactionTime,
+    Schedule,
+    SideBias,
+    TimeOut,
+    Transfer,
+)
 
 MANY = (Going, TwoSides, Timed, Blocked, Computed)
 
@@ -38,7 +58,10 @@ def test_what_agrees_in_name_and_kind_is_shared_and_the_rest_gets_its_tasks_name
     assert list(task.actions) == ["fixate", "choose", "go", "choose.TwoSides", "press"]
     assert task.actions.rest == 0
     assert task.labels == ("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed")
-    assert Mixture(Choosing(), others=(Choosing(dt=100, rewards={"error": -1}),)).labels == ("Choosing", "Choosing 2")
+    assert Mixture(Choosing(), others=(Choosing(dt=100, rewards={"error": -1}),)).labels == (
+        "Choosing",
+        "Choosing 2",
+    )
 
 
 def test_the_order_of_every_tasks_periods_is_kept():
@@ -57,23 +80,33 @@ def test_without_a_rule_nothing_tells_the_tasks_apart():
 
 @pytest.mark.parametrize("k", range(6))
 def test_a_trial_is_a_trial_of_its_task(k):
-    """Shown, targets and durations are those that the task itself lays out for the same conditions."""
+    """Shown, targets and durations are those that the task itself lays out for the same
+    conditions.
+    """
     task = Mixture(Choosing(), others=(Going, TwoSides, Timed, Blocked, Computed))
     label = task.labels[k]
     batch = task.sample(12, seed=3, task=label)
     own, names = task.tasks[k], task.renamed[k]
     conditions = {name: batch.conditions[joined] for name, joined in names.conditions.items()}
     durations = {
-        f"duration.{name}": batch.period_steps[joined] * task.dt for name, joined in names.periods.items()
+        f"duration.{name}": batch.period_steps[joined] * task.dt
+        for name, joined in names.periods.items()
     }
     alone = lay_out_imposed(own, np.random.default_rng(0), 12, {**conditions, **durations})
     seen, expected = batch.render(None), alone.render(None)
     for name, joined in names.channels.items():
-        np.testing.assert_array_equal(seen[:, task.channels[joined]], expected[:, own.channels[name]])
+        np.testing.assert_array_equal(
+            seen[:, task.channels[joined]], expected[:, own.channels[name]]
+        )
     np.testing.assert_array_equal(seen[:, task.channels["rule"]], np.eye(6)[np.full(len(seen), k)])
     others = [name for name in task.channels if name not in (*names.channels.values(), "rule")]
     assert not any(seen[:, task.channels[name]].any() for name in others)
-    ids = np.concatenate([np.arange(part.start, part.stop) for part in map(task.actions.__getitem__, names.actions.values())])
+    ids = np.concatenate(
+        [
+            np.arange(part.start, part.stop)
+            for part in map(task.actions.__getitem__, names.actions.values())
+        ]
+    )
     np.testing.assert_array_equal(batch.render_targets(), ids[alone.render_targets()])
 
 
@@ -81,7 +114,10 @@ def test_the_oracle_is_right_and_the_random_subject_pays_each_tasks_own_price():
     task = Mixture(Choosing(rewards={"abort": -1.0}), others=(Going(rewards={"abort": 0.0}),))
     assert run(task, "oracle", 60, seed=0)["performance"].mean() == 1
     record = run(task, "premature", 60, seed=0)
-    paid = {name: record["reward"][(record["task"] == name) & (record["aborts"] > 0)] for name in task.labels}
+    paid = {
+        name: record["reward"][(record["task"] == name) & (record["aborts"] > 0)]
+        for name in task.labels
+    }
     assert (paid["Choosing"] < -0.9).all()
     assert (paid["Going"] >= 0).all()
 
@@ -93,13 +129,21 @@ def test_tasks_come_as_often_as_their_weights_say():
 
 def test_tasks_come_in_blocks():
     record = run(mixed(order="sequence", length=4), "oracle", 48, num_envs=1, seed=0)
-    expected = np.asarray(("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed"))[np.arange(48) // 4 % 6]
+    expected = np.asarray(("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed"))[
+        np.arange(48) // 4 % 6
+    ]
     np.testing.assert_array_equal(record["task"], expected)
 
 
 def test_a_task_with_a_state_of_its_own_keeps_it():
     """`Blocked` changes its strength after every five of its own trials."""
-    record = run(Mixture(Choosing(trials_per_session=None), others=(Blocked(),)), "oracle", 200, num_envs=1, seed=0)
+    record = run(
+        Mixture(Choosing(trials_per_session=None), others=(Blocked(),)),
+        "oracle",
+        200,
+        num_envs=1,
+        seed=0,
+    )
     strength = record["strength"][record["task"] == "Blocked"]
     np.testing.assert_array_equal(np.flatnonzero(np.diff(strength)) % 5, 4)
 
@@ -116,7 +160,9 @@ def test_a_task_that_reads_outcomes_hears_of_its_own():
 
 
 def test_tasks_that_come_later_have_their_questions_from_the_beginning():
-    """Laid out trial by trial, the first table has no trial of the second task, whose slot and covariate come later."""
+    """Laid out trial by trial, the first table has no trial of the second task, whose slot and
+    covariate come later.
+    """
 
     class Noting(Going):
         def new_trial(self, trial):
@@ -124,7 +170,13 @@ def test_tasks_that_come_later_have_their_questions_from_the_beginning():
             trial.note(doubled=2 * trial.go)
 
     stages = {"order": "performance", "window": 3, "criterion": 0.9}
-    record = run(Mixture(Choosing(trials_per_session=None), others=(Noting(),), **stages), "oracle", 30, num_envs=1, seed=0)
+    record = run(
+        Mixture(Choosing(trials_per_session=None), others=(Noting(),), **stages),
+        "oracle",
+        30,
+        num_envs=1,
+        seed=0,
+    )
     assert record["task"].tolist() == ["Choosing"] * 3 + ["Noting"] * 27
     assert set(record["go.outcome"][3:]) == {"correct"}
     assert record["doubled"].tolist() == [-1] * 3 + (2 * record["go"][3:]).tolist()
@@ -151,7 +203,11 @@ def test_players_agree(order):
         action = single.target if rng.random() < 0.9 else int(rng.integers(task.actions.size))
         a, reward, *_, info = single.step(action)
         b, rewards, *_, infos = vector.step(np.array([action]))
-        assert (reward, info["gt"], info["period"]) == (rewards[0], infos["gt"][0], infos["period"][0])
+        assert (reward, info["gt"], info["period"]) == (
+            rewards[0],
+            infos["gt"][0],
+            infos["period"][0],
+        )
 
 
 def test_a_dataset_of_a_mixture_scores_its_own_targets():
@@ -188,7 +244,12 @@ def test_tasks_that_are_laid_out_one_by_one_are_mixed_too():
     batch = Mixture(OneByOne(), others=(Choosing(), Going())).sample(30, seed=0)
     assert set(batch.conditions["task"]) == {"OneByOne", "Choosing", "Going"}
     one = batch.take(batch.conditions["task"] == "OneByOne")
-    alone = lay_out_imposed(OneByOne(), np.random.default_rng(0), len(one), {k: one.conditions[k] for k in ("side", "strength")})
+    alone = lay_out_imposed(
+        OneByOne(),
+        np.random.default_rng(0),
+        len(one),
+        {k: one.conditions[k] for k in ("side", "strength")},
+    )
     np.testing.assert_array_equal(one.render(None)[:, :4], alone.render(None))
     np.testing.assert_array_equal(one.render_targets(), alone.render_targets())
 
@@ -204,7 +265,9 @@ def test_it_is_a_value():
 def test_wrappers_stand_on_a_mixture():
     blocks = ({"task": "Going"}, {"task": "Choosing"})
     record = run(Schedule(mixed(), blocks=blocks, length=5), "oracle", 40, num_envs=1, seed=0)
-    np.testing.assert_array_equal(record["task"], np.where(np.arange(40) // 5 % 2 == 0, "Going", "Choosing"))
+    np.testing.assert_array_equal(
+        record["task"], np.where(np.arange(40) // 5 % 2 == 0, "Going", "Choosing")
+    )
     record = run(TimeOut(mixed()), "guess", 200, seed=0)
     assert (record["duration.timeout"] == 1000).all()
 
@@ -213,14 +276,38 @@ def test_wrappers_stand_on_a_mixture():
     ("make", "error", "says"),
     [
         (lambda: Mixture(Choosing()), InvalidValueError, "no other task"),
-        (lambda: Mixture(Choosing(), others=("nowhere/Nothing-v0",)), LookupError, "was given the task 'nowhere/Nothing-v0'"),
-        (lambda: Mixture(Choosing(), others=({"task": Going, "gain": 3},)), UnknownNameError, "Unknown parameter 'gain'"),
-        (lambda: Mixture(Choosing(), others=(Going(dt=50),)), NotSupportedError, "those of Going 50 ms"),
-        (lambda: Mixture(Choosing(), others=(Counting(),)), NotSupportedError, "computed on every step"),
-        (lambda: Mixture(Choosing(), others=(Steering(),)), NotSupportedError, "not both continuous"),
+        (
+            lambda: Mixture(Choosing(), others=("nowhere/Nothing-v0",)),
+            LookupError,
+            "was given the task 'nowhere/Nothing-v0'",
+        ),
+        (
+            lambda: Mixture(Choosing(), others=({"task": Going, "gain": 3},)),
+            UnknownNameError,
+            "Unknown parameter 'gain'",
+        ),
+        (
+            lambda: Mixture(Choosing(), others=(Going(dt=50),)),
+            NotSupportedError,
+            "those of Going 50 ms",
+        ),
+        (
+            lambda: Mixture(Choosing(), others=(Counting(),)),
+            NotSupportedError,
+            "computed on every step",
+        ),
+        (
+            lambda: Mixture(Choosing(), others=(Steering(),)),
+            NotSupportedError,
+            "not both continuous",
+        ),
         (lambda: Mixture(mixed(), others=(Going(),)), NotSupportedError, "is a mixture itself"),
         (lambda: ReactionTime(mixed()), NotSupportedError, "apply ReactionTime to each of them"),
-        (lambda: SideBias(mixed()), NotSupportedError, "does not declare what decides the right answer"),
+        (
+            lambda: SideBias(mixed()),
+            NotSupportedError,
+            "does not declare what decides the right answer",
+        ),
     ],
 )
 def test_what_cannot_be_mixed_is_told(make, error, says):
@@ -281,7 +368,9 @@ def test_stages_that_cannot_be_are_told(stages, says):
 
 
 def test_durations_that_differ_are_drawn_by_each_task():
-    task = Mixture(TwoSides(timing={"delay": Uniform(100, 300)}), others=(TwoSides(timing={"delay": 900}),))
+    task = Mixture(
+        TwoSides(timing={"delay": Uniform(100, 300)}), others=(TwoSides(timing={"delay": 900}),)
+    )
     batch = task.sample(200, seed=0)
     second = batch.conditions["task"] == "TwoSides 2"
     assert (batch.period_steps["delay"][second] == 9).all()
@@ -316,5 +405,8 @@ class Behind(Over):
 
 def test_trials_that_would_end_with_a_period_of_another_task_are_refused():
     assert Mixture(Over(), others=(Behind(),)).sample(20, seed=0).period_steps["go"].any()
-    with pytest.raises(NotSupportedError, match="'end' follows the period 'early', which trials of Behind pass over"):
+    with pytest.raises(
+        NotSupportedError,
+        match="'end' follows the period 'early', which trials of Behind pass over",
+    ):
         Mixture(Behind(), others=(Over(),))

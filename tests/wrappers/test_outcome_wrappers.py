@@ -48,8 +48,12 @@ def test_adaptive_noise_goes_up_with_success_and_down_with_failure():
 
 @pytest.mark.slow
 def test_adaptive_noise_holds_performance_near_what_is_wanted():
-    """The integrator, which makes no error without noise, is brought near 75 %: 3,200 trials, SE below 0.01."""
-    task = AdaptiveNoise(TwoSides(trials_per_session=None), performance=0.75, step=4.0, most=200.0, window=20)
+    """The integrator, which makes no error without noise, is brought near 75 %: 3,200 trials, SE
+    below 0.01.
+    """
+    task = AdaptiveNoise(
+        TwoSides(trials_per_session=None), performance=0.75, step=4.0, most=200.0, window=20
+    )
     record = run(task, "integrator", 6400, num_envs=4, seed=0)
     late = record["performance"][record["trial"] >= 800]
     assert abs(late.mean() - 0.75) < 0.06
@@ -73,14 +77,18 @@ def test_catch_trials_come_as_often_as_they_say_and_pay_what_they_say():
 
 
 def test_only_hard_trials_are_caught_and_none_at_the_beginning():
-    task = CatchTrials(Choosing(trials_per_session=10), share=1.0, condition="strength", below=0.5, start=4)
+    task = CatchTrials(
+        Choosing(trials_per_session=10), share=1.0, condition="strength", below=0.5, start=4
+    )
     record = run(task, "oracle", 200, num_envs=1, seed=0)
     expected = (record["strength"] <= 2) & (record["trial"] % 10 >= 4)
     np.testing.assert_array_equal(record["catch"], expected)
 
 
 def test_catch_trials_can_be_imposed():
-    assert run(CatchTrials(Choosing()), "oracle", 20, seed=0, conditions={"catch": True})["catch"].all()
+    assert run(CatchTrials(Choosing()), "oracle", 20, seed=0, conditions={"catch": True})[
+        "catch"
+    ].all()
 
 
 def test_only_errors_lead_to_a_time_out():
@@ -136,14 +144,18 @@ def test_mappings_exchange_what_is_right_and_change_when_they_say():
     mapping = record["mapping"]
     np.testing.assert_array_equal(mapping[:10], np.tile([0, 1, 2], (10, 1)))
     assert (np.sort(mapping, axis=1) == [0, 1, 2]).all()
-    np.testing.assert_array_equal(np.flatnonzero((np.diff(mapping, axis=0) != 0).any(axis=1)) % 10, 9)
+    np.testing.assert_array_equal(
+        np.flatnonzero((np.diff(mapping, axis=0) != 0).any(axis=1)) % 10, 9
+    )
     assert len(np.flatnonzero((np.diff(mapping, axis=0) != 0).any(axis=1))) == 19
     np.testing.assert_array_equal(record["choice"], mapping[np.arange(200), record["side"]])
     assert record["performance"].mean() == 1
 
 
 def test_a_mapping_can_be_imposed():
-    record = run(VariableMapping(Choosing()), "oracle", 20, seed=0, conditions={"mapping": [2, 0, 1]})
+    record = run(
+        VariableMapping(Choosing()), "oracle", 20, seed=0, conditions={"mapping": [2, 0, 1]}
+    )
     np.testing.assert_array_equal(record["choice"], np.array([2, 0, 1])[record["side"]])
 
 
@@ -162,19 +174,39 @@ def test_a_mapping_can_be_imposed():
         (lambda: MissPenalty(Steering()), NotSupportedError, "without a trigger="),
         (lambda: CatchTrials(Choosing(), share=0.0), InvalidValueError, "a share above 0"),
         (lambda: CatchTrials(Choosing(), pays=1.0), InvalidValueError, "pays anyway"),
-        (lambda: CatchTrials(Choosing(), condition="strngth"), UnknownNameError, "Did you mean 'strength'"),
+        (
+            lambda: CatchTrials(Choosing(), condition="strngth"),
+            UnknownNameError,
+            "Did you mean 'strength'",
+        ),
         (lambda: CatchTrials(Learning()), NotSupportedError, "a right answer at a fixed price"),
         (lambda: CatchTrials(Steering()), NotSupportedError, "worked out on every step"),
         (lambda: TimeOut(Arms()), NotSupportedError, "no wrong answer ends its trials"),
         (lambda: TimeOut(Counting()), NotSupportedError, "on every step"),
         (lambda: TimeOut(TimeOut(Choosing())), NotSupportedError, "a period 'timeout' already"),
         (lambda: TimeOut(Going(), after=("miss",)), NotSupportedError, "resting is right"),
-        (lambda: TimeOut(Choosing(), after=("abort",)), InvalidValueError, "one or both of 'error', 'miss'"),
+        (
+            lambda: TimeOut(Choosing(), after=("abort",)),
+            InvalidValueError,
+            "one or both of 'error', 'miss'",
+        ),
         (lambda: TimeOut(Choosing(), duration=0), InvalidValueError, "ms above 0"),
-        (lambda: VariableMapping(Going()), NotSupportedError, "several choices of which some are right"),
-        (lambda: VariableMapping(Timed()), NotSupportedError, "several choices of which some are right"),
+        (
+            lambda: VariableMapping(Going()),
+            NotSupportedError,
+            "several choices of which some are right",
+        ),
+        (
+            lambda: VariableMapping(Timed()),
+            NotSupportedError,
+            "several choices of which some are right",
+        ),
         (lambda: VariableMapping(Steering()), NotSupportedError, "no choices of a table"),
-        (lambda: VariableMapping(Choosing(), group="chose"), UnknownNameError, "Did you mean 'choose'"),
+        (
+            lambda: VariableMapping(Choosing(), group="chose"),
+            UnknownNameError,
+            "Did you mean 'choose'",
+        ),
     ],
 )
 def test_what_cannot_be_is_told(make, error, says):
@@ -182,7 +214,9 @@ def test_what_cannot_be_is_told(make, error, says):
         make()
 
 
-@pytest.mark.parametrize("wrapper", [Noise, AdaptiveNoise, MissPenalty, CatchTrials, TimeOut, VariableMapping])
+@pytest.mark.parametrize(
+    "wrapper", [Noise, AdaptiveNoise, MissPenalty, CatchTrials, TimeOut, VariableMapping]
+)
 def test_each_is_a_value_and_is_found_by_name(wrapper):
     task = wrapper(Choosing())
     assert pickle.loads(pickle.dumps(task)) == task
@@ -190,10 +224,16 @@ def test_each_is_a_value_and_is_found_by_name(wrapper):
     assert task.name == f"{wrapper.__name__}(Choosing)"
 
 
-@pytest.mark.parametrize("wrap", ["TimeOut", ["ReactionTime", "TimeOut"], ["TimeOut", "VariableMapping"], "ReactionTime"])
+@pytest.mark.parametrize(
+    "wrap", ["TimeOut", ["ReactionTime", "TimeOut"], ["TimeOut", "VariableMapping"], "ReactionTime"]
+)
 @pytest.mark.parametrize("task", [Choosing, TwoSides, Going])
 def test_the_oracles_path_is_known_without_the_payoffs(task, wrap):
-    """A last period that only errors lead to is left out as by who plays; nothing else makes these tasks jump."""
+    """A last period that only errors lead to is left out as by who plays; nothing else makes these
+    tasks jump.
+    """
     batch = make_task(task, wrap=wrap if task is not Going else "TimeOut").sample(50, seed=0)
     assert not batch.jumps
-    np.testing.assert_array_equal(batch.path, batch.payoffs.oracle_path(batch.duration, batch.untimed_places))
+    np.testing.assert_array_equal(
+        batch.path, batch.payoffs.oracle_path(batch.duration, batch.untimed_places)
+    )

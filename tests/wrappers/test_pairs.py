@@ -1,7 +1,8 @@
-"""Every wrapper on a task of every kind, every pair, and random stacks of three: it works everywhere, or explains itself.
+"""Every wrapper on a task of every kind, every pair, and random stacks of three: it works
+everywhere, or explains itself.
 
-What works is held to what a plain task is held to: spaces and types, seeds, pickling, and players that agree.
-"""
+What works is held to what a plain task is held to: spaces and types, seeds, pickling, and players
+that agree."""
 
 from __future__ import annotations
 
@@ -45,13 +46,18 @@ def settings_of(name: str, kind: str) -> dict:
     return {
         "Schedule": {"blocks": [{condition: values[0].item()}, {}], "length": 3},
         "SideBias": {"length": 5},
-        "RandomAnswers": {"probs": np.eye(len(task.answers))[0].tolist() if has_answer(task) else [1.0]},
+        "RandomAnswers": {
+            "probs": np.eye(len(task.answers))[0].tolist() if has_answer(task) else [1.0]
+        },
         "TrialHistory": {"contexts": ["repeating", "alternating"], "length": 5},
         "AdaptiveNoise": {"window": 3},
         "Mixture": {"others": [small.Going()]},
         "Transfer": {"others": [small.Choosing()], "lengths": [4]},
         "Curriculum": {"stages": [{"rewards": {"abort": -0.5}}], "window": 3},
-        "Combine": {"distractor": small.Going(timing={"fixation": 0, "stimulus": 100, "decision": 100}), "onset": 100},
+        "Combine": {
+            "distractor": small.Going(timing={"fixation": 0, "stimulus": 100, "decision": 100}),
+            "onset": 100,
+        },
         "Monitor": {"every": 3, "out": io.StringIO()},
         "TTLPulse": {"periods": [task.period_names[:1]]},
     }.get(name, {})
@@ -110,7 +116,14 @@ def check_env(env, twin) -> None:
 def check_vector(names, kind: str) -> None:
     """A vector env of one is the single env."""
     env = made(names, kind)
-    vector = make_vec(KINDS[kind], 1, wrap=wrap_of(names, kind), trials_per_session=4, seed=1, autoreset_mode="SameStep")
+    vector = make_vec(
+        KINDS[kind],
+        1,
+        wrap=wrap_of(names, kind),
+        trials_per_session=4,
+        seed=1,
+        autoreset_mode="SameStep",
+    )
     env.action_space.seed(0)
     np.testing.assert_array_equal(env.reset(seed=3)[0], vector.reset(seed=3)[0][0])
     for _ in range(STEPS):
@@ -143,7 +156,15 @@ def check_task(task) -> None:
 def test_each_wrapper_on_a_task_of_each_kind(kind):
     wholly = kind in ("TwoSides", "Going", "Blocked")  # `slow` does all of it for all kinds
     worked = {name for name in WRAPPERS if works_or_explains_itself([name], kind, wholly=wholly)}
-    always = {"Noise", "AdaptiveNoise", "PassAction", "PassReward", "RecordTrials", "Monitor", "Curriculum"}
+    always = {
+        "Noise",
+        "AdaptiveNoise",
+        "PassAction",
+        "PassReward",
+        "RecordTrials",
+        "Monitor",
+        "Curriculum",
+    }
     never_on_hooks = {"Curriculum"} if kind == "Counting" else set()
     assert worked >= always - never_on_hooks
 
@@ -156,7 +177,9 @@ def test_every_wrapper_works_somewhere():
 
 @pytest.mark.parametrize("first", WRAPPERS)
 def test_half_of_the_pairs_on_one_task(first):
-    """Every pair in one of its two orders; `slow` has both, on all kinds of tasks, and more to check."""
+    """Every pair in one of its two orders; `slow` has both, on all kinds of tasks, and more to
+    check.
+    """
     place = WRAPPERS.index(first)
     for second in WRAPPERS[place % 2 : place : 2] + WRAPPERS[place + 1 :: 2]:
         works_or_explains_itself([first, second], "Choosing", wholly=False)
@@ -170,7 +193,10 @@ def test_each_pair_on_a_task_of_each_kind(first, kind):
         works_or_explains_itself([first, second], kind)
 
 
-@given(names=st.lists(st.sampled_from(WRAPPERS), min_size=3, max_size=3), kind=st.sampled_from(sorted(KINDS)))
+@given(
+    names=st.lists(st.sampled_from(WRAPPERS), min_size=3, max_size=3),
+    kind=st.sampled_from(sorted(KINDS)),
+)
 @settings(max_examples=20)
 def test_random_stacks_of_three(names, kind):
     works_or_explains_itself(names, kind)
@@ -180,14 +206,19 @@ TASK_WRAPPERS = [name for name in WRAPPERS if issubclass(load_wrapper(name), Tas
 
 
 @pytest.mark.slow
-@given(names=st.lists(st.sampled_from(TASK_WRAPPERS), min_size=3, max_size=3), kind=st.sampled_from(sorted(KINDS)))
+@given(
+    names=st.lists(st.sampled_from(TASK_WRAPPERS), min_size=3, max_size=3),
+    kind=st.sampled_from(sorted(KINDS)),
+)
 @settings(max_examples=200)
 def test_many_random_stacks_of_three_task_wrappers(names, kind):
     works_or_explains_itself(names, kind)
 
 
 def test_most_pairs_work():
-    """Explaining oneself is no way out: of the pairs of task wrappers at least half apply to a plain choice task."""
+    """Explaining oneself is no way out: of the pairs of task wrappers at least half apply to a
+    plain choice task.
+    """
     kind = "TwoSides"
     pairs = [pair for pair in product(TASK_WRAPPERS, repeat=2) if pair[0] != pair[1]][::3]
     worked = 0
@@ -211,13 +242,17 @@ def test_statistics_hold_within_a_stack_of_three():
         [("CatchTrials", {"share": 0.1}), ("TrialHistory", {"probs": 0.8}), ("Schedule", blocks)],
     )
     for wrap in stacks:
-        record = run(small.Choosing(trials_per_session=None), "oracle", 4000, num_envs=4, seed=0, wrap=wrap)
+        record = run(
+            small.Choosing(trials_per_session=None), "oracle", 4000, num_envs=4, seed=0, wrap=wrap
+        )
         n = len(record)
         assert abs(record["catch"].mean() - 0.1) < 5 * np.sqrt(0.09 / n)
         if wrap is stacks[0]:
             # The answers of the task are 0, 1 and 2, and so are the blocks that favour them.
             assert abs((record["side"] == record["block"]).mean() - 0.8) < 5 * np.sqrt(0.16 / n)
         else:
-            repeats = np.concatenate([np.diff(record["side"][record["env"] == env]) == 0 for env in range(4)])
+            repeats = np.concatenate(
+                [np.diff(record["side"][record["env"] == env]) == 0 for env in range(4)]
+            )
             assert abs(repeats.mean() - 0.8) < 5 * np.sqrt(0.16 / len(repeats))
             np.testing.assert_array_equal(record["strength"], np.where(record["block"] == 0, 4, 1))

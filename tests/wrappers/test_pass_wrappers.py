@@ -1,4 +1,6 @@
-"""`PassAction` and `PassReward`: what they append, when they append nothing, and that both forms agree."""
+"""`PassAction` and `PassReward`: what they append, when they append nothing, and that both forms
+agree.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,12 @@ class Reach(Small):
     def new_trial(self, trial):
         trial.periods("decision")
         trial.show("stimulus", trial.side, during="decision", noise=1)
-        trial.answer("position", np.stack([trial.side, -trial.side], axis=1), during="decision", tolerance=0.1)
+        trial.answer(
+            "position",
+            np.stack([trial.side, -trial.side], axis=1),
+            during="decision",
+            tolerance=0.1,
+        )
 
 
 def wrap_of(name: str) -> list:
@@ -146,7 +153,8 @@ def test_only_the_env_whose_session_ended_gets_zeros():
     over = np.zeros(2, bool)
     seen = 0
     for step in range(60):
-        # The first env answers at once and so ends its sessions earlier than the second, which rests.
+        # The first env answers at once and so ends its sessions earlier than the second, which
+        # rests.
         obs, _, _, truncated, _ = env.step(np.array([1 + step % 2, 0]))
         assert ((obs[:, 2:5].sum(axis=1) == 0) == over).all()
         assert (obs[over, 5] == 0).all()
@@ -155,9 +163,13 @@ def test_only_the_env_whose_session_ended_gets_zeros():
     assert seen > 5
 
 
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
+@pytest.mark.parametrize(
+    "mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
+)
 def test_gymnasiums_own_vector_envs_can_be_wrapped(mode):
-    env = PassAction.vector(SyncVectorEnv([lambda: gymnasium.make("CartPole-v1")] * 2, autoreset_mode=mode))
+    env = PassAction.vector(
+        SyncVectorEnv([lambda: gymnasium.make("CartPole-v1")] * 2, autoreset_mode=mode)
+    )
     obs, _ = env.reset(seed=0)
     zeros = np.zeros(2, bool)
     for _ in range(60):

@@ -9,7 +9,18 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from neurogym_core import Axis, Choice, Dataset, Task, TaskEnv, TaskVectorEnv, make, make_task, make_vec, run
+from neurogym_core import (
+    Axis,
+    Choice,
+    Dataset,
+    Task,
+    TaskEnv,
+    TaskVectorEnv,
+    make,
+    make_task,
+    make_vec,
+    run,
+)
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.wrappers import ReactionTime, TrialHistory
@@ -19,7 +30,13 @@ class Dots(Task):
     """A cue that goes off, evidence, a delay, a decision, and a time-out after errors."""
 
     then: str = "end"
-    timing: ClassVar = {"fixation": 200, "stimulus": [400, 800], "delay": 300, "decision": 200, "timeout": 500}
+    timing: ClassVar = {
+        "fixation": 200,
+        "stimulus": [400, 800],
+        "delay": 300,
+        "decision": 200,
+        "timeout": 500,
+    }
 
     def define(self):
         self.observe(fixation=1, stimulus=2)
@@ -27,20 +44,28 @@ class Dots(Task):
         self.vary(side=Choice(2), answer="side")
 
     def new_trial(self, trial):
-        trial.periods("fixation", "stimulus", "delay", "decision", "timeout", then={"decision": "end"})
+        trial.periods(
+            "fixation", "stimulus", "delay", "decision", "timeout", then={"decision": "end"}
+        )
         trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
         trial.show("stimulus", np.eye(2)[trial.side], during="stimulus", noise=1)
-        trial.answer("choose", trial.side, during="decision", then={"correct": "end", "error": self.then})
+        trial.answer(
+            "choose", trial.side, during="decision", then={"correct": "end", "error": self.then}
+        )
 
 
 class OneByOne(Dots):
     batched = False
 
     def new_trial(self, trial):
-        trial.periods("fixation", "stimulus", "delay", "decision", "timeout", then={"decision": "end"})
+        trial.periods(
+            "fixation", "stimulus", "delay", "decision", "timeout", then={"decision": "end"}
+        )
         trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
         trial.show("stimulus", (1, 0) if trial.side == 0 else (0, 1), during="stimulus", noise=1)
-        trial.answer("choose", trial.side, during="decision", then={"correct": "end", "error": self.then})
+        trial.answer(
+            "choose", trial.side, during="decision", then={"correct": "end", "error": self.then}
+        )
 
 
 class Cued(Dots):
@@ -74,24 +99,35 @@ class Wager(Dots):
 def onsets(task, channel="fixation"):
     """Steps on which the channel is on, in a trial of each duration of the stimulus."""
     batch = task.sample(2, seed=0, **{"duration.stimulus": [400, 800]})
-    return [batch.take([i]).render(None)[:, task.channels[channel]].any(axis=1).sum() for i in range(2)]
+    return [
+        batch.take([i]).render(None)[:, task.channels[channel]].any(axis=1).sum() for i in range(2)
+    ]
 
 
 def test_the_window_lies_on_the_stimulus_and_the_trial_ends_with_it():
     task = ReactionTime(Dots())
     batch = task.sample(2, seed=0, **{"duration.stimulus": [400, 800]})
     assert batch.steps.tolist() == [6, 10]
-    assert batch.take([0]).render_targets().tolist() == [0, 0] + [batch.conditions["side"][0] + 1] * 4
+    assert (
+        batch.take([0]).render_targets().tolist() == [0, 0] + [batch.conditions["side"][0] + 1] * 4
+    )
     assert onsets(task) == [2, 2]  # the cue goes off with the onset of the stimulus
     assert onsets(Dots()) == [9, 13]
 
 
 def test_without_end_on_stimulus_the_window_closes_when_it_did():
-    batch = ReactionTime(Dots(), end_on_stimulus=False).sample(2, seed=0, **{"duration.stimulus": [400, 800]})
+    batch = ReactionTime(Dots(), end_on_stimulus=False).sample(
+        2, seed=0, **{"duration.stimulus": [400, 800]}
+    )
     assert batch.steps.tolist() == [11, 15]
     assert (batch.take([1]).render_targets() > 0).sum() == 13
-    stopped = ReactionTime(Cued(), end_on_stimulus=False).sample(2, seed=0, **{"duration.stimulus": [400, 800]})
-    assert [(stopped.take([i]).render_targets() > 0).sum() for i in range(2)] == [8, 12]  # 1 step into the decision
+    stopped = ReactionTime(Cued(), end_on_stimulus=False).sample(
+        2, seed=0, **{"duration.stimulus": [400, 800]}
+    )
+    assert [(stopped.take([i]).render_targets() > 0).sum() for i in range(2)] == [
+        8,
+        12,
+    ]  # 1 step into the decision
 
 
 def test_a_cue_that_comes_with_the_window_moves_with_it():
@@ -126,7 +162,11 @@ def test_answers_to_the_evidence_are_answers_and_the_others_still_abort():
 
 def test_urgency_pays_until_the_answer_in_proportion_to_time():
     for dt in (100, 50):
-        env = TaskEnv(ReactionTime(Dots(dt=dt, timing={"stimulus": 400}, conditions={"side": 0}), urgency=-0.1))
+        env = TaskEnv(
+            ReactionTime(
+                Dots(dt=dt, timing={"stimulus": 400}, conditions={"side": 0}), urgency=-0.1
+            )
+        )
         env.reset(seed=0)
         wait = int(400 / dt) + int(100 / dt)  # 200 ms of fixation, 300 ms of evidence
         rewards = [env.step(0)[1] for _ in range(wait)] + [env.step(1)[1]]
@@ -138,7 +178,9 @@ def test_urgency_pays_until_the_answer_in_proportion_to_time():
 
 
 def test_a_period_that_an_error_leads_to_stays():
-    env = TaskEnv(ReactionTime(Dots(then="timeout", timing={"stimulus": 400}, conditions={"side": 0})))
+    env = TaskEnv(
+        ReactionTime(Dots(then="timeout", timing={"stimulus": 400}, conditions={"side": 0}))
+    )
     env.reset(seed=0)
     lengths, length = [], 0
     for action in (0, 0, 2, 0, 0, 0, 0, 0) + (0, 0, 1) + (0,) * 6:
@@ -172,10 +214,14 @@ def test_single_env_and_vector_env_agree(task, urgency):
 
 def test_one_trial_at_a_time_gives_the_same_table():
     imposed = {"side": [0, 1], "duration.stimulus": [400, 800]}
-    together, single = (ReactionTime(task()).sample(2, seed=0, **imposed) for task in (Dots, OneByOne))
+    together, single = (
+        ReactionTime(task()).sample(2, seed=0, **imposed) for task in (Dots, OneByOne)
+    )
     np.testing.assert_array_equal(together.steps, single.steps)
     np.testing.assert_array_equal(together.render(None), single.render(None))
-    np.testing.assert_array_equal(together.payoffs.window.any(axis=2).sum(), single.payoffs.window.any(axis=2).sum())
+    np.testing.assert_array_equal(
+        together.payoffs.window.any(axis=2).sum(), single.payoffs.window.any(axis=2).sum()
+    )
 
 
 def test_it_is_a_value_that_says_what_it_is():
@@ -198,7 +244,9 @@ def test_settings_of_a_wrapped_task_reach_the_task_or_the_wrapper():
 
 
 def test_wrappers_wrap_wrappers():
-    both = make_task(Dots, wrap=[("TrialHistory", {"probs": 0.9}), ("ReactionTime", {"urgency": -0.1})])
+    both = make_task(
+        Dots, wrap=[("TrialHistory", {"probs": 0.9}), ("ReactionTime", {"urgency": -0.1})]
+    )
     other = make_task(Dots, wrap=[ReactionTime, TrialHistory])
     for task in (both, other):
         assert stateful(task)
@@ -280,7 +328,9 @@ class Hooked(Dots):
     ],
 )
 def test_it_refuses_tasks_it_cannot_apply_to_and_says_why(task, settings, says):
-    with pytest.raises(NotSupportedError, match=f"ReactionTime cannot be applied to {task.__name__}: .*{says}"):
+    with pytest.raises(
+        NotSupportedError, match=f"ReactionTime cannot be applied to {task.__name__}: .*{says}"
+    ):
         ReactionTime(task(), **settings)
 
 

@@ -1,4 +1,6 @@
-"""`RecordTrials` and `Monitor`: every finished trial is kept and counted, in memory, on disk, and in every kind of env."""
+"""`RecordTrials` and `Monitor`: every finished trial is kept and counted, in memory, on disk, and
+in every kind of env.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,13 @@ def test_memory_and_file_hold_what_info_told(task, tmp_path):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_the_vector_twin_keeps_the_same_trials(mode, tmp_path):
     file = tmp_path / "trials.csv"
-    env = make_vec(Choosing, 3, wrap=("RecordTrials", {"file": file}), autoreset_mode=mode, trials_per_session=4)
+    env = make_vec(
+        Choosing,
+        3,
+        wrap=("RecordTrials", {"file": file}),
+        autoreset_mode=mode,
+        trials_per_session=4,
+    )
     env.reset(seed=0)
     rng = np.random.default_rng(0)
     count = 0
@@ -75,7 +83,9 @@ def test_vector_envs_of_gymnasium_are_recorded_too():
 def test_a_file_that_exists_is_not_overwritten_and_can_be_added_to(tmp_path):
     file = tmp_path / "runs" / "trials.csv"
     for k in range(2):
-        env = make(Choosing, wrap=("RecordTrials", {"file": file, "append": bool(k), "memory": False}))
+        env = make(
+            Choosing, wrap=("RecordTrials", {"file": file, "append": bool(k), "memory": False})
+        )
         play(env, 100, seed=k)
     record = TrialRecord.from_csv(file)
     assert (record["trial"] == 0).sum() == 2
@@ -89,13 +99,17 @@ def test_a_file_that_exists_is_not_overwritten_and_can_be_added_to(tmp_path):
 
 
 def recording(file, **settings):
-    return make(Choosing, wrap=("RecordTrials", {"file": file, "append": True, "memory": False, **settings}))
+    return make(
+        Choosing, wrap=("RecordTrials", {"file": file, "append": True, "memory": False, **settings})
+    )
 
 
 @pytest.mark.parametrize("rows", [0, 3, 200])
 @pytest.mark.parametrize("lost", [1, 7])
 def test_half_a_last_line_does_not_spoil_the_file(tmp_path, rows, lost):
-    """A run that is killed as it writes leaves half a line; the next one adds whole lines to those before."""
+    """A run that is killed as it writes leaves half a line; the next one adds whole lines to those
+    before.
+    """
     file = tmp_path / "trials.csv"
     play(recording(file), 2000)
     lines = file.read_bytes().splitlines(keepends=True)[: rows + 2]
@@ -121,14 +135,13 @@ def test_half_a_header_is_no_header(tmp_path):
 def test_nothing_is_lost_when_the_run_is_killed(tmp_path):
     """The process is killed without a chance to clean up; all trials it told of are in the file."""
     code = (
-        "import sys\nfrom neurogym_core import make\n"
-        "env = make('GoNogo-v0', wrap=('RecordTrials', {'file': 'trials.csv'}))\nenv.reset(seed=0)\n"
-        "n = 0\n"
-        "while True:\n"
-        "    *_, info = env.step(0)\n"
-        "    if 'trial' in info:\n        n += 1\n        print(n, flush=True)\n"
+        "import sys\nfrom neurogym_core import make\nenv = make('GoNogo-v0', wrap=('RecordTrials',"
+        " {'file': 'trials.csv'}))\nenv.reset(seed=0)\nn = 0\nwhile True:\n    *_, info ="
+        " env.step(0)\n    if 'trial' in info:\n        n += 1\n        print(n, flush=True)\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
     try:
         for line in child.stdout:
             told = int(line)
@@ -149,7 +162,11 @@ def test_nothing_is_lost_when_the_run_is_killed(tmp_path):
 def test_a_line_after_every_so_many_trials(envs):
     out = io.StringIO()
     settings = {"every": 5, "out": out}
-    env = make_vec(Choosing, envs, wrap=("Monitor", settings)) if envs else make(Choosing, wrap=("Monitor", settings))
+    env = (
+        make_vec(Choosing, envs, wrap=("Monitor", settings))
+        if envs
+        else make(Choosing, wrap=("Monitor", settings))
+    )
     assert np.isnan(env.running_performance)
     env.reset(seed=0)
     trials = 0
@@ -177,7 +194,10 @@ def test_on_a_terminal_it_stays_one_line():
 @pytest.mark.parametrize("vector", [False, True])
 @pytest.mark.parametrize("task", [Choosing, Steering])
 def test_figures_of_whole_trials_are_saved(task, vector, tmp_path):
-    wrap = ["PassReward", ("Monitor", {"every": 4, "folder": tmp_path / "figures", "out": io.StringIO()})]
+    wrap = [
+        "PassReward",
+        ("Monitor", {"every": 4, "folder": tmp_path / "figures", "out": io.StringIO()}),
+    ]
     env = make_vec(task, 2, wrap=wrap) if vector else make(task, wrap=wrap)
     env.reset(seed=0)
     env.action_space.seed(0)
@@ -246,7 +266,9 @@ def test_they_stand_on_each_other_and_say_nothing_of_their_own():
 def test_a_condition_of_several_values_is_spread_over_columns(tmp_path):
     file = tmp_path / "t.csv"
     env = make(
-        Choosing, wrap=["VariableMapping", ("RecordTrials", {"file": file})], conditions={"strength": Choice((1, 2))}
+        Choosing,
+        wrap=["VariableMapping", ("RecordTrials", {"file": file})],
+        conditions={"strength": Choice((1, 2))},
     )
     play(env, 60)
     assert TrialRecord.from_csv(file)["mapping"].shape[1] == 3

@@ -1,7 +1,7 @@
 """`Schedule` and its presets: blocks are what they say, and nothing else of the task changes.
 
-False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison and below 1e-4 for all of this file.
-"""
+False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison and below 1e-4 for
+all of this file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from neurogym_core.wrappers import RandomAnswers, Schedule, SideBias, TrialHisto
 STRONG_WEAK = ({"strength": 4}, {"strength": 1})
 
 
-def drawn(task: Task, trials: int = 600, sessions: int = 20, seed: int = 0) -> dict[str, np.ndarray]:
+def drawn(
+    task: Task, trials: int = 600, sessions: int = 20, seed: int = 0
+) -> dict[str, np.ndarray]:
     """Conditions of consecutive trials, (trials, sessions)."""
     rng = np.random.default_rng(seed)
     return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
@@ -65,14 +67,18 @@ def test_a_random_order_without_repeats_always_changes():
 
 
 def test_blocks_last_as_long_as_their_distribution_says():
-    block = drawn(Schedule(Choosing(), blocks=STRONG_WEAK, length={"choice": [4, 8]}), trials=2000)["block"]
+    block = drawn(Schedule(Choosing(), blocks=STRONG_WEAK, length={"choice": [4, 8]}), trials=2000)[
+        "block"
+    ]
     lengths = block_lengths(block)
     assert set(lengths) == {4, 8}
     assert_share(lengths == 4, 0.5)
 
 
 def test_blocks_end_by_chance_after_their_least_length():
-    lengths = block_lengths(drawn(Schedule(Choosing(), blocks=STRONG_WEAK, length=5, chance=0.25), trials=4000)["block"])
+    lengths = block_lengths(
+        drawn(Schedule(Choosing(), blocks=STRONG_WEAK, length=5, chance=0.25), trials=4000)["block"]
+    )
     assert lengths.min() == 5
     mean, variance = 4 + 4, 0.75 / 0.25**2  # least - 1 + geometric
     assert abs(lengths.mean() - mean) < 5 * np.sqrt(variance / len(lengths))
@@ -162,7 +168,10 @@ class Pairs(Choosing):
     def define(self):
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(pair=Choice(((1, 2), (2, 1), (3, 1))), answer=lambda drawn: (drawn["pair"][:, 1] > drawn["pair"][:, 0]).astype(int))
+        self.vary(
+            pair=Choice(((1, 2), (2, 1), (3, 1))),
+            answer=lambda drawn: (drawn["pair"][:, 1] > drawn["pair"][:, 0]).astype(int),
+        )
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
@@ -171,7 +180,9 @@ class Pairs(Choosing):
 
 
 def test_a_condition_of_several_numbers_is_scheduled():
-    pairs = drawn(Schedule(Pairs(), blocks=({"pair": [1, 2]}, {"pair": [[2, 1], [3, 1]]}, {})), trials=300)["pair"]
+    pairs = drawn(
+        Schedule(Pairs(), blocks=({"pair": [1, 2]}, {"pair": [[2, 1], [3, 1]]}, {})), trials=300
+    )["pair"]
     assert pairs.shape == (300, 20, 2)
     assert (pairs[0::3] == [1, 2]).all()
     assert set(map(tuple, pairs[1::3].reshape(-1, 2).tolist())) == {(2, 1), (3, 1)}
@@ -208,7 +219,9 @@ def test_random_answers_are_recovered():
 
 @pytest.mark.parametrize("first", [True, False])
 def test_only_some_choices_are_right_in_a_block(first):
-    task = VariableChoices(Choosing(trials_per_session=None), counts=(1, 2), length=30, first=first, weights=(1, 3))
+    task = VariableChoices(
+        Choosing(trials_per_session=None), counts=(1, 2), length=30, first=first, weights=(1, 3)
+    )
     record = run(task, "oracle", 3000, num_envs=4, seed=0)
     for env in range(4):
         mine = record[record["env"] == env]
@@ -241,9 +254,21 @@ def test_a_schedule_is_a_value_that_says_what_it_is():
         ({"blocks": STRONG_WEAK, "order": "rnd"}, UnknownNameError, "Unknown order"),
         ({"blocks": STRONG_WEAK, "length": 0}, InvalidValueError, "at least 1"),
         ({"blocks": STRONG_WEAK, "chance": 0.0}, InvalidValueError, "above 0, at most 1"),
-        ({"blocks": STRONG_WEAK, "weights": (1, 2, 3)}, InvalidValueError, "2 numbers of 0 or more"),
-        ({"blocks": STRONG_WEAK[:1], "order": "random", "again": False}, InvalidValueError, "two are needed"),
-        ({"blocks": STRONG_WEAK, "order": "performance", "window": 0}, InvalidValueError, "at least 1 trial"),
+        (
+            {"blocks": STRONG_WEAK, "weights": (1, 2, 3)},
+            InvalidValueError,
+            "2 numbers of 0 or more",
+        ),
+        (
+            {"blocks": STRONG_WEAK[:1], "order": "random", "again": False},
+            InvalidValueError,
+            "two are needed",
+        ),
+        (
+            {"blocks": STRONG_WEAK, "order": "performance", "window": 0},
+            InvalidValueError,
+            "at least 1 trial",
+        ),
     ],
 )
 def test_settings_that_make_no_schedule_are_told(settings, error, says):
@@ -254,7 +279,9 @@ def test_settings_that_make_no_schedule_are_told(settings, error, says):
 @pytest.mark.parametrize("preset", [SideBias, RandomAnswers, VariableChoices, TrialHistory])
 @pytest.mark.parametrize("task", [Arms, Steering])
 def test_a_task_without_a_countable_answer_is_refused(preset, task):
-    with pytest.raises(NotSupportedError, match=f"{preset.__name__} cannot be applied to {task.__name__}: "):
+    with pytest.raises(
+        NotSupportedError, match=f"{preset.__name__} cannot be applied to {task.__name__}: "
+    ):
         preset(task())
 
 

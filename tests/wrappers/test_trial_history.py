@@ -1,8 +1,7 @@
 """`TrialHistory`: the transition matrix is recovered, and nothing else of the task changes.
 
-False alarms: transition counts are compared with their expectation at 5 standard errors for every row and column, about
-1e-6 a comparison and below 1e-4 for all of this file.
-"""
+False alarms: transition counts are compared with their expectation at 5 standard errors for every
+row and column, about 1e-6 a comparison and below 1e-4 for all of this file."""
 
 from __future__ import annotations
 
@@ -13,7 +12,17 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Dataset, Session, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
+from neurogym_core import (
+    Choice,
+    Dataset,
+    Session,
+    Task,
+    TaskEnv,
+    TaskVectorEnv,
+    Uniform,
+    make_task,
+    run,
+)
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.drawing import fresh_session, stateful
 from neurogym_core.tasks.state import state_of
@@ -110,7 +119,9 @@ def assert_follows(answers: np.ndarray, matrix: np.ndarray) -> None:
     counts = transitions(answers)
     n = counts.sum(axis=1, keepdims=True)
     expected = n * matrix
-    assert (np.abs(counts - expected) <= 5 * np.sqrt(n * matrix * (1 - matrix)) + 1e-9).all(), counts / n
+    assert (np.abs(counts - expected) <= 5 * np.sqrt(n * matrix * (1 - matrix)) + 1e-9).all(), (
+        counts / n
+    )
 
 
 def drawn_answers(task: Task, trials: int = 400, sessions: int = 50, seed: int = 0) -> np.ndarray:
@@ -156,7 +167,9 @@ def test_other_conditions_stay_as_they_were():
 
 
 def test_what_a_task_with_state_draws_itself_survives():
-    record = run(TrialHistory(Blocks(trials_per_session=None), probs=0.9), "oracle", 200, num_envs=1, seed=0)
+    record = run(
+        TrialHistory(Blocks(trials_per_session=None), probs=0.9), "oracle", 200, num_envs=1, seed=0
+    )
     a = record["a"]
     assert (np.flatnonzero(np.diff(a)) % 10 == 9).all()
     assert len(np.flatnonzero(np.diff(a))) == 19
@@ -174,12 +187,25 @@ def test_players_agree_and_follow_the_matrix(task):
         a, *_, info = single.step(single.target)
         b, *_ = vector.step(vector.target)
         if info["new_trial"]:
-            answers.append(int(wrapped.answer_of({k: np.asarray(v)[None] for k, v in info["trial"].items()})[0]))
+            answers.append(
+                int(
+                    wrapped.answer_of({k: np.asarray(v)[None] for k, v in info["trial"].items()})[0]
+                )
+            )
     assert_follows(np.array(answers)[:, None], np.array(MATRIX))
 
 
 def test_streams_of_a_dataset_follow_the_matrix():
-    batch = next(Dataset(Simple, 20, 2000, seed=0, wrap=[("TrialHistory", {"probs": MATRIX})], trials_per_session=None))
+    batch = next(
+        Dataset(
+            Simple,
+            20,
+            2000,
+            seed=0,
+            wrap=[("TrialHistory", {"probs": MATRIX})],
+            trials_per_session=None,
+        )
+    )
     order = np.lexsort((batch.start, batch.row))
     assert_follows(batch.conditions["side"][order].reshape(20, -1).T, np.array(MATRIX))
 
@@ -194,7 +220,11 @@ def test_the_answer_before_a_session_does_not_matter():
 
 def test_it_is_a_value_that_says_what_it_is():
     wrapped = TrialHistory(Simple(), probs=[list(row) for row in MATRIX])
-    assert wrapped == TrialHistory(Simple(), probs=MATRIX) == TrialHistory(Simple(), probs=np.array(MATRIX))
+    assert (
+        wrapped
+        == TrialHistory(Simple(), probs=MATRIX)
+        == TrialHistory(Simple(), probs=np.array(MATRIX))
+    )
     assert wrapped != TrialHistory(Simple())
     assert len({wrapped, pickle.loads(pickle.dumps(wrapped)), copy.deepcopy(wrapped)}) == 1
     assert wrapped.parameters["probs"] == MATRIX
@@ -250,7 +280,16 @@ def test_it_refuses_tasks_it_cannot_apply_to_and_says_why(task, says):
 
 @pytest.mark.parametrize(
     "probs",
-    [1.5, -0.1, ((0.5, 0.5), (0.5, 0.5)), ((0.5, 0.6, 0.2),) * 3, ((0.2, 0.8), (1,)), (0.2, 0.3, 0.5), "0.8", None],
+    [
+        1.5,
+        -0.1,
+        ((0.5, 0.5), (0.5, 0.5)),
+        ((0.5, 0.6, 0.2),) * 3,
+        ((0.2, 0.8), (1,)),
+        (0.2, 0.3, 0.5),
+        "0.8",
+        None,
+    ],
 )
 def test_impossible_probabilities_are_told(probs):
     with pytest.raises(InvalidValueError, match="TrialHistory was given probs="):
@@ -264,7 +303,9 @@ def test_probabilities_without_a_history_have_no_effect_and_are_an_error(probs):
 
 
 def test_by_name_through_make():
-    assert make_task(Simple, wrap=("TrialHistory", {"probs": 0.9})) == TrialHistory(Simple(), probs=0.9)
+    assert make_task(Simple, wrap=("TrialHistory", {"probs": 0.9})) == TrialHistory(
+        Simple(), probs=0.9
+    )
 
 
 # ---------------------------------------------------------------------- contexts
@@ -275,7 +316,9 @@ def test_contexts_come_in_blocks_and_each_is_recovered():
     task = TrialHistory(Simple(), probs=0.7, contexts=kinds, length=50)
     rng = np.random.default_rng(0)
     drawn = task.draw_ahead(fresh_session(task, rng, 200), rng, 400)
-    np.testing.assert_array_equal(drawn["history"][:, 0], np.asarray(kinds)[np.arange(400) // 50 % 4])
+    np.testing.assert_array_equal(
+        drawn["history"][:, 0], np.asarray(kinds)[np.arange(400) // 50 % 4]
+    )
     favoured = {"repeating": (0,), "alternating": (1, 2), "clockwise": (1,), "anticlockwise": (2,)}
     step = (drawn["side"][1:] - drawn["side"][:-1]) % 3
     for kind, steps in favoured.items():
@@ -317,7 +360,9 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
         for context in (0, 1):
             here = drawn["history"][1:, session] == context
             counts = np.zeros((3, 3))
-            np.add.at(counts, (drawn["side"][:-1, session][here], drawn["side"][1:, session][here]), 1)
+            np.add.at(
+                counts, (drawn["side"][:-1, session][here], drawn["side"][1:, session][here]), 1
+            )
             top += counts.max(axis=1).sum()
             count += counts.sum()
     assert abs(top / count - 0.9) < 5 * np.sqrt(0.09 / count)
@@ -331,12 +376,36 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
 @pytest.mark.parametrize(
     ("make", "error", "says"),
     [
-        (lambda: TrialHistory(Simple(), contexts=("repeat",)), UnknownNameError, "Did you mean 'repeating'"),
-        (lambda: TrialHistory(Simple(), contexts=("repeating",), probs=MATRIX), InvalidValueError, "contexts by name"),
-        (lambda: TrialHistory(Simple(), contexts=(0.5, 2.0)), InvalidValueError, "was given probs=2.0"),
-        (lambda: EvolvingHistory(Simple(), population=0), InvalidValueError, "at least one context"),
-        (lambda: EvolvingHistory(Simple(), probs=1 / 3), InvalidValueError, "favours none of 3 answers"),
-        (lambda: EvolvingHistory(Simple(), contexts=("repeating",)), InvalidValueError, "draws its own"),
+        (
+            lambda: TrialHistory(Simple(), contexts=("repeat",)),
+            UnknownNameError,
+            "Did you mean 'repeating'",
+        ),
+        (
+            lambda: TrialHistory(Simple(), contexts=("repeating",), probs=MATRIX),
+            InvalidValueError,
+            "contexts by name",
+        ),
+        (
+            lambda: TrialHistory(Simple(), contexts=(0.5, 2.0)),
+            InvalidValueError,
+            "was given probs=2.0",
+        ),
+        (
+            lambda: EvolvingHistory(Simple(), population=0),
+            InvalidValueError,
+            "at least one context",
+        ),
+        (
+            lambda: EvolvingHistory(Simple(), probs=1 / 3),
+            InvalidValueError,
+            "favours none of 3 answers",
+        ),
+        (
+            lambda: EvolvingHistory(Simple(), contexts=("repeating",)),
+            InvalidValueError,
+            "draws its own",
+        ),
     ],
 )
 def test_contexts_that_cannot_be_are_told(make, error, says):

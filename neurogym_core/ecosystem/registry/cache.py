@@ -11,14 +11,16 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from .releases import write_text
+from neurogym_core.ecosystem.registry.releases import write_text
 
 FRESH_SECONDS = 24 * 3600
 VARIABLE = "NGYM_CACHE"
 
 
 class Cached(NamedTuple):
-    """An index as it was got: its text, the server's ETag, its serial, and when (seconds since 1970)."""
+    """An index as it was got: its text, the server's ETag, its serial, and when (seconds since
+    1970).
+    """
 
     text: str
     etag: str
@@ -41,7 +43,11 @@ def cache_folder() -> Path:
     if given := os.environ.get(VARIABLE):
         return Path(given)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "ngym" / "Cache"
+        return (
+            Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+            / "ngym"
+            / "Cache"
+        )
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "ngym"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ngym"

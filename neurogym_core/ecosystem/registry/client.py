@@ -1,9 +1,8 @@
 """What the registries offer, as far as it can be known right now.
 
-Order for a registry on the web: a copy less than a day old; else the server, asked whether its index has changed; else an
-older copy, with a note; else the list that came with the core, with a note. Without `NGYM_REGISTRY` only that list is used:
-there is no default address.
-"""
+Order for a registry on the web: a copy less than a day old; else the server, asked whether its
+index has changed; else an older copy, with a note; else the list that came with the core, with a
+note. Without `NGYM_REGISTRY` only that list is used: there is no default address."""
 
 from __future__ import annotations
 
@@ -17,13 +16,13 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from ..._bundled import bundled
-from ...errors import RegistryError
-from ..names import canonical, clean, said_by
-from . import cache
-from .fetch import MAX_BYTES, allowed, fetch
-from .index import SCHEMA, is_revoked
-from .schemas import breaches, part_breaches
+from neurogym_core._bundled import bundled
+from neurogym_core.ecosystem.names import canonical, clean, said_by
+from neurogym_core.ecosystem.registry import cache
+from neurogym_core.ecosystem.registry.fetch import MAX_BYTES, allowed, fetch
+from neurogym_core.ecosystem.registry.index import SCHEMA, is_revoked
+from neurogym_core.ecosystem.registry.schemas import breaches, part_breaches
+from neurogym_core.errors import RegistryError
 
 VARIABLE = "NGYM_REGISTRY"
 
@@ -69,7 +68,9 @@ class Listing:
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """All listings; a name that several registries list is the first one's. Notes say what is stale or left out."""
+    """All listings; a name that several registries list is the first one's. Notes say what is stale
+    or left out.
+    """
 
     listings: tuple[Listing, ...] = ()
     notes: tuple[str, ...] = ()
@@ -77,7 +78,10 @@ class Catalogue:
     def find(self, name: str) -> Listing | None:
         """The package of this name or namespace."""
         wanted = canonical(name)
-        return next((one for one in self.listings if wanted == one.name or name == one.row["namespace"]), None)
+        return next(
+            (one for one in self.listings if wanted == one.name or name == one.row["namespace"]),
+            None,
+        )
 
     def find_task(self, name: str) -> list[tuple[Listing, Mapping[str, Any]]]:
         """The tasks of this id or bare name, with their packages."""
@@ -92,14 +96,16 @@ class _Index(NamedTuple):
 
 
 def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
-    """The listings of all registries that `NGYM_REGISTRY` names, or of the list that came with the core.
+    """The listings of all registries that `NGYM_REGISTRY` names, or of the list that came with the
+    core.
 
     Args:
         offline: never use the network.
         refresh: ask the servers even if there is a copy less than a day old.
 
     Raises:
-        RegistryError: an address cannot be one, a folder or file is no registry, or not even the core's list is readable.
+        RegistryError: an address cannot be one, a folder or file is no registry, or not even the
+            core's list is readable.
     """
     addresses = registries()
     if not addresses:
@@ -118,7 +124,9 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
 
 
 def registries() -> list[str]:
-    """What `NGYM_REGISTRY` names: https addresses, ``file://`` addresses and folders, with commas between them."""
+    """What `NGYM_REGISTRY` names: https addresses, ``file://`` addresses and folders, with commas
+    between them.
+    """
     return [part.strip() for part in os.environ.get(VARIABLE, "").split(",") if part.strip()]
 
 
@@ -136,7 +144,8 @@ def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
         url = address if address.endswith(".json") else f"{address.rstrip('/')}/index.json"
         if not allowed(url):
             raise RegistryError(
-                f"{VARIABLE} was given {clean(address)!r}. Expected https, or http on this machine. Correct it."
+                f"{VARIABLE} was given {clean(address)!r}. Expected https, or http on this machine."
+                " Correct it."
             )
         return _load_url(url, offline=offline, refresh=refresh)
     path = Path(url2pathname(urlsplit(address).path) if scheme == "file" else address)
@@ -144,8 +153,9 @@ def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
         path /= "index.json"
     if not path.is_file():
         raise RegistryError(
-            f"{VARIABLE} was given {clean(address)!r}, where no index.json is. Expected a registry's folder, its index.json, "
-            "or an https address. Correct it, or build the index with `ngym registry build`."
+            f"{VARIABLE} was given {clean(address)!r}, where no index.json is. Expected a"
+            " registry's folder, its index.json, or an https address. Correct it, or build the"
+            " index with `ngym registry build`."
         )
     return _parse(_read(path), clean(address))
 
@@ -154,9 +164,16 @@ def _load_url(url: str, *, offline: bool, refresh: bool) -> _Index:
     known = cache.read(url)
     copy = _parsed_copy(known, url)
     if known is not None and copy is not None and (offline or (known.fresh and not refresh)):
-        return copy if known.fresh else _noted(copy, _aged(url, known, "as asked, the network is not used"))
+        return (
+            copy
+            if known.fresh
+            else _noted(copy, _aged(url, known, "as asked, the network is not used"))
+        )
     if offline:
-        return _noted(snapshot(), f"Nothing is kept of {clean(url)}: this is the list that came with the core.")
+        return _noted(
+            snapshot(),
+            f"Nothing is kept of {clean(url)}: this is the list that came with the core.",
+        )
     try:
         return _ask(url, known if copy is not None else None, known.serial if known else 0)
     except RegistryError as error:
@@ -179,8 +196,9 @@ def _ask(url: str, known: cache.Cached | None, seen: int) -> _Index:
     index = _parse(text, clean(url))
     if index.serial < seen:
         raise RegistryError(
-            f"The registry {clean(url)} gave an index with serial {index.serial}, after one with {seen}. Expected it to grow: "
-            f"an old copy hides revocations. Tell its keepers; to accept it, remove the folder {cache.cache_folder()}."
+            f"The registry {clean(url)} gave an index with serial {index.serial}, after one with"
+            f" {seen}. Expected it to grow: an old copy hides revocations. Tell its keepers; to"
+            f" accept it, remove the folder {cache.cache_folder()}."
         )
     cache.write(url, cache.Cached(text, fetched.etag, index.serial, time.time()))
     return index
@@ -202,16 +220,24 @@ def _noted(index: _Index, note: str) -> _Index:
 
 def _aged(url: str, known: cache.Cached, why: str) -> str:
     days = max(known.age, 0) / 86400
-    return f"{why} This is what {clean(url)} said {days:.0f} days ago." if days >= 1 else f"{why} A recent copy is used."
+    return (
+        f"{why} This is what {clean(url)} said {days:.0f} days ago."
+        if days >= 1
+        else f"{why} A recent copy is used."
+    )
 
 
 def _read(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise RegistryError(f"{path} has more than {MAX_BYTES:,} bytes. Expected an index. Use another.")
+            raise RegistryError(
+                f"{path} has more than {MAX_BYTES:,} bytes. Expected an index. Use another."
+            )
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RegistryError(f"{path} cannot be read ({clean(said_by(error))}). Expected an index. Build it again.") from error
+        raise RegistryError(
+            f"{path} cannot be read ({clean(said_by(error))}). Expected an index. Build it again."
+        ) from error
 
 
 def _parse(text: str, where: str) -> _Index:
@@ -223,23 +249,45 @@ def _parse(text: str, where: str) -> _Index:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RegistryError(f"{where} gave no JSON ({clean(said_by(error))}). Expected an index. Try again later.") from error
-    if isinstance(value, dict) and isinstance(value.get("schema"), int) and value["schema"] > SCHEMA:
         raise RegistryError(
-            f"{where} gave an index of schema {value['schema']}, and this core reads schema {SCHEMA}. Use a newer core."
+            f"{where} gave no JSON ({clean(said_by(error))}). Expected an index. Try again later."
+        ) from error
+    if (
+        isinstance(value, dict)
+        and isinstance(value.get("schema"), int)
+        and value["schema"] > SCHEMA
+    ):
+        raise RegistryError(
+            f"{where} gave an index of schema {value['schema']}, and this core reads schema"
+            f" {SCHEMA}. Use a newer core."
         )
     rows = value.get("packages") if isinstance(value, dict) else None
-    # The rows are looked at one by one: a single one that is not understood must not hide the others.
+    # The rows are looked at one by one: a single one that is not understood must not hide the
+    # others.
     found = breaches({**value, "packages": []} if isinstance(rows, list) else value, "index")
     if found or not isinstance(rows, list):
-        where_in = f"{found[0].field or 'the whole'} {found[0].message}" if found else "packages is no list"
-        raise RegistryError(f"{where} gave no index ({where_in}). Expected one as `ngym registry build` makes it.")
+        where_in = (
+            f"{found[0].field or 'the whole'} {found[0].message}"
+            if found
+            else "packages is no list"
+        )
+        raise RegistryError(
+            f"{where} gave no index ({where_in}). Expected one as `ngym registry build` makes it."
+        )
     understood = [row for row in rows if not part_breaches(row, "index.schema.json#/$defs/package")]
     left = len(rows) - len(understood)
-    notes = (f"{left} packages of {where} are left out: this core does not understand their rows.",) if left else ()
+    notes = (
+        (f"{left} packages of {where} are left out: this core does not understand their rows.",)
+        if left
+        else ()
+    )
     revoked = value["revoked"]
     listings = tuple(
-        Listing(row=row, revoked=tuple(one for one in revoked if one["name"] == row["name"]), registry=where)
+        Listing(
+            row=row,
+            revoked=tuple(one for one in revoked if one["name"] == row["name"]),
+            registry=where,
+        )
         for row in understood
     )
     return _Index(value["serial"], listings, notes)

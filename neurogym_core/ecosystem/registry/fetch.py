@@ -12,8 +12,8 @@ from http.client import HTTPException, HTTPMessage
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...errors import RegistryError
-from ..names import clean, said_by
+from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.errors import RegistryError
 
 SOCKET_SECONDS = 3.0  # without a byte
 TOTAL_SECONDS = 10.0
@@ -49,12 +49,14 @@ def fetch(url: str, etag: str = "") -> Fetched:
     """Get an address, with the ETag of what the caller has.
 
     Raises:
-        RegistryError: anything but 200 and 304, a redirect that leaves https, or too much, too slow, too little.
+        RegistryError: anything but 200 and 304, a redirect that leaves https, or too much, too
+            slow, too little.
     """
     if not allowed(url):
         raise _failure(url, "is neither https nor on this machine")
     answers: queue.Queue[Any] = queue.Queue()
-    # In a thread, since the socket's time-out starts again with every byte, and resolving a name has none.
+    # In a thread, since the socket's time-out starts again with every byte, and resolving a name
+    # has none.
     threading.Thread(target=_answer, args=(url, etag, answers), daemon=True).start()
     try:
         answer = answers.get(timeout=TOTAL_SECONDS)
@@ -75,10 +77,14 @@ def _answer(url: str, etag: str, answers: queue.Queue[Any]) -> None:
 
 
 def _fetch(url: str, etag: str) -> Fetched:
-    headers = {"Accept": "application/json", "User-Agent": "ngym"} | ({"If-None-Match": etag} if etag else {})
+    headers = {"Accept": "application/json", "User-Agent": "ngym"} | (
+        {"If-None-Match": etag} if etag else {}
+    )
     opener = _opener(url)
     try:
-        with opener.open(urllib.request.Request(url, headers=headers), timeout=SOCKET_SECONDS) as response:
+        with opener.open(
+            urllib.request.Request(url, headers=headers), timeout=SOCKET_SECONDS
+        ) as response:
             return Fetched(_body(url, response), str(response.headers.get("ETag") or ""))
     except urllib.error.HTTPError as error:
         with error:
@@ -105,7 +111,13 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     max_redirections = 5
 
     def redirect_request(
-        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: HTTPMessage, newurl: str
+        self,
+        req: urllib.request.Request,
+        fp: Any,
+        code: int,
+        msg: str,
+        headers: HTTPMessage,
+        newurl: str,
     ) -> urllib.request.Request | None:
         """As urllib's, unless it leaves https, or comes to this machine from another."""
         here, there = urlsplit(req.full_url), urlsplit(newurl)
@@ -147,5 +159,6 @@ def _reason(error: Exception) -> str:
 
 def _failure(url: str, reason: str) -> RegistryError:
     return RegistryError(
-        f"The registry {clean(url)} {reason}. Expected an index.json. Try again later, use --offline, or correct NGYM_REGISTRY."
+        f"The registry {clean(url)} {reason}. Expected an index.json. Try again later, use"
+        " --offline, or correct NGYM_REGISTRY."
     )

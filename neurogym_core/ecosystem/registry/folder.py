@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from ..names import clean, said_by
+from neurogym_core.ecosystem.names import clean, said_by
 
 Level = Literal["error", "warning"]
 MAX_FILE = 5_000_000  # bytes
@@ -69,7 +69,9 @@ def release_file(name: str, version: str) -> str:
 
 
 def read_registry(folder: Path) -> Registry:
-    """Read all files of a registry; what is wrong with them is in the result, nothing is raised for it."""
+    """Read all files of a registry; what is wrong with them is in the result, nothing is raised for
+    it.
+    """
     reader = _Reader(folder)
     for path in sorted(path for path in folder.rglob("*") if path.is_file() or path.is_symlink()):
         reader.take(path)
@@ -84,7 +86,9 @@ def read_registry(folder: Path) -> Registry:
 
 
 def dumps(value: Any) -> str:
-    """JSON as the registry keeps it: sorted, one item a line, in ASCII, so that two runs write the same bytes."""
+    """JSON as the registry keeps it: sorted, one item a line, in ASCII, so that two runs write the
+    same bytes.
+    """
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
@@ -103,7 +107,11 @@ class _Reader:
             case ["packages", file] if file.endswith(".toml"):
                 self.put(self.entries, file.removesuffix(".toml"), self.read(path, name))
             case ["releases", package, file] if file.endswith(".json"):
-                self.put(self.releases.setdefault(package, {}), file.removesuffix(".json"), self.read(path, name))
+                self.put(
+                    self.releases.setdefault(package, {}),
+                    file.removesuffix(".json"),
+                    self.read(path, name),
+                )
             case ["revoked.json"]:
                 self.take_revoked(self.read(path, name))
             case _:
@@ -114,7 +122,7 @@ class _Reader:
             rows[key] = value
 
     def take_revoked(self, value: Any) -> None:
-        from .schemas import breaches
+        from neurogym_core.ecosystem.registry.schemas import breaches
 
         found = breaches(value, "revoked") if value is not None else []
         self.violations += broken_schema("revoked.json", found)
@@ -127,11 +135,18 @@ class _Reader:
             if path.is_symlink() or path.stat().st_size > MAX_FILE:
                 raise ValueError(f"it is a link, or has more than {MAX_FILE:,} bytes")
             text = path.read_text("utf-8")
-            value = _plain(tomllib.loads(text)) if name.endswith(".toml") else json.loads(text, parse_constant=_refuse)
+            value = (
+                _plain(tomllib.loads(text))
+                if name.endswith(".toml")
+                else json.loads(text, parse_constant=_refuse)
+            )
             if not isinstance(value, dict):
                 raise ValueError("it holds no table")
         except (OSError, ValueError, RecursionError) as error:
-            message = f"cannot be read ({clean(said_by(error))}). Expected a file as `ngym registry` writes it."
+            message = (
+                f"cannot be read ({clean(said_by(error))}). Expected a file as `ngym registry`"
+                " writes it."
+            )
             self.violations.append(Violation(rule="readable", file=name, message=message))
             return None
         return value
@@ -139,7 +154,10 @@ class _Reader:
 
 def broken_schema(file: str, found: Iterable[Any]) -> list[Violation]:
     """The violations for breaches of a schema."""
-    return [Violation(rule="schema", file=file, field=one.field, message=f"{one.message}.") for one in found]
+    return [
+        Violation(rule="schema", file=file, field=one.field, message=f"{one.message}.")
+        for one in found
+    ]
 
 
 def _plain(value: Any) -> Any:

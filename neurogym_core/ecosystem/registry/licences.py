@@ -1,4 +1,6 @@
-"""SPDX identifiers of licences that the Open Source Initiative has approved and that packages really use."""
+"""SPDX identifiers of licences that the Open Source Initiative has approved and that packages
+really use.
+"""
 
 from __future__ import annotations
 

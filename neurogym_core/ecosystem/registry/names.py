@@ -14,7 +14,8 @@ _LOOKS = str.maketrans({"0": "o", "1": "l", "5": "s", "-": None})
 
 
 def likeness(name: str, other: str) -> int | None:
-    """How many letters apart two different names look: 0, 1, or 2 of long names; None when they are not alike.
+    """How many letters apart two different names look: 0, 1, or 2 of long names; None when they are
+    not alike.
 
     The prefix that most packages share counts for nothing, hyphens and look-alike digits neither.
     """
@@ -28,7 +29,9 @@ def likeness(name: str, other: str) -> int | None:
 
 
 def distance(left: str, right: str, most: int) -> int:
-    """Letters to insert, delete, replace or swap with their neighbour; ``most + 1`` when more are needed."""
+    """Letters to insert, delete, replace or swap with their neighbour; ``most + 1`` when more are
+    needed.
+    """
     if abs(len(left) - len(right)) > most:
         return most + 1
     before: list[int] = []

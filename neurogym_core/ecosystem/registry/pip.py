@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...errors import InstallError
-from ..names import CORE, canonical, clean, said_by
+from neurogym_core.ecosystem.names import CORE, canonical, clean, said_by
+from neurogym_core.errors import InstallError
 
 PROTECTED = (CORE, "gymnasium", "numpy")
 """What nothing that is installed may change by the way: other packages' results stand on them."""
@@ -26,7 +26,9 @@ SECONDS = 600
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One distribution that pip would install; ``before`` is the version that is installed now, or None."""
+    """One distribution that pip would install; ``before`` is the version that is installed now, or
+    None.
+    """
 
     name: str
     version: str
@@ -43,7 +45,15 @@ def plan(name: str, version: str) -> list[Step]:
     """
     with TemporaryDirectory(prefix="ngym-") as folder:
         report = Path(folder) / "report.json"
-        _pip("install", "--dry-run", "--only-binary", ":all:", "--report", str(report), f"{name}=={version}")
+        _pip(
+            "install",
+            "--dry-run",
+            "--only-binary",
+            ":all:",
+            "--report",
+            str(report),
+            f"{name}=={version}",
+        )
         rows = json.loads(report.read_text("utf-8"))["install"]
     return [_step(row) for row in rows]
 
@@ -56,12 +66,16 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
         show: let pip show its progress on this process's terminal.
 
     Raises:
-        InstallError: pip failed, or a file is damaged. Nothing is unpacked before all files are there, by hash, and whole;
-            what was new is taken back should unpacking fail all the same.
+        InstallError: pip failed, or a file is damaged. Nothing is unpacked before all files are
+            there, by hash, and whole; what was new is taken back should unpacking fail all the
+            same.
     """
     with TemporaryDirectory(prefix="ngym-") as folder:
         lock = Path(folder) / "requirements.txt"
-        lock.write_text("".join(f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in steps), "utf-8")
+        lock.write_text(
+            "".join(f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in steps),
+            "utf-8",
+        )
         arguments = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(lock))
         _pip("download", *arguments, "-d", folder, show=show)
         for path in Path(folder).glob("*.whl"):
@@ -97,12 +111,17 @@ def refuse_changes(steps: Sequence[Step], *, upgrade_core: bool) -> None:
     Raises:
         InstallError: it would, and that was not allowed.
     """
-    changed = [one for one in steps if canonical(one.name) in PROTECTED and one.before not in (None, one.version)]
+    changed = [
+        one
+        for one in steps
+        if canonical(one.name) in PROTECTED and one.before not in (None, one.version)
+    ]
     if changed and not upgrade_core:
         what = ", ".join(f"{one.name} {one.before} to {one.version}" for one in changed)
         raise InstallError(
-            f"pip would change {what}. Expected these to stay as they are: results of other packages stand on them. "
-            "Add --upgrade-core to allow it, or use an environment of its own. Nothing was changed."
+            f"pip would change {what}. Expected these to stay as they are: results of other"
+            " packages stand on them. Add --upgrade-core to allow it, or use an environment of its"
+            " own. Nothing was changed."
         )
 
 
@@ -120,9 +139,10 @@ def refuse_other_wheels(steps: Sequence[Step], name: str, known: Mapping[str, st
     for one in steps:
         if canonical(one.name) == name and one.sha256 not in known.values():
             raise InstallError(
-                f"pip found {clean(one.filename)} with SHA-256 {one.sha256}. Expected one of the release in the registry: "
-                f"{', '.join(f'{file} {sha}' for file, sha in known.items())}. Somebody may have put another file in its place; "
-                "tell its maintainers. Nothing was installed."
+                f"pip found {clean(one.filename)} with SHA-256 {one.sha256}. Expected one of the"
+                " release in the registry:"
+                f" {', '.join(f'{file} {sha}' for file, sha in known.items())}. Somebody may have"
+                " put another file in its place; tell its maintainers. Nothing was installed."
             )
 
 
@@ -135,7 +155,9 @@ def installed_version(name: str) -> str | None:
 
 
 def _require_whole(path: Path) -> None:
-    """pip would stop in the middle of unpacking a damaged wheel, and leave the files it has written."""
+    """pip would stop in the middle of unpacking a damaged wheel, and leave the files it has
+    written.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
@@ -143,8 +165,8 @@ def _require_whole(path: Path) -> None:
         damaged = said_by(error)
     if damaged is not None:
         raise InstallError(
-            f"{path.name} has the hash it should have, and is damaged ({clean(damaged)}). Expected a whole wheel. Tell the "
-            "package's maintainers, and ask for another version."
+            f"{path.name} has the hash it should have, and is damaged ({clean(damaged)}). Expected"
+            " a whole wheel. Tell the package's maintainers, and ask for another version."
         )
 
 
@@ -155,17 +177,24 @@ def _step(row: Mapping[str, Any]) -> Step:
     filename = clean(str(where["url"]).rpartition("/")[2])
     if not sha256:
         raise InstallError(
-            f"pip does not say the SHA-256 of {filename}. Expected one for every file, to install exactly what was looked at. "
-            "Use an index or a folder of wheels, and a newer pip."
+            f"pip does not say the SHA-256 of {filename}. Expected one for every file, to install"
+            " exactly what was looked at. Use an index or a folder of wheels, and a newer pip."
         )
-    return Step(name=canonical(name), version=version, before=installed_version(name), sha256=sha256, filename=filename)
+    return Step(
+        name=canonical(name),
+        version=version,
+        before=installed_version(name),
+        sha256=sha256,
+        filename=filename,
+    )
 
 
 def _pip(command: str, *arguments: str, show: bool = False) -> None:
     if importlib.util.find_spec("pip") is None:
         raise InstallError(
-            f"ngym was to {command} a package, and the environment of {sys.executable} has no pip. Expected one. Make it with "
-            "`python -m ensurepip`, or use the tool that made this environment. Nothing was changed."
+            f"ngym was to {command} a package, and the environment of {sys.executable} has no pip."
+            " Expected one. Make it with `python -m ensurepip`, or use the tool that made this"
+            " environment. Nothing was changed."
         )
     call = [sys.executable, "-m", "pip", command, "--disable-pip-version-check", "--no-input"]
     if not show:
@@ -178,12 +207,15 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
             text=True, errors="replace",
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
-        raise InstallError(f"pip {command} did not end in {SECONDS} s. Look at what pip says by itself.") from error
+        raise InstallError(
+            f"pip {command} did not end in {SECONDS} s. Look at what pip says by itself."
+        ) from error
     if done.returncode:
         said = _errors(done.stderr or "") or "it said why above"
         raise InstallError(
-            f"pip {command} failed: {said.rstrip('.')}. Expected it to find and {command} these packages; its configuration "
-            "(`python -m pip config list`) says where it looks. Correct that, and try again."
+            f"pip {command} failed: {said.rstrip('.')}. Expected it to find and {command} these"
+            " packages; its configuration (`python -m pip config list`) says where it looks."
+            " Correct that, and try again."
         )
 
 

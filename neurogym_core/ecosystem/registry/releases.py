@@ -12,15 +12,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ..._child import run_child
-from ..._files import replacing
-from ...errors import RegistryError
-from ..manifest import Row
-from ..names import clean
-from ..records import advice
-from .folder import Registry, dumps, entry_file, read_registry, release_file
-from .index import build_index
-from .wheels import Wheel, sha256_of
+from neurogym_core.child import run_child
+from neurogym_core.ecosystem.manifest import Row
+from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.records import advice
+from neurogym_core.ecosystem.registry.folder import (
+    Registry,
+    dumps,
+    entry_file,
+    read_registry,
+    release_file,
+)
+from neurogym_core.ecosystem.registry.index import build_index
+from neurogym_core.ecosystem.registry.wheels import Wheel, sha256_of
+from neurogym_core.errors import RegistryError
+from neurogym_core.files import replacing
 
 SECONDS = 120.0
 CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
@@ -28,7 +34,18 @@ FROM_WHEEL = (
     "name", "version", "requires_core", "requires_python", "requires", "license", "modules", "files", "tasks",
     "wrappers",
 )  # fmt: skip
-_STATIC = ("name", "entry_point", "title", "summary", "tags", "species", "references", "aliases", "expected", "presets")
+_STATIC = (
+    "name",
+    "entry_point",
+    "title",
+    "summary",
+    "tags",
+    "species",
+    "references",
+    "aliases",
+    "expected",
+    "presets",
+)
 _DESCRIBED = (
     "docstring", "dt", "parameters", "channels", "actions", "periods", "conditions", "rewards", "supervised",
     "trials_per_session",
@@ -37,14 +54,17 @@ _DESCRIBED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What importing a wheel's tasks told: task name -> description, digest, and the file of its picture."""
+    """What importing a wheel's tasks told: task name -> description, digest, and the file of its
+    picture.
+    """
 
     folder: Path
     tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def inspect_wheel(wheel: Wheel, folder: Path) -> Inspection:
-    """Import the wheel's tasks once, in a child process that has its files before all else on the import path.
+    """Import the wheel's tasks once, in a child process that has its files before all else on the
+    import path.
 
     Args:
         wheel: the wheel.
@@ -56,15 +76,22 @@ def inspect_wheel(wheel: Wheel, folder: Path) -> Inspection:
     site, pictures = folder / "site", folder / "figures"
     pictures.mkdir(parents=True)
     wheel.unpack(site)
-    child = run_child("neurogym_core.cli._inspect", [wheel.name, str(pictures)], SECONDS, path_with(site))
-    told = {value["task"]: value for value in child.values if isinstance(value, dict) and "task" in value}
+    child = run_child(
+        "neurogym_core.cli._inspect", [wheel.name, str(pictures)], SECONDS, path_with(site)
+    )
+    told = {
+        value["task"]: value
+        for value in child.values
+        if isinstance(value, dict) and "task" in value
+    }
     for name in wheel.entry_points.get("neurogym.tasks", {}):
         value = told.get(name)
         failure = f"the process {child.ending}" if value is None else value.get("failure")
         if failure:
             raise RegistryError(
-                f"{name} of {wheel.name} {wheel.version} cannot be described: {clean(str(failure))} Expected a task that "
-                f"can be imported and made with its defaults. Try `ngym info {name}`, correct it, and build the wheel again."
+                f"{name} of {wheel.name} {wheel.version} cannot be described: {clean(str(failure))}"
+                " Expected a task that can be imported and made with its defaults. Try `ngym info"
+                f" {name}`, correct it, and build the wheel again."
             )
     return Inspection(folder=pictures, tasks=told)
 
@@ -89,8 +116,13 @@ def facts_of(wheel: Wheel) -> dict[str, Any]:
         "license": wheel.license,
         "modules": list(wheel.modules),
         "files": [{"filename": wheel.path.name, "sha256": wheel.sha256, "size": wheel.size}],
-        "tasks": [_row(wheel, "task", name, value) for name, value in _points(wheel, "neurogym.tasks")],
-        "wrappers": [_row(wheel, "wrapper", name, value) for name, value in _points(wheel, "neurogym.wrappers")],
+        "tasks": [
+            _row(wheel, "task", name, value) for name, value in _points(wheel, "neurogym.tasks")
+        ],
+        "wrappers": [
+            _row(wheel, "wrapper", name, value)
+            for name, value in _points(wheel, "neurogym.wrappers")
+        ],
     }
 
 
@@ -99,11 +131,15 @@ def static_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: row[key] for key in _STATIC if key in row}
 
 
-def make_release(wheel: Wheel, inspection: Inspection | None, conformance: Mapping[str, Any] | None) -> dict[str, Any]:
+def make_release(
+    wheel: Wheel, inspection: Inspection | None, conformance: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """The release file's object."""
     facts = facts_of(wheel)
     if inspection is not None:
-        facts["tasks"] = [{**row, **_told(inspection, row["name"], wheel.version)} for row in facts["tasks"]]
+        facts["tasks"] = [
+            {**row, **_told(inspection, row["name"], wheel.version)} for row in facts["tasks"]
+        ]
     said = None if conformance is None else dict(conformance)
     return {"schema": 1, **facts, "conformance": said, "yanked": None}
 
@@ -112,18 +148,19 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
     """Raise where `add_release` would, before anything of the wheel is run.
 
     Raises:
-        RegistryError: the package has no entry, this release is there already, or the manifest breaks a rule.
+        RegistryError: the package has no entry, this release is there already, or the manifest
+            breaks a rule.
     """
     if wheel.name not in read_registry(folder).entries:
         raise RegistryError(
-            f"{wheel.name} has no {entry_file(wheel.name)} in this registry. Expected the entry before a release. "
-            "Write it (see the README there), or let `ngym submit` write it."
+            f"{wheel.name} has no {entry_file(wheel.name)} in this registry. Expected the entry"
+            " before a release. Write it (see the README there), or let `ngym submit` write it."
         )
     target = folder / release_file(wheel.name, wheel.version)
     if target.exists():
         raise RegistryError(
-            f"{wheel.name} {wheel.version} is released already: {target.name} exists. Releases never change. "
-            "Give the package a new version."
+            f"{wheel.name} {wheel.version} is released already: {target.name} exists. Releases"
+            " never change. Give the package a new version."
         )
     facts_of(wheel)
 
@@ -154,7 +191,9 @@ def write_index(folder: Path) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file in one piece, its folder too; line ends as they are, so that its hash is the same everywhere."""
+    """Write a file in one piece, its folder too; line ends as they are, so that its hash is the
+    same everywhere.
+    """
     write_bytes(path, text.encode("utf-8"))
 
 
@@ -169,7 +208,8 @@ def _readable(folder: Path) -> Registry:
     registry = read_registry(folder)
     if registry.violations:
         raise RegistryError(
-            f"The registry cannot be built: {registry.violations[0]} Correct it; `ngym registry validate` lists all."
+            f"The registry cannot be built: {registry.violations[0]} Correct it; `ngym registry"
+            " validate` lists all."
         )
     return registry
 
@@ -180,12 +220,18 @@ def _points(wheel: Wheel, group: str) -> Iterable[tuple[str, str]]:
 
 def _row(wheel: Wheel, kind: str, name: str, value: str) -> dict[str, Any]:
     row = wheel.manifest.row(kind, name) if wheel.manifest is not None else None
-    problems = [str(one) for one in (wheel.manifest.all_problems if wheel.manifest else ()) if one.level == "error"]
+    problems = [
+        str(one)
+        for one in (wheel.manifest.all_problems if wheel.manifest else ())
+        if one.level == "error"
+    ]
     if row is None or problems:
-        reason = problems[0] if problems else f"its manifest has no [[{kind}]] row for {clean(name)!r}."
+        reason = (
+            problems[0] if problems else f"its manifest has no [[{kind}]] row for {clean(name)!r}."
+        )
         raise RegistryError(
-            f"{wheel.name} {wheel.version} cannot be listed: {reason} Expected a valid ngym.toml in the wheel. "
-            "Correct it, and build the wheel again."
+            f"{wheel.name} {wheel.version} cannot be listed: {reason} Expected a valid ngym.toml in"
+            " the wheel. Correct it, and build the wheel again."
         )
     return {"entry_point": value.replace(" ", ""), **_of_manifest(row)}
 
@@ -193,8 +239,19 @@ def _row(wheel: Wheel, kind: str, name: str, value: str) -> dict[str, Any]:
 def _of_manifest(row: Row) -> dict[str, Any]:
     texts = {"name": row.name, "title": row.title, "summary": row.summary}
     words = {"tags": list(row.tags), "species": list(row.species), "aliases": list(row.aliases)}
-    found = {**texts, **words, "references": [_without_empty(asdict(one)) for one in row.references]}
-    return {**found, **({"expected": dict(row.expected)} if row.kind == "task" else {"presets": dict(row.presets)})}
+    found = {
+        **texts,
+        **words,
+        "references": [_without_empty(asdict(one)) for one in row.references],
+    }
+    return {
+        **found,
+        **(
+            {"expected": dict(row.expected)}
+            if row.kind == "task"
+            else {"presets": dict(row.presets)}
+        ),
+    }
 
 
 def _without_empty(reference: dict[str, Any]) -> dict[str, Any]:
@@ -216,7 +273,9 @@ def _told(inspection: Inspection, name: str, version: str) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """The value as strict JSON can hold it, texts cleaned: an infinite duration is the text ``inf``."""
+    """The value as strict JSON can hold it, texts cleaned: an infinite duration is the text
+    ``inf``.
+    """
     if isinstance(value, dict):
         return {clean(str(key)): plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -237,12 +296,16 @@ def _copy_figures(inspection: Inspection, release: Mapping[str, Any], folder: Pa
 
 
 def examine(
-    wheel: Wheel, folder: Path, level: str = "full", excuses: Mapping[str, str] = MappingProxyType({})
+    wheel: Wheel,
+    folder: Path,
+    level: str = "full",
+    excuses: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Run the conformance kit on all tasks of an unpacked wheel, each in a child process; returns the summary.
+    """Run the conformance kit on all tasks of an unpacked wheel, each in a child process; returns
+    the summary.
 
-    The failures are in ``failures``, texts for people; `add_release` takes the rest. `excuses` are the kit's expected
-    failures, code -> reason.
+    The failures are in ``failures``, texts for people; `add_release` takes the rest. `excuses` are
+    the kit's expected failures, code -> reason.
 
     Raises:
         RegistryError: the kit itself did not answer.
@@ -263,7 +326,8 @@ def examine_installed(
     variables: Mapping[str, str] = MappingProxyType({}),
     excuses: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Run the conformance kit on one task of an installed package, in a child process; returns the summary.
+    """Run the conformance kit on one task of an installed package, in a child process; returns the
+    summary.
 
     Raises:
         RegistryError: the kit itself did not answer.
@@ -273,5 +337,7 @@ def examine_installed(
     value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else None
     if value is None or "passed" not in value:
         reason = value.get("failure") if value else child.ending
-        raise RegistryError(f"The process that checked {task} {clean(str(reason))}. {advice(distribution)}")
+        raise RegistryError(
+            f"The process that checked {task} {clean(str(reason))}. {advice(distribution)}"
+        )
     return value

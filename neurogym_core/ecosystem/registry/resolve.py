@@ -6,15 +6,17 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import InstallError
-from ..names import CORE
-from ..versions import satisfies
-from .client import Listing
-from .index import newest
-from .versions import is_prerelease, version_key
+from neurogym_core.ecosystem.names import CORE
+from neurogym_core.ecosystem.registry.client import Listing
+from neurogym_core.ecosystem.registry.index import newest
+from neurogym_core.ecosystem.registry.versions import is_prerelease, version_key
+from neurogym_core.ecosystem.versions import satisfies
+from neurogym_core.errors import InstallError
 
 
-def resolve(listing: Listing, version: str | None, core: str, *, yanked: bool = False) -> Mapping[str, Any]:
+def resolve(
+    listing: Listing, version: str | None, core: str, *, yanked: bool = False
+) -> Mapping[str, Any]:
     """The release to install: the version asked for, or the newest final one that fits.
 
     Args:
@@ -30,15 +32,20 @@ def resolve(listing: Listing, version: str | None, core: str, *, yanked: bool = 
     if version is not None:
         return _asked_for(listing, version, core, yanked)
     reasons = {number: unfit(listing, release, core) for number, release in releases.items()}
-    fitting = [number for number, reason in reasons.items() if reason is None and not is_prerelease(number)]
+    fitting = [
+        number for number, reason in reasons.items() if reason is None and not is_prerelease(number)
+    ]
     best = newest(fitting)
     if best is not None:
         return releases[best]
-    shown = [f"{number} {reason or 'is a pre-release'}" for number, reason in sorted(reasons.items(), key=_by_version)]
+    shown = [
+        f"{number} {reason or 'is a pre-release'}"
+        for number, reason in sorted(reasons.items(), key=_by_version)
+    ]
     if not shown and "folder" in listing.row:
         raise InstallError(
-            f"{listing.name} has no release: it belongs to the repository of the core, in {listing.row['folder']}. "
-            "Install it from a checkout: `make install`."
+            f"{listing.name} has no release: it belongs to the repository of the core, in"
+            f" {listing.row['folder']}. Install it from a checkout: `make install`."
         )
     raise InstallError(
         f"No release of {listing.name} can be installed here. {'; '.join(shown) or 'It has none'}. "
@@ -47,7 +54,9 @@ def resolve(listing: Listing, version: str | None, core: str, *, yanked: bool = 
 
 
 def unfit(listing: Listing, release: Mapping[str, Any], core: str) -> str | None:
-    """Why a release may not be installed here; None when it may. A pre-release may, when it is asked for."""
+    """Why a release may not be installed here; None when it may. A pre-release may, when it is
+    asked for.
+    """
     if (reason := listing.revocation(release["version"])) is not None:
         return f"is revoked ({reason.rstrip('.')})"
     if release["yanked"] is not None:
@@ -65,16 +74,22 @@ def _misfit(release: Mapping[str, Any], core: str) -> str | None:
 
 def _asked_for(listing: Listing, version: str, core: str, yanked: bool) -> Mapping[str, Any]:
     wanted = version_key(version)
-    release = next((one for number, one in listing.releases.items() if version_key(number) == wanted), None)
+    release = next(
+        (one for number, one in listing.releases.items() if version_key(number) == wanted), None
+    )
     if release is None:
         known = ", ".join(sorted(listing.releases, key=version_key)) or "none"
-        raise InstallError(f"{listing.name} has no release {version}. Known: {known}. Ask for one of these.")
+        raise InstallError(
+            f"{listing.name} has no release {version}. Known: {known}. Ask for one of these."
+        )
     reason = unfit(listing, release, core)
     if reason is not None and reason.startswith("is yanked") and yanked:
         reason = _misfit(release, core)
     if reason is not None:
         hint = " Add --yanked to install it all the same." if reason.startswith("is yanked") else ""
-        raise InstallError(f"{listing.name} {release['version']} {reason}. Ask for another version.{hint}")
+        raise InstallError(
+            f"{listing.name} {release['version']} {reason}. Ask for another version.{hint}"
+        )
     return release
 
 

@@ -1,8 +1,7 @@
 """Holds data to the JSON Schemas of the registry, without a dependency.
 
-Understands the part of JSON Schema that ``registry/schema`` uses and refuses the rest, so that a schema can never say
-more than is checked. Tests hold it to the `jsonschema` package.
-"""
+Understands the part of JSON Schema that ``registry/schema`` uses and refuses the rest, so that a
+schema can never say more than is checked. Tests hold it to the `jsonschema` package."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..._bundled import bundled
-from ..names import clean
+from neurogym_core._bundled import bundled
+from neurogym_core.ecosystem.names import clean
 
 NAMES = ("common", "entry", "index", "release", "revoked")
 _TYPES: dict[str, Any] = {
@@ -33,7 +32,9 @@ class Breach(NamedTuple):
 
 
 def breaches(data: Any, schema: str) -> list[Breach]:
-    """All places where the data breaks the schema of this name (``entry``, ``release``, ``revoked``, ``index``)."""
+    """All places where the data breaks the schema of this name (``entry``, ``release``,
+    ``revoked``, ``index``).
+    """
     return list(_check(data, _schema(schema), schema, ""))
 
 
@@ -44,7 +45,9 @@ def part_breaches(data: Any, reference: str) -> list[Breach]:
 
 @functools.cache
 def _schema(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(bundled(f"registry/schema/{name}.schema.json").read_text("utf-8"))
+    found: dict[str, Any] = json.loads(
+        bundled(f"registry/schema/{name}.schema.json").read_text("utf-8")
+    )
     return found
 
 
@@ -87,7 +90,9 @@ def _is(data: Any, name: str) -> bool:
     return isinstance(data, _TYPES[name])
 
 
-def _additional(data: dict[str, Any], schema: Mapping[str, Any], home: str, where: str) -> Iterator[Breach]:
+def _additional(
+    data: dict[str, Any], schema: Mapping[str, Any], home: str, where: str
+) -> Iterator[Breach]:
     known = schema.get("properties", {})
     for key in data:
         if key in known:
@@ -118,7 +123,10 @@ def _items(data: Any, value: Mapping[str, Any], home: str, where: str) -> Iterat
 
 def _pattern(data: Any, value: str, home: str, where: str) -> Iterator[Breach]:
     # Not `re.search`, whose $ lets a final line end pass.
-    if isinstance(data, str) and re.fullmatch(value.removeprefix("^").removesuffix("$"), data) is None:
+    if (
+        isinstance(data, str)
+        and re.fullmatch(value.removeprefix("^").removesuffix("$"), data) is None
+    ):
         yield Breach(where, f"is {_shown(data)}, expected the form {value}")
 
 
@@ -172,7 +180,10 @@ def _any_of(data: Any, value: list[Any], home: str, where: str) -> Iterator[Brea
 
 def _one_of(data: Any, value: list[Any], home: str, where: str) -> Iterator[Breach]:
     """Only of ``required`` alternatives, which is what the message says."""
-    if isinstance(data, dict) and sum(not list(_check(data, schema, home, where)) for schema in value) != 1:
+    if (
+        isinstance(data, dict)
+        and sum(not list(_check(data, schema, home, where)) for schema in value) != 1
+    ):
         names = " or ".join(repr(key) for schema in value for key in schema["required"])
         yield Breach(where, f"has to have exactly one of {names}")
 

@@ -1,4 +1,6 @@
-"""Preparing what a pull request to a registry holds: the entry, the release, its pictures, the index."""
+"""Preparing what a pull request to a registry holds: the entry, the release, its pictures, the
+index.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...errors import RegistryError
-from ..names import clean
-from .folder import Violation, entry_file, read_registry, release_file
-from .releases import Inspection, add_release, write_bytes, write_text
-from .rules import errors, validate
-from .wheels import Wheel
+from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.registry.folder import (
+    Violation,
+    entry_file,
+    read_registry,
+    release_file,
+)
+from neurogym_core.ecosystem.registry.releases import (
+    Inspection,
+    add_release,
+    write_bytes,
+    write_text,
+)
+from neurogym_core.ecosystem.registry.rules import errors, validate
+from neurogym_core.ecosystem.registry.wheels import Wheel
+from neurogym_core.errors import RegistryError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +47,8 @@ def is_listed(registry: Path, name: str) -> bool:
 
 
 def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -> str:
-    """``packages/<name>.toml`` for a package that is listed for the first time; what is empty comes from the wheel.
+    """``packages/<name>.toml`` for a package that is listed for the first time; what is empty comes
+    from the wheel.
 
     Raises:
         RegistryError: neither says where the sources are, or who maintains them.
@@ -46,8 +59,9 @@ def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -
         missing = "an https address of its repository" if not repository else "a maintainer"
         option = "--repository" if not repository else "--maintainer"
         raise RegistryError(
-            f"{wheel.name} is new to this registry, and its wheel does not name {missing}. Expected one in pyproject.toml "
-            f"([project.urls] and authors). Add it there, or give {option}. Nothing was written."
+            f"{wheel.name} is new to this registry, and its wheel does not name {missing}. Expected"
+            f" one in pyproject.toml ([project.urls] and authors). Add it there, or give {option}."
+            " Nothing was written."
         )
     lines = [
         "schema = 1",
@@ -64,9 +78,14 @@ def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -
 
 
 def submit(
-    registry: Path, wheel: Wheel, entry: str | None, inspection: Inspection, conformance: Mapping[str, Any] | None
+    registry: Path,
+    wheel: Wheel,
+    entry: str | None,
+    inspection: Inspection,
+    conformance: Mapping[str, Any] | None,
 ) -> Submission:
-    """Write a release into a registry, and its entry if it has none; nothing when that would break a rule.
+    """Write a release into a registry, and its entry if it has none; nothing when that would break
+    a rule.
 
     Args:
         registry: a checkout's folder of the registry.
@@ -84,7 +103,11 @@ def submit(
         if entry is not None:
             write_text(draft / entry_file(wheel.name), entry)
         add_release(draft, wheel, inspection, conformance)
-        found = [one for one in validate(draft, registry, wheel.path.parent) if wheel.name in one.file or _is_error(one)]
+        found = [
+            one
+            for one in validate(draft, registry, wheel.path.parent)
+            if wheel.name in one.file or _is_error(one)
+        ]
         _refuse(errors(found))
         files = _changed(draft, registry)
         for file in files:
@@ -105,13 +128,18 @@ def _is_error(violation: Violation) -> bool:
 
 def _refuse(found: Sequence[Violation]) -> None:
     if found:
-        lines = [f"{len(found)} rules of the registry would be broken; nothing was written.", *map(str, found)]
+        lines = [
+            f"{len(found)} rules of the registry would be broken; nothing was written.",
+            *map(str, found),
+        ]
         raise RegistryError("\n".join(lines))
 
 
 def _changed(draft: Path, registry: Path) -> list[str]:
     """The files that are new or different."""
-    names = sorted(path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file())
+    names = sorted(
+        path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file()
+    )
     return [name for name in names if not _same(draft / name, registry / name)]
 
 
@@ -121,10 +149,21 @@ def _same(one: Path, other: Path) -> bool:
 
 def _text(release: Mapping[str, Any], *, first: bool) -> str:
     """The text of the pull request, in Markdown."""
-    said = release["conformance"] or {"passed": 0, "failed": 0, "expected_failures": [], "core": "?", "python": "?"}
+    said = release["conformance"] or {
+        "passed": 0,
+        "failed": 0,
+        "expected_failures": [],
+        "core": "?",
+        "python": "?",
+    }
     (file,) = release["files"]
-    tasks = [f"- `{task['name']}`: {clean(task['summary'])} {_papers(task)}".rstrip() for task in release["tasks"]]
-    excuses = [f"  - `{one['task']}` {one['check']}: {one['reason']}" for one in said["expected_failures"]]
+    tasks = [
+        f"- `{task['name']}`: {clean(task['summary'])} {_papers(task)}".rstrip()
+        for task in release["tasks"]
+    ]
+    excuses = [
+        f"  - `{one['task']}` {one['check']}: {one['reason']}" for one in said["expected_failures"]
+    ]
     return "\n".join([
         f"{'New package' if first else 'New release'}: {release['name']} {release['version']}",
         "",

@@ -11,7 +11,8 @@ Key = tuple[tuple[int, ...], int, int, int]
 
 
 def version_key(version: str) -> Key:
-    """A key that sorts as pip does: ``1.0a1 < 1.0rc1 < 1.0 < 1.0.post1 < 1.0.1``. What is no version comes first.
+    """A key that sorts as pip does: ``1.0a1 < 1.0rc1 < 1.0 < 1.0.post1 < 1.0.1``. What is no
+    version comes first.
 
     Zeros at the end of a release number do not count: ``1.0`` and ``1.0.0`` are the same version.
     """

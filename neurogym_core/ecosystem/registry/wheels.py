@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path, PurePosixPath
 
-from ...errors import RegistryError
-from ..manifest import MAX_BYTES, Manifest, parse_manifest
-from ..names import CORE, canonical, clean, is_distribution_name, said_by
-from ..versions import core_specifier
+from neurogym_core.ecosystem.manifest import MAX_BYTES, Manifest, parse_manifest
+from neurogym_core.ecosystem.names import CORE, canonical, clean, is_distribution_name, said_by
+from neurogym_core.ecosystem.versions import core_specifier
+from neurogym_core.errors import RegistryError
 
 MAX_WHEEL = 100_000_000  # bytes; a package of tasks is some kilobytes
 MAX_UNPACKED = 500_000_000
-_NAME = re.compile(r"(?P<name>[A-Za-z0-9_.]+)-(?P<version>[A-Za-z0-9_.!+]+)(-\d\w*)?-[^-]+-[^-]+-[^-]+\.whl")
+_NAME = re.compile(
+    r"(?P<name>[A-Za-z0-9_.]+)-(?P<version>[A-Za-z0-9_.!+]+)(-\d\w*)?-[^-]+-[^-]+-[^-]+\.whl"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +60,15 @@ def read_wheel(path: Path) -> Wheel:
     """Read a wheel.
 
     Raises:
-        RegistryError: it is not a wheel, its file name and METADATA disagree, or it holds what a wheel of tasks must
-            not hold: paths out of its folder, files that run when Python starts.
+        RegistryError: it is not a wheel, its file name and METADATA disagree, or it holds what a
+            wheel of tasks must not hold: paths out of its folder, files that run when Python
+            starts.
     """
     named = _NAME.fullmatch(path.name)
     if named is None:
-        raise _refusal(path, "its name is not that of a wheel (name-version-python-abi-platform.whl)")
+        raise _refusal(
+            path, "its name is not that of a wheel (name-version-python-abi-platform.whl)"
+        )
     try:
         if path.stat().st_size > MAX_WHEEL:
             raise _refusal(path, f"it has more than {MAX_WHEEL:,} bytes")
@@ -76,13 +81,18 @@ def read_wheel(path: Path) -> Wheel:
 def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Wheel:
     files = archive.infolist()
     _check_paths(path, files)
-    info = next((one.filename for one in files if re.fullmatch(r"[^/]+\.dist-info/METADATA", one.filename)), None)
+    info = next(
+        (one.filename for one in files if re.fullmatch(r"[^/]+\.dist-info/METADATA", one.filename)),
+        None,
+    )
     if info is None:
         raise _refusal(path, "it has no METADATA")
     headers = email.parser.Parser().parsestr(_text(archive, info), headersonly=True)
     own_name, own_version = str(headers["Name"]), str(headers["Version"])
     if not is_distribution_name(own_name):
-        raise _refusal(path, f"METADATA calls it {clean(own_name)!r}, which is no distribution's name")
+        raise _refusal(
+            path, f"METADATA calls it {clean(own_name)!r}, which is no distribution's name"
+        )
     if canonical(own_name) != canonical(name) or own_version != version:
         raise _refusal(path, f"METADATA says {clean(own_name)} {clean(own_version)}")
     points = _entry_points(archive, info.replace("METADATA", "entry_points.txt"))
@@ -130,8 +140,13 @@ def _check_paths(path: Path, files: list[zipfile.ZipInfo]) -> None:
     for one in files:
         parts = PurePosixPath(one.filename).parts
         if ".." in parts or one.filename.startswith("/") or "\\" in one.filename:
-            raise _refusal(path, f"{clean(one.filename)!r} would leave the folder it is installed in")
-        if one.filename.endswith(".pth") or parts[-1:] in (("sitecustomize.py",), ("usercustomize.py",)):
+            raise _refusal(
+                path, f"{clean(one.filename)!r} would leave the folder it is installed in"
+            )
+        if one.filename.endswith(".pth") or parts[-1:] in (
+            ("sitecustomize.py",),
+            ("usercustomize.py",),
+        ):
             raise _refusal(path, f"{clean(one.filename)!r} would run whenever Python starts")
 
 
@@ -172,6 +187,6 @@ def _text(archive: zipfile.ZipFile, name: str) -> str:
 
 def _refusal(path: Path, reason: str) -> RegistryError:
     return RegistryError(
-        f"{clean(path.name)} was given as a wheel, but {reason}. Expected what `python -m build --wheel` makes of a "
-        "package of tasks. Build it again."
+        f"{clean(path.name)} was given as a wheel, but {reason}. Expected what `python -m build"
+        " --wheel` makes of a package of tasks. Build it again."
     )

@@ -1,8 +1,8 @@
-"""``python -m neurogym_core.testing.conformance._probe NAME…``: import each task, see what that does, and play it.
+"""``python -m neurogym_core.testing.conformance._probe NAME…``: import each task, see what that
+does, and play it.
 
-Runs in a child process, since it imports foreign code. One line of JSON a task, in order: ``{"name", "effects": [words],
-"trajectory": [fingerprints], "failure": message or null}``.
-"""
+Runs in a child process, since it imports foreign code. One line of JSON a task, in order:
+``{"name", "effects": [words], "trajectory": [fingerprints], "failure": message or null}``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core._child import answer_with, claim_stdout, leave, printed_bytes
+from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
 from neurogym_core.ecosystem.discovery import load_task
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.testing.conformance.candidate import Candidate
@@ -25,14 +25,37 @@ from neurogym_core.testing.conformance.play import fingerprint
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 _FILE_EVENTS = frozenset(
-    ["os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "shutil.rmtree"]
+    [
+        "os.mkdir",
+        "os.remove",
+        "os.rename",
+        "os.rmdir",
+        "os.link",
+        "os.symlink",
+        "os.truncate",
+        "shutil.rmtree",
+    ]
 )
-_PROCESS_EVENTS = frozenset(["subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn"])
-_NETWORK_EVENTS = frozenset(["socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"])
+_PROCESS_EVENTS = frozenset(
+    [
+        "subprocess.Popen",
+        "os.system",
+        "os.fork",
+        "os.forkpty",
+        "os.exec",
+        "os.posix_spawn",
+        "os.spawn",
+    ]
+)
+_NETWORK_EVENTS = frozenset(
+    ["socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"]
+)
 
 
 class Watch:
-    """Listens to what the interpreter reports about files, processes and the network, while it is on."""
+    """Listens to what the interpreter reports about files, processes and the network, while it is
+    on.
+    """
 
     def __init__(self) -> None:
         self.effects: list[str] | None = None
@@ -84,7 +107,7 @@ _EFFECTS = {
 def _state() -> dict[str, Any]:
     return {
         "random": random.getstate(),
-        "numpy": fingerprint(np.random.get_state(legacy=False)["state"]),  # noqa: NPY002  (read, not used)
+        "numpy": fingerprint(np.random.get_state(legacy=False)["state"]),  # noqa: NPY002
         "threads": threading.active_count(),
         "folder": os.getcwd(),
     }

@@ -44,7 +44,9 @@ class Candidate:
         expected: what the manifest's ``expected`` says, for tasks without a manifest.
     """
 
-    def __init__(self, source: Any, level: Level = "quick", expected: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, source: Any, level: Level = "quick", expected: Mapping[str, float] | None = None
+    ) -> None:
         self.info: TaskInfo | None = None
         if isinstance(source, TaskInfo):
             self.info = source
@@ -60,7 +62,11 @@ class Candidate:
         """Id, file reference, or class name."""
         if isinstance(self.source, str):
             return self.source
-        return self.source.__name__ if isinstance(self.source, type) else getattr(self.source, "name", repr(self.source))
+        return (
+            self.source.__name__
+            if isinstance(self.source, type)
+            else getattr(self.source, "name", repr(self.source))
+        )
 
     @property
     def expected(self) -> Mapping[str, Any]:
@@ -81,7 +87,9 @@ class Candidate:
         try:
             return resolve(found)
         except ValueError:
-            raise CheckFailedError(f"{self.info.value} is {found!r}, expected a Task or a Gymnasium env.") from None
+            raise CheckFailedError(
+                f"{self.info.value} is {found!r}, expected a Task or a Gymnasium env."
+            ) from None
 
     @cached_property
     def cls(self) -> type:
@@ -94,7 +102,11 @@ class Candidate:
         if issubclass(self.cls, Task):
             return "task"
         classic = ("neurogym_core.tasks.period_env", "PeriodEnv")
-        return "classic" if any((base.__module__, base.__name__) == classic for base in self.cls.__mro__) else "env"
+        return (
+            "classic"
+            if any((base.__module__, base.__name__) == classic for base in self.cls.__mro__)
+            else "env"
+        )
 
     @cached_property
     def task(self) -> Task:
@@ -103,7 +115,9 @@ class Candidate:
 
     def env(self) -> Any:
         """A new env of the task, as `make` gives it, without plug-ins."""
-        return self.with_small_blocks(make(self.task if self.kind == "task" else self.source, plugins=False))
+        return self.with_small_blocks(
+            make(self.task if self.kind == "task" else self.source, plugins=False)
+        )
 
     def vector_env(self, num_envs: int) -> TaskVectorEnv:
         """Several envs of the task side by side."""
@@ -114,7 +128,8 @@ class Candidate:
         return self.with_small_blocks(make(self.source, plugins=False, **settings))
 
     def with_small_blocks(self, env: Any) -> Any:
-        """At the quick level trials are laid out a few at a time: most of a reset is noise that nobody looks at.
+        """At the quick level trials are laid out a few at a time: most of a reset is noise that
+            nobody looks at.
 
         At both levels where laying out a trial takes a call.
         """
@@ -157,7 +172,9 @@ class Candidate:
 
     @cached_property
     def recordings(self) -> dict[str, Recording]:
-        """What the env showed under several kinds of play: random, some constant ones, and the oracle where there is one."""
+        """What the env showed under several kinds of play: random, some constant ones, and the
+        oracle where there is one.
+        """
         env, count = self.env(), self.several(120, 3000)
         env.reset(seed=SEED)  # before it, an env of one's own may not know what is right
         policies = {"random": anything(11), **constants(env.action_space)}
@@ -166,22 +183,30 @@ class Candidate:
         found = {}
         for name, policy in policies.items():
             # Reset without a seed, it goes on with trials that are laid out already.
-            found[name] = Recording(env, policy).extend(count if name in ("random", "oracle", "mixed") else count // 2)
+            found[name] = Recording(env, policy).extend(
+                count if name in ("random", "oracle", "mixed") else count // 2
+            )
             if name in ("oracle", "mixed") and self.kind == "task" and not found[name].trials:
                 found[name].extend(2 * typical_steps(self.task))
         return found
 
     @cached_property
     def played(self) -> dict[str, Played]:
-        """What reference subjects did in `ENVS` envs, at least a trial each where they end in time."""
+        """What reference subjects did in `ENVS` envs, at least a trial each where they end in
+        time.
+        """
         task = self.task
         env = self.vector_env(ENVS)
         env.reset(seed=17)
         long = typical_steps(task) > LONG or not task.batched
         least, most = self.several(1, 3 if long else 20), self.several(40, 400)
         if stateful(task) and task.trials_per_session is not None:
-            most = min(most, task.trials_per_session)  # who learns, or is taught, is another one in the next session
-        enough = self.several(250, 2000 if long else 6000) if task.batched else self.several(80, 400)
+            most = min(
+                most, task.trials_per_session
+            )  # who learns, or is taught, is another one in the next session
+        enough = (
+            self.several(250, 2000 if long else 6000) if task.batched else self.several(80, 400)
+        )
         rests = task.actions.continuous or task.actions.rest is not None
         # Trials in which nobody answers last for as long as they may.
         brief = self.level == "full" or typical_steps(task) <= LONG
@@ -190,7 +215,9 @@ class Candidate:
 
     @cached_property
     def sample_size(self) -> int:
-        """Trials in `batch`; fewer where each is laid out by itself, and of long trials with many channels."""
+        """Trials in `batch`; fewer where each is laid out by itself, and of long trials with many
+        channels.
+        """
         most, numbers = self.several(1000, 10000), self.several(2_000_000, 20_000_000)
         fits = numbers // (typical_steps(self.task) * (self.task.channels.size + 4))
         return int(np.clip(fits, 200, most if self.task.batched else most // 5))
@@ -207,13 +234,19 @@ def dealer_of(env: Any) -> Dealer:
 
 
 def candidates(sources: Any, level: Level = "quick") -> list[Candidate]:
-    """Candidates for ids, classes, tasks, files, and all tasks of packages given by distribution or namespace."""
+    """Candidates for ids, classes, tasks, files, and all tasks of packages given by distribution or
+    namespace.
+    """
     return [Candidate(source, level) for source in expanded(sources)]
 
 
 def expanded(sources: Any) -> list[Any]:
     """The same with packages replaced by the ids of their tasks. Imports none of them."""
-    items = [sources] if isinstance(sources, str | type | Task) or not isinstance(sources, Iterable) else list(sources)
+    items = (
+        [sources]
+        if isinstance(sources, str | type | Task) or not isinstance(sources, Iterable)
+        else list(sources)
+    )
     found: list[Any] = []
     for item in items:
         tasks = tasks_of_package(item) if isinstance(item, str) else None
@@ -222,7 +255,8 @@ def expanded(sources: Any) -> list[Any]:
 
 
 def tasks_of_package(name: str) -> tuple[TaskInfo, ...] | None:
-    """The tasks of an installed package, given by its distribution's name, its namespace, or the folder of its sources.
+    """The tasks of an installed package, given by its distribution's name, its namespace, or the
+    folder of its sources.
 
     Returns:
         None where this names no package.
@@ -232,7 +266,11 @@ def tasks_of_package(name: str) -> tuple[TaskInfo, ...] | None:
     """
     for package in declared().packages:
         if name == package.namespace or canonical(name) == canonical(package.distribution):
-            return next(one.tasks for one in installed().packages if one.distribution == package.distribution)
+            return next(
+                one.tasks
+                for one in installed().packages
+                if one.distribution == package.distribution
+            )
     folder = Path(name)
     return _tasks_of_folder(folder) if folder.is_dir() else None
 
@@ -243,8 +281,8 @@ def _tasks_of_folder(folder: Path) -> tuple[TaskInfo, ...]:
         project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]["name"]
     except (OSError, ValueError, KeyError, TypeError):
         raise UnknownTaskError(
-            f"{str(folder)!r} has no pyproject.toml with a project's name. Expected the folder of a package; "
-            "give that, or a file as `my_task.py:MyTask`."
+            f"{str(folder)!r} has no pyproject.toml with a project's name. Expected the folder of a"
+            " package; give that, or a file as `my_task.py:MyTask`."
         ) from None
     found = None if Path(project).is_dir() else tasks_of_package(project)
     if found is None:

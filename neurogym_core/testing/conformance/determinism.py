@@ -1,4 +1,6 @@
-"""D: a seed fixes everything that follows, in this process and in others, for this env and its copies."""
+"""D: a seed fixes everything that follows, in this process and in others, for this env and its
+copies.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,18 @@ from neurogym_core.testing.conformance.play import (
     seen,
     trajectory,
 )
-from neurogym_core.testing.conformance.records import CheckFailedError, NotApplicable, check, require
+from neurogym_core.testing.conformance.records import (
+    CheckFailedError,
+    NotApplicable,
+    check,
+    require,
+)
 
 SEED = 31
 FURTHER = 15
-"""Sessions that are looked at before equal ones are called a fault: where few are possible, two are alike by chance."""
+"""Sessions that are looked at before equal ones are called a fault: where few are possible, two are
+alike by chance.
+"""
 
 
 def _steps(candidate: Candidate, most: int = 150) -> int:
@@ -34,7 +43,9 @@ def _steps(candidate: Candidate, most: int = 150) -> int:
 
 
 def reference_trajectory(candidate: Candidate) -> list[str]:
-    """What the env shows with a certain seed and certain actions; the same in every process, and at every level."""
+    """What the env shows with a certain seed and certain actions; the same in every process, and at
+    every level.
+    """
     quick = Candidate(candidate.source)  # the other process does not know the level
     return trajectory(quick.env(), mixed(SEED), _steps(quick), seed=SEED)
 
@@ -46,15 +57,15 @@ def _compared(one: list[str], other: list[str], what: str) -> None:
 
 @check("D001")
 def equal_seeds_are_equal(candidate: Candidate) -> None:
-    """Two envs with one seed and the same actions show the same, played in turn, whatever the global random state is.
+    """Two envs with one seed and the same actions show the same, played in turn, whatever the
+    global random state is.
 
-    All random numbers come from the generators that the core hands over (`rng`, `trial.rng`, `now.rng`; in an env of
-    its own, `self.np_random`). Use neither `np.random.…` nor `random.…`, nor a generator of the class or module, nor
-    the clock, nor class attributes that change.
-    """
+    All random numbers come from the generators that the core hands over (`rng`, `trial.rng`,
+    `now.rng`; in an env of its own, `self.np_random`). Use neither `np.random.…` nor `random.…`,
+    nor a generator of the class or module, nor the clock, nor class attributes that change."""
     one, other = candidate.fresh_env(), candidate.fresh_env()
     policies = mixed(SEED), mixed(SEED)
-    state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002  (put back below)
+    state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         first = [fingerprint(env.reset(seed=SEED)[0]) for env in (one, other)]
         require(first[0] == first[1], "Two envs with one seed show different first observations.")
@@ -63,18 +74,23 @@ def equal_seeds_are_equal(candidate: Candidate) -> None:
             a = next(seen(result) for _, result in go_on(one, policies[0], 1))
             random.seed(2**31 - step), np.random.seed(2**31 - step)  # noqa: NPY002
             b = next(seen(result) for _, result in go_on(other, policies[1], 1))
-            require(a == b, f"Two envs with one seed and the same actions part at step {step}.", step=step)
+            require(
+                a == b,
+                f"Two envs with one seed and the same actions part at step {step}.",
+                step=step,
+            )
     finally:
         random.setstate(state), np.random.set_state(numpy_state)  # noqa: NPY002
 
 
 @check("D002")
 def copies_go_on_alike(candidate: Candidate) -> None:
-    """A copy of an env in the middle of a session (deepcopy or pickle) goes on as the env does, and is independent of it.
+    """A copy of an env in the middle of a session (deepcopy or pickle) goes on as the env does, and
+    is independent of it.
 
-    What a session knows belongs on the session or the env, not on the class or module, nor in a closure. Keep lambdas
-    and open files off tasks and envs; a function at the top of a module can be pickled.
-    """
+    What a session knows belongs on the session or the env, not on the class or module, nor in a
+    closure. Keep lambdas and open files off tasks and envs; a function at the top of a module can
+    be pickled."""
     copies = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
     env = candidate.env()
     env.reset(seed=SEED)
@@ -86,20 +102,25 @@ def copies_go_on_alike(candidate: Candidate) -> None:
         try:
             copied[name] = make_copy(env)
         except Exception as error:
-            raise CheckFailedError(f"{name} of the env fails: {type(error).__name__}: {error}") from error
+            raise CheckFailedError(
+                f"{name} of the env fails: {type(error).__name__}: {error}"
+            ) from error
     count = _steps(candidate) // 2
     expected = [seen(result) for _, result in go_on(env, mixed(2), count)]
     for name, clone in copied.items():
-        _compared(expected, [seen(result) for _, result in go_on(clone, mixed(2), count)], f"Env and its {name}")
+        _compared(
+            expected,
+            [seen(result) for _, result in go_on(clone, mixed(2), count)],
+            f"Env and its {name}",
+        )
 
 
 @check("D003")
 def other_processes_agree(candidate: Candidate) -> None:
     """Another process, with another PYTHONHASHSEED, shows the same.
 
-    Do not let anything depend on the order of a set or on hash(text), which differ from process to process; sort, or
-    use a tuple or dict.
-    """
+    Do not let anything depend on the order of a set or on hash(text), which differ from process to
+    process; sort, or use a tuple or dict."""
     if not isinstance(candidate.source, str):
         raise NotApplicable("it needs an id or a file, which another process can make")
     there = imported(candidate)
@@ -111,13 +132,14 @@ def other_processes_agree(candidate: Candidate) -> None:
 def reset_without_seed_goes_on(candidate: Candidate) -> None:
     """`reset(seed=s)` begins again; `reset()` goes on: it does not repeat the session before.
 
-    Only a seed that is given starts the random numbers again. An env of its own calls `super().reset(seed=seed)` and
-    draws from `self.np_random`, nothing else.
-    """
+    Only a seed that is given starts the random numbers again. An env of its own calls
+    `super().reset(seed=seed)` and draws from `self.np_random`, nothing else."""
     sessions = _random_sessions(candidate)
     _compared(sessions[0], sessions[2], "Two sessions after reset with the same seed")
     _compared(sessions[1], sessions[3], "What follows two sessions with the same seed")
-    repeats = sessions[0] == sessions[1] and all(one == sessions[0] for one in _further(candidate, [None] * FURTHER))
+    repeats = sessions[0] == sessions[1] and all(
+        one == sessions[0] for one in _further(candidate, [None] * FURTHER)
+    )
     require(not repeats, "reset() without a seed repeats the session before.")
 
 
@@ -125,12 +147,13 @@ def reset_without_seed_goes_on(candidate: Candidate) -> None:
 def seeds_differ(candidate: Candidate) -> None:
     """Different seeds give different trials.
 
-    The seed must reach what is drawn: take all random numbers from the generators that the core hands over, or in an
-    env of its own from `self.np_random`.
-    """
+    The seed must reach what is drawn: take all random numbers from the generators that the core
+    hands over, or in an env of its own from `self.np_random`."""
     sessions = _random_sessions(candidate)
     seeds = list(range(SEED + 2, SEED + 2 + FURTHER))
-    same = sessions[0] == sessions[4] and all(one == sessions[0] for one in _further(candidate, seeds))
+    same = sessions[0] == sessions[4] and all(
+        one == sessions[0] for one in _further(candidate, seeds)
+    )
     require(not same, f"The seeds from {SEED} to {seeds[-1]} give the same trials.")
 
 
@@ -139,7 +162,9 @@ def _random_sessions(candidate: Candidate) -> list[list[str]]:
     if _looks_fixed(candidate):
         raise NotApplicable("nothing in it is random")
     sessions = candidate.once("sessions", _sessions)
-    if (candidate.kind != "task" or hooked(candidate.task)) and all(one == sessions[0] for one in sessions):
+    if (candidate.kind != "task" or hooked(candidate.task)) and all(
+        one == sessions[0] for one in sessions
+    ):
         raise NotApplicable("nothing random was seen")
     return sessions
 
@@ -158,10 +183,17 @@ def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
 
 
 def _looks_fixed(candidate: Candidate) -> bool:
-    """Whether a task declares nothing random: no condition with several values, no drawn duration, no noise."""
+    """Whether a task declares nothing random: no condition with several values, no drawn duration,
+    no noise.
+    """
     if candidate.kind != "task" or stateful(candidate.task) or hooked(candidate.task):
         return False
     batch = candidate.batch
     same = all((values == values[:1]).all() for values in batch.conditions.values())
     noise = np.any(batch.noise * (batch.duration > 0)[: len(batch.noise), :, None])
-    return bool(same and not noise and (batch.duration == batch.duration[:1]).all() and (batch.shown == batch.shown[:1]).all())
+    return bool(
+        same
+        and not noise
+        and (batch.duration == batch.duration[:1]).all()
+        and (batch.shown == batch.shown[:1]).all()
+    )

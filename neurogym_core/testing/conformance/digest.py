@@ -1,12 +1,14 @@
 """The behaviour digest of a task: a few short texts that change when what the task does changes.
 
-It is made of what the task declares and of tables of trials, without NumPy's random numbers (their streams may
-change): conditions are taken from the design in `factorial`, everything else from the `StableGenerator`. Tables are
-taken as they are played, step by step, so that it does not matter how periods are cut into segments. Four parts:
+It is made of what the task declares and of tables of trials, without NumPy's random numbers (their
+streams may change): conditions are taken from the design in `factorial`, everything else from the
+`StableGenerator`. Tables are taken as they are played, step by step, so that it does not matter how
+periods are cut into segments. Four parts:
 
 - ``declared``: channels, actions, timing, rewards, conditions, session settings;
 - ``trials``: what is shown, right, paid and done next on every step of up to `ROWS` trials;
-- ``session``: the conditions that `draw` gives in the course of a session (only with session state);
+- ``session``: the conditions that `draw` gives in the course of a session (only with session
+  state);
 - ``steps``: what the hooks do (only with hooks).
 
 They are stored in ``digests.toml`` beside the manifest, one table for each id.
@@ -27,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core._files import replacing
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import InvalidValueError, ManifestError
+from neurogym_core.files import replacing
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.describe import describe
 from neurogym_core.tasks.drawing import fresh_session, stateful
@@ -73,11 +75,12 @@ def digest_of(task: Task) -> Digest:
 
 
 class _Digest:
-    """Takes named values, and gives a text of two parts: what must be equal, and what must be nearly so.
+    """Takes named values, and gives a text of two parts: what must be equal, and what must be
+    nearly so.
 
-    Texts and whole numbers are hashed. Of numbers with a fraction, whose last bits depend on the processor, a weighted sum
-    is kept: with weights in [-1, 1] that look random, it moves when any of them does.
-    """
+    Texts and whole numbers are hashed. Of numbers with a fraction, whose last bits depend on the
+    processor, a weighted sum is kept: with weights in [-1, 1] that look random, it moves when any
+    of them does."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -96,7 +99,9 @@ class _Digest:
         self._hash.update(f"{name}{values.shape}".encode())
         self._arrays += 1
         if values.dtype.kind in "fc":
-            finite = np.nan_to_num(values, nan=-9.87, posinf=9.87e3, neginf=-9.88e3).astype(np.float64)
+            finite = np.nan_to_num(values, nan=-9.87, posinf=9.87e3, neginf=-9.88e3).astype(
+                np.float64
+            )
             # Each array counts differently, so that two that change places are noticed.
             self._sum += (1 + self._arrays * 0.6180339887 % 1) * _summed(finite.ravel())
         else:
@@ -141,12 +146,27 @@ def changes(known: Digest, fresh: Digest) -> list[str]:
 def _declared(task: Task) -> str:
     result = _Digest()
     found = describe(task)
-    for name in ("dt", "supervised", "trials_per_session", "channels", "actions", "conditions", "rewards"):
+    for name in (
+        "dt",
+        "supervised",
+        "trials_per_session",
+        "channels",
+        "actions",
+        "conditions",
+        "rewards",
+    ):
         result.plain(name, found[name])
     result.plain("parameters", plain_settings(task.parameters))
     result.plain("timing", {name: spec.to_plain() for name, spec in task.timing.items()})
     result.plain("periods", list(task.period_names))
-    for name in ("abort_ends_trial", "max_duration", "batched", "reads_outcomes", "evidence", "go_cue"):
+    for name in (
+        "abort_ends_trial",
+        "max_duration",
+        "batched",
+        "reads_outcomes",
+        "evidence",
+        "go_cue",
+    ):
         result.plain(name, getattr(task, name))
     return result.text()
 
@@ -173,10 +193,12 @@ def _tables(task: Task) -> TrialBatch:
 
 
 def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
-    """Values of all conditions that are declared with a distribution, (rows, …): the factorial design, thinned or gone
-    through over and over to so many rows."""
+    """Values of all conditions that are declared with a distribution, (rows, …): the factorial
+    design, thinned or gone through over and over to so many rows."""
     declared = {name: task.imposed.get(name, one) for name, one in task.conditions.items()}
-    levels = {name: one.support() for name, one in declared.items() if isinstance(one, Distribution)}
+    levels = {
+        name: one.support() for name, one in declared.items() if isinstance(one, Distribution)
+    }
     levels = {name: values for name, values in levels.items() if values is not None}
     total = math.prod(len(values) for values in levels.values())
     # Python's whole numbers: a design may have more cells than 64 bits count.
@@ -217,7 +239,17 @@ def _add_slots(batch: TrialBatch, result: _Digest) -> None:
     payoffs = batch.payoffs
     result.plain("slots", list(payoffs.slot_names))
     result.plain("needs", list(payoffs.needs))
-    for name in ("asked", "miss_reward", "miss_outcome", "error_reward", "due", "tolerance", "aim", "best", "period_then"):
+    for name in (
+        "asked",
+        "miss_reward",
+        "miss_outcome",
+        "error_reward",
+        "due",
+        "tolerance",
+        "aim",
+        "best",
+        "period_then",
+    ):
         result.array(name, getattr(payoffs, name))
     for name, pays in zip(payoffs.slot_names, payoffs.pays, strict=True):
         if pays is not None:
@@ -226,12 +258,18 @@ def _add_slots(batch: TrialBatch, result: _Digest) -> None:
 
 
 def _session(task: Task) -> str:
-    """Sessions whose trials are drawn one after another; where outcomes are read, choices and outcomes go in turn."""
+    """Sessions whose trials are drawn one after another; where outcomes are read, choices and
+    outcomes go in turn.
+    """
     rng: Any = StableGenerator(2)
     result = _Digest()
     session = fresh_session(task, rng, SESSIONS)
     rows = np.arange(SESSIONS)
-    trials = SESSION_TRIALS if task.trials_per_session is None else min(SESSION_TRIALS, task.trials_per_session)
+    trials = (
+        SESSION_TRIALS
+        if task.trials_per_session is None
+        else min(SESSION_TRIALS, task.trials_per_session)
+    )
     for trial in range(trials):
         drawn = task.draw(session, rng)
         session.trial += 1
@@ -243,17 +281,26 @@ def _session(task: Task) -> str:
 
 
 def _outcomes(task: Task, trial: int) -> dict[str, np.ndarray]:
-    """Invented ends of trials: choices in turn, mostly correct in the first session, mostly wrong in the last."""
+    """Invented ends of trials: choices in turn, mostly correct in the first session, mostly wrong
+    in the last.
+    """
     rows = np.arange(SESSIONS)
     choices = max(task.actions.size - (1 if task.actions.rest == 0 else 0), 1)
     right = (trial + rows) % (rows + 2) != 0
     outcome = np.where(right, Outcome.CORRECT, Outcome.ERROR).astype(np.int8)
     choice = (trial // (rows + 1)) % choices
-    return {"choice": choice, "outcome": outcome, "reward": right.astype(float), "performance": right.astype(float)}
+    return {
+        "choice": choice,
+        "outcome": outcome,
+        "reward": right.astype(float),
+        "performance": right.astype(float),
+    }
 
 
 def _steps(task: Task) -> str:
-    """What hooks show, want and pay: half of the envs do what is right, the others go through the actions."""
+    """What hooks show, want and pay: half of the envs do what is right, the others go through the
+    actions.
+    """
     n = 6
     stepper = Stepper(task, n, seed=0)
     for key, name in ((10, "conditions"), (12, "sessions"), (13, "hooks")):
@@ -280,7 +327,9 @@ def _steps(task: Task) -> str:
 def _actions(task: Task, target: np.ndarray, step: int) -> np.ndarray:
     n = len(target)
     if task.actions.continuous:
-        other = np.sin(1.7 * step + np.arange(n * task.actions.size)).reshape(n, -1).astype(np.float32)
+        other = (
+            np.sin(1.7 * step + np.arange(n * task.actions.size)).reshape(n, -1).astype(np.float32)
+        )
         return np.where((np.arange(n) % 2 == 0)[:, None], target, other)
     return np.where(np.arange(n) % 2 == 0, target, (step // 3 + np.arange(n)) % task.actions.size)
 
@@ -289,7 +338,9 @@ def _actions(task: Task, target: np.ndarray, step: int) -> np.ndarray:
 
 
 def digests_path(info: TaskInfo) -> Path | None:
-    """Where the digests of a task's package are; None where its folder cannot be found. Imports nothing."""
+    """Where the digests of a task's package are; None where its folder cannot be found. Imports
+    nothing.
+    """
     spec = importlib.util.find_spec(info.value.partition(":")[0].partition(".")[0])
     folders = list(spec.submodule_search_locations or ()) if spec is not None else []
     return Path(folders[0]) / FILE if folders else None
@@ -306,10 +357,14 @@ def stored(path: Path) -> dict[str, Digest]:
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise ManifestError(f"{path.name} cannot be read ({error}). Correct it, or delete it and write it anew.") from error
+        raise ManifestError(
+            f"{path.name} cannot be read ({error}). Correct it, or delete it and write it anew."
+        ) from error
     found = {name: table for name, table in tables.items() if name != "schema"}
     for name, table in found.items():
-        if not isinstance(table, dict) or not all(_TEXT.fullmatch(str(text)) for text in table.values()):
+        if not isinstance(table, dict) or not all(
+            _TEXT.fullmatch(str(text)) for text in table.values()
+        ):
             expected = "parts with 16 hexadecimal digits and a number each"
             raise ManifestError(f"{path.name} has {table!r} for {name!r}, expected {expected}.")
     return found
@@ -319,25 +374,36 @@ def store(path: Path, fresh: Mapping[str, Digest], *, force: bool = False) -> li
     """Add digests to a file; returns the names that were written.
 
     Raises:
-        InvalidValueError: one is stored already and differs, and `force` is not set. Nothing is written then.
+        InvalidValueError: one is stored already and differs, and `force` is not set. Nothing is
+            written then.
     """
     known = stored(path)
-    changed = sorted(name for name, digest in fresh.items() if name in known and changes(known[name], digest))
+    changed = sorted(
+        name for name, digest in fresh.items() if name in known and changes(known[name], digest)
+    )
     if changed and not force:
         raise InvalidValueError(
-            f"{path.name} has another digest of {', '.join(changed)}: what it does has changed. Give it a new version "
-            "(a new entry point Name-v1), or say --force while this one is not published."
+            f"{path.name} has another digest of {', '.join(changed)}: what it does has changed."
+            " Give it a new version (a new entry point Name-v1), or say --force while this one is"
+            " not published."
         )
-    written = [name for name, digest in fresh.items() if name not in known or changes(known[name], digest)]
+    written = [
+        name for name, digest in fresh.items() if name not in known or changes(known[name], digest)
+    ]
     if written:
         with replacing(path) as temporary:
-            Path(temporary).write_text(_written({**known, **{name: fresh[name] for name in written}}), "utf-8")
+            Path(temporary).write_text(
+                _written({**known, **{name: fresh[name] for name in written}}), "utf-8"
+            )
     return written
 
 
 def _written(digests: Mapping[str, Digest]) -> str:
     head = [
-        "# What each task does, as digests: `ngym check` fails when one changes without a new version of the task.",
+        (
+            "# What each task does, as digests: `ngym check` fails when one changes without a new"
+            " version of the task."
+        ),
         "# Written by `ngym check PACKAGE --write-digests`.",
         f"schema = {SCHEMA}",
     ]

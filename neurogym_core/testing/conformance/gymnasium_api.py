@@ -22,8 +22,8 @@ from neurogym_core.testing.conformance.records import NotApplicable, check, requ
 def it_can_be_made(candidate: Candidate) -> None:
     """The task can be made with its default settings, reset, and played for a step.
 
-    The message says what stands in the way. Of a task that cannot be made, all checks that would play it are left out.
-    """
+    The message says what stands in the way. Of a task that cannot be made, all checks that would
+    play it are left out."""
     candidate.require_made()
 
 
@@ -31,12 +31,13 @@ def it_can_be_made(candidate: Candidate) -> None:
 def gymnasium_finds_nothing_wrong(candidate: Candidate) -> None:
     """Gymnasium's `check_env` passes.
 
-    Its message says what it expects. Of a Task, the core keeps to Gymnasium's rules: what goes wrong there is in the
-    hooks (step_action, step_observation, step_target).
-    """
+    Its message says what it expects. Of a Task, the core keeps to Gymnasium's rules: what goes
+    wrong there is in the hooks (step_action, step_observation, step_target)."""
     env = candidate.env().unwrapped
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # among others that an unbounded observation is unusual; noise is unbounded
+        warnings.simplefilter(
+            "ignore"
+        )  # among others that an unbounded observation is unusual; noise is unbounded
         check_env(env, skip_render_check=True, skip_close_check=True)
 
 
@@ -44,10 +45,9 @@ def gymnasium_finds_nothing_wrong(candidate: Candidate) -> None:
 def settings_survive_json(candidate: Candidate) -> None:
     """What the task is made with can be written as JSON, and makes the same task again.
 
-    Gymnasium's specs, the command line and the registry keep parameters as JSON: numbers, texts, tuples of these, and
-    distributions, but no functions, sets or objects. Of an id, the spec as JSON is made again with `gymnasium.make`,
-    and must show the same.
-    """
+    Gymnasium's specs, the command line and the registry keep parameters as JSON: numbers, texts,
+    tuples of these, and distributions, but no functions, sets or objects. Of an id, the spec as
+    JSON is made again with `gymnasium.make`, and must show the same."""
     if candidate.kind == "task":
         _settings_make_the_task_again(candidate.task)
     if isinstance(candidate.source, str):
@@ -72,7 +72,10 @@ def _spec_makes_the_env_again(candidate: Candidate) -> None:
     env = candidate.fresh_env()
     spec = EnvSpec.from_json(env.spec.to_json())
     again = candidate.with_small_blocks(gymnasium.make(spec, disable_env_checker=True))
-    require(again.observation_space == env.observation_space, "The env made from its spec has other observations.")
+    require(
+        again.observation_space == env.observation_space,
+        "The env made from its spec has other observations.",
+    )
     require(again.action_space == env.action_space, "The env made from its spec has other actions.")
     one, other = (trajectory(made, mixed(5), 60, seed=5) for made in (env, again))
     require(one == other, "The env made from its spec shows something else with the same seed.")
@@ -80,11 +83,12 @@ def _spec_makes_the_env_again(candidate: Candidate) -> None:
 
 @check("G003")
 def vector_env_is_several_of_the_env(candidate: Candidate) -> None:
-    """A vector env of one shows and pays what the single env does; one of several has arrays of the right form.
+    """A vector env of one shows and pays what the single env does; one of several has arrays of the
+    right form.
 
-    Hooks run for all envs at once: `now.memory`, `now.conditions` and `action` have shape (N, …), in the single env
-    N = 1. Write them without `int()`, `float()`, `.item()` and `if`, with np.where instead. An env that is no Task is
-    played side by side in Gymnasium's SyncVectorEnv.
+    Hooks run for all envs at once: `now.memory`, `now.conditions` and `action` have shape (N, …),
+    in the single env N = 1. Write them without `int()`, `float()`, `.item()` and `if`, with
+    np.where instead. An env that is no Task is played side by side in Gymnasium's SyncVectorEnv.
     """
     if candidate.kind == "task":
         _one_is_the_single_env(candidate)
@@ -95,10 +99,16 @@ def vector_env_is_several_of_the_env(candidate: Candidate) -> None:
     several.action_space.seed(3)
     observations, _ = several.reset(seed=3)
     for _ in range(candidate.several(100, 1000)):
-        require(observations in several.observation_space, f"The observations of {n} envs leave their space.")
+        require(
+            observations in several.observation_space,
+            f"The observations of {n} envs leave their space.",
+        )
         observations, reward, *flags, _ = several.step(several.action_space.sample())
         shapes = [np.shape(values) for values in (reward, *flags)]
-        require(shapes == [(n,)] * 3, f"Rewards and flags of {n} envs have the shapes {shapes}, expected ({n},).")
+        require(
+            shapes == [(n,)] * 3,
+            f"Rewards and flags of {n} envs have the shapes {shapes}, expected ({n},).",
+        )
         require(np.isfinite(reward).all(), f"The rewards of {n} envs are {reward}.")
 
 
@@ -108,12 +118,21 @@ def _one_is_the_single_env(candidate: Candidate) -> None:
     observation, _ = single.reset(seed=7)
     observations, _ = vector.reset(seed=7)
     for step in range(candidate.several(100, 2000)):
-        require(np.array_equal(observation, observations[0]), f"Single and vector env show different things at step {step}.")
+        require(
+            np.array_equal(observation, observations[0]),
+            f"Single and vector env show different things at step {step}.",
+        )
         action = policy(single)
         observation, reward, terminated, truncated, info = single.step(action)
         observations, rewards, _, _, infos = vector.step(np.asarray(action)[None])
-        require(abs(reward - rewards[0]) < 1e-9, f"Step {step} pays {reward} in the single env, {rewards[0]} in the vector env.")
-        require(info["new_trial"] == infos["new_trial"][0], f"Only one of single and vector env ends a trial at step {step}.")
+        require(
+            abs(reward - rewards[0]) < 1e-9,
+            f"Step {step} pays {reward} in the single env, {rewards[0]} in the vector env.",
+        )
+        require(
+            info["new_trial"] == infos["new_trial"][0],
+            f"Only one of single and vector env ends a trial at step {step}.",
+        )
         if terminated or truncated:
             observation, _ = single.reset()
 
@@ -122,9 +141,8 @@ def _one_is_the_single_env(candidate: Candidate) -> None:
 def envs_side_by_side_are_apart(candidate: Candidate) -> None:
     """What one env of a vector env shows and pays does not depend on what is done in another.
 
-    A hook must treat each row by itself: no mean over envs, no `.any()` that decides for all, no attribute on the task
-    that one env writes and another reads; use `now.memory`.
-    """
+    A hook must treat each row by itself: no mean over envs, no `.any()` that decides for all, no
+    attribute on the task that one env writes and another reads; use `now.memory`."""
     calm, busy = (candidate.vector_env(2) for _ in range(2))
     for env in (calm, busy):
         env.reset(seed=9)
@@ -136,20 +154,26 @@ def envs_side_by_side_are_apart(candidate: Candidate) -> None:
         others = actions.copy()
         others[1] = space.sample()
         one, other = calm.step(actions), busy.step(others)
-        require(one[1][0] == other[1][0], f"The first env's reward at step {step} depends on what the second one does.")
+        require(
+            one[1][0] == other[1][0],
+            f"The first env's reward at step {step} depends on what the second one does.",
+        )
         ended |= one[4]["new_trial"] | other[4]["new_trial"]
         if ended.any():
             return  # from here on who finishes first takes the next trial
-        require(np.array_equal(one[0][0], other[0][0]), f"What the first env shows after step {step} depends on the second one.")
+        require(
+            np.array_equal(one[0][0], other[0][0]),
+            f"What the first env shows after step {step} depends on the second one.",
+        )
 
 
 @check("G005", level="full")
 def it_can_be_drawn(candidate: Candidate) -> None:
     """With each of its render modes the env can be made, and draws what the mode says.
 
-    "rgb_array" returns a picture, (height, width, 3) uint8; modes that open a window are not tried. The figure of a
-    Task is the core's; an env of its own declares what it can draw in `metadata["render_modes"]`.
-    """
+    "rgb_array" returns a picture, (height, width, 3) uint8; modes that open a window are not tried.
+    The figure of a Task is the core's; an env of its own declares what it can draw in
+    `metadata["render_modes"]`."""
     modes = [mode for mode in candidate.env().metadata.get("render_modes", []) if mode != "human"]
     if not modes:
         raise NotApplicable("it declares no render mode that needs no window")
@@ -165,5 +189,3 @@ def it_can_be_drawn(candidate: Candidate) -> None:
             fits = len(shape) == 3 and shape[2] == 3 and dtype == np.uint8
             require(fits, f"render() returns {shape} {dtype}, expected (height, width, 3) uint8.")
         env.close()
-
-

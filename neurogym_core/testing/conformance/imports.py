@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from neurogym_core._child import Child, run_child
+from neurogym_core.child import Child, run_child
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.testing.conformance.candidate import Candidate
 from neurogym_core.testing.conformance.records import CheckFailedError
@@ -22,7 +22,8 @@ class Imported:
 
     Attributes:
         effects: what importing it did that it should not, in words ("printed 12 bytes").
-        trajectory: what it showed when played there, see `play.trajectory`; None where it could not be played.
+        trajectory: what it showed when played there, see `play.trajectory`; None where it could not
+            be played.
         failure: why it could not be imported or played; "" where it could.
     """
 
@@ -44,20 +45,32 @@ def imported(candidate: Candidate) -> Imported:
         raise CheckFailedError(f"Importing it fails: {row['failure']}")
     trajectory = row.get("trajectory")
     failure = str(row.get("failure") or "")
-    return Imported(tuple(row["effects"]), None if trajectory is None else tuple(trajectory), failure)
+    return Imported(
+        tuple(row["effects"]), None if trajectory is None else tuple(trajectory), failure
+    )
 
 
 def _rows(candidate: Candidate) -> dict[str, Any]:
-    """Of all tasks of the same package: one process for them all, since starting it takes most of the time."""
+    """Of all tasks of the same package: one process for them all, since starting it takes most of
+    the time.
+    """
     if candidate.info is None:
         return _rows_of((candidate.source,), _Scan(declared()))
     scan = declared()
-    package = [task.id for task in scan.tasks if task.distribution == candidate.info.distribution and task.usable]
-    return _rows_of(tuple(package) if candidate.source in package else (candidate.source,), _Scan(scan))
+    package = [
+        task.id
+        for task in scan.tasks
+        if task.distribution == candidate.info.distribution and task.usable
+    ]
+    return _rows_of(
+        tuple(package) if candidate.source in package else (candidate.source,), _Scan(scan)
+    )
 
 
 class _Scan:
-    """A scan of what is installed, equal to itself only: what was seen before a `refresh` counts no longer."""
+    """A scan of what is installed, equal to itself only: what was seen before a `refresh` counts no
+    longer.
+    """
 
     def __init__(self, scan: Any) -> None:
         self.scan = scan
@@ -74,13 +87,19 @@ def _rows_of(names: tuple[str, ...], scan: _Scan) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     left: tuple[str, ...] = names
     while left:
-        child = run_child("neurogym_core.testing.conformance._probe", left, SECONDS, {"PYTHONHASHSEED": HASH_SEED})
+        child = run_child(
+            "neurogym_core.testing.conformance._probe", left, SECONDS, {"PYTHONHASHSEED": HASH_SEED}
+        )
         rows.update(_answers(child))
         done = [name for name in left if name in rows]
         if len(done) == len(left):
             break
         culprit = left[len(done)]  # the answers come in order
-        rows[culprit] = {"failure": f"the process that imported it {child.ending}. {_last_line(child.errors)}".strip()}
+        rows[culprit] = {
+            "failure": (
+                f"the process that imported it {child.ending}. {_last_line(child.errors)}".strip()
+            )
+        }
         left = left[len(done) + 1 :]
     return rows
 

@@ -22,25 +22,34 @@ def parametrize_with_checks(
         def test_conformance(task, check):
             check(task)
 
-    The test gets `task` (what `check_task` takes) and `check`, a function of it that raises `CheckFailedError` with the
-    reason and the advice, and returns the `CheckResult` otherwise. Nothing is imported before the tests run.
+    The test gets `task` (what `check_task` takes) and `check`, a function of it that raises
+    `CheckFailedError` with the reason and the advice, and returns the `CheckResult` otherwise.
+    Nothing is imported before the tests run.
 
     Args:
-        tasks: one or several of what `check_task` takes, or the name of an installed package: all of its tasks.
+        tasks: one or several of what `check_task` takes, or the name of an installed package: all
+            of its tasks.
         level: "quick" or "full".
-        expected_failures: code -> reason for all tasks, or task (id or bare name) -> {code: reason}. Such a test is
-            marked as an expected failure, and fails when the check passes.
+        expected_failures: code -> reason for all tasks, or task (id or bare name) -> {code:
+            reason}. Such a test is marked as an expected failure, and fails when the check passes.
     """
     import pytest
 
     found = expanded(tasks)
     if not found:
-        raise ValueError(f"parametrize_with_checks was given {tasks!r}, which has no task; name tasks, or an installed package.")
+        raise ValueError(
+            f"parametrize_with_checks was given {tasks!r}, which has no task; name tasks, or an"
+            " installed package."
+        )
     parameters = []
     for task in found:
         reasons = _reasons(task, expected_failures or {})
         for one in all_checks(level):
-            marks = [pytest.mark.xfail(reason=reasons[one.code], strict=True)] if one.code in reasons else []
+            marks = (
+                [pytest.mark.xfail(reason=reasons[one.code], strict=True)]
+                if one.code in reasons
+                else []
+            )
             run = partial(_run, one, level)
             parameters.append(pytest.param(task, run, marks=marks, id=f"{_short(task)}-{one.code}"))
     return pytest.mark.parametrize(("task", "check"), parameters)
@@ -66,5 +75,9 @@ def _reasons(task: Any, given: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _short(task: Any) -> str:
-    name = task if isinstance(task, str) else getattr(task, "__name__", None) or getattr(task, "name", repr(task))
+    name = (
+        task
+        if isinstance(task, str)
+        else getattr(task, "__name__", None) or getattr(task, "name", repr(task))
+    )
     return str(name).rpartition("/")[2]

@@ -15,7 +15,9 @@ Policy = Callable[[Any], Any]
 
 
 def fingerprint(value: Any) -> str:
-    """A short text that is equal for equal nested values: arrays, numbers, texts, mappings, sequences."""
+    """A short text that is equal for equal nested values: arrays, numbers, texts, mappings,
+    sequences.
+    """
     parts: list[bytes] = []
     _collect(parts, value)
     return hashlib.blake2b(b"".join(parts), digest_size=8).hexdigest()
@@ -38,7 +40,9 @@ def _collect(parts: list[bytes], value: Any) -> None:
 
 
 def mixed(seed: int) -> Policy:
-    """Half of the time at random, else what is right where the env says it: random play alone rarely gets far."""
+    """Half of the time at random, else what is right where the env says it: random play alone
+    rarely gets far.
+    """
     rng = np.random.default_rng(seed)
     spaces: dict[int, Any] = {}
 
@@ -78,7 +82,11 @@ def constants(space: gymnasium.Space) -> dict[str, Policy]:
         first, last = int(space.start), int(space.start + space.n - 1)
         chosen = [action for action in dict.fromkeys((first, first + 1, last)) if action <= last]
         return {f"always {action}": constant(action) for action in chosen}
-    if isinstance(space, gymnasium.spaces.Box) and np.isfinite(space.low).all() and np.isfinite(space.high).all():
+    if (
+        isinstance(space, gymnasium.spaces.Box)
+        and np.isfinite(space.low).all()
+        and np.isfinite(space.high).all()
+    ):
         middle = ((space.low + space.high) / 2).astype(space.dtype)
         return {"always in the middle": constant(middle), "always at the top": constant(space.high)}
     space = copy.deepcopy(space)
@@ -91,8 +99,12 @@ def oracle(env: Any) -> Any:
     return env.unwrapped.target
 
 
-def steps(env: Any, policy: Policy, count: int, seed: int | None = None) -> Iterator[tuple[Any, tuple]]:
-    """(action, what `step` returned) for so many steps after a reset; a session that ended is followed by the next."""
+def steps(
+    env: Any, policy: Policy, count: int, seed: int | None = None
+) -> Iterator[tuple[Any, tuple]]:
+    """(action, what `step` returned) for so many steps after a reset; a session that ended is
+    followed by the next.
+    """
     env.reset(seed=seed)
     yield from go_on(env, policy, count)
 
@@ -114,14 +126,20 @@ COUNTERS = ("trial", "session")
 def seen(result: tuple, counted: bool = True) -> str:
     """Fingerprint of what one step returned, with or without the numbers of trial and session."""
     observation, reward, terminated, truncated, info = result
-    kept = {key: dict(value) if isinstance(value, Mapping) else value for key, value in info.items()}
+    kept = {
+        key: dict(value) if isinstance(value, Mapping) else value for key, value in info.items()
+    }
     if not counted and isinstance(kept.get("trial"), dict):
         kept["trial"] = {key: value for key, value in kept["trial"].items() if key not in COUNTERS}
     return fingerprint((observation, float(reward), bool(terminated), bool(truncated), kept))
 
 
-def trajectory(env: Any, policy: Policy, count: int, seed: int | None = None, counted: bool = True) -> list[str]:
-    """Fingerprints of the first observation and of what every step returned; `counted` as in `seen`."""
+def trajectory(
+    env: Any, policy: Policy, count: int, seed: int | None = None, counted: bool = True
+) -> list[str]:
+    """Fingerprints of the first observation and of what every step returned; `counted` as in
+    `seen`.
+    """
     first, _ = env.reset(seed=seed)
     return [fingerprint(first), *(seen(result, counted) for _, result in go_on(env, policy, count))]
 
@@ -132,14 +150,16 @@ def first_difference(one: list[str], other: list[str]) -> int | None:
 
 
 class Recording:
-    """What an env showed while somebody played: every step, what was shown with it, and how that looked then.
+    """What an env showed while somebody played: every step, what was shown with it, and how that
+    looked then.
 
     Args:
         env: where; it is reset without a seed, and plays on when `extend` is called.
         policy: who.
 
     Attributes:
-        observations: what `reset` and each `step` returned, (k + 1,), those after a session's end left out.
+        observations: what `reset` and each `step` returned, (k + 1,), those after a session's end
+            left out.
         prints: their fingerprints at the time.
         results: what each `step` returned, (k,), ``info["trial"]`` as a dict.
     """
@@ -154,7 +174,9 @@ class Recording:
     def extend(self, count: int) -> Recording:
         """Play so many steps more."""
         for _, result in go_on(self.env, self.policy, count):
-            self.results.append((*result[:4], {name: _settled(value) for name, value in result[4].items()}))
+            self.results.append(
+                (*result[:4], {name: _settled(value) for name, value in result[4].items()})
+            )
             self.observations.append(result[0])
             self.prints.append(print_of(result[0]))
         return self
@@ -167,7 +189,9 @@ class Recording:
 
 def print_of(observation: Any) -> bytes | str:
     """What an observation is now, to see whether it changes."""
-    return observation.tobytes() if isinstance(observation, np.ndarray) else fingerprint(observation)
+    return (
+        observation.tobytes() if isinstance(observation, np.ndarray) else fingerprint(observation)
+    )
 
 
 def _settled(value: Any) -> Any:

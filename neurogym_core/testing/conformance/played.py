@@ -13,7 +13,9 @@ from neurogym_core.testing.subjects import subject_named
 
 SEED = 17
 PATIENCE = 1.5
-"""How many times as many steps as are wanted are played before trials that do not end are given up."""
+"""How many times as many steps as are wanted are played before trials that do not end are given
+up.
+"""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Played:
     """What a subject did, as many trials of each env.
 
     Attributes:
-        reward, performance: (n, trials), one row an env; no column where some env finished no trial.
+        reward, performance: (n, trials), one row an env; no column where some env finished no
+            trial.
         conditions: name -> (m, …) of all trials that ended.
         steps: how many were played.
         unfinished: (n,) what was earned in all, where some env finished no trial.
@@ -34,7 +37,8 @@ class Played:
     unfinished: np.ndarray
 
     def mean(self, column: str) -> tuple[float, float]:
-        """Mean and its standard error, from the means of the envs: trials of one session may depend on each other.
+        """Mean and its standard error, from the means of the envs: trials of one session may depend
+            on each other.
 
         Where some env finished no trial, what was earned counts as that of one trial.
         """
@@ -49,7 +53,8 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     Args:
         env: with autoreset mode SameStep.
         subject: its name.
-        least, most: trials of each env: play until all have `most`, or `enough` steps were played and all have `least`.
+        least, most: trials of each env: play until all have `most`, or `enough` steps were played
+            and all have `least`.
         enough: steps.
     """
     player = subject_named(subject, SEED)
@@ -74,7 +79,9 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
     )  # fmt: skip
 
 
-def _table(parts: list[tuple[np.ndarray, TrialResults]], column: str, envs: int, trials: int) -> np.ndarray:
+def _table(
+    parts: list[tuple[np.ndarray, TrialResults]], column: str, envs: int, trials: int
+) -> np.ndarray:
     """(envs, trials): the first trials of each env, so that short ones are not preferred."""
     table = np.zeros((envs, trials))
     for number, finished in parts:

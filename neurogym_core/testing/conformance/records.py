@@ -41,7 +41,7 @@ class CheckFailedError(AssertionError):
         self.details = details
 
 
-class NotApplicable(Exception):  # noqa: N818  (nothing is wrong)
+class NotApplicable(Exception):  # noqa: N818
     """A check has nothing to look at in this task; the message says why."""
 
 
@@ -51,7 +51,8 @@ class Check:
 
     Attributes:
         code: letter of its family and a number.
-        run: the function; it raises `CheckFailedError` or `NotApplicable`, and may return details (a dict) or None.
+        run: the function; it raises `CheckFailedError` or `NotApplicable`, and may return details
+            (a dict) or None.
         level: "quick": at both levels; "full": only there.
         kinds: what it applies to.
         installed: whether it needs an installed package around the task.
@@ -110,8 +111,10 @@ class CheckResult:
 
     Attributes:
         task: id or name of the task.
-        code, name, family, rule, advice: of the check; plug-in checks may leave all but the code empty.
-        status: passed, failed, not applicable, expected failure, or unexpected pass (listed as an expected failure).
+        code, name, family, rule, advice: of the check; plug-in checks may leave all but the code
+            empty.
+        status: passed, failed, not applicable, expected failure, or unexpected pass (listed as an
+            expected failure).
         reason: why; empty where it passed.
         seconds: how long it took.
         details: numbers and names, as JSON can hold them.
@@ -136,7 +139,11 @@ class CheckResult:
     def __str__(self) -> str:
         text = f"{self.code} {self.status}: {self.rule or self.name}"
         text = f"{text} {self.reason}" if self.reason else text
-        return f"{text}\n  What to do: {self.advice}" if self.status == "failed" and self.advice else text
+        return (
+            f"{text}\n  What to do: {self.advice}"
+            if self.status == "failed" and self.advice
+            else text
+        )
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON can hold it."""

@@ -55,13 +55,16 @@ def check_task(
     Args:
         task: an id, a "file.py:Class", a Task, a Task class, or a Gymnasium env class.
         level: "quick" (a second or so) or "full".
-        expected_failures: code -> why the task may break that rule; such a check that passes is an unexpected pass.
+        expected_failures: code -> why the task may break that rule; such a check that passes is an
+            unexpected pass.
         select: codes, or letters of families; default all.
-        expected: what the manifest would say, ``{"chance": …, "oracle_min": …}``, for a task without one.
+        expected: what the manifest would say, ``{"chance": …, "oracle_min": …}``, for a task
+            without one.
         progress: called with the code of each check before it runs.
 
     Returns:
-        One result for each check, those that do not apply included. Nothing is raised for what the task does.
+        One result for each check, those that do not apply included. Nothing is raised for what the
+        task does.
 
     Raises:
         UnknownNameError: a code in `expected_failures` or `select` that no check has.
@@ -80,7 +83,10 @@ def check_task(
     for code in reasons:
         if code not in known:
             raise unknown("check", code, sorted(known), of="expected_failures")
-    return [*results, *(result for result in foreign if not select or _is_selected(result.code, select))]
+    return [
+        *results,
+        *(result for result in foreign if not select or _is_selected(result.code, select)),
+    ]
 
 
 def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> CheckResult:
@@ -90,7 +96,10 @@ def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> Ch
     if excuse is not None and status == "failed":
         status, reason = "expected failure", f"{excuse} ({reason})"
     elif excuse is not None and status == "passed":
-        status, reason = "unexpected pass", f"It is listed as an expected failure ({excuse}), and passes: take it off the list."
+        status, reason = (
+            "unexpected pass",
+            f"It is listed as an expected failure ({excuse}), and passes: take it off the list.",
+        )
     return CheckResult(
         task=candidate.name, code=one.code, status=status, reason=reason, seconds=time.perf_counter() - started,
         name=one.name, family=one.family, rule=one.rule, advice=one.advice, details=details,
@@ -104,7 +113,9 @@ def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, A
         if reason is not None:
             return "not applicable", reason, {}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a dt does not fit a duration is expected with other dts
+            warnings.simplefilter(
+                "ignore"
+            )  # that a dt does not fit a duration is expected with other dts
             return "passed", "", dict(one.run(candidate) or {})
     except NotApplicable as error:
         return "not applicable", str(error), {}
@@ -122,7 +133,9 @@ def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, A
 
 def _require_level(level: str) -> None:
     if level not in ("quick", "full"):
-        raise InvalidValueError(f"The level {level!r} was given; the levels are 'quick' and 'full'.")
+        raise InvalidValueError(
+            f"The level {level!r} was given; the levels are 'quick' and 'full'."
+        )
 
 
 def _chosen(checks: list[Check], select: Iterable[str]) -> list[Check]:
@@ -135,7 +148,9 @@ def _chosen(checks: list[Check], select: Iterable[str]) -> list[Check]:
 
 
 def _is_selected(code: str, select: Iterable[str]) -> bool:
-    return any(code == wanted or (wanted in FAMILIES and code.startswith(wanted)) for wanted in select)
+    return any(
+        code == wanted or (wanted in FAMILIES and code.startswith(wanted)) for wanted in select
+    )
 
 
 def _plugin_codes(select: Iterable[str]) -> list[str]:
@@ -146,7 +161,9 @@ def _plugin_codes(select: Iterable[str]) -> list[str]:
 # ---------------------------------------------------------------------- plug-ins
 
 
-def plugin_results(candidate: Candidate, reasons: Mapping[str, str] | None = None) -> list[CheckResult]:
+def plugin_results(
+    candidate: Candidate, reasons: Mapping[str, str] | None = None
+) -> list[CheckResult]:
     """What plug-ins' ``ngym_check_task`` say of a task that has an id or file."""
     if not isinstance(candidate.source, str):
         return []
@@ -169,16 +186,22 @@ def _read(task: str, distribution: str, item: Any) -> CheckResult:
         status = item.get("status") or ("passed" if item["passed"] else "failed")
         texts = {name: str(item.get(name, "")) for name in ("reason", "rule", "advice", "name")}
         details = item.get("details", {})
-        result = CheckResult(task, str(item["code"]), status, family=distribution, details=details, **texts)
+        result = CheckResult(
+            task, str(item["code"]), status, family=distribution, details=details, **texts
+        )
     elif isinstance(item, hooks.PluginFailure):
         return CheckResult(task, PLUGIN, "failed", str(item), family=distribution)
     else:
-        reason = f"{distribution} returned {item!r}; expected a CheckResult, or a mapping with code and passed."
+        reason = (
+            f"{distribution} returned {item!r}; expected a CheckResult, or a mapping with code and"
+            " passed."
+        )
         return CheckResult(task, PLUGIN, "failed", reason, family=distribution)
     if result.code[:1] in FAMILIES or result.status not in _STATUSES:
         reason = (
-            f"{distribution} returned the code {result.code!r} with the status {result.status!r}; codes of plug-ins begin "
-            f"with another letter than {listed(FAMILIES)}, and statuses are {listed(_STATUSES)}."
+            f"{distribution} returned the code {result.code!r} with the status {result.status!r};"
+            f" codes of plug-ins begin with another letter than {listed(FAMILIES)}, and statuses"
+            f" are {listed(_STATUSES)}."
         )
         return CheckResult(task, PLUGIN, "failed", reason, family=distribution)
     return result

@@ -1,8 +1,9 @@
-"""Random numbers that never change: a stand-in for NumPy's `Generator` whose numbers we define ourselves.
+"""Random numbers that never change: a stand-in for NumPy's `Generator` whose numbers we define
+ourselves.
 
-NumPy may change the streams of its distributions from release to release, and digests must not change with it. Only
-what tasks use is here; the numbers are good enough to vary trials, for nothing else.
-"""
+NumPy may change the streams of its distributions from release to release, and digests must not
+change with it. Only what tasks use is here; the numbers are good enough to vary trials, for nothing
+else."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ def _mixed(z: np.ndarray) -> np.ndarray:
 
 
 class StableGenerator:
-    """Has the methods of `numpy.random.Generator` that tasks use, with numbers that depend on `key` alone."""
+    """Has the methods of `numpy.random.Generator` that tasks use, with numbers that depend on `key`
+    alone.
+    """
 
     def __init__(self, key: int = 0) -> None:
         self._at = np.uint64(0)
@@ -34,10 +37,14 @@ class StableGenerator:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        known = sorted(name for name, value in vars(StableGenerator).items() if not name.startswith("_") and callable(value))
+        known = sorted(
+            name
+            for name, value in vars(StableGenerator).items()
+            if not name.startswith("_") and callable(value)
+        )
         raise NotSupportedError(
-            f"A digest cannot be made: the task uses rng.{name}, which the stable generator does not have. "
-            f"Use one of {', '.join(known)}."
+            f"A digest cannot be made: the task uses rng.{name}, which the stable generator does"
+            f" not have. Use one of {', '.join(known)}."
         )
 
     @property
@@ -63,7 +70,9 @@ class StableGenerator:
         return self._unit(math.prod(shape)).reshape(shape)
 
     @staticmethod
-    def _given(values: np.ndarray, size: Any, dtype: Any = None, out: np.ndarray | None = None) -> Any:
+    def _given(
+        values: np.ndarray, size: Any, dtype: Any = None, out: np.ndarray | None = None
+    ) -> Any:
         values = values if dtype is None else values.astype(dtype)
         if out is not None:
             out[...] = values
@@ -72,7 +81,9 @@ class StableGenerator:
 
     # ------------------------------------------------------------------ continuous
 
-    def random(self, size: Any = None, dtype: Any = np.float64, out: np.ndarray | None = None) -> Any:
+    def random(
+        self, size: Any = None, dtype: Any = np.float64, out: np.ndarray | None = None
+    ) -> Any:
         """Uniform on [0, 1)."""
         return self._given(self._shaped(size if out is None else out.shape), size, dtype, out)
 
@@ -80,7 +91,9 @@ class StableGenerator:
         """Uniform on [low, high)."""
         return self._given(low + (np.asarray(high) - low) * self._shaped(size, low, high), size)
 
-    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: np.ndarray | None = None) -> Any:
+    def standard_normal(
+        self, size: Any = None, dtype: Any = np.float64, out: np.ndarray | None = None
+    ) -> Any:
         """Gaussian, by the transformation of Box & Muller (1958), doi:10.1214/aoms/1177706645."""
         shape = size if out is None else out.shape
         radius = np.sqrt(-2 * np.log1p(-self._shaped(shape)))
@@ -97,22 +110,36 @@ class StableGenerator:
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         """Exponential of mean `scale`."""
-        return self._given(np.asarray(-np.asarray(scale) * np.log1p(-self._shaped(size, scale))), size)
+        return self._given(
+            np.asarray(-np.asarray(scale) * np.log1p(-self._shaped(size, scale))), size
+        )
 
     # ------------------------------------------------------------------ whole numbers
 
-    def integers(self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False) -> Any:
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: Any = None,
+        dtype: Any = np.int64,
+        endpoint: bool = False,
+    ) -> Any:
         """Equally likely whole numbers from `low` to `high` - 1, or to `high`."""
         low, high = (0, low) if high is None else (low, high)
         width = np.asarray(high) - low + bool(endpoint)
-        return self._given(np.asarray(low + np.floor(width * self._shaped(size, low, high))), size, dtype)
+        return self._given(
+            np.asarray(low + np.floor(width * self._shaped(size, low, high))), size, dtype
+        )
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """Number of successes in `n` trials."""
         unit = self._shaped(size, n, p)
         n, p = np.broadcast_to(n, unit.shape), np.broadcast_to(p, unit.shape)
         tries = self._unit(unit.size * int(n.max(initial=0))).reshape(*unit.shape, -1)
-        return self._given(((tries < p[..., None]) & (np.arange(tries.shape[-1]) < n[..., None])).sum(axis=-1), size)
+        return self._given(
+            ((tries < p[..., None]) & (np.arange(tries.shape[-1]) < n[..., None])).sum(axis=-1),
+            size,
+        )
 
     def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
         """Number of events, by adding up probabilities."""
@@ -135,15 +162,27 @@ class StableGenerator:
 
     # ------------------------------------------------------------------ orders
 
-    def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True) -> Any:
+    def choice(
+        self,
+        a: Any,
+        size: Any = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> Any:
         """Some of the values of `a` (an int: of 0 … a - 1)."""
         values = np.arange(a) if isinstance(a, int | np.integer) else np.asarray(a)
         k = values.shape[axis]
-        shape = () if size is None else (size,) if isinstance(size, int | np.integer) else tuple(size)
+        shape = (
+            () if size is None else (size,) if isinstance(size, int | np.integer) else tuple(size)
+        )
         n = math.prod(shape)
         if not replace:
             weights = np.ones(k) if p is None else np.asarray(p, float)
-            with np.errstate(divide="ignore"):  # those with the smallest waiting times (Efraimidis & Spirakis 2006)
+            with np.errstate(
+                divide="ignore"
+            ):  # those with the smallest waiting times (Efraimidis & Spirakis 2006)
                 index = np.argsort(-np.log1p(-self._unit(k)) / weights, kind="stable")[:n]
         elif p is None:
             index = np.floor(k * self._unit(n)).astype(np.int64)
@@ -156,13 +195,17 @@ class StableGenerator:
         values = np.arange(x) if isinstance(x, int | np.integer) else np.array(x)
         return values.take(np.argsort(self._unit(values.shape[axis]), kind="stable"), axis=axis)
 
-    def permuted(self, x: Any, *, axis: int | None = None, out: np.ndarray | None = None) -> np.ndarray:
+    def permuted(
+        self, x: Any, *, axis: int | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """`x` in other orders, each slice along the axis in one of its own."""
         values = np.array(x)
         flat = values.reshape(-1) if axis is None else values
         along = 0 if axis is None else axis
         order = np.argsort(self._unit(flat.size).reshape(flat.shape), axis=along, kind="stable")
-        return self._given(np.take_along_axis(flat, order, axis=along).reshape(values.shape), (), None, out)
+        return self._given(
+            np.take_along_axis(flat, order, axis=along).reshape(values.shape), (), None, out
+        )
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Another order, in place."""

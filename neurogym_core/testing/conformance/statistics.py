@@ -1,4 +1,6 @@
-"""How far a sample may be from what it is drawn from. A right task fails one of these less often than `ALARM`."""
+"""How far a sample may be from what it is drawn from. A right task fails one of these less often
+than `ALARM`.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +12,30 @@ import numpy as np
 from neurogym_core.trials.distributions import Distribution
 
 ALARM = 1e-7
-"""Probability that a right task fails one statistical check (the seeds are fixed, so that it does so always or never)."""
+"""Probability that a right task fails one statistical check (the seeds are fixed, so that it does
+so always or never).
+"""
 
 
 def largest_distance(n: int, comparisons: int = 1) -> float:
     """Largest distance between the distribution of `n` draws and that which they are drawn from.
 
-    By the inequality of Dvoretzky, Kiefer & Wolfowitz with Massart's constant (doi:10.1214/aop/1176990746), which holds
-    for every distribution and every n.
-    """
+    By the inequality of Dvoretzky, Kiefer & Wolfowitz with Massart's constant
+    (doi:10.1214/aop/1176990746), which holds for every distribution and every n."""
     return math.sqrt(math.log(2 * comparisons / ALARM) / (2 * n))
 
 
 def largest_deviation(comparisons: int = 1) -> float:
-    """Largest deviation of a mean from what is expected, in standard errors (two-sided, Gaussian)."""
+    """Largest deviation of a mean from what is expected, in standard errors (two-sided,
+    Gaussian).
+    """
     return NormalDist().inv_cdf(1 - ALARM / (2 * comparisons))
 
 
 def distance_in_steps(steps: np.ndarray, distribution: Distribution, dt: float) -> float | None:
-    """Distance between durations in steps (n,) and a distribution in ms that is rounded to steps, halves up, not to 0."""
+    """Distance between durations in steps (n,) and a distribution in ms that is rounded to steps,
+    halves up, not to 0.
+    """
     edges = np.arange(1, int(steps.max(initial=1)) + 1)
     expected = distribution.cdf((edges + 0.5) * dt - 1e-6 * dt)
     if expected is None:
@@ -38,22 +45,32 @@ def distance_in_steps(steps: np.ndarray, distribution: Distribution, dt: float) 
 
 
 def distance_of_values(values: np.ndarray, distribution: Distribution) -> float | None:
-    """Distance between draws and the distribution they are declared with; None where it cannot be said."""
+    """Distance between draws and the distribution they are declared with; None where it cannot be
+    said.
+    """
     probabilities, support = getattr(distribution, "probabilities", None), distribution.support()
     if support is not None and probabilities is not None:
         return _distance_of_rows(values, support, np.asarray(probabilities))
-    cdf = distribution.cdf(np.sort(values)) if values.ndim == 1 and values.dtype.kind in "biuf" else None
+    cdf = (
+        distribution.cdf(np.sort(values))
+        if values.ndim == 1 and values.dtype.kind in "biuf"
+        else None
+    )
     if cdf is None:
         return None
     n = len(values)
     if support is not None:  # values that are met again and again: compare after all of their draws
         after = np.searchsorted(np.sort(values), np.sort(values), side="right") / n
         return float(np.abs(after - cdf).max())
-    return float(max(np.abs(np.arange(1, n + 1) / n - cdf).max(), np.abs(np.arange(n) / n - cdf).max()))
+    return float(
+        max(np.abs(np.arange(1, n + 1) / n - cdf).max(), np.abs(np.arange(n) / n - cdf).max())
+    )
 
 
 def _distance_of_rows(values: np.ndarray, support: np.ndarray, probabilities: np.ndarray) -> float:
-    """As a distance between cumulated frequencies in the order of the support, which may be of names or rows."""
+    """As a distance between cumulated frequencies in the order of the support, which may be of
+    names or rows.
+    """
     rows = [tuple(np.atleast_1d(value).tolist()) for value in support]
     order = {row: k for k, row in enumerate(dict.fromkeys(rows))}
     p = np.zeros(len(order))

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.digest import FILE, Digest, changes, digest_of, digests_path, stored
-from neurogym_core.testing.conformance.records import CheckFailedError, NotApplicable, check, require
+from neurogym_core.testing.conformance.digest import (
+    FILE,
+    Digest,
+    changes,
+    digest_of,
+    digests_path,
+    stored,
+)
+from neurogym_core.testing.conformance.records import (
+    CheckFailedError,
+    NotApplicable,
+    check,
+    require,
+)
 
 
 def _stored(candidate: Candidate) -> Digest | None:
     path = digests_path(candidate.info)
     if path is None:
-        raise CheckFailedError(f"The folder of {candidate.info.distribution} cannot be found; is it a package?")
+        raise CheckFailedError(
+            f"The folder of {candidate.info.distribution} cannot be found; is it a package?"
+        )
     return stored(path).get(candidate.info.name)
 
 
@@ -18,13 +32,15 @@ def _stored(candidate: Candidate) -> Digest | None:
 def behaviour_is_that_of_its_version(candidate: Candidate) -> None:
     """What the task does is what its stored digest says.
 
-    Somebody's results depend on it: give what has changed a new version (Name-v1 beside Name-v0), and store its digest
-    with `ngym check ID --write-digests`. While nothing is published, `--force` overwrites it. The parts that
-    changed are named: declared (settings, channels, actions), trials (tables), session (draw), steps (hooks).
-    """
+    Somebody's results depend on it: give what has changed a new version (Name-v1 beside Name-v0),
+    and store its digest with `ngym check ID --write-digests`. While nothing is published, `--force`
+    overwrites it. The parts that changed are named: declared (settings, channels, actions), trials
+    (tables), session (draw), steps (hooks)."""
     known = _stored(candidate)
     if known is None:
-        raise NotApplicable(f"no digest is stored; `ngym check {candidate.info.id} --write-digests` writes it")
+        raise NotApplicable(
+            f"no digest is stored; `ngym check {candidate.info.id} --write-digests` writes it"
+        )
     changed = changes(known, digest_of(candidate.task))
     require(not changed, f"Its digest has changed in {', '.join(changed)}.", changed=changed)
 
@@ -33,7 +49,9 @@ def behaviour_is_that_of_its_version(candidate: Candidate) -> None:
 def digest_is_stored(candidate: Candidate) -> None:
     """The package holds a digest of the task, so that a change can be noticed.
 
-    Write it with `ngym check ID --write-digests` once the task is as it should be, and commit digests.toml, which lies
-    beside ngym.toml.
-    """
-    require(_stored(candidate) is not None, f"{FILE} of {candidate.info.distribution} has no digest of {candidate.info.name!r}.")
+    Write it with `ngym check ID --write-digests` once the task is as it should be, and commit
+    digests.toml, which lies beside ngym.toml."""
+    require(
+        _stored(candidate) is not None,
+        f"{FILE} of {candidate.info.distribution} has no digest of {candidate.info.name!r}.",
+    )

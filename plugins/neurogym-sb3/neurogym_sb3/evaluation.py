@@ -14,10 +14,9 @@ from neurogym_sb3.subjects import AgentSubject
 class TrialEvaluation(BaseCallback):
     """A callback for ``model.learn`` that lets the agent play test trials, in envs of their own.
 
-    The same number of trials is played in every test, always the same ones, at the first beginning of a rollout after
-    so many steps. The mean performance and
-    the share of trials with an answer (outcome not "miss") go to the logger as ``trials/performance`` and
-    ``trials/answered``.
+    The same number of trials is played in every test, always the same ones, at the first beginning
+    of a rollout after so many steps. The mean performance and the share of trials with an answer
+    (outcome not "miss") go to the logger as ``trials/performance`` and ``trials/answered``.
 
     Args:
         task: as in `SB3VecEnv`.
@@ -52,7 +51,9 @@ class TrialEvaluation(BaseCallback):
     def test(self) -> TrialRecord:
         """Play the test trials now."""
         subject = AgentSubject(self.model)
-        self.record = run(self.task, subject, self.n_trials, seed=self.seed, wrap=self.wrap, **self.params)
+        self.record = run(
+            self.task, subject, self.n_trials, seed=self.seed, wrap=self.wrap, **self.params
+        )
         return self.record
 
     def _on_training_start(self) -> None:
@@ -60,7 +61,8 @@ class TrialEvaluation(BaseCallback):
         self._stopped = False
 
     def _on_rollout_start(self) -> None:
-        # Here, and not in the middle of a rollout: what is tested is what all steps so far have made of it.
+        # Here, and not in the middle of a rollout: what is tested is what all steps so far have
+        # made of it.
         if self.num_timesteps < self._due:
             return
         self._due = (self.num_timesteps // self.every + 1) * self.every

@@ -9,13 +9,15 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 
 class AgentSubject:
-    """Plays a model of Stable-Baselines3, for `neurogym_core.run` (with the wrappers that it was trained with).
+    """Plays a model of Stable-Baselines3, for `neurogym_core.run` (with the wrappers that it was
+    trained with).
 
     The state of a recurrent policy lasts a session, as in training.
 
     Args:
         model: the trained model.
-        deterministic: the most probable action, instead of a random one with the policy's probabilities.
+        deterministic: the most probable action, instead of a random one with the policy's
+            probabilities.
     """
 
     def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
@@ -31,7 +33,10 @@ class AgentSubject:
         """Actions (num_envs,) or (num_envs, k) for observations (num_envs, obs)."""
         self._look(env)
         actions, self._state = self.model.predict(
-            observations, state=self._state, episode_start=self._begins, deterministic=self.deterministic
+            observations,
+            state=self._state,
+            episode_start=self._begins,
+            deterministic=self.deterministic,
         )
         self._begins = np.zeros(env.num_envs, bool)
         return actions

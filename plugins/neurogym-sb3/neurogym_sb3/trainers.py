@@ -15,8 +15,8 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from neurogym_core import TrialRecord, run
-from neurogym_core._files import replacing
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.files import replacing
 from neurogym_sb3.evaluation import TrialEvaluation
 from neurogym_sb3.subjects import AgentSubject
 from neurogym_sb3.vec_env import SB3VecEnv
@@ -28,8 +28,8 @@ PROGRESS = "checkpoint.json"
 class AgentTrainer(Trainer):
     """Trains an agent by reward, with an algorithm of Stable-Baselines3.
 
-    Taken up from a checkpoint, an agent goes on with its weights and its optimizer, but with new sessions: the numbers
-    that follow are not those of a training that was never interrupted.
+    Taken up from a checkpoint, an agent goes on with its weights and its optimizer, but with new
+    sessions: the numbers that follow are not those of a training that was never interrupted.
 
     Args:
         tasks: one task.
@@ -37,7 +37,8 @@ class AgentTrainer(Trainer):
         envs: how many play side by side.
         n_steps: steps of every env between two updates.
         hidden: units per layer (of the LSTM, where there is one).
-        learning_rate, gamma, gae_lambda, ent_coef, vf_coef: as in Stable-Baselines3; gamma is per step.
+        learning_rate, gamma, gae_lambda, ent_coef, vf_coef: as in Stable-Baselines3; gamma is per
+            step.
         wrap: wrappers of envs, such as PassReward.
         test_every: steps between tests (and checkpoints), at least: they fall between rollouts.
         test_trials: trials of a test, always the same ones.
@@ -69,8 +70,8 @@ class AgentTrainer(Trainer):
         super().__init__(tasks, seed=seed)
         if len(self.tasks) > 1:
             raise NotSupportedError(
-                f"{type(self).__name__} was given {len(self.tasks)} tasks; an agent learns one. Give one, or use "
-                "--model."
+                f"{type(self).__name__} was given {len(self.tasks)} tasks; an agent learns one."
+                " Give one, or use --model."
             )
         self.wrap = list(wrap or ())
         self.hidden, self.device = hidden, device
@@ -87,7 +88,9 @@ class AgentTrainer(Trainer):
         }
         self.rollout = n_steps * envs
         self.model = self._make_model()
-        self.evaluation = TrialEvaluation(self.tasks[0], test_every, test_trials, wrap=self.wrap, seed=seed + 1000)
+        self.evaluation = TrialEvaluation(
+            self.tasks[0], test_every, test_trials, wrap=self.wrap, seed=seed + 1000
+        )
 
     @abstractmethod
     def _make_model(self) -> BaseAlgorithm:
@@ -99,7 +102,12 @@ class AgentTrainer(Trainer):
         if not self.curve and following.note(self.evaluation.test()):
             return
         self.evaluation.stop = following.note
-        self.model.learn(until - self.done, [following, self.evaluation], log_interval=None, reset_num_timesteps=False)
+        self.model.learn(
+            until - self.done,
+            [following, self.evaluation],
+            log_interval=None,
+            reset_num_timesteps=False,
+        )
         if watch.met:  # the steps that told it to stop taught it nothing
             self.done = self.model.num_timesteps = int(self.curve[-1][self.unit])
             return
@@ -111,7 +119,9 @@ class AgentTrainer(Trainer):
         """The agent, taking the most probable action."""
         return AgentSubject(self.model)
 
-    def play(self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any) -> TrialRecord:
+    def play(
+        self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
+    ) -> TrialRecord:
         """As `Trainer.play`, with the wrappers that the agent is trained with."""
         return run(self.tasks[0], self.subject(), n_trials, seed=seed, wrap=self.wrap, **settings)
 
@@ -119,11 +129,14 @@ class AgentTrainer(Trainer):
         with replacing(Path(folder) / CHECKPOINT) as temporary, temporary.open("wb") as file:
             self.model.save(file)
         with replacing(Path(folder) / PROGRESS) as temporary:
-            temporary.write_text(json.dumps({"steps": self.done, "curve": self.curve}), encoding="utf-8")
+            temporary.write_text(
+                json.dumps({"steps": self.done, "curve": self.curve}), encoding="utf-8"
+            )
 
     def load(self, folder: Path) -> None:
         progress = json.loads((Path(folder) / PROGRESS).read_text(encoding="utf-8"))
-        # Weights only: a whole saved model would bring pickled objects along, which could be anything.
+        # Weights only: a whole saved model would bring pickled objects along, which could be
+        # anything.
         self.model.set_parameters(str(Path(folder) / CHECKPOINT), device=self.device)
         self.done = self.model.num_timesteps = progress["steps"]
         self.curve = progress["curve"]
@@ -150,7 +163,8 @@ class _Following(BaseCallback):
 
 
 class PPOTrainer(AgentTrainer):
-    """Proximal policy optimisation, Schulman et al. (2017), arXiv:1707.06347, without memory: two layers.
+    """Proximal policy optimisation, Schulman et al. (2017), arXiv:1707.06347, without memory: two
+    layers.
 
     Args:
         batch: steps of a minibatch.
@@ -174,16 +188,25 @@ class A2CTrainer(AgentTrainer):
     """Advantage actor-critic, Mnih et al. (2016), arXiv:1602.01783, without memory: two layers.
 
     Args:
-        n_steps, learning_rate, gae_lambda: as in `AgentTrainer`, with the defaults of Stable-Baselines3's A2C.
+        n_steps, learning_rate, gae_lambda: as in `AgentTrainer`, with the defaults of
+            Stable-Baselines3's A2C.
         common: as in `AgentTrainer`.
     """
 
     algorithm = A2C
 
     def __init__(
-        self, tasks: Any, *, n_steps: int = 5, learning_rate: float = 7e-4, gae_lambda: float = 1.0, **common: Any
+        self,
+        tasks: Any,
+        *,
+        n_steps: int = 5,
+        learning_rate: float = 7e-4,
+        gae_lambda: float = 1.0,
+        **common: Any,
     ) -> None:
-        super().__init__(tasks, n_steps=n_steps, learning_rate=learning_rate, gae_lambda=gae_lambda, **common)
+        super().__init__(
+            tasks, n_steps=n_steps, learning_rate=learning_rate, gae_lambda=gae_lambda, **common
+        )
 
     def _make_model(self) -> A2C:
         policy = {"net_arch": [self.hidden, self.hidden]}
@@ -191,11 +214,13 @@ class A2CTrainer(AgentTrainer):
 
 
 class RecurrentPPOTrainer(AgentTrainer):
-    """PPO with an LSTM, which most tasks of this field need: what was seen has to be kept until it is asked for.
+    """PPO with an LSTM, which most tasks of this field need: what was seen has to be kept until it
+    is asked for.
 
-    With `a2c` it is advantage actor-critic with an LSTM: one epoch, one batch per rollout, no normalisation of the
-    advantage, gae_lambda 1, RMSprop. The policy that acts is then the one that is updated, so nothing is clipped, and
-    what remains of PPO is A2C. The learning rate is 7e-4 unless one is given.
+    With `a2c` it is advantage actor-critic with an LSTM: one epoch, one batch per rollout, no
+    normalisation of the advantage, gae_lambda 1, RMSprop. The policy that acts is then the one that
+    is updated, so nothing is clipped, and what remains of PPO is A2C. The learning rate is 7e-4
+    unless one is given.
 
     Args:
         batch: steps of a minibatch (not with `a2c`: all of a rollout).
@@ -213,21 +238,29 @@ class RecurrentPPOTrainer(AgentTrainer):
     ) -> None:  # fmt: skip
         if a2c and not (batch is None and n_epochs is None):
             raise InvalidValueError(
-                f"recurrent-ppo was given a2c=True with batch={batch!r}, n_epochs={n_epochs!r}; A2C uses every "
-                "rollout once, "
-                "and whole. Leave them out."
+                f"recurrent-ppo was given a2c=True with batch={batch!r}, n_epochs={n_epochs!r}; A2C"
+                " uses every rollout once, and whole. Leave them out."
             )
         self.a2c = a2c
         self._batch, self._epochs = batch or 128, n_epochs or 5
         defaults = (7e-4, 1.0) if a2c else (1e-3, 0.95)
         given = (learning_rate, gae_lambda)
-        rate, trace = (default if value is None else value for value, default in zip(given, defaults, strict=True))
+        rate, trace = (
+            default if value is None else value
+            for value, default in zip(given, defaults, strict=True)
+        )
         super().__init__(tasks, learning_rate=rate, gae_lambda=trace, **common)
 
     def _make_model(self) -> RecurrentPPO:
         policy: dict[str, Any] = {"lstm_hidden_size": self.hidden, "net_arch": []}
-        own: dict[str, Any] = {"batch_size": min(self._batch, self.rollout), "n_epochs": self._epochs}
+        own: dict[str, Any] = {
+            "batch_size": min(self._batch, self.rollout),
+            "n_epochs": self._epochs,
+        }
         if self.a2c:
             own = {"batch_size": self.rollout, "n_epochs": 1, "normalize_advantage": False}
-            policy |= {"optimizer_class": torch.optim.RMSprop, "optimizer_kwargs": {"alpha": 0.99, "eps": 1e-5}}
+            policy |= {
+                "optimizer_class": torch.optim.RMSprop,
+                "optimizer_kwargs": {"alpha": 0.99, "eps": 1e-5},
+            }
         return RecurrentPPO("MlpLstmPolicy", self.env, policy_kwargs=policy, **own, **self.settings)

@@ -22,10 +22,11 @@ RECENT = 200
 class SB3VecEnv(VecEnv):
     """`num_envs` envs of one task in one set of arrays, for Stable-Baselines3's algorithms.
 
-    It gives what a `DummyVecEnv` of single envs with `Monitor` gives: float32 rewards, the first observation of the
-    next session where one ended (``terminal_observation`` holds the last of the old one), ``TimeLimit.truncated``, and
-    the ``episode`` statistics r (sum of rewards), l (steps) and t (s since it was made). Where a trial ended, the info
-    also has its record, ``trial``, and ``performance``.
+    It gives what a `DummyVecEnv` of single envs with `Monitor` gives: float32 rewards, the first
+    observation of the next session where one ended (``terminal_observation`` holds the last of the
+    old one), ``TimeLimit.truncated``, and the ``episode`` statistics r (sum of rewards), l (steps)
+    and t (s since it was made). Where a trial ended, the info also has its record, ``trial``, and
+    ``performance``.
 
     Args:
         task: an id, a Task, a class, or ``"file.py:Class"``.
@@ -38,8 +39,18 @@ class SB3VecEnv(VecEnv):
         env: the wrapped native vector env.
     """
 
-    def __init__(self, task: Any, num_envs: int = 1, *, wrap: Any = (), seed: int | None = None, **params: Any) -> None:
-        self.env: Any = make_vec(task, num_envs, wrap=wrap, autoreset_mode="SameStep", seed=seed, **params)
+    def __init__(
+        self,
+        task: Any,
+        num_envs: int = 1,
+        *,
+        wrap: Any = (),
+        seed: int | None = None,
+        **params: Any,
+    ) -> None:
+        self.env: Any = make_vec(
+            task, num_envs, wrap=wrap, autoreset_mode="SameStep", seed=seed, **params
+        )
         super().__init__(num_envs, self.env.single_observation_space, self.env.single_action_space)
         self._made = time.time()
         self._return, self._length = np.zeros(num_envs), np.zeros(num_envs, np.int64)
@@ -61,8 +72,8 @@ class SB3VecEnv(VecEnv):
         """New sessions on all envs; (num_envs, obs)."""
         if any(options != self._options[0] for options in self._options):
             raise InvalidValueError(
-                "SB3VecEnv was given other options for some of its envs; they are one native env. Give one dict for "
-                "all."
+                "SB3VecEnv was given other options for some of its envs; they are one native env."
+                " Give one dict for all."
             )
         # Not a list of seeds: with one env this is then the same stream as that of a single env.
         observations, info = self.env.reset(seed=self._seeds[0], options=self._options[0] or None)
@@ -82,7 +93,9 @@ class SB3VecEnv(VecEnv):
         over = terminated | truncated
         self._return += rewards
         self._length += 1
-        infos: list[dict[str, Any]] = [{"TimeLimit.truncated": bool(cut)} for cut in truncated & ~terminated]
+        infos: list[dict[str, Any]] = [
+            {"TimeLimit.truncated": bool(cut)} for cut in truncated & ~terminated
+        ]
         if "trial" in info:
             self._add_trials(infos, info["trial"].finished)
         for env in np.flatnonzero(over).tolist():
@@ -118,21 +131,29 @@ class SB3VecEnv(VecEnv):
         Raises:
             NotSupportedError: always.
         """
-        raise NotSupportedError(f"set_attr({attr_name!r}) was called; tasks do not change. Make another SB3VecEnv.")
+        raise NotSupportedError(
+            f"set_attr({attr_name!r}) was called; tasks do not change. Make another SB3VecEnv."
+        )
 
-    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
         """Not possible.
 
         Raises:
             NotSupportedError: always.
         """
         raise NotSupportedError(
-            f"env_method({method_name!r}) was called; the envs are one native env without methods of their own. "
-            "Call it on SB3VecEnv.env."
+            f"env_method({method_name!r}) was called; the envs are one native env without methods"
+            " of their own. Call it on SB3VecEnv.env."
         )
 
-    def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper], indices: Any = None) -> list[bool]:
-        """Whether a wrapper, or its form for vector envs, is applied; `Monitor` is: its statistics are here."""
+    def env_is_wrapped(
+        self, wrapper_class: type[gymnasium.Wrapper], indices: Any = None
+    ) -> list[bool]:
+        """Whether a wrapper, or its form for vector envs, is applied; `Monitor` is: its statistics
+        are here.
+        """
         wanted = (wrapper_class, getattr(wrapper_class, "vector", wrapper_class))
         env, found = self.env, wrapper_class is Monitor
         while not found and isinstance(env, gymnasium.vector.VectorWrapper):

@@ -1,4 +1,6 @@
-"""A task of the tests; without Stable-Baselines3 nothing of this package is collected: `make test` does not install it."""
+"""A task of the tests; without Stable-Baselines3 nothing of this package is collected: `make test`
+does not install it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,10 @@ import pytest
 
 from neurogym_core import Choice, Task, Uniform
 
-if any(importlib.util.find_spec(name) is None for name in ("neurogym_sb3", "stable_baselines3", "sb3_contrib")):
+if any(
+    importlib.util.find_spec(name) is None
+    for name in ("neurogym_sb3", "stable_baselines3", "sb3_contrib")
+):
     collect_ignore_glob = ["test_*.py"]
 
 

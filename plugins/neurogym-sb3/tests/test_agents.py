@@ -90,18 +90,24 @@ def test_evaluation_counts_trials_always_the_same_ones(sides):
     env = SB3VecEnv(sides, 4, seed=1)
     model = PPO("MlpPolicy", env, n_steps=16, batch_size=32, seed=0, device="cpu")
     seen = []
-    evaluation = TrialEvaluation(sides, every=100, n_trials=30, seed=5, stop=lambda record: seen.append(record) or False)
+    evaluation = TrialEvaluation(
+        sides, every=100, n_trials=30, seed=5, stop=lambda record: seen.append(record) or False
+    )
     model.learn(448, evaluation)
     assert len(seen) == 3, "at 128, 256 and 320 of 448: where a rollout of 64 begins"
     assert all(len(record) == 30 for record in seen)
     # In the order in which they ended, which the agent decides.
-    shown = [sorted(zip(record["env"], record["trial"], record["side"], strict=True)) for record in seen]
+    shown = [
+        sorted(zip(record["env"], record["trial"], record["side"], strict=True)) for record in seen
+    ]
     assert all(trials == shown[0] for trials in shown)
     assert evaluation.record is seen[-1]
 
 
 def test_evaluation_can_stop_training(sides):
-    model = PPO("MlpPolicy", SB3VecEnv(sides, 4, seed=1), n_steps=16, batch_size=32, seed=0, device="cpu")
+    model = PPO(
+        "MlpPolicy", SB3VecEnv(sides, 4, seed=1), n_steps=16, batch_size=32, seed=0, device="cpu"
+    )
     model.learn(4000, TrialEvaluation(sides, every=100, n_trials=10, stop=lambda record: True))
     assert model.num_timesteps == 128 + 4
 

@@ -44,11 +44,19 @@ def test_every_step_is_that_of_a_dummy_vec_env(name, wrap, request):
             assert a.dtype == b.dtype
         (info,), (expected,) = mine[3], other[3]
         assert {key: info.get(key) for key in SHARED} == {key: expected.get(key) for key in SHARED}
-        assert ("terminal_observation" in info) == ("terminal_observation" in expected) == bool(mine[2][0])
+        assert (
+            ("terminal_observation" in info)
+            == ("terminal_observation" in expected)
+            == bool(mine[2][0])
+        )
         if mine[2][0]:
             ends += 1
-            np.testing.assert_array_equal(info["terminal_observation"], expected["terminal_observation"])
-            assert {key: info["episode"][key] for key in "rl"} == {key: expected["episode"][key] for key in "rl"}
+            np.testing.assert_array_equal(
+                info["terminal_observation"], expected["terminal_observation"]
+            )
+            assert {key: info["episode"][key] for key in "rl"} == {
+                key: expected["episode"][key] for key in "rl"
+            }
     assert ends > 5
 
 
@@ -59,8 +67,14 @@ def test_sessions_that_end_are_cut_off_and_single_trials_are_over(sides, one_tri
         ended = []
         for _ in range(60):
             _, _, dones, infos = env.step(np.zeros(3, int))
-            ended += [info["TimeLimit.truncated"] for info, done in zip(infos, dones, strict=True) if done]
-            assert not any(info["TimeLimit.truncated"] for info, done in zip(infos, dones, strict=True) if not done)
+            ended += [
+                info["TimeLimit.truncated"] for info, done in zip(infos, dones, strict=True) if done
+            ]
+            assert not any(
+                info["TimeLimit.truncated"]
+                for info, done in zip(infos, dones, strict=True)
+                if not done
+            )
         assert ended
         assert set(ended) == {cut}
 
@@ -69,7 +83,9 @@ def test_episodes_add_up_over_many_envs(sides):
     env = SB3VecEnv(sides, 7, seed=1)
     env.reset()
     rng = np.random.default_rng(0)
-    rewards, dones, infos = zip(*(env.step(rng.integers(0, 3, 7))[1:] for _ in range(300)), strict=True)
+    rewards, dones, infos = zip(
+        *(env.step(rng.integers(0, 3, 7))[1:] for _ in range(300)), strict=True
+    )
     rewards, dones = np.array(rewards), np.array(dones)
     assert rewards.dtype == np.float32
     for one in range(7):
@@ -116,7 +132,9 @@ def test_options_are_for_all_envs(sides):
     env.reset()
     sides_seen = set()
     for _ in range(30):
-        sides_seen |= {info["trial"]["side"] for info in env.step(np.ones(2, int))[3] if "trial" in info}
+        sides_seen |= {
+            info["trial"]["side"] for info in env.step(np.ones(2, int))[3] if "trial" in info
+        }
     assert sides_seen == {1}
     env.set_options([{"conditions": {"side": 1}}, {}])
     with pytest.raises(InvalidValueError, match="one dict for all"):

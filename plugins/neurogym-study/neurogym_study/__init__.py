@@ -2,9 +2,8 @@
 
 ``ngym train``, ``ngym evaluate`` and ``ngym compare`` are made of what is here.
 
-Trainers come from other packages, found through the entry-point group ``neurogym.trainers``; nothing here imports
-torch.
-"""
+Trainers come from other packages, found through the entry-point group ``neurogym.trainers``;
+nothing here imports torch."""
 
 from __future__ import annotations
 

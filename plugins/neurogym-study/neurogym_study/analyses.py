@@ -46,7 +46,9 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
     rows = [_accuracy_row("all trials", "", accuracy(record, None, slot=slot)[0])]
     for name in behaviour.conditions:
         if len(np.unique(record[name])) <= LEVELS:
-            rows += [_accuracy_row(name, row.value, row) for row in accuracy(record, name, slot=slot)]
+            rows += [
+                _accuracy_row(name, row.value, row) for row in accuracy(record, name, slot=slot)
+            ]
     outcomes, counts = np.unique(behaviour.column("outcome"), return_counts=True)
     said = ", ".join(f"{name} {count}" for name, count in zip(outcomes, counts, strict=True))
     return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}."])
@@ -67,7 +69,12 @@ def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
     ends = np.array([[row["low"], row["high"]] for row in shown]).T
     axes.errorbar(middle, at, xerr=np.abs(ends - middle), fmt="o", color=BLUE, capsize=2)
     labels = [
-        str(row["condition"]) if row["value"] == "" else f"{row['condition']} = {_short(row['value'])}" for row in shown
+        (
+            str(row["condition"])
+            if row["value"] == ""
+            else f"{row['condition']} = {_short(row['value'])}"
+        )
+        for row in shown
     ]
     axes.set_yticks(at, [_plain(label) for label in labels])
     axes.set_xlim(-0.02, 1.02)
@@ -79,7 +86,9 @@ def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def psychometric(behaviour: Behaviour) -> Result:
-    """Choices over signed strength (logistic), else correct answers over strength (Weibull), with bootstrap intervals."""
+    """Choices over signed strength (logistic), else correct answers over strength (Weibull), with
+    bootstrap intervals.
+    """
     try:
         strength, _ = behaviour.signed, behaviour.right
         kind = "choice"
@@ -90,7 +99,9 @@ def psychometric(behaviour: Behaviour) -> Result:
         raise CannotTellError("no answer was right or wrong")
     levels = np.unique(strength[behaviour.answered])
     if len(levels) < 3:
-        raise CannotTellError(f"{behaviour.strength!r} has {len(levels)} values here; a curve needs at least three")
+        raise CannotTellError(
+            f"{behaviour.strength!r} has {len(levels)} values here; a curve needs at least three"
+        )
     rows, fit = psychometric_points(behaviour, strength, kind)
     table = pd.DataFrame([{"strength": row.value, "k": row.k, "n": row.n, "fraction": row.fraction,
                            "low": row.low, "high": row.high} for row in rows])  # fmt: skip
@@ -103,13 +114,18 @@ def psychometric(behaviour: Behaviour) -> Result:
     return Result(table, made, _said_of(fit))
 
 
-def psychometric_points(behaviour: Behaviour, strength: np.ndarray, kind: str) -> tuple[list[Any], Any]:
-    """Proportions per strength (in quantile bins where it is continuous), and the fitted curve or None."""
+def psychometric_points(
+    behaviour: Behaviour, strength: np.ndarray, kind: str
+) -> tuple[list[Any], Any]:
+    """Proportions per strength (in quantile bins where it is continuous), and the fitted curve or
+    None.
+    """
     record, slot = behaviour.record, behaviour.slot
     hit = behaviour.chose_right if kind == "choice" else behaviour.correct
     binned = _binned(strength)
     if kind == "choice":
-        # `choice_proportions` counts one choice; which number the right side has is the task's own business.
+        # `choice_proportions` counts one choice; which number the right side has is the task's own
+        # business.
         renamed = _with_choice(record, hit, slot)
         rows = choice_proportions(renamed, binned, choice=1, slot=slot)
     else:
@@ -136,9 +152,12 @@ def _binned(values: np.ndarray, bins: int = 9) -> np.ndarray:
         return values
     edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)))
     which = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    return np.array([np.median(values[which == k]) if (which == k).any() else 0.0 for k in range(len(edges) - 1)])[
-        which
-    ]
+    return np.array(
+        [
+            np.median(values[which == k]) if (which == k).any() else 0.0
+            for k in range(len(edges) - 1)
+        ]
+    )[which]
 
 
 def _said_of(fit: Any) -> list[str]:
@@ -166,14 +185,19 @@ def chronometric(behaviour: Behaviour) -> Result:
 
 
 def distributions(behaviour: Behaviour) -> Result:
-    """Quantiles of the reaction times per strength, correct and wrong answers apart, and their histogram."""
+    """Quantiles of the reaction times per strength, correct and wrong answers apart, and their
+    histogram.
+    """
     times = _times(behaviour)
     try:
         level: np.ndarray | None = _binned(behaviour.level)
     except CannotTellError:
         level = None
     rows = []
-    for outcome, chosen in (("correct", behaviour.correct), ("error", behaviour.answered & ~behaviour.correct)):
+    for outcome, chosen in (
+        ("correct", behaviour.correct),
+        ("error", behaviour.answered & ~behaviour.correct),
+    ):
         for value in ["all"] if level is None else ["all", *np.unique(level)]:
             mine = times[chosen & ~np.isnan(times) & (True if value == "all" else level == value)]
             if len(mine) >= 5:
@@ -192,7 +216,8 @@ def _times(behaviour: Behaviour) -> np.ndarray:
         raise CannotTellError("no answer has a reaction time")
     if len(np.unique(known)) == 1:
         raise CannotTellError(
-            f"all answers came after the same {known[0]:g} ms: the task, or the subject, leaves no choice of when"
+            f"all answers came after the same {known[0]:g} ms: the task, or the subject, leaves no"
+            " choice of when"
         )
     return times
 
@@ -219,7 +244,9 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
 
 
 def history(behaviour: Behaviour) -> Result:
-    """Logistic regression of the choice on the evidence and on the last choice, after rewarded and unrewarded trials."""
+    """Logistic regression of the choice on the evidence and on the last choice, after rewarded and
+    unrewarded trials.
+    """
     x, y, names = _history_design(behaviour)
     weights, errors = _logit(x, y)
     z = weights / errors
@@ -247,7 +274,9 @@ def _history_design(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray, list[
     last_correct = behaviour.before(behaviour.correct)
     used = after & answered & behaviour.before(answered)
     if used.sum() < 50:
-        raise CannotTellError(f"{int(used.sum())} trials follow another answered one; at least 50 are needed")
+        raise CannotTellError(
+            f"{int(used.sum())} trials follow another answered one; at least 50 are needed"
+        )
     try:
         evidence, name = behaviour.signed, f"evidence ({_plain(behaviour.strength)})"
     except CannotTellError:
@@ -259,7 +288,11 @@ def _history_design(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray, list[
         "last choice, if wrong": last_right * ~last_correct,
     }
     kept = {key: values[used] for key, values in columns.items() if values[used].any()}
-    return np.column_stack(list(kept.values())), behaviour.chose_right[used].astype(float), list(kept)
+    return (
+        np.column_stack(list(kept.values())),
+        behaviour.chose_right[used].astype(float),
+        list(kept),
+    )
 
 
 def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -280,7 +313,8 @@ def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             raise CannotTellError(f"the regression could not be done: {error}") from error
     if not (np.isfinite(fit.bse).all() and np.abs(fit.params).max() < 15 and fit.bse.max() < 100):
         raise CannotTellError(
-            "the evidence predicts the choices (almost) without error, so the weights are not determined"
+            "the evidence predicts the choices (almost) without error, so the weights are not"
+            " determined"
         )
     return np.asarray(fit.params), np.asarray(fit.bse)
 
@@ -291,18 +325,26 @@ def side_bias(behaviour: Behaviour) -> Result:
     if not chosen.any():
         raise CannotTellError("no answer was right or wrong")
     weakest, what = _weakest(behaviour)
-    rows = [_share("all", "all", behaviour, chosen), _share("all", what, behaviour, chosen & weakest)]
+    rows = [
+        _share("all", "all", behaviour, chosen),
+        _share("all", what, behaviour, chosen & weakest),
+    ]
     notes = []
     try:
         values = behaviour.record[behaviour.block]
         if len(np.unique(values)) > LEVELS:
             raise CannotTellError(f"{behaviour.block!r} has more than {LEVELS} values")
         for value in np.unique(values):
-            rows.append(_share(_short(value), what, behaviour, chosen & weakest & (values == value)))
+            rows.append(
+                _share(_short(value), what, behaviour, chosen & weakest & (values == value))
+            )
         shares = [row["fraction"] for row in rows[2:] if row["n"]]
         if len(shares) > 1:
             shift = max(shares) - min(shares)
-            notes = [f"Block shift: {shift:.3f} of choices between the blocks of {behaviour.block!r}, {what}."]
+            notes = [
+                f"Block shift: {shift:.3f} of choices between the blocks of {behaviour.block!r},"
+                f" {what}."
+            ]
     except CannotTellError as error:
         notes = [f"No block shift: {error}."]
     made, (axes,) = figure(height=0.9 + 0.3 * len(rows))
@@ -344,11 +386,12 @@ def _share(block: str, trials: str, behaviour: Behaviour, chosen: np.ndarray) ->
 
 
 def stay(behaviour: Behaviour) -> Result:
-    """How often the last choice is repeated after reward and without; in a two-step task by common and rare transitions.
+    """How often the last choice is repeated after reward and without; in a two-step task by common
+    and rare transitions.
 
-    The two-step task: Daw et al. (2011), doi:10.1016/j.neuron.2011.02.027: reward matters alike after both transitions
-    to a model-free subject, and the other way round after rare ones to a model-based one.
-    """
+    The two-step task: Daw et al. (2011), doi:10.1016/j.neuron.2011.02.027: reward matters alike
+    after both transitions to a model-free subject, and the other way round after rare ones to a
+    model-based one."""
     record = behaviour.record
     slots = [name.rpartition(".")[0] for name in record.columns if name.endswith(".choice")]
     choice = record[f"{slots[0]}.choice"] if slots else behaviour.column("choice")
@@ -382,7 +425,11 @@ def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
     middle = np.array([row["fraction"] for row in rows])
     ends = np.abs(np.array([[row["low"], row["high"]] for row in rows]).T - middle)
     axes.bar(
-        at, middle, yerr=ends, capsize=3, color=[BLUE if row["last trial"] == "rewarded" else ORANGE for row in rows]
+        at,
+        middle,
+        yerr=ends,
+        capsize=3,
+        color=[BLUE if row["last trial"] == "rewarded" else ORANGE for row in rows],
     )
     axes.set_xticks(at, [f"{row['last trial']}\n{row['transition']}".strip() for row in rows])
     axes.set_ylim(0, 1)
@@ -391,11 +438,11 @@ def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def wager(behaviour: Behaviour) -> Result:
-    """How often the sure bet is taken, and accuracy where it was offered and waived, and where it was not, by strength.
+    """How often the sure bet is taken, and accuracy where it was offered and waived, and where it
+    was not, by strength.
 
-    Kiani & Shadlen (2009), doi:10.1126/science.1169405: a subject that knows how sure it is takes the sure bet on weak
-    evidence, and is more often right where it waives it.
-    """
+    Kiani & Shadlen (2009), doi:10.1126/science.1169405: a subject that knows how sure it is takes
+    the sure bet on weak evidence, and is more often right where it waives it."""
     outcome = behaviour.column("outcome")
     sure = outcome == "other"
     if not sure.any() or not behaviour.answered.any():
@@ -415,7 +462,9 @@ def wager(behaviour: Behaviour) -> Result:
     left.plot(table["strength"], table["took it"], "o-", color=GREEN)
     left.set_ylabel("fraction of sure bets")
     right.plot(table["strength"], table["correct, waived"], "o-", color=BLUE, label="waived")
-    right.plot(table["strength"], table["correct, not offered"], "o--", color=ORANGE, label="not offered")
+    right.plot(
+        table["strength"], table["correct, not offered"], "o--", color=ORANGE, label="not offered"
+    )
     right.set_ylabel("fraction correct")
     right.legend(frameon=False)
     for axes in (left, right):
@@ -425,7 +474,9 @@ def wager(behaviour: Behaviour) -> Result:
 
 
 def _was_offered(behaviour: Behaviour, sure: np.ndarray) -> np.ndarray:
-    """Whether the bet was offered: the values of the column with which it was ever taken; everywhere without one."""
+    """Whether the bet was offered: the values of the column with which it was ever taken;
+    everywhere without one.
+    """
     try:
         values = behaviour.record[behaviour.offered]
     except CannotTellError:

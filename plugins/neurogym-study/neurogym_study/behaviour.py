@@ -17,7 +17,18 @@ STRENGTHS = ("coherence", "contrast", "strength", "intensity", "evidence")
 SIDES = ("side", "direction", "answer")
 BLOCKS = ("p_left", "p_right", "block")
 OFFERS = ("wager", "offered")
-PLAYED = ("trial", "env", "session", "choice", "outcome", "reaction_time", "performance", "reward", "aborts", "steps")
+PLAYED = (
+    "trial",
+    "env",
+    "session",
+    "choice",
+    "outcome",
+    "reaction_time",
+    "performance",
+    "reward",
+    "aborts",
+    "steps",
+)
 
 
 class CannotTellError(Exception):
@@ -62,7 +73,8 @@ class Behaviour:
     Rows are in the order in which every env played them.
 
     Args:
-        record: the trials; needs the column ``outcome`` (correct, error, …) and, for most, ``choice``.
+        record: the trials; needs the column ``outcome`` (correct, error, …) and, for most,
+            ``choice``.
         roles: which column is what.
 
     Raises:
@@ -83,7 +95,9 @@ class Behaviour:
     # ------------------------------------------------------------------ columns
 
     def _slot(self) -> str | None:
-        slots = [name.rpartition(".")[0] for name in self.record.columns if name.endswith(".choice")]
+        slots = [
+            name.rpartition(".")[0] for name in self.record.columns if name.endswith(".choice")
+        ]
         wanted = self.roles.slot
         if wanted is not None and wanted not in slots:
             raise unknown("answer", wanted, slots, of="the trial record")
@@ -124,10 +138,13 @@ class Behaviour:
         found = exact or [name for name in numeric if name.rpartition("_")[2] in STRENGTHS]
         if len(found) > 1:
             raise CannotTellError(
-                f"{listed(found)} could all be the strength of the evidence; name one with --strength"
+                f"{listed(found)} could all be the strength of the evidence; name one with"
+                " --strength"
             )
         if not found:
-            raise CannotTellError("no condition is known to be the strength of the evidence; name one with --strength")
+            raise CannotTellError(
+                "no condition is known to be the strength of the evidence; name one with --strength"
+            )
         return found[0]
 
     @cached_property
@@ -147,7 +164,9 @@ class Behaviour:
         if names:
             count = len(np.unique(self.record[names[0]]))
             raise CannotTellError(f"{names[0]!r} has {count} values here; sides are two")
-        raise CannotTellError("no condition is known to be the side that is right; name one with --side")
+        raise CannotTellError(
+            "no condition is known to be the side that is right; name one with --side"
+        )
 
     @cached_property
     def block(self) -> str:
@@ -168,9 +187,13 @@ class Behaviour:
         return self._known("offered", self.roles.offered, OFFERS, "offers of a sure bet")
 
     def _known(self, role: str, given: str | None, names: Sequence[str], what: str) -> str:
-        found = [given] if given is not None else [name for name in names if name in self.conditions]
+        found = (
+            [given] if given is not None else [name for name in names if name in self.conditions]
+        )
         if not found:
-            raise CannotTellError(f"the record has no column that tells {what} apart; name one with --{role}")
+            raise CannotTellError(
+                f"the record has no column that tells {what} apart; name one with --{role}"
+            )
         return found[0]
 
     # ------------------------------------------------------------------ values, (n,) each

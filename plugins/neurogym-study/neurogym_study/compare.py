@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.cli._settings import usage_errors
+from neurogym_core.terminal.settings import usage_errors
 
 if TYPE_CHECKING:
     from neurogym_study.references import Reference
 
 
 @click.command("compare", short_help="Put a trial record beside real subjects.")
-@click.argument("record", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument(
+    "record", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 @click.option("--with", "other", metavar="NAME|FILE", help="A published summary (--list), a summary in a TOML file, or a "
               "lab's trials in a CSV file.")  # fmt: skip
 @click.option("--list", "listing", is_flag=True, help="List the published summaries.")
@@ -35,19 +37,19 @@ def command(
 ) -> None:  # fmt: skip
     """Put a trial record (a CSV file, as `ngym evaluate --csv` writes it) beside real subjects.
 
-    \b
-    ngym compare --list
-    ngym compare trials.csv --with roitman-shadlen-2002
-    ngym compare trials.csv --with lab.csv --map coherence=coh --map correct=hit --scale reaction_time=1000
+    \b ngym compare --list ngym compare trials.csv --with roitman-shadlen-2002 ngym compare
+    trials.csv --with lab.csv --map coherence=coh --map correct=hit --scale reaction_time=1000
 
-    Curves are drawn on one figure; distances come with what is to be expected of two samples of the same subject, where
-    the numbers of trials are known. The report is report.html, with a CSV file for each comparison.
-    """
+    Curves are drawn on one figure; distances come with what is to be expected of two samples of the
+    same subject, where the numbers of trials are known. The report is report.html, with a CSV file
+    for each comparison."""
     if listing:
         _list()
         return
     if record is None or other is None:
-        raise click.UsageError("A RECORD and --with were expected. `ngym compare --list` shows what there is.")
+        raise click.UsageError(
+            "A RECORD and --with were expected. `ngym compare --list` shows what there is."
+        )
     with usage_errors():
         behaviour = _behaviour(record, roles)
         reference = _reference(other, columns, scales, behaviour)
@@ -69,16 +71,22 @@ def _behaviour(path: Path, given: dict[str, Any]) -> Any:
     return Behaviour(TrialRecord.from_csv(path), Roles(**given))
 
 
-def _reference(other: str, columns: Sequence[str], scales: Sequence[str], behaviour: Any) -> Reference:
+def _reference(
+    other: str, columns: Sequence[str], scales: Sequence[str], behaviour: Any
+) -> Reference:
     from neurogym_study.references import published, read_summary, read_trials
 
     path = Path(other)
     is_trials = path.suffix.lower() == ".csv"
     if (columns or scales) and not is_trials:
-        raise click.UsageError(f"--map and --scale are for a lab's CSV file, and --with was {other!r}. Leave them out.")
+        raise click.UsageError(
+            f"--map and --scale are for a lab's CSV file, and --with was {other!r}. Leave them out."
+        )
     if is_trials or path.suffix.lower() == ".toml":
         if not path.is_file():
-            raise click.UsageError(f"There is no file {other!r}. Expected a summary (.toml) or trials (.csv).")
+            raise click.UsageError(
+                f"There is no file {other!r}. Expected a summary (.toml) or trials (.csv)."
+            )
         if not is_trials:
             return read_summary(path)
         factors = {name: _number(name, text) for name, text in _pairs("--scale", scales).items()}
@@ -103,7 +111,9 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name.strip() and equals and value.strip()):
-            raise click.UsageError(f"{option} was given {text!r}. Expected two names, as in {option} coherence=coh.")
+            raise click.UsageError(
+                f"{option} was given {text!r}. Expected two names, as in {option} coherence=coh."
+            )
         pairs[name.strip()] = value.strip()
     return pairs
 
@@ -125,9 +135,16 @@ def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> No
     facts = {"record": f"{record}, {len(behaviour)} trials", "with": reference.title, "citation": reference.citation,
              "doi": reference.doi, "notes": " ".join(reference.notes)}  # fmt: skip
     target = write_report(
-        out, f"{record.name} beside {reference.name}", {k: v for k, v in facts.items() if v}, findings
+        out,
+        f"{record.name} beside {reference.name}",
+        {k: v for k, v in facts.items() if v},
+        findings,
     )
     for finding in findings:
-        said = " ".join(finding.notes) or "done" if finding.why_not is None else f"not here: {finding.why_not}"
+        said = (
+            " ".join(finding.notes) or "done"
+            if finding.why_not is None
+            else f"not here: {finding.why_not}"
+        )
         click.echo(f"{finding.title}: {said}")
     click.echo(f"The report is {target}.")

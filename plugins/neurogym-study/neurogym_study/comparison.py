@@ -15,7 +15,9 @@ from neurogym_study.findings import BLUE, GREEN, GREY, ORANGE, Analysis, Finding
 from neurogym_study.references import Reference, Subject, share_correct, summarised
 
 ERF_WIDTH = 1.702 * np.sqrt(2)
-"""Width t of (1 + erf(x / t)) / 2, times the slope of the logistic function nearest to it (they differ by less than 0.01)."""
+"""Width t of (1 + erf(x / t)) / 2, times the slope of the logistic function nearest to it (they
+differ by less than 0.01).
+"""
 COLOURS = (ORANGE, GREEN, GREY, "#cc79a7", "#e69f00")
 SAME = 1e-6
 """Strengths closer than this are the same."""
@@ -26,11 +28,17 @@ def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
     mine = summarised(behaviour.record, behaviour.roles, "record")
     comparisons: Sequence[tuple[str, str, Callable[[], Result]]] = (
         ("accuracy", "Accuracy over strength", lambda: over_strength(mine, reference)),
-        ("reaction-times", "Mean reaction time over strength", lambda: times_over_strength(mine, reference)),
+        (
+            "reaction-times",
+            "Mean reaction time over strength",
+            lambda: times_over_strength(mine, reference),
+        ),
         ("parameters", "Parameters", lambda: parameters(behaviour, reference)),
         ("blocks", "Choices to the right per block", lambda: blocks(behaviour, reference)),
     )
-    return [Analysis(name, title, lambda _, do=do: do())(behaviour) for name, title, do in comparisons]
+    return [
+        Analysis(name, title, lambda _, do=do: do())(behaviour) for name, title, do in comparisons
+    ]
 
 
 # ---------------------------------------------------------------------- over strength
@@ -39,10 +47,10 @@ def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
 def over_strength(mine: Subject, reference: Reference) -> Result:
     """Fractions correct on one figure, and their distance to each subject.
 
-    The distance is the root of the mean squared difference over the strengths that both have. Two samples of one and the
-    same subject differ too: where the numbers of trials are known, `noise ceiling` is the distance that is to be
-    expected then, and `excess` what is left of the distance without it, sqrt(max(distance^2 - ceiling^2, 0)).
-    """
+    The distance is the root of the mean squared difference over the strengths that both have. Two
+    samples of one and the same subject differ too: where the numbers of trials are known, `noise
+    ceiling` is the distance that is to be expected then, and `excess` what is left of the distance
+    without it, sqrt(max(distance^2 - ceiling^2, 0))."""
     if mine.correct is None:
         raise CannotTellError("the record has no strength of the evidence; name it with --strength")
     others = [one for one in reference.subjects if one.correct is not None]
@@ -54,7 +62,10 @@ def over_strength(mine: Subject, reference: Reference) -> Result:
         difference = mine.correct[here] - other.correct[there]
         distance = float(np.sqrt(np.mean(difference**2)))
         ceiling = _ceiling(
-            mine.correct[here], mine.n[here], other.correct[there], None if other.n is None else other.n[there]
+            mine.correct[here],
+            mine.n[here],
+            other.correct[there],
+            None if other.n is None else other.n[there],
         )
         rows.append({
             "subject": other.name, "strengths": len(here), "distance": distance, "noise ceiling": ceiling,
@@ -83,9 +94,8 @@ def over_strength(mine: Subject, reference: Reference) -> Result:
 def times_over_strength(mine: Subject, reference: Reference) -> Result:
     """Mean reaction times of the correct trials on one figure, and their distance to each subject.
 
-    `shape` is the distance that is left when a constant is added to the record's times: those of networks leave out the
-    time to see and to move.
-    """
+    `shape` is the distance that is left when a constant is added to the record's times: those of
+    networks leave out the time to see and to move."""
     if mine.reaction_time is None or np.isnan(mine.reaction_time).all():
         raise CannotTellError("the record has no reaction times over strength")
     others = [one for one in reference.subjects if one.reaction_time is not None]
@@ -103,7 +113,13 @@ def times_over_strength(mine: Subject, reference: Reference) -> Result:
     scale = _Scale([mine, *others])
     axes.plot(scale(mine.strengths), mine.reaction_time, "o-", color=BLUE, label="record")
     for colour, other in zip(_colours(others), others, strict=True):
-        axes.plot(scale(other.strengths), other.reaction_time, "s--", color=colour, label=_plain(other.name))
+        axes.plot(
+            scale(other.strengths),
+            other.reaction_time,
+            "s--",
+            color=colour,
+            label=_plain(other.name),
+        )
     axes.set_ylabel("mean reaction time, correct trials (ms)")
     scale.finish(axes, reference)
     return Result(pd.DataFrame(rows), made, [
@@ -114,11 +130,14 @@ def times_over_strength(mine: Subject, reference: Reference) -> Result:
 
 def _common(mine: Subject, other: Subject) -> tuple[np.ndarray, np.ndarray]:
     """Where both have the same strengths: indices into both, (k,) each."""
-    near = np.abs(mine.strengths[:, None] - other.strengths[None]) < SAME * np.maximum(1, np.abs(other.strengths))
+    near = np.abs(mine.strengths[:, None] - other.strengths[None]) < SAME * np.maximum(
+        1, np.abs(other.strengths)
+    )
     here, there = np.nonzero(near)
     if not len(here):
         raise CannotTellError(
-            f"no strength is in both: the record has {_some(mine.strengths)}, {other.name} {_some(other.strengths)}"
+            f"no strength is in both: the record has {_some(mine.strengths)}, {other.name}"
+            f" {_some(other.strengths)}"
         )
     return here, there
 
@@ -134,10 +153,13 @@ def _ceiling(p: np.ndarray, n: np.ndarray, q: np.ndarray, m: np.ndarray | None) 
 def _said_distance(row: Mapping[str, Any]) -> str:
     ceiling = row["noise ceiling"]
     if ceiling is None:
-        return f"{row['subject']}: {row['distance']:.3f} apart over {row['strengths']} strengths; trials unknown."
+        return (
+            f"{row['subject']}: {row['distance']:.3f} apart over {row['strengths']} strengths;"
+            " trials unknown."
+        )
     return (
-        f"{row['subject']}: {row['distance']:.3f} apart over {row['strengths']} strengths; {ceiling:.3f} is to be expected "
-        "of two samples of the same subject."
+        f"{row['subject']}: {row['distance']:.3f} apart over {row['strengths']} strengths;"
+        f" {ceiling:.3f} is to be expected of two samples of the same subject."
     )
 
 
@@ -173,10 +195,16 @@ def _parameter(name: str, behaviour: Behaviour) -> float:
         fit = _fit(behaviour, behaviour.level, behaviour.correct, shape="weibull", guess=0.5)
         return _determined(fit, name.removeprefix("weibull_"))
     if name in ("erf_threshold", "bias", "lapses"):
-        fit = _fit(behaviour, behaviour.signed, behaviour.chose_right, shape="logistic", guess="free")
+        fit = _fit(
+            behaviour, behaviour.signed, behaviour.chose_right, shape="logistic", guess="free"
+        )
         if name == "lapses":
             return (fit.guess + fit.lapse) / 2
-        return _determined(fit, "threshold") if name == "bias" else ERF_WIDTH / _determined(fit, "slope")
+        return (
+            _determined(fit, "threshold")
+            if name == "bias"
+            else ERF_WIDTH / _determined(fit, "slope")
+        )
     if name == "block_shift":
         shares = list(_per_block(behaviour).values())
         return max(share for share, _ in shares) - min(share for share, _ in shares)
@@ -185,7 +213,9 @@ def _parameter(name: str, behaviour: Behaviour) -> float:
 
 def _fit(behaviour: Behaviour, strength: np.ndarray, hit: np.ndarray, **how: Any) -> Any:
     try:
-        return fit_psychometric(behaviour.record, strength, hit, slot=behaviour.slot, bootstrap=0, **how)
+        return fit_psychometric(
+            behaviour.record, strength, hit, slot=behaviour.slot, bootstrap=0, **how
+        )
     except InvalidValueError as error:
         raise CannotTellError(f"no curve could be fitted ({str(error).split('. ')[0]})") from error
 
@@ -258,7 +288,9 @@ def _line(axes: Any, scale: _Scale, subject: Subject, colour: str, label: str) -
         axes.plot(scale(subject.strengths), p, **style)
         return
     low, high = wilson_interval(np.round(p * n), n)
-    axes.errorbar(scale(subject.strengths), p, yerr=np.abs(np.array([low, high]) - p), capsize=2, **style)
+    axes.errorbar(
+        scale(subject.strengths), p, yerr=np.abs(np.array([low, high]) - p), capsize=2, **style
+    )
 
 
 class _Scale:
@@ -275,7 +307,11 @@ class _Scale:
     def finish(self, axes: Any, reference: Reference) -> None:
         """Ticks, label and legend."""
         every = -(-len(self.values) // 12)
-        axes.set_xticks(self(self.values[::every]), [f"{value:g}" for value in self.values[::every]], rotation=45)
+        axes.set_xticks(
+            self(self.values[::every]),
+            [f"{value:g}" for value in self.values[::every]],
+            rotation=45,
+        )
         axes.set_xlabel(_plain(reference.strength or "strength"))
         axes.legend(frameon=False, fontsize="small")
 

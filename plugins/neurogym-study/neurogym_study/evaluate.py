@@ -7,43 +7,71 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.cli._settings import SUBJECTS, made_task, read_conditions, usage_errors
+from neurogym_core.terminal.settings import SUBJECTS, made_task, read_conditions, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_study.playing import Played
 
 
-@click.command("evaluate", short_help="Let a trained network or a subject play, and report its behaviour.")
+@click.command(
+    "evaluate", short_help="Let a trained network or a subject play, and report its behaviour."
+)
 @click.argument("what", metavar="RUN|TASK")
 @click.option("--subject", type=click.Choice(SUBJECTS), help="Who plays a TASK.  [default: guess]")
-@click.option("--n-trials", default=2000, show_default=True, type=click.IntRange(min=1), help="About how many trials.")
-@click.option("--which", default=0, show_default=True, type=click.IntRange(min=0), help="Which of the tasks of a RUN.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the trials.")
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a TASK.")
-@click.option("--timing", multiple=True, metavar="PERIOD=MS", help="A period's duration, of a TASK.")
-@click.option("--wrap", multiple=True, metavar="WRAPPER", help="A wrapper of a TASK, e.g. ReactionTime.")
 @click.option(
-    "--condition", "conditions", multiple=True, metavar="NAME=VALUE", help="Impose a condition on all trials."
+    "--n-trials",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="About how many trials.",
+)
+@click.option(
+    "--which",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Which of the tasks of a RUN.",
+)
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the trials."
+)
+@click.option(
+    "--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a TASK."
+)
+@click.option(
+    "--timing", multiple=True, metavar="PERIOD=MS", help="A period's duration, of a TASK."
+)
+@click.option(
+    "--wrap", multiple=True, metavar="WRAPPER", help="A wrapper of a TASK, e.g. ReactionTime."
+)
+@click.option(
+    "--condition",
+    "conditions",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Impose a condition on all trials.",
 )
 @click.option("--strength", help="The condition that says how strong the evidence is.")
 @click.option("--side", help="The condition that says which of two sides is right.")
 @click.option("--block", help="The condition that differs between blocks.")
 @click.option("--slot", help="Which answer, where a trial asks several.")
-@click.option("--csv", type=click.Path(dir_okay=False, path_type=Path), help="Write the trial record to this file.")
+@click.option(
+    "--csv",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the trial record to this file.",
+)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path),
               help="Folder of the report.  [default: RUN/evaluation, or evaluation]")  # fmt: skip
 def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None:
-    """Let a trained network (RUN, the folder that `ngym train --out` wrote) or a reference subject play a task, and
-    write a report of its behaviour.
+    """Let a trained network (RUN, the folder that `ngym train --out` wrote) or a reference subject
+    play a task, and write a report of its behaviour.
 
-    \b
-    ngym evaluate run
-    ngym evaluate PerceptualDecisionMaking-v0 --subject integrator --set sigma=4 --out ideal --csv ideal.csv
+    \b ngym evaluate run ngym evaluate PerceptualDecisionMaking-v0 --subject integrator --set
+    sigma=4 --out ideal --csv ideal.csv
 
-    Trials are a shuffled factorial design of the task's conditions; tasks that decide by themselves which trial comes
-    next (blocks, history) do so. The report is report.html, with a CSV file for each analysis; analyses for which the
-    task has not what they need say so.
-    """
+    Trials are a shuffled factorial design of the task's conditions; tasks that decide by themselves
+    which trial comes next (blocks, history) do so. The report is report.html, with a CSV file for
+    each analysis; analyses for which the task has not what they need say so."""
     is_run = Path(what).is_dir()
     _check(is_run, what, given)
     played = _played_run(Path(what), given) if is_run else _played_task(what, given)
@@ -56,7 +84,9 @@ def _check(is_run: bool, what: str, given: dict[str, Any]) -> None:
     names = ("subject", "parameters", "timing", "wrap")
     wrong = [f"--{'set' if name == 'parameters' else name}" for name in names if given[name]]
     if is_run and wrong:
-        raise click.UsageError(f"{', '.join(wrong)} was given with the run {what!r}, which has its own. Leave it out.")
+        raise click.UsageError(
+            f"{', '.join(wrong)} was given with the run {what!r}, which has its own. Leave it out."
+        )
 
 
 def _played_run(folder: Path, given: dict[str, Any]) -> Played:
@@ -101,8 +131,12 @@ def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any
     findings = analyse(behaviour)
     if csv is not None:
         played.record.to_csv(csv)
-    target = write_report(folder, f"{played.task.name}, played by {played.subject}", played.facts, findings)
+    target = write_report(
+        folder, f"{played.task.name}, played by {played.subject}", played.facts, findings
+    )
     for finding in findings:
         click.echo(f"{finding.title}: {'; '.join(finding.notes) or 'done'}" if finding.why_not is None
                    else f"{finding.title}: not here: {finding.why_not}")  # fmt: skip
-    click.echo(f"The report is {target}." + (f" The trials are in {csv}." if csv is not None else ""))
+    click.echo(
+        f"The report is {target}." + (f" The trials are in {csv}." if csv is not None else "")
+    )

@@ -47,7 +47,8 @@ class Experiment:
         """The trainer, made but not trained.
 
         Raises:
-            UnknownNameError, InvalidValueError: a setting of the task or of the trainer that cannot be.
+            UnknownNameError, InvalidValueError: a setting of the task or of the trainer that cannot
+                be.
             DiscoveryError: there is no such task, or it cannot be had.
         """
         trainer = trainer_named(self.trainer, self.kind)
@@ -57,11 +58,13 @@ class Experiment:
             if "wrap" not in settings_of(trainer):
                 names = ", ".join(name for name, _ in outer)
                 raise InvalidValueError(
-                    f"{self.trainer} was given {names}, which wraps envs; networks are trained on targets and see no "
-                    "step of an env. Use it with --algo, or leave it out."
+                    f"{self.trainer} was given {names}, which wraps envs; networks are trained on"
+                    " targets and see no step of an env. Use it with --algo, or leave it out."
                 )
             settings["wrap"] = outer
-        return trainer([self._make_task(task, inner) for task in self.tasks], seed=self.seed, **settings)
+        return trainer(
+            [self._make_task(task, inner) for task in self.tasks], seed=self.seed, **settings
+        )
 
     def _make_task(self, given: Mapping[str, Any], inner: list[tuple[str, dict]]) -> Task:
         own = {name: value for name, value in given.items() if name != "task"}
@@ -97,7 +100,8 @@ class Experiment:
 
 
 def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
-    """What an experiment file and its table ``[train]`` say, as keywords of `Experiment`'s parts; see the README.
+    """What an experiment file and its table ``[train]`` say, as keywords of `Experiment`'s parts;
+    see the README.
 
     Args:
         path: a file that `neurogym_core.load` reads.
@@ -112,7 +116,10 @@ def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
         if name not in _KEYS:
             raise unknown("key", name, _KEYS, of=f"[train] in {path}")
     if said.imposed:
-        raise InvalidValueError(f"{path} imposes conditions under [imposed], trial by trial; training draws its trials: use [conditions].")
+        raise InvalidValueError(
+            f"{path} imposes conditions under [imposed], trial by trial; training draws its trials:"
+            " use [conditions]."
+        )
     also = [_beside(path, task, trust) for task in train.pop("also", [])]
     seed = {} if said.seed is None else {"seed": said.seed}
     wrap = [{"name": name, **settings} for name, settings in said.wrappers]
@@ -123,23 +130,34 @@ _KEYS = ("also", "model", "algo", "updates", "steps", "batch", "criterion", "out
 
 
 def _beside(path: Path, task: Any, trust: bool) -> dict[str, Any]:
-    """A further task; its file is looked for beside the experiment's, and is run only where that is trusted."""
+    """A further task; its file is looked for beside the experiment's, and is run only where that is
+    trusted.
+    """
     entry = dict(task) if isinstance(task, Mapping) else {"task": task}
     name = entry.get("task")
     if not isinstance(name, str) or not is_file_reference(name):
         return entry
     if not trust:
-        raise InvalidValueError(f"{path} names {name!r}, code in a file, which would be run. Read it, then give --trust.")
+        raise InvalidValueError(
+            f"{path} names {name!r}, code in a file, which would be run. Read it, then give"
+            " --trust."
+        )
     return {**entry, "task": str(path.parent / name)}
 
 
 def task_entry(task: Any) -> dict[str, Any]:
-    """A task as an experiment holds it: {"task": …, its own parameters}; files by their whole path."""
+    """A task as an experiment holds it: {"task": …, its own parameters}; files by their whole
+    path.
+    """
     entry = {"task": task} if isinstance(task, str) else dict(task)
     if not isinstance(entry.get("task"), str):
-        raise InvalidValueError(f'{task!r} names no task; give an id, or a table with task = "…" and parameters.')
+        raise InvalidValueError(
+            f'{task!r} names no task; give an id, or a table with task = "…" and parameters.'
+        )
     name = entry["task"]
-    if name.partition(":")[0].endswith(".py"):  # so that the run can be taken up from another folder
+    if name.partition(":")[0].endswith(
+        ".py"
+    ):  # so that the run can be taken up from another folder
         file, colon, inside = name.partition(".py")
         entry["task"] = str(Path(file + colon).resolve()) + inside
     return entry
@@ -149,7 +167,9 @@ def wrapper_entry(wrap: Any) -> dict[str, Any]:
     """A wrapper as an experiment holds it: {"name": …, its settings}."""
     entry = {"name": wrap} if isinstance(wrap, str) else dict(wrap)
     if not isinstance(entry.get("name"), str):
-        raise InvalidValueError(f'{wrap!r} names no wrapper; give its name, or a table with name = "…" and settings.')
+        raise InvalidValueError(
+            f'{wrap!r} names no wrapper; give its name, or a table with name = "…" and settings.'
+        )
     return entry
 
 

@@ -50,7 +50,9 @@ class Analysis:
             result = self.do(behaviour)
         except CannotTellError as error:
             return Finding(self.name, self.title, why_not=f"{error}.")
-        return Finding(self.name, self.title, None, result.table, result.figure, tuple(result.notes))
+        return Finding(
+            self.name, self.title, None, result.table, result.figure, tuple(result.notes)
+        )
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Result:
 
 def figure(panels: int = 1, *, width: float = 4.6, height: float = 3.6) -> tuple[Any, list[Any]]:
     """A figure without a window, and its axes side by side."""
-    from neurogym_core._optional import optional
+    from neurogym_core.optional import optional
 
     made = optional("matplotlib.figure", needed_for="A figure of behaviour", extra="study").Figure(
         figsize=(width * panels, height), layout="constrained"

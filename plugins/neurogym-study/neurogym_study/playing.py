@@ -32,18 +32,30 @@ class Played:
 
 
 def play_task(
-    task: Task, subject: str, n_trials: int, *, seed: int = 0, imposed: Mapping[str, Any] | None = None
+    task: Task,
+    subject: str,
+    n_trials: int,
+    *,
+    seed: int = 0,
+    imposed: Mapping[str, Any] | None = None,
 ) -> Played:
     """Let a reference subject play; see `design_of` for the trials.
 
     Raises:
         UnknownNameError: a condition or a subject that there is not.
     """
-    return _played(task, subject, n_trials, seed, imposed or {}, lambda n, **how: run(task, subject, n, **how))
+    return _played(
+        task, subject, n_trials, seed, imposed or {}, lambda n, **how: run(task, subject, n, **how)
+    )
 
 
 def play_run(
-    run: Run, n_trials: int, *, which: int = 0, seed: int = 0, imposed: Mapping[str, Any] | None = None
+    run: Run,
+    n_trials: int,
+    *,
+    which: int = 0,
+    seed: int = 0,
+    imposed: Mapping[str, Any] | None = None,
 ) -> Played:
     """Let what a run has learned play one of its tasks.
 
@@ -51,18 +63,32 @@ def play_run(
         InvalidValueError: the run has no such task, or nothing was trained yet.
     """
     if not run.started:
-        raise InvalidValueError(f"The run in {str(run.folder)!r} has no checkpoint yet. Train it: ngym train --resume.")
+        raise InvalidValueError(
+            f"The run in {str(run.folder)!r} has no checkpoint yet. Train it: ngym train --resume."
+        )
     trainer = run.trainer()
     if which >= len(trainer.tasks):
-        raise InvalidValueError(f"which={which} was given; the run has {len(trainer.tasks)} tasks, counted from 0.")
+        raise InvalidValueError(
+            f"which={which} was given; the run has {len(trainer.tasks)} tasks, counted from 0."
+        )
     name = f"{run.experiment.trainer} after {trainer.done} {trainer.unit}"
     return _played(
-        trainer.tasks[which], name, n_trials, seed, imposed or {}, lambda n, **how: trainer.play(n, which=which, **how)
+        trainer.tasks[which],
+        name,
+        n_trials,
+        seed,
+        imposed or {},
+        lambda n, **how: trainer.play(n, which=which, **how),
     )
 
 
 def _played(
-    task: Task, subject: str, n_trials: int, seed: int, imposed: Mapping[str, Any], play: Callable[..., TrialRecord]
+    task: Task,
+    subject: str,
+    n_trials: int,
+    seed: int,
+    imposed: Mapping[str, Any],
+    play: Callable[..., TrialRecord],
 ) -> Played:
     design = design_of(task, n_trials, seed, imposed)
     conditions = {**(design or {}), **imposed}
@@ -70,18 +96,22 @@ def _played(
     # Blocks and history need long sessions, so few envs share the trials of tasks that have them.
     envs = 16 if design is not None else max(1, min(count // LONG, 16))
     record = play(count, seed=seed, conditions=conditions or None, num_envs=envs)
-    trials = f"{len(record)}, " + ("as the task draws them" if design is None else "a shuffled factorial design")
+    trials = f"{len(record)}, " + (
+        "as the task draws them" if design is None else "a shuffled factorial design"
+    )
     told = dict(imposed)
     facts = {"task": repr(task), "subject": subject, "trials": trials, "seed": seed}
     return Played(record, task, subject, {**facts, "imposed": told} if told else facts)
 
 
-def design_of(task: Task, n_trials: int, seed: int, imposed: Mapping[str, Any]) -> dict[str, np.ndarray] | None:
-    """Every combination of the conditions that can be enumerated, again and again, each time in another order.
+def design_of(
+    task: Task, n_trials: int, seed: int, imposed: Mapping[str, Any]
+) -> dict[str, np.ndarray] | None:
+    """Every combination of the conditions that can be enumerated, again and again, each time in
+    another order.
 
-    At least `n_trials` trials. None where the task itself decides which trial comes next, where no condition can be
-    enumerated, or where `n_trials` are less than there are combinations.
-    """
+    At least `n_trials` trials. None where the task itself decides which trial comes next, where no
+    condition can be enumerated, or where `n_trials` are less than there are combinations."""
     if stateful(task) or task.reads_outcomes:
         return None
     try:

@@ -16,7 +16,16 @@ from neurogym_core.study import accuracy, reaction_times
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
 
 PUBLISHED = Path(__file__).parent / "published"
-SUBJECT_KEYS = {"name", "strengths", "correct", "n", "reaction_time", "parameters", "deviations", "blocks"}
+SUBJECT_KEYS = {
+    "name",
+    "strengths",
+    "correct",
+    "n",
+    "reaction_time",
+    "parameters",
+    "deviations",
+    "blocks",
+}
 KEYS = {"title", "citation", "doi", "task", "strength", "notes", "subject"}
 
 
@@ -87,13 +96,21 @@ def read_summary(path: Path) -> Reference:
         raise InvalidValueError(f"{path} has no [[subject]]; a summary needs at least one. Add it.")
     subjects = tuple(_subject(entry, path) for entry in said["subject"])
     texts = {name: said.get(name, "") for name in ("citation", "doi", "strength")}
-    return Reference(path.stem, said.get("title", path.stem), subjects, notes=tuple(said.get("notes", ())), **texts)
+    return Reference(
+        path.stem,
+        said.get("title", path.stem),
+        subjects,
+        notes=tuple(said.get("notes", ())),
+        **texts,
+    )
 
 
 def _subject(said: Mapping[str, Any], path: Path) -> Subject:
     _check_keys(said, SUBJECT_KEYS, path)
     arrays = {
-        name: np.asarray(said[name], float) for name in ("strengths", "correct", "n", "reaction_time") if name in said
+        name: np.asarray(said[name], float)
+        for name in ("strengths", "correct", "n", "reaction_time")
+        if name in said
     }
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1 or (arrays and "strengths" not in arrays):
@@ -101,7 +118,9 @@ def _subject(said: Mapping[str, Any], path: Path) -> Subject:
             f"{path} gives lists of lengths {lengths}; it needs strengths, and one number for each."
         )
     if "correct" in arrays and not ((arrays["correct"] >= 0) & (arrays["correct"] <= 1)).all():
-        raise InvalidValueError(f"{path} gives correct = {said['correct']}; it needs fractions from 0 to 1.")
+        raise InvalidValueError(
+            f"{path} gives correct = {said['correct']}; it needs fractions from 0 to 1."
+        )
     rest = {name: dict(said.get(name, {})) for name in ("parameters", "deviations", "blocks")}
     return Subject(str(said.get("name", path.stem)), **arrays, **rest)
 
@@ -122,9 +141,9 @@ def read_trials(
 
     Args:
         path: one row per trial, with a header line.
-        columns: our name -> theirs: the strength and the side as in the record compared, ``correct`` (1 or 0, empty:
-            not answered) or ``outcome`` (correct, error, …), ``choice``, ``reaction_time`` (ms), ``subject``; what is
-            not named keeps its name.
+        columns: our name -> theirs: the strength and the side as in the record compared,
+            ``correct`` (1 or 0, empty: not answered) or ``outcome`` (correct, error, …),
+            ``choice``, ``reaction_time`` (ms), ``subject``; what is not named keeps its name.
         scales: our name -> factor, such as 1000 for reaction times in s.
         roles: which of our columns is what.
 
@@ -133,12 +152,20 @@ def read_trials(
         InvalidValueError: no table, or no column that says what was right.
     """
     record = mapped(TrialRecord.from_csv(path), columns, scales, str(path))
-    names = np.full(len(record), path.stem) if "subject" not in record else record["subject"].astype(str)
-    subjects = tuple(summarised(record[names == name], roles, name) for name in np.unique(names).tolist())
+    names = (
+        np.full(len(record), path.stem)
+        if "subject" not in record
+        else record["subject"].astype(str)
+    )
+    subjects = tuple(
+        summarised(record[names == name], roles, name) for name in np.unique(names).tolist()
+    )
     return Reference(path.stem, path.name, subjects, strength=roles.strength or ""), record
 
 
-def mapped(record: TrialRecord, columns: Mapping[str, str], scales: Mapping[str, float], source: str) -> TrialRecord:
+def mapped(
+    record: TrialRecord, columns: Mapping[str, str], scales: Mapping[str, float], source: str
+) -> TrialRecord:
     """The record with our names and units."""
     table = {name: record[name] for name in record.columns}
     for ours, theirs in columns.items():
@@ -148,7 +175,10 @@ def mapped(record: TrialRecord, columns: Mapping[str, str], scales: Mapping[str,
     for ours, factor in scales.items():
         if ours not in table or table[ours].dtype.kind not in "iuf":
             raise unknown(
-                "numeric column", ours, [name for name in table if table[name].dtype.kind in "iuf"], of=source
+                "numeric column",
+                ours,
+                [name for name in table if table[name].dtype.kind in "iuf"],
+                of=source,
             )
         table[ours] = table[ours] * factor
     if "correct" in table and "outcome" not in table:
@@ -164,7 +194,9 @@ def mapped(record: TrialRecord, columns: Mapping[str, str], scales: Mapping[str,
 def _outcomes(correct: np.ndarray, source: str) -> np.ndarray:
     values = correct.astype(float) if correct.dtype.kind in "biuf" else np.full(len(correct), 2.0)
     if not np.isin(values[~np.isnan(values)], (0, 1)).all():
-        raise InvalidValueError(f"'correct' of {source} is other than 0, 1 or empty. Map another column to it.")
+        raise InvalidValueError(
+            f"'correct' of {source} is other than 0, 1 or empty. Map another column to it."
+        )
     return np.where(np.isnan(values), "miss", np.where(values == 1, "correct", "error"))
 
 
@@ -174,7 +206,9 @@ def summarised(record: TrialRecord, roles: Roles, name: str) -> Subject:
     try:
         level = np.round(behaviour.level, 9)
         rows = [row for row in accuracy(behaviour.record, level, slot=behaviour.slot) if row.n]
-        times = {row.value: row.mean for row in _times(behaviour, level) if row.outcome == "correct"}
+        times = {
+            row.value: row.mean for row in _times(behaviour, level) if row.outcome == "correct"
+        }
     except CannotTellError:
         return Subject(name, parameters={"correct": share_correct(behaviour)})
     strengths = np.array([row.value for row in rows], float)
@@ -190,9 +224,17 @@ def summarised(record: TrialRecord, roles: Roles, name: str) -> Subject:
 
 def _times(behaviour: Behaviour, level: np.ndarray) -> list[Any]:
     name = "reaction_time" if behaviour.slot is None else f"{behaviour.slot}.reaction_time"
-    return reaction_times(behaviour.record, level, slot=behaviour.slot) if name in behaviour.record else []
+    return (
+        reaction_times(behaviour.record, level, slot=behaviour.slot)
+        if name in behaviour.record
+        else []
+    )
 
 
 def share_correct(behaviour: Behaviour) -> float:
     """Correct answers among those that were right or wrong; NaN without any."""
-    return float(behaviour.correct[behaviour.answered].mean()) if behaviour.answered.any() else float("nan")
+    return (
+        float(behaviour.correct[behaviour.answered].mean())
+        if behaviour.answered.any()
+        else float("nan")
+    )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from neurogym_core._files import replacing
+from neurogym_core.files import replacing
 from neurogym_study.findings import Finding
 
 STYLE = """
@@ -22,7 +22,9 @@ ROWS = 60
 """Rows of a table on the page; the CSV file has all."""
 
 
-def write_report(folder: Path, title: str, facts: Mapping[str, Any], findings: Sequence[Finding]) -> Path:
+def write_report(
+    folder: Path, title: str, facts: Mapping[str, Any], findings: Sequence[Finding]
+) -> Path:
     """Write ``report.html`` and ``<name>.csv`` for each finding; returns the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
     for finding in findings:
@@ -37,10 +39,13 @@ def write_report(folder: Path, title: str, facts: Mapping[str, Any], findings: S
 
 def page(title: str, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
     """The whole page; every text of a record or task in it is escaped."""
-    listed = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts.items())
+    listed = "".join(
+        f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts.items()
+    )
     parts = "\n".join(_section(finding) for finding in findings)
     return (
-        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{_text(title)}</title>'
+        '<!doctype html>\n<html lang="en">\n<head><meta'
+        f' charset="utf-8"><title>{_text(title)}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n<h1>{_text(title)}</h1>\n<dl>{listed}</dl>\n{parts}\n</body>\n</html>\n"
     )
 
@@ -66,7 +71,9 @@ def _table(finding: Finding) -> str:
     if finding.table is None:
         return ""
     shown = finding.table.head(ROWS)
-    text = shown.to_html(index=False, escape=True, border=0, float_format=lambda value: f"{value:.4g}", na_rep="–")
+    text = shown.to_html(
+        index=False, escape=True, border=0, float_format=lambda value: f"{value:.4g}", na_rep="–"
+    )
     left = len(finding.table) - len(shown)
     return text + (f"<p>… and {left} more rows in {_text(finding.name)}.csv.</p>" if left else "")
 

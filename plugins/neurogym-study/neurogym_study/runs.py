@@ -7,8 +7,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from neurogym_core._files import replacing
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.files import replacing
 from neurogym_study.experiment import Experiment
 from neurogym_study.training import CURVE_FILE, Trainer
 
@@ -19,9 +19,8 @@ FORMAT = 1
 class Run:
     """A folder with everything about one training run.
 
-    ``settings.json`` says what is learned by what (and with which versions), ``curve.csv`` how it went, and the
-    trainer's checkpoint how far it is.
-    """
+    ``settings.json`` says what is learned by what (and with which versions), ``curve.csv`` how it
+    went, and the trainer's checkpoint how far it is."""
 
     def __init__(self, folder: Path, experiment: Experiment) -> None:
         self.folder, self.experiment = folder, experiment
@@ -36,7 +35,8 @@ class Run:
         folder = Path(folder)
         if (folder / SETTINGS_FILE).exists():
             raise InvalidValueError(
-                f"There is a run in {str(folder)!r} already. Go on with it (--resume), or name another folder."
+                f"There is a run in {str(folder)!r} already. Go on with it (--resume), or name"
+                " another folder."
             )
         folder.mkdir(parents=True, exist_ok=True)
         run = cls(folder, experiment)
@@ -55,14 +55,17 @@ class Run:
             said = json.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise InvalidValueError(
-                f"{str(folder)!r} holds no run: it has no {SETTINGS_FILE}. Give a folder that `ngym train --out` wrote."
+                f"{str(folder)!r} holds no run: it has no {SETTINGS_FILE}. Give a folder that `ngym"
+                " train --out` wrote."
             ) from None
         except json.JSONDecodeError as error:
-            raise InvalidValueError(f"{str(file)!r} is not JSON: {error}. Train again into another folder.") from error
+            raise InvalidValueError(
+                f"{str(file)!r} is not JSON: {error}. Train again into another folder."
+            ) from error
         if said.get("format") != FORMAT:
             raise InvalidValueError(
-                f"{str(file)!r} has the format {said.get('format')!r}; this version reads {FORMAT}. "
-                "Use the version that wrote it."
+                f"{str(file)!r} has the format {said.get('format')!r}; this version reads {FORMAT}."
+                " Use the version that wrote it."
             )
         return cls(Path(folder), Experiment.from_plain(said["experiment"]))
 

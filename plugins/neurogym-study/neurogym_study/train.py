@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.cli._settings import read_value, usage_errors
+from neurogym_core.terminal.settings import read_value, usage_errors
 
 if TYPE_CHECKING:
     from neurogym_study.experiment import Experiment
@@ -20,28 +20,67 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
 
 @click.command("train", short_help="Train a network or an agent on a task.")
 @click.argument("tasks", nargs=-1, metavar="TASK...|FILE.toml")
-@click.option("--model", help="A network, trained on targets: rnn, low-rank, gru, lstm, or another installed one.")
-@click.option("--algo", help="An algorithm that learns from reward: ppo, a2c, recurrent-ppo, or another installed one.")
-@click.option("--updates", type=click.IntRange(min=1), help="With --model: how many updates.  [default: 2000]")
-@click.option("--steps", type=click.IntRange(min=1), help="With --algo: how many steps.  [default: 50000]")
-@click.option("--batch", type=click.IntRange(min=1), help="Trials of a batch (--model), or steps of one (--algo).")
+@click.option(
+    "--model",
+    help="A network, trained on targets: rnn, low-rank, gru, lstm, or another installed one.",
+)
+@click.option(
+    "--algo",
+    help="An algorithm that learns from reward: ppo, a2c, recurrent-ppo, or another installed one.",
+)
+@click.option(
+    "--updates", type=click.IntRange(min=1), help="With --model: how many updates.  [default: 2000]"
+)
+@click.option(
+    "--steps", type=click.IntRange(min=1), help="With --algo: how many steps.  [default: 50000]"
+)
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    help="Trials of a batch (--model), or steps of one (--algo).",
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Fixes all that is random.  [default: 0]")
 @click.option("--criterion", type=float, help="Stop at this mean performance, e.g. 0.85.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the run.")
-@click.option("--resume", type=click.Path(file_okay=False, path_type=Path), help="Go on with the run in this folder.")
+@click.option(
+    "--resume",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Go on with the run in this folder.",
+)
 @click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
               help="A parameter of the task, e.g. coherences=0,51.2; may be given again.")  # fmt: skip
 @click.option("--timing", multiple=True, metavar="PERIOD=MS",
               help="A period's duration, e.g. delay=500 or 'delay=uniform(500,1500)'.")  # fmt: skip
-@click.option("--reward", "rewards", multiple=True, metavar="NAME=AMOUNT", help="A reward, e.g. abort=-0.1.")
 @click.option(
-    "--condition", "conditions", multiple=True, metavar="NAME=VALUE", help="Impose a condition on all trials."
+    "--reward", "rewards", multiple=True, metavar="NAME=AMOUNT", help="A reward, e.g. abort=-0.1."
 )
-@click.option("--wrap", multiple=True, metavar="WRAPPER", help="A wrapper, e.g. ReactionTime; innermost first.")
+@click.option(
+    "--condition",
+    "conditions",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Impose a condition on all trials.",
+)
+@click.option(
+    "--wrap",
+    multiple=True,
+    metavar="WRAPPER",
+    help="A wrapper, e.g. ReactionTime; innermost first.",
+)
 @click.option("--pass-reward", is_flag=True, help="Show the agent its last reward.")
 @click.option("--pass-action", is_flag=True, help="Show the agent its last action.")
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="The trainer's setting, e.g. hidden=64.")
-@click.option("--trust", is_flag=True, help="Run code in a file that the experiment names (my_task.py:MyTask).")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="The trainer's setting, e.g. hidden=64.",
+)
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Run code in a file that the experiment names (my_task.py:MyTask).",
+)
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: Any) -> None:
     """Train a network or an agent on one task, or on several at once.
@@ -52,19 +91,27 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000
 
-    The folder of the run gets settings.json, curve.csv and a checkpoint; after an interruption, --resume goes on from
-    the newest checkpoint.
-    """
+    The folder of the run gets settings.json, curve.csv and a checkpoint; after an interruption,
+    --resume goes on from the newest checkpoint."""
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
     trainer = run.trainer()
     amount = run.experiment.amount
     try:
-        why = trainer.train(amount, out=run.folder, criterion=run.experiment.criterion, progress=not quiet)
+        why = trainer.train(
+            amount, out=run.folder, criterion=run.experiment.criterion, progress=not quiet
+        )
     except KeyboardInterrupt:
-        raise click.ClickException(f"Interrupted. `ngym train --resume {run.folder}` goes on.") from None
+        raise click.ClickException(
+            f"Interrupted. `ngym train --resume {run.folder}` goes on."
+        ) from None
     last = trainer.curve[-1]
-    reached = "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"
-    click.echo(f"{reached}: accuracy {last['accuracy']:.3f} after {last['seconds']:.0f} s. The run is in {run.folder}.")
+    reached = (
+        "the criterion is met" if why == "criterion" else f"{trainer.done} {trainer.unit} done"
+    )
+    click.echo(
+        f"{reached}: accuracy {last['accuracy']:.3f} after {last['seconds']:.0f} s. The run is in"
+        f" {run.folder}."
+    )
     if run.experiment.criterion is not None and why != "criterion":
         click.echo(f"The criterion of {run.experiment.criterion:g} was not met.", err=True)
         sys.exit(1)
@@ -75,12 +122,15 @@ def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
     from neurogym_study.runs import Run
 
     other = [
-        name for name, value in given.items() if value not in (None, (), False) and name not in ("updates", "steps")
+        name
+        for name, value in given.items()
+        if value not in (None, (), False) and name not in ("updates", "steps")
     ]
     if tasks or other:
         names = [*tasks, *(f"--{name.replace('_', '-')}" for name in other)]
         raise click.UsageError(
-            f"--resume was given with {', '.join(names)}; a run keeps its settings. Give --updates or --steps only."
+            f"--resume was given with {', '.join(names)}; a run keeps its settings. Give --updates"
+            " or --steps only."
         )
     with usage_errors():
         run = Run.open(folder)
@@ -111,9 +161,17 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")
     if not tasks:
-        raise click.UsageError("No task was given. Expected a TASK or an experiment.toml. `ngym list` shows tasks.")
-    said: dict[str, Any] = read_experiment(_existing(tasks[0]), trust=given["trust"]) if file else {"tasks": list(tasks)}
-    said.update({name: value for name, value in given.items() if name in _PLAIN and value is not None})
+        raise click.UsageError(
+            "No task was given. Expected a TASK or an experiment.toml. `ngym list` shows tasks."
+        )
+    said: dict[str, Any] = (
+        read_experiment(_existing(tasks[0]), trust=given["trust"])
+        if file
+        else {"tasks": list(tasks)}
+    )
+    said.update(
+        {name: value for name, value in given.items() if name in _PLAIN and value is not None}
+    )
     kind, trainer = _chosen(said, given)
     options = {**said.get("options", {}), **_read("--option", given["options"])}
     if "batch" in said:
@@ -132,7 +190,9 @@ _PLAIN = ("updates", "steps", "batch", "seed", "criterion", "out")
 
 def _existing(name: str) -> Path:
     if not Path(name).is_file():
-        raise click.UsageError(f"There is no file {name!r}. Expected an experiment.toml, or the id of a task.")
+        raise click.UsageError(
+            f"There is no file {name!r}. Expected an experiment.toml, or the id of a task."
+        )
     return Path(name)
 
 
@@ -143,7 +203,10 @@ def _chosen(said: dict[str, Any], given: dict[str, Any]) -> tuple[str, str]:
     if len(chosen) != 1:
         from neurogym_study.trainers import trainer_names
 
-        names = ", ".join(trainer_names()) or "none (they come with neurogym-torch and neurogym-sb3 of this checkout)"
+        names = (
+            ", ".join(trainer_names())
+            or "none (they come with neurogym-torch and neurogym-sb3 of this checkout)"
+        )
         found = "Both --model and --algo were" if chosen else "Neither --model nor --algo was"
         raise click.UsageError(f"{found} given. Expected one of them. Installed: {names}.")
     return chosen[0]
@@ -154,20 +217,31 @@ def _amount(kind: str, said: dict[str, Any], default: int | None) -> int | None:
     mine = AMOUNTS[kind][0]
     other = next(unit for unit, _ in AMOUNTS.values() if unit != mine)
     if said.get(other) is not None:
-        raise click.UsageError(f"--{other} was given; what --{kind} trains is counted in {mine}. Use --{mine}.")
+        raise click.UsageError(
+            f"--{other} was given; what --{kind} trains is counted in {mine}. Use --{mine}."
+        )
     return said.get(mine) or default
 
 
 def _passed(given: dict[str, Any]) -> list[str]:
     return [
-        name for name, wanted in (("PassReward", given["pass_reward"]), ("PassAction", given["pass_action"])) if wanted
+        name
+        for name, wanted in (
+            ("PassReward", given["pass_reward"]),
+            ("PassAction", given["pass_action"]),
+        )
+        if wanted
     ]
 
 
 def _parameters(said: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """What all tasks are made with."""
     parameters = {**said.get("set", {}), **_read("--set", given["parameters"])}
-    texts = {"timing": given["timing"], "rewards": given["rewards"], "conditions": given["conditions"]}
+    texts = {
+        "timing": given["timing"],
+        "rewards": given["rewards"],
+        "conditions": given["conditions"],
+    }
     flags = {"timing": "--timing", "rewards": "--reward", "conditions": "--condition"}
     for name, entries in texts.items():
         merged = {**said.get(name, {}), **_read(flags[name], entries)}
@@ -177,11 +251,17 @@ def _parameters(said: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(option: str, texts: Sequence[str]) -> dict[str, Any]:
-    """name=value texts as values; durations in words, as uniform(500,1500), stay texts, which tasks read themselves."""
+    """name=value texts as values; durations in words, as uniform(500,1500), stay texts, which tasks
+    read themselves.
+    """
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name.strip() and equals and value.strip()):
-            raise click.UsageError(f"{option} was given {text!r}. Expected a name and a value, as in {option} name=3.")
-        values[name.strip()] = value.strip() if "(" in value and value[0].isalpha() else read_value(value)
+            raise click.UsageError(
+                f"{option} was given {text!r}. Expected a name and a value, as in {option} name=3."
+            )
+        values[name.strip()] = (
+            value.strip() if "(" in value and value[0].isalpha() else read_value(value)
+        )
     return values

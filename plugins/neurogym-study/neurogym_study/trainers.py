@@ -30,20 +30,28 @@ def trainer_named(name: str, kind: str | None = None) -> type[Trainer]:
         BrokenTaskError, IncompatibleTaskError: its package cannot be loaded.
         NotSupportedError: it is no `Trainer`, or of the other kind.
     """
-    offers = [offer for offer in installed().trainers if offer.name == name and not offer.has("blocked")]
+    offers = [
+        offer for offer in installed().trainers if offer.name == name and not offer.has("blocked")
+    ]
     if not offers:
         raise unknown("trainer", name, trainer_names())
     found = load(offers[0])
     if not (isinstance(found, type) and issubclass(found, Trainer)):
-        raise NotSupportedError(f"{offers[0].value} is no trainer; expected a class made from neurogym_study.Trainer.")
+        raise NotSupportedError(
+            f"{offers[0].value} is no trainer; expected a class made from neurogym_study.Trainer."
+        )
     if kind is not None and found.kind != kind:
         raise NotSupportedError(
-            f"{name!r} is no {_KINDS[kind]}, but {_KINDS[found.kind]}: choose it with --{found.kind} {name}."
+            f"{name!r} is no {_KINDS[kind]}, but {_KINDS[found.kind]}: choose it with"
+            f" --{found.kind} {name}."
         )
     return found
 
 
-_KINDS = {"model": "a network that is trained on targets", "algo": "an algorithm that learns from reward"}
+_KINDS = {
+    "model": "a network that is trained on targets",
+    "algo": "an algorithm that learns from reward",
+}
 
 
 def settings_of(trainer: type[Trainer]) -> dict[str, inspect.Parameter]:
@@ -57,7 +65,9 @@ def settings_of(trainer: type[Trainer]) -> dict[str, inspect.Parameter]:
             continue
         parameters = inspect.signature(cls.__init__).parameters.values()
         found = {
-            parameter.name: parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY
+            parameter.name: parameter
+            for parameter in parameters
+            if parameter.kind is parameter.KEYWORD_ONLY
         } | found
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             break
@@ -92,5 +102,7 @@ def _conform(owner: str, name: str, value: Any, default: Any) -> Any:
     else:
         fits = default is None or value is None or isinstance(value, type(default))
     if not fits:
-        raise InvalidValueError(f"{owner} was given {name}={value!r}; it needs a value like its default {default!r}.")
+        raise InvalidValueError(
+            f"{owner} was given {name}={value!r}; it needs a value like its default {default!r}."
+        )
     return value

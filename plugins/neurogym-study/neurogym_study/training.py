@@ -10,21 +10,24 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from neurogym_core import Task, TrialRecord, make_task, run
-from neurogym_core._files import replacing
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.files import replacing
 
 Criterion = float | Callable[[TrialRecord], bool] | None
-"""When to stop: a mean performance (0 to 1), or a function of the record of the trials it was tested with."""
+"""When to stop: a mean performance (0 to 1), or a function of the record of the trials it was
+tested with.
+"""
 
 CURVE_FILE = "curve.csv"
 
 
 class Trainer(ABC):
-    """What learns a task (or several): made with settings, trained up to an amount, put aside, taken up again.
+    """What learns a task (or several): made with settings, trained up to an amount, put aside,
+    taken up again.
 
-    A package offers its trainers in the entry-point group ``neurogym.trainers``, name -> class; ``ngym train --model
-    NAME`` or ``--algo NAME`` finds them there. Everything but `tasks` is given by keyword and has a default: these are
-    the settings that ``--option NAME=VALUE`` reaches.
+    A package offers its trainers in the entry-point group ``neurogym.trainers``, name -> class;
+    ``ngym train --model NAME`` or ``--algo NAME`` finds them there. Everything but `tasks` is given
+    by keyword and has a default: these are the settings that ``--option NAME=VALUE`` reaches.
 
     A subclass writes `_learn`, `save`, `load` and `subject`.
 
@@ -34,25 +37,37 @@ class Trainer(ABC):
 
     Attributes:
         done: how far it is, in `unit`.
-        curve: one row per test: `unit`, what the trainer measures, accuracy (mean performance), seconds.
+        curve: one row per test: `unit`, what the trainer measures, accuracy (mean performance),
+            seconds.
     """
 
     kind: ClassVar[Literal["model", "algo"]] = "model"
-    """Whether ``--model`` or ``--algo`` chooses it: supervised networks, or agents that learn from reward."""
+    """Whether ``--model`` or ``--algo`` chooses it: supervised networks, or agents that learn from
+    reward.
+    """
     unit: ClassVar[str] = "updates"
     """What its progress is counted in: "updates" or "steps"."""
 
     def __init__(self, tasks: Any, *, seed: int = 0) -> None:
-        listed = list(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else [tasks]
+        listed = (
+            list(tasks) if isinstance(tasks, Sequence) and not isinstance(tasks, str) else [tasks]
+        )
         if not listed:
-            raise InvalidValueError(f"{type(self).__name__} was given no task; give at least one to learn.")
+            raise InvalidValueError(
+                f"{type(self).__name__} was given no task; give at least one to learn."
+            )
         self.tasks: list[Task] = [make_task(task) for task in listed]
         self.seed = seed
         self.done = 0
         self.curve: list[dict[str, float]] = []
 
     def train(
-        self, until: int, *, out: str | Path | None = None, criterion: Criterion = None, progress: bool = False
+        self,
+        until: int,
+        *,
+        out: str | Path | None = None,
+        criterion: Criterion = None,
+        progress: bool = False,
     ) -> str:
         """Learn until `until` updates (or steps) are done in all, or the criterion is met.
 
@@ -72,7 +87,9 @@ class Trainer(ABC):
 
     @abstractmethod
     def _learn(self, until: int, watch: Watch) -> None:
-        """Learn; call `watch.tick` often, and `watch.point` after every test: stop when that is True."""
+        """Learn; call `watch.tick` often, and `watch.point` after every test: stop when that is
+        True.
+        """
 
     @abstractmethod
     def save(self, folder: Path) -> None:
@@ -84,13 +101,16 @@ class Trainer(ABC):
 
     @abstractmethod
     def subject(self, which: int = 0) -> Any:
-        """What it has learned, as a subject for `neurogym_core.run`: ``(env, observations) -> actions``.
+        """What it has learned, as a subject for `neurogym_core.run`: ``(env, observations) ->
+            actions``.
 
         Args:
             which: for which of the tasks.
         """
 
-    def play(self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any) -> TrialRecord:
+    def play(
+        self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
+    ) -> TrialRecord:
         """Let it play one of its tasks, and return the record.
 
         Args:
@@ -106,7 +126,13 @@ class Watch:
     """Follows a trainer: progress bar, curve, checkpoints, criterion."""
 
     def __init__(
-        self, trainer: Trainer, until: int, *, out: str | Path | None, criterion: Criterion, progress: bool
+        self,
+        trainer: Trainer,
+        until: int,
+        *,
+        out: str | Path | None,
+        criterion: Criterion,
+        progress: bool,
     ) -> None:
         self.trainer, self.until = trainer, until
         self.out = None if out is None else Path(out)
@@ -131,13 +157,23 @@ class Watch:
             self._bar.show(self.trainer.done, shown)
 
     def point(self, record: TrialRecord, **measured: float) -> bool:
-        """A test with these trials: a point of the curve, and a checkpoint. True: the criterion is met, so stop."""
+        """A test with these trials: a point of the curve, and a checkpoint. True: the criterion is
+        met, so stop.
+        """
         accuracy = float(record["performance"].mean())
         seconds = self._before + time.perf_counter() - self._since
-        row = {self.trainer.unit: self.trainer.done, **measured, "accuracy": accuracy, "seconds": seconds}
+        row = {
+            self.trainer.unit: self.trainer.done,
+            **measured,
+            "accuracy": accuracy,
+            "seconds": seconds,
+        }
         self.trainer.curve.append({name: float(value) for name, value in row.items()})
         # One number of each kind fits beside a bar; the curve has those of every task.
-        self.tick(**{name: value for name, value in measured.items() if " " not in name}, accuracy=accuracy)
+        self.tick(
+            **{name: value for name, value in measured.items() if " " not in name},
+            accuracy=accuracy,
+        )
         self.met = self._is_met(record, accuracy)
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
@@ -148,16 +184,24 @@ class Watch:
     def _is_met(self, record: TrialRecord, accuracy: float) -> bool:
         if self.criterion is None:
             return False
-        return bool(self.criterion(record)) if callable(self.criterion) else accuracy >= self.criterion
+        return (
+            bool(self.criterion(record)) if callable(self.criterion) else accuracy >= self.criterion
+        )
 
     def _met_on_curve(self) -> bool:
         """Whether a run that is taken up had met this criterion already."""
         curve = self.trainer.curve
-        return bool(curve) and isinstance(self.criterion, float) and curve[-1]["accuracy"] >= self.criterion
+        return (
+            bool(curve)
+            and isinstance(self.criterion, float)
+            and curve[-1]["accuracy"] >= self.criterion
+        )
 
 
 def write_curve(curve: Sequence[Mapping[str, float]], path: Path) -> None:
-    """Write the rows of a curve as CSV, in one piece; an empty cell where something was not measured."""
+    """Write the rows of a curve as CSV, in one piece; an empty cell where something was not
+    measured.
+    """
     names = list(dict.fromkeys(name for row in curve for name in row))
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names, lineterminator="\n")
@@ -177,9 +221,14 @@ def checked_criterion(criterion: Criterion) -> Criterion:
     """
     if criterion is None or callable(criterion):
         return criterion
-    if isinstance(criterion, bool) or not isinstance(criterion, int | float) or not 0 < criterion <= 1:
+    if (
+        isinstance(criterion, bool)
+        or not isinstance(criterion, int | float)
+        or not 0 < criterion <= 1
+    ):
         raise InvalidValueError(
-            f"The criterion was given as {criterion!r}; it needs a performance above 0 and up to 1, such as 0.85."
+            f"The criterion was given as {criterion!r}; it needs a performance above 0 and up to 1,"
+            " such as 0.85."
         )
     return float(criterion)
 
@@ -189,13 +238,21 @@ class _Bar:
 
     def __init__(self, trainer: Trainer, until: int) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
         self._progress = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[numbers]}"),
             TimeRemainingColumn(), console=Console(stderr=True),
         )  # fmt: skip
-        self._task = self._progress.add_task(trainer.unit, total=until, completed=trainer.done, numbers="")
+        self._task = self._progress.add_task(
+            trainer.unit, total=until, completed=trainer.done, numbers=""
+        )
         self._numbers: dict[str, float] = {}
 
     def __enter__(self) -> _Bar:

@@ -112,7 +112,8 @@ class Sides(Task):
 '''
 
 ENTRY_POINTS = (
-    "[neurogym.trainers]\ntoy = toy_trainers:Toy\ntoy-agent = toy_trainers:ToyAgent\nno-trainer = json:loads\n"
+    "[neurogym.trainers]\ntoy = toy_trainers:Toy\ntoy-agent = toy_trainers:ToyAgent\nno-trainer ="
+    " json:loads\n"
 )
 
 
@@ -123,7 +124,9 @@ def toys(tmp_path, monkeypatch):
     info = site / "toy_trainers-1.0.dist-info"
     info.mkdir(parents=True)
     (site / "toy_trainers.py").write_text(TOY, "utf-8")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-trainers\nVersion: 1.0\n", "utf-8")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: toy-trainers\nVersion: 1.0\n", "utf-8"
+    )
     (info / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
     monkeypatch.syspath_prepend(str(site))
     refresh()

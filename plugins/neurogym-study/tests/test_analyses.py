@@ -1,4 +1,6 @@
-"""The analyses find in a record what was put into it, and say why not where it lacks what they need."""
+"""The analyses find in a record what was put into it, and say why not where it lacks what they
+need.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ N = 6000
 
 
 def simulated(n=N, seed=1, *, bias=0.0, repeat=0.0, shift=0.0, rt=True, text=False, **extra):
-    """A subject with a logistic psychometric function of slope 0.1 per %, that likes to repeat itself."""
+    """A subject with a logistic psychometric function of slope 0.1 per %, that likes to repeat
+    itself.
+    """
     rng = np.random.default_rng(seed)
     coherence = rng.choice([0, 6.4, 12.8, 25.6, 51.2], n)
     direction = rng.integers(0, 2, n)
@@ -24,7 +28,9 @@ def simulated(n=N, seed=1, *, bias=0.0, repeat=0.0, shift=0.0, rt=True, text=Fal
     noise = rng.logistic(size=n)
     for k in range(n):
         before = 0 if k == 0 else repeat * (2 * chose[k - 1] - 1)
-        evidence = 0.1 * coherence[k] * (2 * direction[k] - 1) + bias + before + shift * (p_right[k] > 0.5)
+        evidence = (
+            0.1 * coherence[k] * (2 * direction[k] - 1) + bias + before + shift * (p_right[k] > 0.5)
+        )
         chose[k] = evidence + noise[k] > 0
     columns = {
         "trial": np.arange(n), "env": np.zeros(n, int), "session": np.zeros(n, int), "coherence": coherence,
@@ -51,7 +57,16 @@ def why_not(name, record, roles=None):
 
 def test_they_come_in_the_order_of_their_importance():
     names = [finding.name for finding in analyse(Behaviour(simulated(200)))]
-    assert names == ["accuracy", "psychometric", "chronometric", "reaction-times", "history", "bias", "stay", "wager"]
+    assert names == [
+        "accuracy",
+        "psychometric",
+        "chronometric",
+        "reaction-times",
+        "history",
+        "bias",
+        "stay",
+        "wager",
+    ]
 
 
 def test_accuracy_is_counted_for_each_value_of_each_condition():
@@ -102,10 +117,13 @@ def test_distributions_have_ordered_quantiles():
 
 
 def test_history_effects_are_those_that_were_put_in():
-    # Repeats whatever came of it: both weights 0.5, SE about 0.04; four of them, two weights: false alarm 1e-4.
+    # Repeats whatever came of it: both weights 0.5, SE about 0.04; four of them, two weights: false
+    # alarm 1e-4.
     found = table("history", simulated(repeat=0.5)).table.set_index("regressor")
     for name in ("last choice, if correct", "last choice, if wrong"):
-        assert found.loc[name, "weight"] == pytest.approx(0.5, abs=4 * found.loc[name, "standard error"])
+        assert found.loc[name, "weight"] == pytest.approx(
+            0.5, abs=4 * found.loc[name, "standard error"]
+        )
         assert found.loc[name, "p"] < 1e-4
     none = table("history", simulated(repeat=0.0)).table.set_index("regressor")
     assert (none.loc[["last choice, if correct", "last choice, if wrong"], "z"].abs() < 4).all()
@@ -113,7 +131,9 @@ def test_history_effects_are_those_that_were_put_in():
 
 def test_a_session_begins_without_a_history():
     record = simulated(400)
-    sessions = TrialRecord({**{name: record[name] for name in record.columns}, "session": np.arange(400) // 2})
+    sessions = TrialRecord(
+        {**{name: record[name] for name in record.columns}, "session": np.arange(400) // 2}
+    )
     assert Behaviour(sessions).after.sum() == 200
 
 
@@ -127,7 +147,9 @@ def test_bias_and_block_shift_are_those_that_were_put_in():
 
 
 def two_step(n=4000, seed=2, *, model_based):
-    """A subject that repeats its first choice after reward (model-free), or after reward and common (model-based)."""
+    """A subject that repeats its first choice after reward (model-free), or after reward and common
+    (model-based).
+    """
     rng = np.random.default_rng(seed)
     common, reward = rng.random(n) < 0.7, (rng.random(n) < 0.5).astype(float)
     first = np.zeros(n, int)
@@ -141,7 +163,9 @@ def two_step(n=4000, seed=2, *, model_based):
 
 @pytest.mark.parametrize("model_based", [False, True])
 def test_staying_tells_model_free_from_model_based(model_based):
-    found = table("stay", two_step(model_based=model_based)).table.set_index(["transition", "last trial"])["fraction"]
+    found = table("stay", two_step(model_based=model_based)).table.set_index(
+        ["transition", "last trial"]
+    )["fraction"]
     # At least 580 trials in each cell: four SEs are 0.08.
     assert found["common", "rewarded"] == pytest.approx(0.8, abs=0.08)
     assert found["rare", "rewarded"] == pytest.approx(0.4 if model_based else 0.8, abs=0.08)
@@ -166,8 +190,16 @@ REASONS = {
     "accuracy": ({"outcome": np.full(N, "other")}, None, "right or wrong"),
     "psychometric": ({"coherence": np.full(N, 5.0)}, Roles(strength="coherence"), "at least three"),
     "chronometric": ({"reaction_time": np.full(N, 100.0)}, None, "the same 100 ms"),
-    "reaction-times": ({"reaction_time": np.full(N, np.nan)}, None, "no answer has a reaction time"),
-    "history": ({"choice": np.ones(N, int), "outcome": np.full(N, "correct")}, None, "without error"),
+    "reaction-times": (
+        {"reaction_time": np.full(N, np.nan)},
+        None,
+        "no answer has a reaction time",
+    ),
+    "history": (
+        {"choice": np.ones(N, int), "outcome": np.full(N, "correct")},
+        None,
+        "without error",
+    ),
     "bias": ({"direction": np.arange(N)}, None, "sides are two"),
     "stay": ({"choice": np.zeros(N, int)}, None, "only one choice"),
     "wager": ({}, None, "no answer was a sure bet"),

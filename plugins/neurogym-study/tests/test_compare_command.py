@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from neurogym_study.behaviour import Behaviour, Roles
 from neurogym_study.comparison import compare_with
-from neurogym_study.references import PUBLISHED, published, published_names, read_summary, summarised
+from neurogym_study.references import (
+    PUBLISHED,
+    published,
+    published_names,
+    read_summary,
+    summarised,
+)
 
 from neurogym_core import TrialRecord
 from neurogym_core.errors import InvalidValueError, UnknownNameError
@@ -33,7 +39,9 @@ def monkey(n=6 * 436, seed=1, threshold=THRESHOLD, extra_ms=0.0):
 
 
 def found(record, reference, name, roles=None):
-    findings = {one.name: one for one in compare_with(Behaviour(record, roles or Roles()), reference)}
+    findings = {
+        one.name: one for one in compare_with(Behaviour(record, roles or Roles()), reference)
+    }
     return findings[name]
 
 
@@ -55,7 +63,8 @@ def test_every_published_summary_is_read_and_says_where_it_is_from(name):
 
 
 def test_the_published_psychometric_functions_fit_the_published_points():
-    # Weibull functions and points were published side by side: one typing error in either would show.
+    # Weibull functions and points were published side by side: one typing error in either would
+    # show.
     for subject in published("roitman-shadlen-2002").subjects:
         a, b = subject.parameters["weibull_threshold"], subject.parameters["weibull_slope"]
         curve = 1 - 0.5 * np.exp(-((subject.strengths / a) ** b))
@@ -64,38 +73,51 @@ def test_the_published_psychometric_functions_fit_the_published_points():
 
 
 def test_a_subject_like_the_monkey_is_as_near_as_the_monkey_to_itself():
-    table = found(monkey(), published("roitman-shadlen-2002"), "accuracy").table.set_index("subject")
+    table = found(monkey(), published("roitman-shadlen-2002"), "accuracy").table.set_index(
+        "subject"
+    )
     near, far = table.loc["monkey 1"], table.loc["monkey 2"]
     assert near["strengths"] == 6
-    # The ceiling is what two samples of one subject differ by; over seeds 0 to 199 the distance was below 2 ceilings.
+    # The ceiling is what two samples of one subject differ by; over seeds 0 to 199 the distance was
+    # below 2 ceilings.
     assert near["distance"] < 2 * near["noise ceiling"]
     assert near["noise ceiling"] == pytest.approx(0.027, abs=0.004)
     assert far["distance"] > near["distance"]
 
 
 def test_a_worse_subject_is_further_away():
-    table = found(monkey(threshold=20), published("roitman-shadlen-2002"), "accuracy").table.set_index("subject")
+    table = found(
+        monkey(threshold=20), published("roitman-shadlen-2002"), "accuracy"
+    ).table.set_index("subject")
     assert table.loc["monkey 1", "distance"] > 4 * table.loc["monkey 1", "noise ceiling"]
     assert table.loc["monkey 1", "excess"] > 0.08
 
 
 def test_reaction_times_are_compared_with_and_without_a_constant():
     reference = published("roitman-shadlen-2002")
-    plain, later = (found(monkey(extra_ms=ms), reference, "reaction-times").table.iloc[0] for ms in (0, 300))
+    plain, later = (
+        found(monkey(extra_ms=ms), reference, "reaction-times").table.iloc[0] for ms in (0, 300)
+    )
     assert later["added (ms)"] == pytest.approx(plain["added (ms)"] - 300, abs=5)
     assert later["shape (ms)"] == pytest.approx(plain["shape (ms)"], abs=3)
     assert later["distance (ms)"] > plain["distance (ms)"]
 
 
 def test_fitted_parameters_stand_beside_the_published_ones():
-    table = found(monkey(), published("roitman-shadlen-2002"), "parameters").table.set_index(["subject", "parameter"])
+    table = found(monkey(), published("roitman-shadlen-2002"), "parameters").table.set_index(
+        ["subject", "parameter"]
+    )
     # 2,600 trials: SE of the threshold about 4 %, of the slope 7 %; four of them.
-    assert table.loc[("monkey 1", "weibull_threshold"), "record"] == pytest.approx(THRESHOLD, rel=0.16)
+    assert table.loc[("monkey 1", "weibull_threshold"), "record"] == pytest.approx(
+        THRESHOLD, rel=0.16
+    )
     assert table.loc[("monkey 1", "weibull_slope"), "record"] == pytest.approx(SLOPE, rel=0.28)
 
 
 def mouse(n=30_000, seed=2):
-    """A mouse with a logistic function of slope 0.17 per % contrast, lapses of 10 % and a shift between blocks."""
+    """A mouse with a logistic function of slope 0.17 per % contrast, lapses of 10 % and a shift
+    between blocks.
+    """
     rng = np.random.default_rng(seed)
     signed = rng.choice([-100, -25, -12.5, -6.25, 0, 6.25, 12.5, 25, 100.0], n)
     p_left = np.repeat(rng.choice([0.2, 0.8], n // 50), 50)
@@ -129,7 +151,9 @@ def test_what_cannot_be_compared_says_why():
     assert "no reaction times" in found(record, reference, "reaction-times").why_not
     assert "per block" in found(record, reference, "blocks").why_not
     assert "does not tell" in found(record, published("song-2016"), "accuracy").why_not
-    other = TrialRecord({"coherence": np.tile([1.0, 2.0, 3.0], 50), "outcome": np.tile(["correct", "error"], 75)})
+    other = TrialRecord(
+        {"coherence": np.tile([1.0, 2.0, 3.0], 50), "outcome": np.tile(["correct", "error"], 75)}
+    )
     assert "no strength is in both" in found(other, reference, "accuracy").why_not
     bare = TrialRecord({"outcome": np.array(["correct", "error"])})
     assert "--strength" in found(bare, reference, "accuracy").why_not
@@ -172,7 +196,9 @@ def write_lab(path, record, rng):
         for row in record.rows():
             hit = "" if rng.random() < 0.05 else int(row["outcome"] == "correct")
             animal = "A" if row["trial"] % 2 else "B"
-            writer.writerow([animal, row["coherence"], row["direction"], hit, row["reaction_time"] / 1000])
+            writer.writerow(
+                [animal, row["coherence"], row["direction"], hit, row["reaction_time"] / 1000]
+            )
 
 
 MAPPED = ("--map", "coherence=coh", "--map", "direction=dir", "--map", "correct=hit", "--map", "subject=animal",
@@ -222,11 +248,23 @@ REFUSED = {
     "no reference": (("compare", "ours.csv"), "--with"),
     "unknown name": (("compare", "ours.csv", "--with", "roitman"), "roitman-shadlen-2002"),
     "no such file": (("compare", "ours.csv", "--with", "none.csv"), "There is no file"),
-    "mapping for a summary": (("compare", "ours.csv", "--with", "ibl-2021", "--map", "a=b"), "Leave them out"),
-    "no such column": (("compare", "ours.csv", "--with", "lab.csv", "--map", "correct=hitt"), "hit"),
+    "mapping for a summary": (
+        ("compare", "ours.csv", "--with", "ibl-2021", "--map", "a=b"),
+        "Leave them out",
+    ),
+    "no such column": (
+        ("compare", "ours.csv", "--with", "lab.csv", "--map", "correct=hitt"),
+        "hit",
+    ),
     "nothing right or wrong": (("compare", "ours.csv", "--with", "lab.csv"), "--map correct="),
-    "no number": (("compare", "ours.csv", "--with", "lab.csv", "--scale", "rt=fast"), "Expected a number"),
-    "wrong values": (("compare", "ours.csv", "--with", "lab.csv", "--map", "correct=rt"), "other than 0, 1"),
+    "no number": (
+        ("compare", "ours.csv", "--with", "lab.csv", "--scale", "rt=fast"),
+        "Expected a number",
+    ),
+    "wrong values": (
+        ("compare", "ours.csv", "--with", "lab.csv", "--map", "correct=rt"),
+        "other than 0, 1",
+    ),
     "half a pair": (("compare", "ours.csv", "--with", "lab.csv", "--map", "correct"), "two names"),
 }
 
@@ -243,7 +281,9 @@ def test_what_cannot_be_is_refused(case, ngym):
 
 def test_a_summary_of_ones_own_is_read(ngym):
     monkey().to_csv("ours.csv")
-    Path("mine.toml").write_text('[[subject]]\nname = "S1"\nstrengths = [3.2, 12.8]\ncorrect = [0.6, 0.9]\n', "utf-8")
+    Path("mine.toml").write_text(
+        '[[subject]]\nname = "S1"\nstrengths = [3.2, 12.8]\ncorrect = [0.6, 0.9]\n', "utf-8"
+    )
     code, said = ngym("compare", "ours.csv", "--with", "mine.toml")
     assert code == 0
     assert "S1" in said

@@ -25,7 +25,9 @@ def test_a_trained_run_is_played_and_reported(toys, sides, ngym):
     assert code == 0, said
     record = TrialRecord.from_csv("trials.csv")
     assert len(record) == 200
-    counts = np.unique(np.stack([record["side"], record["strength"]]), axis=1, return_counts=True)[1]
+    counts = np.unique(np.stack([record["side"], record["strength"]]), axis=1, return_counts=True)[
+        1
+    ]
     # Envs that were quicker took a few of the design's trials that did not count.
     assert counts.sum() == 200
     assert counts.min() > 35
@@ -33,7 +35,11 @@ def test_a_trained_run_is_played_and_reported(toys, sides, ngym):
     assert "toy after 40 updates" in page
     assert page.count("<h2") == 8
     assert "data:image/png;base64," in page
-    assert {row["condition"] for row in rows("run/evaluation/accuracy.csv")} == {"all trials", "side", "strength"}
+    assert {row["condition"] for row in rows("run/evaluation/accuracy.csv")} == {
+        "all trials",
+        "side",
+        "strength",
+    }
 
 
 def test_a_subject_plays_a_task_with_settings(sides, ngym):

@@ -33,7 +33,9 @@ def test_a_run_is_a_folder_with_settings_curve_and_checkpoint(toys, sides, ngym)
 
 
 def test_it_stops_at_the_criterion(toys, sides, ngym):
-    code, said = ngym("train", sides, "--model", "toy", "--updates", 500, "--criterion", 0.5, "--out", "run")
+    code, said = ngym(
+        "train", sides, "--model", "toy", "--updates", 500, "--criterion", 0.5, "--out", "run"
+    )
     assert code == 0
     assert "the criterion is met" in said
     *before, last = [float(row["accuracy"]) for row in curve("run")]
@@ -41,13 +43,26 @@ def test_it_stops_at_the_criterion(toys, sides, ngym):
 
 
 def test_a_criterion_that_is_not_met_is_exit_code_1(toys, sides, ngym):
-    code, said = ngym("train", sides, "--model", "toy", "--updates", 10, "--criterion", 0.9, "--out", "run")
+    code, said = ngym(
+        "train", sides, "--model", "toy", "--updates", 10, "--criterion", 0.9, "--out", "run"
+    )
     assert code == 1
     assert "criterion of 0.9 was not met" in said
 
 
 def test_an_interrupted_run_goes_on_as_if_it_had_never_stopped(toys, sides, ngym):
-    code, said = ngym("train", sides, "--model", "toy", "--updates", 40, "--out", "cut", "--option", "interrupt=26")
+    code, said = ngym(
+        "train",
+        sides,
+        "--model",
+        "toy",
+        "--updates",
+        40,
+        "--out",
+        "cut",
+        "--option",
+        "interrupt=26",
+    )
     assert code == 1
     assert "ngym train --resume cut" in said
     assert [row["updates"] for row in curve("cut")] == ["0", "10", "20"]
@@ -84,14 +99,19 @@ def test_an_agent_counts_steps_and_takes_wrappers_of_envs(toys, sides, ngym):
 
 def test_a_file_says_it_all_and_the_command_line_wins(toys, sides, ngym):
     Path("beside").mkdir()
-    Path("beside/sides_task.py").write_text(Path(sides.rpartition(":")[0]).read_text("utf-8"), "utf-8")
+    Path("beside/sides_task.py").write_text(
+        Path(sides.rpartition(":")[0]).read_text("utf-8"), "utf-8"
+    )
     Path("beside/experiment.toml").write_text(
-        'task = "sides_task.py:Sides"\nseed = 3\n[parameters]\nstrengths = [1.0]\n[timing]\nfixation = 400\n'
-        '[train]\nmodel = "toy"\nupdates = 20\nout = "run"\nbatch = 2\n'
-        'also = [{ task = "sides_task.py:Sides", timing = { decision = 500 } }]\n[train.options]\nhidden = 3\n',
+        'task = "sides_task.py:Sides"\nseed = 3\n[parameters]\nstrengths ='
+        ' [1.0]\n[timing]\nfixation = 400\n[train]\nmodel = "toy"\nupdates = 20\nout = "run"\nbatch'
+        ' = 2\nalso = [{ task = "sides_task.py:Sides", timing = { decision = 500 }'
+        " }]\n[train.options]\nhidden = 3\n",
         "utf-8",
     )
-    code, said = ngym("train", "beside/experiment.toml", "--trust", "--seed", 5, "--option", "rate=0.5")
+    code, said = ngym(
+        "train", "beside/experiment.toml", "--trust", "--seed", 5, "--option", "rate=0.5"
+    )
     assert code == 0, said
     from neurogym_study import Run
 
@@ -100,7 +120,10 @@ def test_a_file_says_it_all_and_the_command_line_wins(toys, sides, ngym):
     assert dict(run.experiment.options) == {"hidden": 3, "rate": 0.5, "batch": 2}
     trainer = run.trainer()
     assert [task.strengths for task in trainer.tasks] == [(1.0,), (1.0,)]
-    durations = [(task.timing["fixation"].to_plain(), task.timing["decision"].to_plain()) for task in trainer.tasks]
+    durations = [
+        (task.timing["fixation"].to_plain(), task.timing["decision"].to_plain())
+        for task in trainer.tasks
+    ]
     assert durations == [(400, 300), (400, 500)]
     assert trainer.done == 20
 
@@ -108,19 +131,40 @@ def test_a_file_says_it_all_and_the_command_line_wins(toys, sides, ngym):
 REFUSED = {
     "no task": (("train", "--model", "toy", "--out", "run"), "No task was given"),
     "no trainer": (("train", "TASK", "--out", "run"), "Neither --model nor --algo"),
-    "both": (("train", "TASK", "--model", "toy", "--algo", "toy-agent", "--out", "run"), "Both --model and --algo"),
+    "both": (
+        ("train", "TASK", "--model", "toy", "--algo", "toy-agent", "--out", "run"),
+        "Both --model and --algo",
+    ),
     "unknown trainer": (("train", "TASK", "--model", "tyo", "--out", "run"), "toy"),
     "wrong kind": (("train", "TASK", "--algo", "toy", "--out", "run"), "--model toy"),
     "no class": (("train", "TASK", "--model", "no-trainer", "--out", "run"), "is no trainer"),
-    "unknown option": (("train", "TASK", "--model", "toy", "--option", "hiden=3", "--out", "run"), "hidden"),
-    "wrong value": (("train", "TASK", "--model", "toy", "--option", "hidden=few", "--out", "run"), "hidden='few'"),
-    "wrong unit": (("train", "TASK", "--model", "toy", "--steps", "10", "--out", "run"), "Use --updates"),
+    "unknown option": (
+        ("train", "TASK", "--model", "toy", "--option", "hiden=3", "--out", "run"),
+        "hidden",
+    ),
+    "wrong value": (
+        ("train", "TASK", "--model", "toy", "--option", "hidden=few", "--out", "run"),
+        "hidden='few'",
+    ),
+    "wrong unit": (
+        ("train", "TASK", "--model", "toy", "--steps", "10", "--out", "run"),
+        "Use --updates",
+    ),
     "no folder": (("train", "TASK", "--model", "toy"), "--out"),
     "criterion": (("train", "TASK", "--model", "toy", "--criterion", "85", "--out", "run"), "0.85"),
-    "env wrapper": (("train", "TASK", "--model", "toy", "--pass-reward", "--out", "run"), "wraps envs"),
-    "unknown parameter": (("train", "TASK", "--model", "toy", "--set", "strenghts=1", "--out", "run"), "strengths"),
+    "env wrapper": (
+        ("train", "TASK", "--model", "toy", "--pass-reward", "--out", "run"),
+        "wraps envs",
+    ),
+    "unknown parameter": (
+        ("train", "TASK", "--model", "toy", "--set", "strenghts=1", "--out", "run"),
+        "strengths",
+    ),
     "no such file": (("train", "none.toml", "--model", "toy", "--out", "run"), "none.toml"),
-    "not a pair": (("train", "TASK", "--model", "toy", "--timing", "fixation", "--out", "run"), "--timing name=3"),
+    "not a pair": (
+        ("train", "TASK", "--model", "toy", "--timing", "fixation", "--out", "run"),
+        "--timing name=3",
+    ),
     "no run": (("train", "--resume", "nowhere"), "holds no run"),
 }
 
@@ -164,9 +208,11 @@ def test_a_file_that_says_something_else_is_refused(case, toys, ngym):
 
 def test_help_imports_neither_numpy_nor_torch():
     program = (
-        "import sys; from neurogym_core.cli import main; main(['train', '--help'], standalone_mode=False); "
-        "print({'numpy', 'torch', 'gymnasium'} & set(sys.modules))"
+        "import sys; from neurogym_core.cli import main; main(['train', '--help'],"
+        " standalone_mode=False); print({'numpy', 'torch', 'gymnasium'} & set(sys.modules))"
     )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
     assert "ngym train experiment.toml" in result.stdout
     assert result.stdout.strip().endswith("set()")

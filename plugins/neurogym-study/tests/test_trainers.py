@@ -116,8 +116,10 @@ def test_every_public_name_is_there_and_torch_stays_away():
     import sys
 
     program = (
-        "import sys, neurogym_study; [getattr(neurogym_study, name) for name in neurogym_study.__all__]; "
-        "print('torch' in sys.modules, len(neurogym_study.__all__))"
+        "import sys, neurogym_study; [getattr(neurogym_study, name) for name in"
+        " neurogym_study.__all__]; print('torch' in sys.modules, len(neurogym_study.__all__))"
     )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
     assert result.stdout.split() == ["False", "15"]

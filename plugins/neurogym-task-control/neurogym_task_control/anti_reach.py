@@ -15,10 +15,12 @@ class AntiReach(Task):
 
     Munoz & Everling (2004), Nat. Rev. Neurosci. 5:218, doi:10.1038/nrn1345.
 
-    The subject fixates while a stimulus appears at one of several directions; the units of a ring show cos(preferred
-    - direction). When the fixation cue goes off the subject moves: to the opposite direction (``anti=True``), which
-    means holding back the movement that the stimulus invites, or to the stimulus itself (``anti=False``). Exactly one
-    direction is right. The condition `direction` is the index of the stimulus' direction.
+    The subject fixates while a stimulus appears at one of several directions; the units of a ring
+    show cos(preferred
+    - direction). When the fixation cue goes off the subject moves: to the opposite direction
+    (``anti=True``), which means holding back the movement that the stimulus invites, or to the
+    stimulus itself (``anti=False``). Exactly one direction is right. The condition `direction` is
+    the index of the stimulus' direction.
 
     Deviations from the paper:
 
@@ -40,7 +42,8 @@ class AntiReach(Task):
     def define(self) -> None:
         if self.anti and self.directions % 2:
             raise InvalidValueError(
-                f"AntiReach was given directions={self.directions}; give an even number, each needs an opposite one."
+                f"AntiReach was given directions={self.directions}; give an even number, each needs"
+                " an opposite one."
             )
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring)
@@ -56,5 +59,7 @@ class AntiReach(Task):
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
-        trial.show("stimulus", self.ring.cosine(trial.direction, strength=1, baseline=0), during="stimulus")
+        trial.show(
+            "stimulus", self.ring.cosine(trial.direction, strength=1, baseline=0), during="stimulus"
+        )
         trial.answer("reach", self._goal(trial.conditions), during="decision")

@@ -14,28 +14,32 @@ ENVIRONMENTS = ("lower", "upper")
 
 
 class ChangingEnvironment(Task):
-    """Report the direction of noisy motion on the pair of targets that pays at present, a thing to be found out.
+    """Report the direction of noisy motion on the pair of targets that pays at present, a thing to
+    be found out.
 
     Purcell & Kiani (2016), PNAS 113:E4531, doi:10.1073/pnas.1524685113.
 
-    There are two environments, the lower and the upper pair of targets; in each, the left and the right target stand
-    for the two directions of motion. An environment stays for 2 to 15 trials (truncated geometric distribution) and
-    then changes without notice. The subject is paid if the chosen target is that of the direction *and* of the present
-    environment, so that an unpaid choice may mean that it misjudged the motion or that the environment has changed;
-    how sure it was of the motion helps to tell which. Choice 2 * environment + direction.
+    There are two environments, the lower and the upper pair of targets; in each, the left and the
+    right target stand for the two directions of motion. An environment stays for 2 to 15 trials
+    (truncated geometric distribution) and then changes without notice. The subject is paid if the
+    chosen target is that of the direction *and* of the present environment, so that an unpaid
+    choice may mean that it misjudged the motion or that the environment has changed; how sure it
+    was of the motion helps to tell which. Choice 2 * environment + direction.
 
-    The channel `stimulus` has two units, left and right, that show (1 +- coherence) / 2 with independent noise on every
-    step. With ``context_cue=True`` a channel `context` shows the environment all the time.
+    The channel `stimulus` has two units, left and right, that show (1 +- coherence) / 2 with
+    independent noise on every step. With ``context_cue=True`` a channel `context` shows the
+    environment all the time.
 
     Deviations from the paper:
 
-    - coherences are NeuroGym's, as is the noise; so are the durations (fixation 500 ms, stimulus truncated exponential
-      from 500 to 1,500 ms; there, shorter stimuli);
+    - coherences are NeuroGym's, as is the noise; so are the durations (fixation 500 ms, stimulus
+      truncated exponential from 500 to 1,500 ms; there, shorter stimuli);
     - the geometric distribution's parameter is ours: 0.15 per trial beyond the shortest block.
 
     Args:
         coherences: %.
-        change_probability: that the environment changes after a trial, once it has lasted `shortest_block` trials.
+        change_probability: that the environment changes after a trial, once it has lasted
+            `shortest_block` trials.
         shortest_block, longest_block: bounds of a block's length, trials, both included.
         context_cue: whether the environment is shown.
         sigma: SD of the noise of the evidence, times sqrt(ms).
@@ -48,7 +52,11 @@ class ChangingEnvironment(Task):
     context_cue: bool = False
     sigma: float = 1.0
 
-    timing = {"fixation": 500, "stimulus": TruncatedExponential(1000, 500, 1500), "decision": 500}  # ms
+    timing = {
+        "fixation": 500,
+        "stimulus": TruncatedExponential(1000, 500, 1500),
+        "decision": 500,
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
@@ -64,13 +72,13 @@ class ChangingEnvironment(Task):
     def _check_blocks(self) -> None:
         if not 1 <= self.shortest_block <= self.longest_block:
             raise InvalidValueError(
-                f"ChangingEnvironment was given blocks of {self.shortest_block} to {self.longest_block} trials; give at "
-                "least 1, the shorter bound first."
+                f"ChangingEnvironment was given blocks of {self.shortest_block} to"
+                f" {self.longest_block} trials; give at least 1, the shorter bound first."
             )
         if not 0 < self.change_probability <= 1:
             raise InvalidValueError(
-                f"ChangingEnvironment was given change_probability={self.change_probability!r}; it needs a number "
-                "above 0, up to 1."
+                f"ChangingEnvironment was given change_probability={self.change_probability!r}; it"
+                " needs a number above 0, up to 1."
             )
 
     # ------------------------------------------------------------------ which trial comes next
@@ -92,7 +100,11 @@ class ChangingEnvironment(Task):
         session.environment = np.where(over, 1 - session.environment, session.environment)
         session.left = np.where(over, self._block_lengths(len(session), rng), session.left) - 1
         # Who asked for an environment when the task was made gets it instead of the blocks.
-        block = {} if "environment" in self.imposed else {"environment": np.take(ENVIRONMENTS, session.environment)}
+        block = (
+            {}
+            if "environment" in self.imposed
+            else {"environment": np.take(ENVIRONMENTS, session.environment)}
+        )
         return self.draw_conditions(rng, len(session), block)
 
     # ------------------------------------------------------------------ how it is laid out
@@ -101,7 +113,12 @@ class ChangingEnvironment(Task):
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         sign = np.where(trial.direction[:, None] == np.array(DIRECTIONS), 1, -1)
-        trial.show("stimulus", 0.5 + sign * trial.coherence[:, None] / 200, during="stimulus", noise=self.sigma)
+        trial.show(
+            "stimulus",
+            0.5 + sign * trial.coherence[:, None] / 200,
+            during="stimulus",
+            noise=self.sigma,
+        )
         if self.context_cue:
             shown = trial.environment[:, None] == np.array(ENVIRONMENTS)
             trial.show("context", shown, during=("fixation", "stimulus", "decision"))

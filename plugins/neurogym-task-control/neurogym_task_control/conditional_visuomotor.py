@@ -11,18 +11,20 @@ from neurogym_core.errors import InvalidValueError
 
 
 class NAltConditionalVisuomotor(Task):
-    """Learn by trial and error which movement is right after which picture; the pairs change without notice.
+    """Learn by trial and error which movement is right after which picture; the pairs change
+    without notice.
 
     After Asaad, Rainer & Miller (1998), Neuron 21:1399, doi:10.1016/S0896-6273(00)80658-3.
 
-    Pictures are random patterns of 0 and 1, new ones in every session, all different. The subject fixates while one of
-    them is shown, with noise, and during the delay that follows. When the fixation cue goes off it makes one of as many
-    movements as there are pictures. Each picture goes with one of them; which, is drawn for every session and nowhere
-    shown, so that the subject has to find out. After a block of trials, of random length, the pairs change, every picture
-    to another movement than before: with two pictures they are reversed.
+    Pictures are random patterns of 0 and 1, new ones in every session, all different. The subject
+    fixates while one of them is shown, with noise, and during the delay that follows. When the
+    fixation cue goes off it makes one of as many movements as there are pictures. Each picture goes
+    with one of them; which, is drawn for every session and nowhere shown, so that the subject has
+    to find out. After a block of trials, of random length, the pairs change, every picture to
+    another movement than before: with two pictures they are reversed.
 
-    In the record `picture` is the index of the picture, `movements` the movement that is right after each of them, and
-    `patterns` the patterns of all of them, one after another.
+    In the record `picture` is the index of the picture, `movements` the movement that is right
+    after each of them, and `patterns` the patterns of all of them, one after another.
 
     Deviations from the paper:
 
@@ -44,19 +46,25 @@ class NAltConditionalVisuomotor(Task):
     sigma: float = 0.1  # as in NeuroGym
     trials_per_session: int | None = 250
 
-    timing = {"fixation": 500, "stimulus": 500, "delay": 1000, "decision": 500}  # ms, as in NeuroGym
+    timing = {
+        "fixation": 500,
+        "stimulus": 500,
+        "delay": 1000,
+        "decision": 500,
+    }  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
         if not (2 <= self.pictures < 2**self.units and self.units <= 30):
             raise InvalidValueError(
-                f"NAltConditionalVisuomotor was given pictures={self.pictures} and units={self.units}; give at least 2 "
-                "pictures, at most 30 units, and so many units that all pictures can differ."
+                f"NAltConditionalVisuomotor was given pictures={self.pictures} and"
+                f" units={self.units}; give at least 2 pictures, at most 30 units, and so many"
+                " units that all pictures can differ."
             )
         if not 1 <= self.shortest_block <= self.longest_block:
             raise InvalidValueError(
-                f"NAltConditionalVisuomotor was given blocks of {self.shortest_block} to {self.longest_block} trials; give at "
-                "least 1, the shorter bound first."
+                f"NAltConditionalVisuomotor was given blocks of {self.shortest_block} to"
+                f" {self.longest_block} trials; give at least 1, the shorter bound first."
             )
         self.observe(fixation=1, stimulus=self.units)
         self.act(fixate=1, move=self.pictures)
@@ -82,7 +90,9 @@ class NAltConditionalVisuomotor(Task):
         turn = rng.integers(1, self.pictures, n) * over
         session.movements = (session.movements + turn[:, None]) % self.pictures
         session.left = np.where(over, self._block_lengths(rng, n), session.left) - 1
-        return self.draw_conditions(rng, n, {"patterns": session.patterns, "movements": session.movements})
+        return self.draw_conditions(
+            rng, n, {"patterns": session.patterns, "movements": session.movements}
+        )
 
     def _block_lengths(self, rng: np.random.Generator, n: int) -> np.ndarray:
         return rng.integers(self.shortest_block, self.longest_block + 1, n)
@@ -94,7 +104,9 @@ class NAltConditionalVisuomotor(Task):
     def _new_patterns(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Different patterns of 0 and 1, not all 0, one after another, (n, pictures * units)."""
         codes = rng.integers(1, 2**self.units, (n, self.pictures))
-        while len(alike := np.flatnonzero((np.diff(np.sort(codes, axis=1), axis=1) == 0).any(axis=1))):
+        while len(
+            alike := np.flatnonzero((np.diff(np.sort(codes, axis=1), axis=1) == 0).any(axis=1))
+        ):
             codes[alike] = rng.integers(1, 2**self.units, (len(alike), self.pictures))
         return (codes[:, :, None] >> np.arange(self.units) & 1).reshape(n, -1)
 
@@ -105,10 +117,17 @@ class NAltConditionalVisuomotor(Task):
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
         patterns = trial.patterns.reshape(trial.n, self.pictures, self.units)
-        trial.show("stimulus", patterns[np.arange(trial.n), trial.picture], during="stimulus", noise=self.sigma)
+        trial.show(
+            "stimulus",
+            patterns[np.arange(trial.n), trial.picture],
+            during="stimulus",
+            noise=self.sigma,
+        )
         trial.answer("move", trial.right_answer, during="decision")
 
 
 def _right_movement(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
     """The movement that goes with the picture, (n,)."""
-    return np.take_along_axis(conditions["movements"], np.asarray(conditions["picture"])[:, None], axis=1)[:, 0]
+    return np.take_along_axis(
+        conditions["movements"], np.asarray(conditions["picture"])[:, None], axis=1
+    )[:, 0]

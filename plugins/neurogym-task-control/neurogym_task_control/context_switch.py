@@ -13,11 +13,13 @@ from neurogym_core.errors import InvalidValueError
 class ContextSwitch(Task):
     """Answer one of two stimuli by a mapping that turns round now and then.
 
-    A task of NeuroGym's, for agents that have to find out about a hidden context; there is no single original.
+    A task of NeuroGym's, for agents that have to find out about a hidden context; there is no
+    single original.
 
-    A trial is one step. The subject sees stimulus 0 or 1 and makes choice 0 or 1; there is no action of resting. In the
-    context "same" the choice with the number of the stimulus is right, in "other" the other one. Before every trial the
-    context changes with a probability of 0.1, without notice; a reward, or none, tells which one holds.
+    A trial is one step. The subject sees stimulus 0 or 1 and makes choice 0 or 1; there is no
+    action of resting. In the context "same" the choice with the number of the stimulus is right, in
+    "other" the other one. Before every trial the context changes with a probability of 0.1, without
+    notice; a reward, or none, tells which one holds.
 
     Deviations from the paper: there is none to deviate from.
 
@@ -35,7 +37,8 @@ class ContextSwitch(Task):
     def define(self) -> None:
         if not 0 <= self.switch_probability <= 1:
             raise InvalidValueError(
-                f"ContextSwitch was given switch_probability={self.switch_probability!r}; it needs a number from 0 to 1."
+                f"ContextSwitch was given switch_probability={self.switch_probability!r}; it needs"
+                " a number from 0 to 1."
             )
         self.observe(stimulus=OneHot(2))
         self.act(choose=2)
@@ -48,13 +51,21 @@ class ContextSwitch(Task):
         drawn = self.draw_ahead(session, rng, 1)
         return {name: values[0] for name, values in drawn.items()}
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> dict[str, np.ndarray]:
+    def draw_ahead(
+        self, session: Session, rng: np.random.Generator, trials: int
+    ) -> dict[str, np.ndarray]:
         n = len(session)
-        # The number of switches so far says which context holds; the first context of a session is drawn already.
-        switches = (rng.random((trials, n)) < self.switch_probability) & (session.trial + np.arange(trials)[:, None] > 0)
+        # The number of switches so far says which context holds; the first context of a session is
+        # drawn already.
+        switches = (rng.random((trials, n)) < self.switch_probability) & (
+            session.trial + np.arange(trials)[:, None] > 0
+        )
         other = session.other ^ (np.cumsum(switches, axis=0) % 2 == 1)
         session.other = other[-1]
-        return {"context": np.where(other, "other", "same"), "stimulus": rng.integers(0, 2, (trials, n))}
+        return {
+            "context": np.where(other, "other", "same"),
+            "stimulus": rng.integers(0, 2, (trials, n)),
+        }
 
     def new_trial(self, trial: Trial) -> None:
         trial.periods("choice")

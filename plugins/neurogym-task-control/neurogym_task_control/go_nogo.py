@@ -14,10 +14,10 @@ class GoNogo(Task):
 
     Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191.
 
-    One of two stimuli (odours) is shown, then nothing for a delay; all that while the fixation cue is on and the
-    subject waits. When the cue goes off it goes if the stimulus was "go", and does nothing if it was "nogo".
-    Withholding rightly is correct and is paid like going rightly, at the end of the response window; going wrongly
-    and not going cost alike.
+    One of two stimuli (odours) is shown, then nothing for a delay; all that while the fixation cue
+    is on and the subject waits. When the cue goes off it goes if the stimulus was "go", and does
+    nothing if it was "nogo". Withholding rightly is correct and is paid like going rightly, at the
+    end of the response window; going wrongly and not going cost alike.
 
     Deviations from the paper:
 

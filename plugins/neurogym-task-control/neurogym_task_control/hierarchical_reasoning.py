@@ -18,20 +18,21 @@ class HierarchicalReasoning(Task):
 
     Sarafyazd & Jazayeri (2019), Science 364:eaav8911, doi:10.1126/science.aav8911.
 
-    A hidden rule holds for a block of trials and then switches without notice. In every trial two targets appear, and
-    the subject reports the rule that it believes in. Then two flashes are shown on one side, left or right, and the
-    subject judges whether the interval between them was longer or shorter than 850 ms. When the fixation cue goes off
-    it answers left or right. Under the rule "pro_if_long" the side of the flashes is right after long intervals and
-    the other side after short ones; under "pro_if_short" it is the other way round. It is paid once, at the end, and
-    only if both answers were right; so after an unpaid trial the subject has to find out whether it misjudged the
-    interval or the rule has changed. An interval of exactly 850 ms counts as long or short at random (the condition
-    `tie`).
+    A hidden rule holds for a block of trials and then switches without notice. In every trial two
+    targets appear, and the subject reports the rule that it believes in. Then two flashes are shown
+    on one side, left or right, and the subject judges whether the interval between them was longer
+    or shorter than 850 ms. When the fixation cue goes off it answers left or right. Under the rule
+    "pro_if_long" the side of the flashes is right after long intervals and the other side after
+    short ones; under "pro_if_short" it is the other way round. It is paid once, at the end, and
+    only if both answers were right; so after an unpaid trial the subject has to find out whether it
+    misjudged the interval or the rule has changed. An interval of exactly 850 ms counts as long or
+    short at random (the condition `tie`).
 
-    What decides is the interval as it was shown, from the end of the first flash to the onset of the second, in whole
-    steps: at dt = 100 ms one of 850 ms lasts 900 ms and is long.
+    What decides is the interval as it was shown, from the end of the first flash to the onset of
+    the second, in whole steps: at dt = 100 ms one of 850 ms lasts 900 ms and is long.
 
-    The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule` was. Performance
-    is the share of the two that was correct.
+    The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule`
+    was. Performance is the share of the two that was correct.
 
     Deviations from the paper:
 
@@ -62,8 +63,8 @@ class HierarchicalReasoning(Task):
     def define(self) -> None:
         if not 1 <= self.shortest_block <= self.longest_block:
             raise InvalidValueError(
-                f"HierarchicalReasoning was given blocks of {self.shortest_block} to {self.longest_block} trials; "
-                "give at least 1, the shorter bound first."
+                f"HierarchicalReasoning was given blocks of {self.shortest_block} to"
+                f" {self.longest_block} trials; give at least 1, the shorter bound first."
             )
         self.observe(fixation=1, rule_targets=len(RULES), flash=len(SIDES))
         self.act(fixate=1, rule=len(RULES), choose=len(SIDES))
@@ -98,10 +99,20 @@ class HierarchicalReasoning(Task):
         trial.show("rule_targets", 1, during="rule_report")
         sides = np.stack([trial.side == side for side in SIDES], axis=1)
         trial.show("flash", sides, during=("flash1", "flash2"))
-        trial.answer("rule", _index(RULES, trial.rule), during="rule_report", then="wait", correct=0, error=0, miss=0)
+        trial.answer(
+            "rule",
+            _index(RULES, trial.rule),
+            during="rule_report",
+            then="wait",
+            correct=0,
+            error=0,
+            miss=0,
+        )
         right = self._side_after(trial.duration("interval"), trial.conditions)
         trial.answer("choose", right, during="decision", needs="rule")
-        trial.note(judged=np.where(self._is_long(trial.duration("interval"), trial.tie), "long", "short"))
+        trial.note(
+            judged=np.where(self._is_long(trial.duration("interval"), trial.tie), "long", "short")
+        )
 
     def _right_side(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         """Index of the right side, (n,), with the interval in whole steps, as it will be shown."""

@@ -8,8 +8,8 @@ from neurogym_core import Task, Trial
 class Null(Task):
     """Do nothing for ten seconds: nothing is shown, asked or paid.
 
-    A baseline, for measuring what a network or a recording does by itself, and for testing tools. There is one channel,
-    which stays 0, and one action, which is resting.
+    A baseline, for measuring what a network or a recording does by itself, and for testing tools.
+    There is one channel, which stays 0, and one action, which is resting.
 
     Deviations from the paper: none known; there is no paper.
 

@@ -18,7 +18,9 @@ def environments(task=None, sessions=300, trials=100, seed=1):
 
 def whole_blocks(sessions):
     """Lengths of the first four blocks: all of them end within 100 trials."""
-    return np.concatenate([np.diff(np.concatenate([[-1], np.flatnonzero(s[1:] != s[:-1])]))[:4] for s in sessions.T])
+    return np.concatenate(
+        [np.diff(np.concatenate([[-1], np.flatnonzero(s[1:] != s[:-1])]))[:4] for s in sessions.T]
+    )
 
 
 def test_blocks_last_2_to_15_trials_with_a_truncated_geometric_distribution():
@@ -48,7 +50,10 @@ def test_the_right_target_is_that_of_direction_and_environment():
 
 @pytest.mark.parametrize(("direction", "environment"), [(0, 0), (1, 0), (0, 1), (1, 1)])
 def test_only_one_of_the_four_targets_pays(direction, environment):
-    names = {"direction": ("left", "right")[direction], "environment": ("lower", "upper")[environment]}
+    names = {
+        "direction": ("left", "right")[direction],
+        "environment": ("lower", "upper")[environment],
+    }
     paid = []
     for choice in range(4):
         env = TaskEnv(ChangingEnvironment())
@@ -82,11 +87,15 @@ def test_durations_of_changing_environment(dt):
     assert set(ms["fixation"]) == set(ms["decision"]) == {500}
     assert ms["stimulus"].min() >= 500
     assert ms["stimulus"].max() <= 1500
-    assert ms["stimulus"].mean() == pytest.approx(TruncatedExponential(1000, 500, 1500).mean, abs=5 * 290 / np.sqrt(3000))
+    assert ms["stimulus"].mean() == pytest.approx(
+        TruncatedExponential(1000, 500, 1500).mean, abs=5 * 290 / np.sqrt(3000)
+    )
 
 
 def test_win_stay_lose_shift_between_environments_pays():
-    """Hold to an environment while paid, leave it when an easy trial is not: far above guessing which one it is."""
+    """Hold to an environment while paid, leave it when an easy trial is not: far above guessing
+    which one it is.
+    """
 
     class Inferring:
         def __init__(self):
@@ -141,10 +150,14 @@ def test_changing_environment_single_and_vector_env_agree(same_in_both):
 
 
 def test_an_environment_that_is_asked_for_stays():
-    assert set(environments(ChangingEnvironment(conditions={"environment": "upper"}), 5, 60).ravel()) == {"upper"}
+    assert set(
+        environments(ChangingEnvironment(conditions={"environment": "upper"}), 5, 60).ravel()
+    ) == {"upper"}
 
 
-@pytest.mark.parametrize("wrong", [{"shortest_block": 0}, {"longest_block": 1}, {"change_probability": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"shortest_block": 0}, {"longest_block": 1}, {"change_probability": 0.0}]
+)
 def test_impossible_environments_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         ChangingEnvironment(**wrong)

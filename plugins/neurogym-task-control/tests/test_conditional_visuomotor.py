@@ -53,9 +53,13 @@ def test_the_picture_is_shown_and_nothing_after_it():
     task = NAltConditionalVisuomotor()
     batch = task.sample(40, seed=2)
     shown = batch.shown[:, :, task.channels["stimulus"]]
-    patterns = batch.conditions["patterns"].reshape(40, 2, 10)[np.arange(40), batch.conditions["picture"]]
+    patterns = batch.conditions["patterns"].reshape(40, 2, 10)[
+        np.arange(40), batch.conditions["picture"]
+    ]
     for segment, p in enumerate(batch.period):
-        np.testing.assert_array_equal(shown[:, segment], patterns * (batch.period_names[p] == "stimulus"))
+        np.testing.assert_array_equal(
+            shown[:, segment], patterns * (batch.period_names[p] == "stimulus")
+        )
     assert batch.noise[..., 0].max() == 0
     assert batch.noise.max() == pytest.approx(0.1 / np.sqrt(100))
 
@@ -88,7 +92,9 @@ def test_acting_early_costs(premature):
 
 
 def test_single_env_and_vector_env_agree(same_in_both):
-    same_in_both(NAltConditionalVisuomotor(shortest_block=2, longest_block=4, trials_per_session=10))
+    same_in_both(
+        NAltConditionalVisuomotor(shortest_block=2, longest_block=4, trials_per_session=10)
+    )
 
 
 def test_impossible_settings_are_refused():

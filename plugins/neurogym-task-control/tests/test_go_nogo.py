@@ -49,7 +49,9 @@ def test_periods_stimuli_and_go_cue_are_as_declared():
     np.testing.assert_array_equal(obs[:, :, 0], np.broadcast_to(np.arange(15) < 10, (100, 15)))
     for name in ("go", "nogo"):
         on = obs[:, :, task.channels[name]][..., 0]
-        np.testing.assert_array_equal(on[:, :5], np.repeat((batch.conditions["stimulus"] == name)[:, None], 5, axis=1))
+        np.testing.assert_array_equal(
+            on[:, :5], np.repeat((batch.conditions["stimulus"] == name)[:, None], 5, axis=1)
+        )
         assert (on[:, 5:] == 0).all()
 
 

@@ -1,4 +1,6 @@
-"""HierarchicalReasoning: hidden blocks, an interval that decides, two answers of which the second needs the first."""
+"""HierarchicalReasoning: hidden blocks, an interval that decides, two answers of which the second
+needs the first.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def test_oracle_is_always_right_and_paid_once(oracle, dt):
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_interval_that_is_shown_decides_the_answer(dt):
-    """The interval is read off the observations, as the subject sees it; without ties nothing is left to chance."""
+    """The interval is read off the observations, as the subject sees it; without ties nothing is
+    left to chance.
+    """
     task = HierarchicalReasoning(dt=dt)
     batch = task.sample(400, seed=3)
     observations = np.split(batch.render(None), np.cumsum(batch.steps)[:-1])
@@ -71,7 +75,9 @@ def test_the_declared_answer_is_the_one_laid_out():
     for dt in (10, 20, 100, 30):
         task = HierarchicalReasoning(dt=dt)
         batch = task.sample(300, seed=4)
-        np.testing.assert_array_equal(task.answer_of(batch.conditions), batch.target[:, -1] - CHOOSE)
+        np.testing.assert_array_equal(
+            task.answer_of(batch.conditions), batch.target[:, -1] - CHOOSE
+        )
 
 
 def test_an_interval_at_the_threshold_is_long_or_short_by_a_coin():
@@ -82,7 +88,11 @@ def test_an_interval_at_the_threshold_is_long_or_short_by_a_coin():
 
 
 def test_rules_alternate_in_blocks_of_ten_to_twenty_trials():
-    found = blocks(HierarchicalReasoning(dt=100, trials_per_session=None, timing={"rule_report": 100}), 1500, seed=6)
+    found = blocks(
+        HierarchicalReasoning(dt=100, trials_per_session=None, timing={"rule_report": 100}),
+        1500,
+        seed=6,
+    )
     lengths = [length for _, length in found[:-1]]
     assert all(a != b for (a, _), (b, _) in itertools.pairwise(found))
     assert set(lengths) <= set(range(10, 21))
@@ -101,7 +111,11 @@ def test_a_seed_fixes_the_blocks_too():
 
 
 def test_block_lengths_are_parameters():
-    found = blocks(HierarchicalReasoning(shortest_block=3, longest_block=3, timing={"rule_report": 100}), 30, seed=8)
+    found = blocks(
+        HierarchicalReasoning(shortest_block=3, longest_block=3, timing={"rule_report": 100}),
+        30,
+        seed=8,
+    )
     assert [length for _, length in found] == [3] * 10
 
 
@@ -129,7 +143,12 @@ def test_only_both_answers_right_are_paid():
     }
     for (rule, side), wanted in outcomes.items():
         trial = play(task, rule, side, **given)
-        found = (trial["rule.outcome"], trial["choose.outcome"], trial["reward"], trial["performance"])
+        found = (
+            trial["rule.outcome"],
+            trial["choose.outcome"],
+            trial["reward"],
+            trial["performance"],
+        )
         assert found == pytest.approx(wanted), (rule, side)
 
 
@@ -162,7 +181,12 @@ def test_durations_and_conditions_are_those_declared():
     batch = HierarchicalReasoning(dt=10).sample(2000, seed=11)
     ms = {name: steps * 10 for name, steps in batch.period_steps.items()}
     assert set(ms["interval"]) == set(INTERVALS)
-    for name, wanted in (("rule_report", 1000), ("flash1", 100), ("flash2", 100), ("decision", 700)):
+    for name, wanted in (
+        ("rule_report", 1000),
+        ("flash1", 100),
+        ("flash2", 100),
+        ("decision", 700),
+    ):
         assert set(ms[name]) == {wanted}
     assert (ms["fixation"].min(), ms["pause"].min()) == (400, 400)
     assert ms["fixation"].max() <= 800

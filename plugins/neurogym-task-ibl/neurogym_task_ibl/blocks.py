@@ -27,15 +27,18 @@ class Blocks:
     def __post_init__(self) -> None:
         if self.unbiased < 0:
             raise InvalidValueError(
-                f"unbiased_trials={self.unbiased!r} was given; it needs a number of trials, 0 or more."
+                f"unbiased_trials={self.unbiased!r} was given; it needs a number of trials, 0 or"
+                " more."
             )
         if not self.priors or not all(0 <= p <= 1 for p in self.priors):
             raise InvalidValueError(
-                f"priors={self.priors!r} was given; it needs probabilities of the left side, 0 to 1, at least one."
+                f"priors={self.priors!r} was given; it needs probabilities of the left side, 0 to"
+                " 1, at least one."
             )
         if self.length.bounds[0] < 1:
             raise InvalidValueError(
-                f"Blocks of {self.length.bounds[0]:g} trials were asked for; let the shortest have at least 1."
+                f"Blocks of {self.length.bounds[0]:g} trials were asked for; let the shortest have"
+                " at least 1."
             )
 
     @property
@@ -44,7 +47,9 @@ class Blocks:
         return ((0.5,) if self.unbiased else ()) + tuple(self.priors)
 
     def begin(self, session: Session, rng: np.random.Generator) -> None:
-        """Set the state of new sessions: the prior of the block (-1: unbiased) and how many trials are left."""
+        """Set the state of new sessions: the prior of the block (-1: unbiased) and how many trials
+        are left.
+        """
         n = len(session)
         session.block_prior = np.full(n, -1)
         session.trials_left = np.full(n, self.unbiased)

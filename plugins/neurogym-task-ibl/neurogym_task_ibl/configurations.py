@@ -9,14 +9,17 @@ from neurogym_task_ibl.ibl import IBL, SIDES
 class IBLTwoChoice(IBL):
     """One look at two contrasts, then left or right; both sides are equally likely.
 
-    After Burgess, Lak, Steinmetz, et al. (2017), Cell Rep. 20:2513, doi:10.1016/j.celrep.2017.08.047.
+    After Burgess, Lak, Steinmetz, et al. (2017), Cell Rep. 20:2513,
+    doi:10.1016/j.celrep.2017.08.047.
 
-    A trial is one step. The subject sees the contrast of a grating on its left or on its right, with noise, and chooses
-    a side; there is no action of resting. The simplest form, for bandit-like learners.
+    A trial is one step. The subject sees the contrast of a grating on its left or on its right,
+    with noise, and chooses a side; there is no action of resting. The simplest form, for
+    bandit-like learners.
 
     Deviations from the paper:
 
-    - one step instead of quiescence, stimulus and feedback; contrasts are those of NeuroGym's task of this kind;
+    - one step instead of quiescence, stimulus and feedback; contrasts are those of NeuroGym's task
+      of this kind;
     - the noise is ours, 0.1 per step of 100 ms as in NeuroGym.
     """
 
@@ -46,12 +49,13 @@ class IBLBlocks(IBLTwoChoice):
 
     After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
-    As `IBLTwoChoice`, but the left side has a probability of 0.2, 0.8 or 0.5 for 200 trials each, never the same twice
-    in a row.
+    As `IBLTwoChoice`, but the left side has a probability of 0.2, 0.8 or 0.5 for 200 trials each,
+    never the same twice in a row.
 
     Deviations from the paper:
 
-    - one step instead of quiescence, stimulus and feedback; contrasts and noise as in `IBLTwoChoice`;
+    - one step instead of quiescence, stimulus and feedback; contrasts and noise as in
+      `IBLTwoChoice`;
     - blocks all have 200 trials, and unbiased ones occur among them, as in NeuroGym.
     """
 
@@ -66,7 +70,8 @@ class IBL20(IBL):
 
     After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
-    As `IBL`, but without an unbiased beginning; the left side has a probability of 0.8 and 0.2 for 90 trials in turn.
+    As `IBL`, but without an unbiased beginning; the left side has a probability of 0.8 and 0.2 for
+    90 trials in turn.
 
     Deviations from the paper:
 

@@ -19,38 +19,46 @@ class IBL(Task):
 
     The International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
-    The subject keeps the wheel still; any movement begins the quiescent period again. Then a tone sounds and a grating
-    appears 35 degrees left or right of the centre, with a contrast of 0, 6.25, 12.5, 25 or 100 %. The subject has 60 s
-    to turn the wheel: the two choices of `choose` are to bring a grating on the left (0) or on the right (1) to the
-    centre. If it is right it is paid at once and the grating stays in the centre for 1 s; after an error, or without an
-    answer, a burst of noise begins a time-out of 2 s. A session begins with 90 trials in which both sides are equally
-    likely; then blocks in which the left side has a probability of 0.8 and of 0.2 take turns, the first one at random.
-    Blocks last 20 to 100 trials (truncated exponential, mean 51) and begin without notice. With a contrast of 0 there
-    is nothing to see, and the side that is paid is drawn like any other.
+    The subject keeps the wheel still; any movement begins the quiescent period again. Then a tone
+    sounds and a grating appears 35 degrees left or right of the centre, with a contrast of 0, 6.25,
+    12.5, 25 or 100 %. The subject has 60 s to turn the wheel: the two choices of `choose` are to
+    bring a grating on the left (0) or on the right (1) to the centre. If it is right it is paid at
+    once and the grating stays in the centre for 1 s; after an error, or without an answer, a burst
+    of noise begins a time-out of 2 s. A session begins with 90 trials in which both sides are
+    equally likely; then blocks in which the left side has a probability of 0.8 and of 0.2 take
+    turns, the first one at random. Blocks last 20 to 100 trials (truncated exponential, mean 51)
+    and begin without notice. With a contrast of 0 there is nothing to see, and the side that is
+    paid is drawn like any other.
 
-    The channel `grating` has three units, left, centre and right, that show contrast / 100. In the record, `p_left` is
-    the probability of the left side in the trial's block and `signed_contrast` is negative on the left, %.
+    The channel `grating` has three units, left, centre and right, that show contrast / 100. In the
+    record, `p_left` is the probability of the left side in the trial's block and `signed_contrast`
+    is negative on the left, %.
 
     Deviations from the paper:
 
-    - the grating does not follow the wheel: one action of turning is an answer (`IBLWheel` has a grating that does);
+    - the grating does not follow the wheel: one action of turning is an answer (`IBLWheel` has a
+      grating that does);
     - the noise of the contrast is ours (there, it is the mouse's);
-    - a contrast of 0 is half as likely as each of the others, so that the nine signed contrasts are equally likely: as
-      in the laboratory's published rig software, as are the scales of the two exponentials and the noise burst of 500
-      ms;
+    - a contrast of 0 is half as likely as each of the others, so that the nine signed contrasts are
+      equally likely: as in the laboratory's published rig software, as are the scales of the two
+      exponentials and the noise burst of 500 ms;
     - quiescence lasts 200 to 500 ms, as the paper says; the rig software adds 200 ms to it:
       ``timing={"quiescence": Uniform(400, 700)}`` comes near;
-    - a trial in which the wheel is never still for long enough is given up after 75 s, a miss (there, it goes on);
+    - a trial in which the wheel is never still for long enough is given up after 75 s, a miss
+      (there, it goes on);
     - a session has 500 trials (there, it ends when the mouse becomes slow).
 
     Args:
         contrasts: %, other than 0.
         zero_weight: how likely a contrast of 0 is relative to each of the others; 0: never.
-        unbiased_trials: trials at the beginning of a session in which both sides are equally likely.
-        priors: probabilities of the left side, one of which each later block has; never the same twice in a row.
+        unbiased_trials: trials at the beginning of a session in which both sides are equally
+            likely.
+        priors: probabilities of the left side, one of which each later block has; never the same
+            twice in a row.
         block_scale: scale of the exponential from which block lengths are drawn, trials.
         shortest_block, longest_block: its bounds, trials.
-        sigma: SD of the noise of the grating, times sqrt(ms); 1 is a contrast of 10 % on steps of 100 ms.
+        sigma: SD of the noise of the grating, times sqrt(ms); 1 is a contrast of 10 % on steps of
+            100 ms.
     """
 
     contrasts: tuple[float, ...] = (100, 25, 12.5, 6.25)
@@ -91,7 +99,9 @@ class IBL(Task):
     def contrast_choice(self) -> Choice:
         """The contrasts and how likely they are."""
         zero = (0,) if self.zero_weight else ()
-        return Choice((*self.contrasts, *zero), p=[1.0] * len(self.contrasts) + [self.zero_weight] * len(zero))
+        return Choice(
+            (*self.contrasts, *zero), p=[1.0] * len(self.contrasts) + [self.zero_weight] * len(zero)
+        )
 
     def declare_conditions(self) -> None:
         """What varies: the block's prior, the side drawn with it, the contrast."""
@@ -110,7 +120,9 @@ class IBL(Task):
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         # Who asked for a prior when the task was made gets it instead of the blocks.
         coming = self.blocks.next_trial(session, rng)
-        return self.draw_conditions(rng, len(session), {} if "p_left" in self.imposed else {"p_left": coming})
+        return self.draw_conditions(
+            rng, len(session), {} if "p_left" in self.imposed else {"p_left": coming}
+        )
 
     # ------------------------------------------------------------------ how it is laid out
 
@@ -120,7 +132,12 @@ class IBL(Task):
         for place, where in (("left", at_left), ("right", ~at_left)):
             trial.show("grating", self.grating_at(trial, place), during="response", where=where)
         trial.show("grating", self.grating_at(trial, "centre"), during="reward")
-        trial.answer("choose", trial.right_answer, during="response", then={"correct": "reward", "error": "timeout"})
+        trial.answer(
+            "choose",
+            trial.right_answer,
+            during="response",
+            then={"correct": "reward", "error": "timeout"},
+        )
         trial.note(signed_contrast=np.where(at_left, -1, 1) * trial.contrast)
         self.note_block(trial)
 
@@ -129,7 +146,9 @@ class IBL(Task):
         trial.note("p_left")
 
     def lay_out_periods(self, trial: Trial) -> None:
-        """Periods, sounds, noise, and what moving outside the response costs: a longer quiescence, else nothing."""
+        """Periods, sounds, noise, and what moving outside the response costs: a longer quiescence,
+        else nothing.
+        """
         trial.periods("quiescence", "response", "timeout", "reward", then={"timeout": "end"})
         trial.hold(during="quiescence", then="restart")
         trial.hold(during=("timeout", "reward"), cost=0)

@@ -1,4 +1,6 @@
-"""The training protocol: contrasts come in as the subject becomes better, and biases are worked against."""
+"""The training protocol: contrasts come in as the subject becomes better, and biases are worked
+against.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class Stage:
 
     Args:
         contrasts: that are shown, equally often, %.
-        masters: contrasts of which, on either side, more than 80 % of the last 50 trials must be correct to go on.
+        masters: contrasts of which, on either side, more than 80 % of the last 50 trials must be
+            correct to go on.
         trials: that the stage lasts where nothing has to be mastered; None: for good.
     """
 
@@ -38,7 +41,9 @@ class Stage:
     trials: int | None = None
 
     def is_over(self, shares: np.ndarray, trials: np.ndarray) -> np.ndarray:
-        """Which subjects go on, (n,): by shares of correct trials (n, levels, sides) or trials in the stage (n,)."""
+        """Which subjects go on, (n,): by shares of correct trials (n, levels, sides) or trials in
+        the stage (n,).
+        """
         if self.masters:
             return (shares[:, [LEVELS.index(c) for c in self.masters]] > CRITERION).all(axis=(1, 2))
         return trials >= self.trials if self.trials is not None else np.zeros(len(trials), bool)
@@ -58,19 +63,20 @@ STAGES = (
 class IBLTraining(IBL):
     """Learn the task as mice do: easy contrasts first.
 
-    The International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711; details of the protocol after
-    the laboratory's published rig software.
+    The International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711; details of
+    the protocol after the laboratory's published rig software.
 
-    Trials are those of `IBL`; both sides are equally likely. Training begins with contrasts of 100 and 50 %. When more
-    than 80 % of the last 50 trials of each of them on each side were correct, 25 % is added; when the same holds for
-    25 %, 12.5 % is added; after 200 more trials 6.25 %, after 200 more 0 %, and after 200 more 50 % is dropped, which
-    is the contrast set of the full task. Until then, errors at contrasts of 50 % or more are followed by the same
-    contrast on a side that works against the subject's bias: the right side if a Gaussian around the share of choices
-    to the right among the last 10, SD 0.5, falls below 0.5. The stage reached and what it was reached with belong to
-    the subject and outlive sessions, until a reset with a seed.
+    Trials are those of `IBL`; both sides are equally likely. Training begins with contrasts of 100
+    and 50 %. When more than 80 % of the last 50 trials of each of them on each side were correct,
+    25 % is added; when the same holds for 25 %, 12.5 % is added; after 200 more trials 6.25 %,
+    after 200 more 0 %, and after 200 more 50 % is dropped, which is the contrast set of the full
+    task. Until then, errors at contrasts of 50 % or more are followed by the same contrast on a
+    side that works against the subject's bias: the right side if a Gaussian around the share of
+    choices to the right among the last 10, SD 0.5, falls below 0.5. The stage reached and what it
+    was reached with belong to the subject and outlive sessions, until a reset with a seed.
 
-    In the record, `stage` counts from 0, `repeated` says that the trial follows an error in this way, and `proficient`
-    that the last stage is reached.
+    In the record, `stage` counts from 0, `repeated` says that the trial follows an error in this
+    way, and `proficient` that the last stage is reached.
 
     Deviations from the paper:
 
@@ -118,11 +124,16 @@ class IBLTraining(IBL):
         return impose_on(self, drawn, rng, n, {})
 
     def _learn_from(self, previous: Mapping[str, np.ndarray], subject: Session) -> None:
-        """Enter finished trials into the books of their subjects, and promote those who are ready."""
-        # A contrast that somebody imposed and the protocol does not have teaches nothing about its stages.
+        """Enter finished trials into the books of their subjects, and promote those who are
+        ready.
+        """
+        # A contrast that somebody imposed and the protocol does not have teaches nothing about its
+        # stages.
         if "contrast" not in previous:
             return
-        rows = np.flatnonzero((previous["outcome"] != Outcome.NONE) & np.isin(previous["contrast"], LEVELS))
+        rows = np.flatnonzero(
+            (previous["outcome"] != Outcome.NONE) & np.isin(previous["contrast"], LEVELS)
+        )
         side = (previous["side"][rows] == "right").astype(int)
         level = np.array([LEVELS.index(c) for c in previous["contrast"][rows]], int)
         subject.correct[rows, level, side] = np.roll(subject.correct[rows, level, side], -1, axis=1)

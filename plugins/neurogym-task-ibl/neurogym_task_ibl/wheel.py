@@ -23,17 +23,20 @@ class IBLWheel(IBL):
 
     The International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
-    As `IBL`, but the grating follows the wheel, and the subject may change its mind: it appears at -35 (left) or 35
-    degrees, and while the subject turns, it moves left (choice 0 of `turn`) or right (1). When it reaches the centre,
-    the subject is paid and the grating stays there for 1 s; when it reaches 70 degrees, or after 60 s, a burst of noise
-    begins a time-out of 2 s. What is seen depends on what is done within the trial.
+    As `IBL`, but the grating follows the wheel, and the subject may change its mind: it appears at
+    -35 (left) or 35 degrees, and while the subject turns, it moves left (choice 0 of `turn`) or
+    right (1). When it reaches the centre, the subject is paid and the grating stays there for 1 s;
+    when it reaches 70 degrees, or after 60 s, a burst of noise begins a time-out of 2 s. What is
+    seen depends on what is done within the trial.
 
-    The channel `grating` has nine units with preferred azimuths from -70 to 70 degrees, 17.5 apart; the grating shows
-    contrast / 100, shared between the two units next to it. The outcome is in the record; `choice` is not used.
+    The channel `grating` has nine units with preferred azimuths from -70 to 70 degrees, 17.5 apart;
+    the grating shows contrast / 100, shared between the two units next to it. The outcome is in the
+    record; `choice` is not used.
 
     Deviations from the paper:
 
-    - the wheel turns at one speed or not at all, so that the centre is reached in 350 ms; stopping there is not needed;
+    - the wheel turns at one speed or not at all, so that the centre is reached in 350 ms; stopping
+      there is not needed;
     - those of `IBL` that do not concern the wheel.
 
     Args:
@@ -55,33 +58,58 @@ class IBLWheel(IBL):
     def new_trial(self, trial: Trial) -> None:
         self.lay_out_periods(trial)
         trial.show("grating", spread_on_units(np.zeros(trial.n), trial.contrast), during="reward")
-        trial.hold(during="response", cost=0)  # turning is free; `step_action` says when something is reached
+        trial.hold(
+            during="response", cost=0
+        )  # turning is free; `step_action` says when something is reached
         last_step = trial.duration("response") - self.dt
-        trial.answer("turn", 1 - trial.right_answer, during="response", start=last_step, then="wait", slot="choose")
+        trial.answer(
+            "turn",
+            1 - trial.right_answer,
+            during="response",
+            start=last_step,
+            then="wait",
+            slot="choose",
+        )
         trial.note(signed_contrast=np.where(trial.side == "left", -1, 1) * trial.contrast)
         trial.best(self.rewards["correct"])
         self.note_block(trial)
 
     # ------------------------------------------------------------------ what happens on a step
 
-    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def step_action(
+        self, now: Any, action: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         responding = now.in_period("response")
-        now.memory["moved"] = now.memory["moved"] + responding * TURN[action] * self.speed * now.dt / 1000
+        now.memory["moved"] = (
+            now.memory["moved"] + responding * TURN[action] * self.speed * now.dt / 1000
+        )
         towards = -np.sign(_start(now)) * now.memory["moved"]  # degrees towards the centre
-        centred, gone = responding & (towards >= START - 1e-9), responding & (towards <= 1e-9 - START)
+        centred, gone = (
+            responding & (towards >= START - 1e-9),
+            responding & (towards <= 1e-9 - START),
+        )
         late = responding & ~centred & (self._left(now) < 1.5 * now.dt)
         names = self.period_names
-        goto = np.where(centred, names.index("reward"), np.where(gone | late, names.index("timeout"), STAY))
+        goto = np.where(
+            centred, names.index("reward"), np.where(gone | late, names.index("timeout"), STAY)
+        )
         restart = now.in_period("quiescence") & (action != 0)
         goto = np.where(restart, names.index("quiescence"), goto)
-        outcome = np.select([centred, gone, late], [Outcome.CORRECT, Outcome.ERROR, Outcome.MISS], Outcome.NONE)
+        outcome = np.select(
+            [centred, gone, late], [Outcome.CORRECT, Outcome.ERROR, Outcome.MISS], Outcome.NONE
+        )
         return self._paid(centred, gone, late, restart, now), goto, outcome
 
     def _paid(
         self, centred: np.ndarray, gone: np.ndarray, late: np.ndarray, restart: np.ndarray, now: Any
     ) -> np.ndarray:
         rewards = self.rewards
-        ends = [rewards["correct"], rewards["error"], rewards["miss"], rewards["abort"] * now.dt / 100]
+        ends = [
+            rewards["correct"],
+            rewards["error"],
+            rewards["miss"],
+            rewards["abort"] * now.dt / 100,
+        ]
         return np.select([centred, gone, late, restart], ends, 0.0)
 
     def _left(self, now: Any) -> np.ndarray:
@@ -104,7 +132,9 @@ def _start(now: Any) -> np.ndarray:
 
 
 def spread_on_units(azimuth: np.ndarray, contrast: np.ndarray) -> np.ndarray:
-    """Activity (n, 9) of a grating at these azimuths (n,), degrees, with these contrasts (n,), %."""
+    """Activity (n, 9) of a grating at these azimuths (n,), degrees, with these contrasts (n,),
+    %.
+    """
     spacing = AZIMUTHS[1] - AZIMUTHS[0]
     share = np.maximum(1 - np.abs(azimuth[:, None] - AZIMUTHS) / spacing, 0)
     return share * np.asarray(contrast)[:, None] / 100

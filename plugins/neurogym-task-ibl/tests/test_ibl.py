@@ -57,8 +57,11 @@ def test_blocks_of_80_and_20_percent_take_turns_and_begin_at_random():
 
 
 def test_block_lengths_are_truncated_exponential_between_20_and_100():
-    # Of each session the first blocks only: the last one is cut off, and later ones more likely if short.
-    lengths = np.concatenate([runs_of(session)[1][:3] for session in drawn(sessions=500)["p_left"][90:].T])
+    # Of each session the first blocks only: the last one is cut off, and later ones more likely if
+    # short.
+    lengths = np.concatenate(
+        [runs_of(session)[1][:3] for session in drawn(sessions=500)["p_left"][90:].T]
+    )
     assert lengths.min() >= 20
     assert lengths.max() <= 100
     expected = TruncatedExponential(60, 20, 100)
@@ -66,7 +69,9 @@ def test_block_lengths_are_truncated_exponential_between_20_and_100():
     assert lengths.mean() == pytest.approx(expected.mean, abs=error + 0.1)
     assert 45 < expected.mean < 55  # "about 50"
     for q in (35, 50, 75):
-        assert (lengths <= q).mean() == pytest.approx(expected.cdf(np.array(q + 0.5)), abs=5 * 0.5 / np.sqrt(len(lengths)))
+        assert (lengths <= q).mean() == pytest.approx(
+            expected.cdf(np.array(q + 0.5)), abs=5 * 0.5 / np.sqrt(len(lengths))
+        )
 
 
 def test_sides_follow_the_prior_of_the_block():
@@ -80,8 +85,16 @@ def test_at_zero_contrast_nothing_is_seen_and_the_prior_pays():
     task = IBL(sigma=0.0, unbiased_trials=0, priors=(0.8,), timing={"quiescence": 200})
     batch = task.sample(4000, seed=2, contrast=0.0)
     assert not batch.shown[:, :, task.channels["grating"]].any()
-    record = run(task, lambda env, obs: np.full(env.num_envs, LEFT) * env.is_asked, 2000, seed=3, conditions={"contrast": 0.0})
-    assert (record["outcome"] == "correct").mean() == pytest.approx(0.8, abs=5 * 0.4 / np.sqrt(2000))
+    record = run(
+        task,
+        lambda env, obs: np.full(env.num_envs, LEFT) * env.is_asked,
+        2000,
+        seed=3,
+        conditions={"contrast": 0.0},
+    )
+    assert (record["outcome"] == "correct").mean() == pytest.approx(
+        0.8, abs=5 * 0.4 / np.sqrt(2000)
+    )
 
 
 def test_a_seed_brings_the_session_back():
@@ -94,7 +107,9 @@ def test_a_seed_brings_the_session_back():
         while len(seen[-1]) < 120:
             info = env.step(env.target)[4]
             if info["new_trial"]:
-                seen[-1].append((info["trial"]["p_left"], info["trial"]["side"], info["trial"]["contrast"]))
+                seen[-1].append(
+                    (info["trial"]["p_left"], info["trial"]["side"], info["trial"]["contrast"])
+                )
     assert seen[0] == seen[1]
 
 
@@ -121,7 +136,9 @@ def test_durations_are_as_published(dt):
     assert ms["quiescence"].min() >= 200
     assert ms["quiescence"].max() <= 500
     # Rounding to whole steps keeps the mean to a few ms.
-    assert ms["quiescence"].mean() == pytest.approx(expected.mean, abs=5 * 90 / np.sqrt(4000) + dt / 10)
+    assert ms["quiescence"].mean() == pytest.approx(
+        expected.mean, abs=5 * 90 / np.sqrt(4000) + dt / 10
+    )
 
 
 @pytest.mark.parametrize("dt", [10, 100])
@@ -142,7 +159,10 @@ def test_moving_begins_the_quiescence_again(dt):
     assert env.period == "response"
 
 
-@pytest.mark.parametrize(("right", "period", "ms", "reward"), [(True, "reward", 1000, 1.0), (False, "timeout", 2000, 0.0)])
+@pytest.mark.parametrize(
+    ("right", "period", "ms", "reward"),
+    [(True, "reward", 1000, 1.0), (False, "timeout", 2000, 0.0)],
+)
 @pytest.mark.parametrize("dt", [20, 100])
 def test_an_answer_is_paid_at_once_and_followed_by_its_feedback(dt, right, period, ms, reward):
     task = IBL(dt=dt, sigma=0.0, timing={"quiescence": 200})
@@ -219,7 +239,9 @@ def test_more_contrast_is_seen_better():
         place = obs[:, :3]
         return np.where(env.is_asked, np.where(place[:, 0] > place[:, 2], LEFT, RIGHT), REST)
 
-    task = IBL(unbiased_trials=0, priors=(0.5,), timing={"quiescence": 200, "timeout": 100, "reward": 100})
+    task = IBL(
+        unbiased_trials=0, priors=(0.5,), timing={"quiescence": 200, "timeout": 100, "reward": 100}
+    )
     record = run(task, look, 4000, num_envs=100, seed=12)
     right = record["outcome"] == "correct"
     for contrast, share in ((0, 0.5), (6.25, 0.671), (12.5, 0.812), (25, 0.961), (100, 1.0)):
@@ -254,7 +276,12 @@ def test_three_priors_never_come_twice_in_a_row():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"unbiased_trials": -1}, {"priors": ()}, {"priors": (1.2, 0.2)}, {"shortest_block": 0, "longest_block": 10}],
+    [
+        {"unbiased_trials": -1},
+        {"priors": ()},
+        {"priors": (1.2, 0.2)},
+        {"shortest_block": 0, "longest_block": 10},
+    ],
 )
 def test_impossible_blocks_are_refused(wrong):
     with pytest.raises(InvalidValueError):
@@ -265,4 +292,6 @@ def test_one_prior_lasts():
     blocks = Blocks(0, (0.3,), Constant(5))
     session = fresh_session(IBL(), np.random.default_rng(0), 3)
     blocks.begin(session, np.random.default_rng(0))
-    assert {p for _ in range(20) for p in blocks.next_trial(session, np.random.default_rng(1))} == {0.3}
+    assert {p for _ in range(20) for p in blocks.next_trial(session, np.random.default_rng(1))} == {
+        0.3
+    }

@@ -56,6 +56,8 @@ def test_configured_oracles_are_at_their_maximum(task):
     assert (run(task(), "oracle", 200, seed=4)["performance"] == 1).all()
 
 
-@pytest.mark.parametrize("task", [IBL20(timing={"response": 500}), IBLTwoChoice(), IBLBlocks()], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "task", [IBL20(timing={"response": 500}), IBLTwoChoice(), IBLBlocks()], ids=lambda t: t.name
+)
 def test_configurations_agree_in_single_and_vector_env(task, same_in_both):
     same_in_both(task, steps=400)

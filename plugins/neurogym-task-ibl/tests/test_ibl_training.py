@@ -60,7 +60,9 @@ def test_contrasts_are_those_of_the_stage_and_equally_likely(good):
         values, counts = np.unique(shown, return_counts=True)
         assert values.tolist() == sorted(stage.contrasts)
         p = 1 / len(values)
-        np.testing.assert_allclose(counts / len(shown), p, atol=5 * np.sqrt(p * (1 - p) / len(shown)))
+        np.testing.assert_allclose(
+            counts / len(shown), p, atol=5 * np.sqrt(p * (1 - p) / len(shown))
+        )
     assert not good["repeated"].any()
 
 
@@ -86,7 +88,9 @@ def test_one_trial_per_session_is_enough_to_learn():
 
 
 def test_who_guesses_stays_in_the_first_stage():
-    """A coin is right in more than 40 of 50 trials 1 time in 1e6 per look; four stimuli have to be, at once."""
+    """A coin is right in more than 40 of 50 trials 1 time in 1e6 per look; four stimuli have to be,
+    at once.
+    """
     record = run(training(), "guess", 1800, num_envs=6, seed=4)
     assert set(record["stage"]) == {0}
 
@@ -103,7 +107,9 @@ def test_easy_errors_are_followed_by_the_same_contrast_and_nothing_else_is():
 
 @pytest.mark.parametrize(("always", "wanted"), [(LEFT, "right"), (RIGHT, "left")])
 def test_repetitions_work_against_a_bias(always, wanted):
-    """Whoever always turns one way sees the other side in 84 % of repetitions: P(Gaussian(1, 0.5) > 0.5)."""
+    """Whoever always turns one way sees the other side in 84 % of repetitions: P(Gaussian(1, 0.5) >
+    0.5).
+    """
     record = run(training(), lambda env, obs: always * env.is_asked, 1800, num_envs=6, seed=6)
     late = record["repeated"] & (record["trial"] % 300 > 10)  # ten choices are known
     side = record["side"][late] == wanted

@@ -34,7 +34,9 @@ def test_the_grating_follows_the_wheel_to_the_centre(side, start, towards):
         obs, reward, *_ = env.step(towards)
         seen.append(azimuth_of(obs))
         paid.append(reward)
-    np.testing.assert_allclose(seen, start + np.arange(1, 8) * 5 * np.sign(-start), atol=1e-4)  # 100 degrees/s
+    np.testing.assert_allclose(
+        seen, start + np.arange(1, 8) * 5 * np.sign(-start), atol=1e-4
+    )  # 100 degrees/s
     assert paid == [0] * 6 + [1]
     assert env.period == "reward"
     assert azimuth_of(obs) == pytest.approx(0, abs=1e-6)

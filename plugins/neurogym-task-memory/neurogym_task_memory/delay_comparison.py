@@ -13,13 +13,14 @@ from neurogym_core.errors import InvalidValueError
 class DelayComparison(Task):
     """Report which of two magnitudes, a delay apart, was the larger one.
 
-    Barak, Tsodyks & Romo (2010), J. Neurosci. 30:9424, doi:10.1523/JNEUROSCI.1875-10.2010; the experiment is that of
-    Romo, Brody, Hernández & Lemus (1999), Nature 399:470, doi:10.1038/20939.
+    Barak, Tsodyks & Romo (2010), J. Neurosci. 30:9424, doi:10.1523/JNEUROSCI.1875-10.2010; the
+    experiment is that of Romo, Brody, Hernández & Lemus (1999), Nature 399:470, doi:10.1038/20939.
 
-    Two vibrations are applied one after the other, with a delay between them. When the fixation cue goes off the
-    subject reports whether the first (choice 0) or the second (choice 1) had the higher frequency. The pairs lie on
-    two lines, so that neither frequency alone tells the answer but at the ends of the range. A frequency is shown as a
-    number from 0.5 (the lowest) to 1 (the highest), with independent noise on every step while it is applied.
+    Two vibrations are applied one after the other, with a delay between them. When the fixation cue
+    goes off the subject reports whether the first (choice 0) or the second (choice 1) had the
+    higher frequency. The pairs lie on two lines, so that neither frequency alone tells the answer
+    but at the ends of the range. A frequency is shown as a number from 0.5 (the lowest) to 1 (the
+    highest), with independent noise on every step while it is applied.
 
     Deviations from the paper:
 
@@ -35,7 +36,13 @@ class DelayComparison(Task):
     pairs: tuple[tuple[float, float], ...] = ((18, 10), (22, 14), (26, 18), (30, 22), (34, 26))
     sigma: float = 1.0  # as in NeuroGym
 
-    timing = {"fixation": 500, "stimulus1": 500, "delay": 1000, "stimulus2": 500, "decision": 300}  # ms
+    timing = {
+        "fixation": 500,
+        "stimulus1": 500,
+        "delay": 1000,
+        "stimulus2": 500,
+        "decision": 300,
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
     evidence = ("stimulus2",)
 
@@ -43,7 +50,8 @@ class DelayComparison(Task):
         for pair in self.pairs:
             if np.shape(pair) != (2,) or pair[0] == pair[1]:
                 raise InvalidValueError(
-                    f"DelayComparison was given the pair {pair!r}; give pairs of two different frequencies in Hz."
+                    f"DelayComparison was given the pair {pair!r}; give pairs of two different"
+                    " frequencies in Hz."
                 )
         self.observe(fixation=1, stimulus=1)
         self.act(fixate=1, choose=2)

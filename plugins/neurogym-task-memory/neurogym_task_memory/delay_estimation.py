@@ -9,19 +9,21 @@ from neurogym_core.errors import InvalidValueError
 
 
 class DelayEstimation(Task):
-    """Remember the colours of several items, and report that of the one that is asked for, on a colour wheel.
+    """Remember the colours of several items, and report that of the one that is asked for, on a
+    colour wheel.
 
     Zhang & Luck (2008), Nature 453:233, doi:10.1038/nature06860.
 
-    Up to eight places around fixation hold coloured items for 100 ms. After a delay of 900 ms one of the places that
-    held an item is cued and the fixation cue goes off; the subject reports the colour it remembers, one of 180 on a
-    wheel. The nearer, the better it is paid: 1 - distance / 180 degrees of the wheel. A guess is worth a half on
-    average, which is also the performance of guessing; the outcome of a report is "other", being neither right nor
-    wrong. Every place has its own ring of colour-selective units, with a bump at the item's colour.
+    Up to eight places around fixation hold coloured items for 100 ms. After a delay of 900 ms one
+    of the places that held an item is cued and the fixation cue goes off; the subject reports the
+    colour it remembers, one of 180 on a wheel. The nearer, the better it is paid: 1 - distance /
+    180 degrees of the wheel. A guess is worth a half on average, which is also the performance of
+    guessing; the outcome of a report is "other", being neither right nor wrong. Every place has its
+    own ring of colour-selective units, with a bump at the item's colour.
 
-    The condition `colours` holds the colour at every place, index on the wheel, (n, places), `order` the places in
-    random order: the first `set_size` of them hold items, and the first of all is asked for. `wanted` in the record is
-    its colour.
+    The condition `colours` holds the colour at every place, index on the wheel, (n, places),
+    `order` the places in random order: the first `set_size` of them hold items, and the first of
+    all is asked for. `wanted` in the record is its colour.
 
     Deviations from the paper:
 
@@ -41,22 +43,36 @@ class DelayEstimation(Task):
     colours_on_wheel: int = 180
     units: int = 16  # ours; bumps of this width are 22.5 degrees apart
 
-    timing = {"fixation": 500, "stimulus": 100, "delay": 900, "decision": 2000}  # ms; fixation is ours
+    timing = {
+        "fixation": 500,
+        "stimulus": 100,
+        "delay": 900,
+        "decision": 2000,
+    }  # ms; fixation is ours
     rewards = {"abort": -0.1, "correct": 1.0}
     evidence = ("decision",)
 
     def define(self) -> None:
         if not all(1 <= size <= self.places for size in self.set_sizes):
             raise InvalidValueError(
-                f"DelayEstimation was given set_sizes={self.set_sizes!r}; give numbers from 1 to places={self.places}."
+                f"DelayEstimation was given set_sizes={self.set_sizes!r}; give numbers from 1 to"
+                f" places={self.places}."
             )
-        self.wheel, self.ring, self.cues = Ring(self.colours_on_wheel), Ring(self.units), OneHot(self.places)
+        self.wheel, self.ring, self.cues = (
+            Ring(self.colours_on_wheel),
+            Ring(self.units),
+            OneHot(self.places),
+        )
         self.observe(fixation=1, items=self.places * self.units, cue=self.cues)
         self.act(fixate=1, report=self.wheel)
         self.vary(
             set_size=Choice(self.set_sizes),
-            colours=lambda rng, prior: rng.integers(0, self.colours_on_wheel, (prior.n, self.places)),
-            order=lambda rng, prior: rng.permuted(np.tile(np.arange(self.places), (prior.n, 1)), axis=1),
+            colours=lambda rng, prior: rng.integers(
+                0, self.colours_on_wheel, (prior.n, self.places)
+            ),
+            order=lambda rng, prior: rng.permuted(
+                np.tile(np.arange(self.places), (prior.n, 1)), axis=1
+            ),
         )
 
     def new_trial(self, trial: Trial) -> None:

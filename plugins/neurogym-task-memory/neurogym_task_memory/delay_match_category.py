@@ -15,23 +15,25 @@ class DelayMatchCategory(Task):
 
     Freedman & Assad (2006), Nature 443:85, doi:10.1038/nature05078.
 
-    Directions of motion are divided into two categories, the two halves of the circle. A sample is shown, and after a
-    delay a test, both drawn independently. As soon as the test appears the fixation cue goes off, and the subject
-    reports, while the test lasts, a match (choice 0: same half) or a non-match (choice 1). Directions are equally
-    spaced and lie half a step off the boundary, so none is on it. Each unit of the stimulus shows
-    0.5 + 0.5 cos(preferred - direction) with independent noise on every step.
+    Directions of motion are divided into two categories, the two halves of the circle. A sample is
+    shown, and after a delay a test, both drawn independently. As soon as the test appears the
+    fixation cue goes off, and the subject reports, while the test lasts, a match (choice 0: same
+    half) or a non-match (choice 1). Directions are equally spaced and lie half a step off the
+    boundary, so none is on it. Each unit of the stimulus shows 0.5 + 0.5 cos(preferred - direction)
+    with independent noise on every step.
 
     Deviations from the paper:
 
-    - a non-match is reported by a choice of its own (there, by holding on until a second test, which always matches);
+    - a non-match is reported by a choice of its own (there, by holding on until a second test,
+      which always matches);
     - the fixation cue goes off with the test;
     - motion is the noisy activity of direction-selective units, not dots.
 
     Args:
         directions: number of directions, even; half of them in each category.
         boundary: angle of the boundary between the categories, degrees.
-        units: number of direction-selective units; with fewer than three of them some directions of both categories
-            look the same.
+        units: number of direction-selective units; with fewer than three of them some directions of
+            both categories look the same.
         sigma: SD of the noise of the stimuli, times sqrt(ms).
     """
 
@@ -47,12 +49,13 @@ class DelayMatchCategory(Task):
     def define(self) -> None:
         if self.directions < 2 or self.directions % 2:
             raise InvalidValueError(
-                f"DelayMatchCategory was given directions={self.directions}; give an even number, at least 2."
+                f"DelayMatchCategory was given directions={self.directions}; give an even number,"
+                " at least 2."
             )
         if self.units < 3:
             raise InvalidValueError(
-                f"DelayMatchCategory was given units={self.units}; give at least 3: cosines of two opposite preferred "
-                "directions cannot tell the two halves of the circle apart."
+                f"DelayMatchCategory was given units={self.units}; give at least 3: cosines of two"
+                " opposite preferred directions cannot tell the two halves of the circle apart."
             )
         self.ring = Ring(self.units)
         self.observe(fixation=1, stimulus=self.ring)
@@ -64,12 +67,16 @@ class DelayMatchCategory(Task):
         trial.periods(*before, "test")
         trial.show("fixation", 1, during=before)
         for period, direction in (("sample", trial.sample), ("test", trial.test)):
-            trial.show("stimulus", self.ring.cosine(self.angle(direction)), during=period, noise=self.sigma)
+            trial.show(
+                "stimulus", self.ring.cosine(self.angle(direction)), during=period, noise=self.sigma
+            )
         trial.answer("choose", self._right(trial.conditions), during="test")
 
     def angle(self, direction: np.ndarray) -> np.ndarray:
         """Radians of a direction given by its number, 0 to directions - 1."""
-        return np.deg2rad(self.boundary) + (np.asarray(direction) + 0.5) * (2 * np.pi / self.directions)
+        return np.deg2rad(self.boundary) + (np.asarray(direction) + 0.5) * (
+            2 * np.pi / self.directions
+        )
 
     def _right(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         """0 where both lie in the same half of the circle, else 1, (n,)."""

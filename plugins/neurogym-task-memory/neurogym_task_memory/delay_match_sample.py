@@ -12,11 +12,13 @@ from neurogym_core import Choice, Ring, Task, Trial
 class DelayMatchSample(Task):
     """Report whether a test is the same as the sample that was shown before a delay.
 
-    Miller, Erickson & Desimone (1996), J. Neurosci. 16:5154, doi:10.1523/JNEUROSCI.16-16-05154.1996.
+    Miller, Erickson & Desimone (1996), J. Neurosci. 16:5154,
+    doi:10.1523/JNEUROSCI.16-16-05154.1996.
 
-    A sample direction is shown, and after a delay a test, which is the same or the opposite one. When the fixation cue
-    goes off the subject reports a match (choice 0) or a non-match (choice 1). Each unit of the stimulus shows
-    0.5 + 0.5 cos(preferred - direction) with independent noise on every step.
+    A sample direction is shown, and after a delay a test, which is the same or the opposite one.
+    When the fixation cue goes off the subject reports a match (choice 0) or a non-match (choice 1).
+    Each unit of the stimulus shows 0.5 + 0.5 cos(preferred - direction) with independent noise on
+    every step.
 
     Deviations from the paper:
 
@@ -32,7 +34,13 @@ class DelayMatchSample(Task):
     directions: int = 2  # as in NeuroGym
     sigma: float = 1.0  # as in NeuroGym
 
-    timing = {"fixation": 300, "sample": 500, "delay": 1000, "test": 500, "decision": 900}  # ms, as in NeuroGym
+    timing = {
+        "fixation": 300,
+        "sample": 500,
+        "delay": 1000,
+        "test": 500,
+        "decision": 900,
+    }  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
     evidence = ("test",)
 

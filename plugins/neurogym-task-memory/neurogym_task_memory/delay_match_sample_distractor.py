@@ -16,22 +16,25 @@ TESTS = 3
 class DelayMatchSampleDistractor1D(Task):
     """Answer when the test is the sample, and let the others pass.
 
-    Miller, Erickson & Desimone (1996), J. Neurosci. 16:5154, doi:10.1523/JNEUROSCI.16-16-05154.1996.
+    Miller, Erickson & Desimone (1996), J. Neurosci. 16:5154,
+    doi:10.1523/JNEUROSCI.16-16-05154.1996.
 
-    A sample direction is shown, then three tests, each after a delay. One of them is the sample again. The subject goes
-    while the matching test is on, and rests otherwise: going at any other time after the sample is an error and ends
-    the trial, going before costs. The stimulus itself says when to answer; the fixation cue goes off after the
-    sample. Units show cos(preferred - direction).
+    A sample direction is shown, then three tests, each after a delay. One of them is the sample
+    again. The subject goes while the matching test is on, and rests otherwise: going at any other
+    time after the sample is an error and ends the trial, going before costs. The stimulus itself
+    says when to answer; the fixation cue goes off after the sample. Units show cos(preferred -
+    direction).
 
     Deviations from the paper:
 
-    - the match is equally likely to be each of three tests (there, up to five with repeated distractors);
+    - the match is equally likely to be each of three tests (there, up to five with repeated
+      distractors);
     - a trial whose match was missed goes on with the remaining tests;
     - directions instead of pictures: distractors are at least `least_distance` from the sample;
     - durations are NeuroGym's.
 
-    The condition `sample` is in radians, `away` holds how far each test would lie from the sample if it were a
-    distractor, radians, (n, 3); `match` is the number of the matching test, 1 to 3.
+    The condition `sample` is in radians, `away` holds how far each test would lie from the sample
+    if it were a distractor, radians, (n, 3); `match` is the number of the matching test, 1 to 3.
 
     Args:
         units: number of direction-selective units.
@@ -39,10 +42,18 @@ class DelayMatchSampleDistractor1D(Task):
     """
 
     units: int = 32
-    least_distance: float = 30  # ours: without it some distractors could not be told from the sample
+    least_distance: float = (
+        30  # ours: without it some distractors could not be told from the sample
+    )
 
     timing = {
-        "fixation": 300, "sample": 500, "delay1": 1000, "test1": 500, "delay2": 1000, "test2": 500, "delay3": 1000,
+        "fixation": 300,
+        "sample": 500,
+        "delay1": 1000,
+        "test1": 500,
+        "delay2": 1000,
+        "test2": 500,
+        "delay3": 1000,
         "test3": 500,
     }  # fmt: skip -- ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0}
@@ -51,8 +62,8 @@ class DelayMatchSampleDistractor1D(Task):
     def define(self) -> None:
         if not 0 < self.least_distance < 180:
             raise InvalidValueError(
-                f"DelayMatchSampleDistractor1D was given least_distance={self.least_distance:g}; it needs a number of "
-                "degrees above 0 and below 180."
+                f"DelayMatchSampleDistractor1D was given least_distance={self.least_distance:g}; it"
+                " needs a number of degrees above 0 and below 180."
             )
         self.ring = Ring(self.units)
         self.observe(fixation=1, stimulus=self.ring)
@@ -74,7 +85,11 @@ class DelayMatchSampleDistractor1D(Task):
         matches = {test: trial.match == k for k, test in enumerate(tests, start=1)}
         trial.answer("go", -1, during=[name for name in asked if name not in tests])
         for k, (test, match) in enumerate(matches.items()):
-            trial.show("stimulus", self._shown(trial.sample + np.where(match, 0.0, trial.away[:, k])), during=test)
+            trial.show(
+                "stimulus",
+                self._shown(trial.sample + np.where(match, 0.0, trial.away[:, k])),
+                during=test,
+            )
             trial.answer("go", -1, during=test, where=~match)
         for test, match in matches.items():
             trial.answer("go", 0, during=test, where=match)

@@ -17,9 +17,9 @@ class DelayPairedAssociation(Task):
 
     Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191.
 
-    The first odour is 1 or 2; after a delay the second is 3 or 4; after another delay the fixation cue goes off and
-    the subject goes (licks) if they are paired, 1 with 3 or 2 with 4, and does nothing if not. Withholding rightly is
-    correct, and is paid like going rightly.
+    The first odour is 1 or 2; after a delay the second is 3 or 4; after another delay the fixation
+    cue goes off and the subject goes (licks) if they are paired, 1 with 3 or 2 with 4, and does
+    nothing if not. Withholding rightly is correct, and is paid like going rightly.
 
     Deviations from the paper:
 
@@ -33,7 +33,12 @@ class DelayPairedAssociation(Task):
     sigma: float = 0.0
 
     timing = {
-        "fixation": 0, "stimulus1": 1000, "delay1": 1000, "stimulus2": 1000, "delay2": 1000, "decision": 500,
+        "fixation": 0,
+        "stimulus1": 1000,
+        "delay1": 1000,
+        "stimulus2": 1000,
+        "delay2": 1000,
+        "decision": 500,
     }  # fmt: skip -- ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}  # as in NeuroGym
     evidence = ("stimulus2",)
@@ -56,11 +61,13 @@ class DelayPairedAssociation(Task):
 class JitteredPairedAssociation(DelayPairedAssociation):
     """Delayed paired association with durations of random length and noisy odours.
 
-    The task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191, in a version that is harder to
-    solve by counting steps: all durations but that of the response window are truncated exponentials around those of
-    DelayPairedAssociation, and the odour channels are noisy.
+    The task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191, in a
+    version that is harder to solve by counting steps: all durations but that of the response window
+    are truncated exponentials around those of DelayPairedAssociation, and the odour channels are
+    noisy.
 
-    Deviations from the paper: those of DelayPairedAssociation; the ranges of the durations and the noise are ours.
+    Deviations from the paper: those of DelayPairedAssociation; the ranges of the durations and the
+    noise are ours.
 
     Args:
         sigma: SD of noise on the odour channels while an odour is given, times sqrt(ms).

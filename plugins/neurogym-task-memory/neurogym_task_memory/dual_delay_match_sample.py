@@ -15,42 +15,48 @@ ANGLES = (0.0, np.pi / 2)
 
 
 class DualDelayMatchSample(Task):
-    """Keep two items in mind; twice a cue says which of them the coming test is to be compared with.
+    """Keep two items in mind; twice a cue says which of them the coming test is to be compared
+    with.
 
     Rose, LaRocque, Riggall, et al. (2016), Science 354:1136, doi:10.1126/science.aah7011.
 
-    Two items are shown together. After a delay a cue says which of them matters, then a test is shown, and the subject
-    reports whether it matches that item (choice 0) or not (choice 1). Then a second cue and a second test follow, after
-    another delay; the item that was not cued first may be asked for now. The fixation cue is off while a test is on,
-    which is when an answer is asked; the first answer does not end the trial, the second does. Items and tests are
-    coded as the cosine and sine of an angle, with independent noise on every step while they are shown; a test is
-    shown on the channel of the item it is compared with.
+    Two items are shown together. After a delay a cue says which of them matters, then a test is
+    shown, and the subject reports whether it matches that item (choice 0) or not (choice 1). Then a
+    second cue and a second test follow, after another delay; the item that was not cued first may
+    be asked for now. The fixation cue is off while a test is on, which is when an answer is asked;
+    the first answer does not end the trial, the second does. Items and tests are coded as the
+    cosine and sine of an angle, with independent noise on every step while they are shown; a test
+    is shown on the channel of the item it is compared with.
 
-    The answers are the slots `test1` and `test2` of the record. Each pays once; performance is the share of the two
-    that was correct.
+    The answers are the slots `test1` and `test2` of the record. Each pays once; performance is the
+    share of the two that was correct.
 
     Deviations from the paper:
 
-    - an item has one of two values (there, faces, words and directions of motion), and durations are NeuroGym's;
+    - an item has one of two values (there, faces, words and directions of motion), and durations
+      are NeuroGym's;
     - no magnetic stimulation.
 
     Args:
-        second_cue: "either": each item is as likely to be cued the second time; "other": always the one that was not
-            cued first, as in NeuroGym.
+        second_cue: "either": each item is as likely to be cued the second time; "other": always the
+            one that was not cued first, as in NeuroGym.
         sigma: SD of the noise of items and tests, times sqrt(ms).
     """
 
     second_cue: str = "either"
     sigma: float = 1.0  # as in NeuroGym
 
-    timing = dict.fromkeys(("fixation", "sample", "delay1", "cue1", "test1", "delay2", "cue2", "test2"), 500)  # ms
+    timing = dict.fromkeys(
+        ("fixation", "sample", "delay1", "cue1", "test1", "delay2", "cue2", "test2"), 500
+    )  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
     evidence = ("test1",)
 
     def define(self) -> None:
         if self.second_cue not in ("either", "other"):
             raise InvalidValueError(
-                f"DualDelayMatchSample was given second_cue={self.second_cue!r}; give 'either' or 'other'."
+                f"DualDelayMatchSample was given second_cue={self.second_cue!r}; give 'either' or"
+                " 'other'."
             )
         self.cues = OneHot(len(ITEMS))
         self.observe(fixation=1, first=2, second=2, cue=self.cues)
@@ -74,9 +80,13 @@ class DualDelayMatchSample(Task):
         self._ask(trial, "test1", "cue1", trial.cue1, trial.test1, then="wait")
         self._ask(trial, "test2", "cue2", trial.cue2, trial.test2, then="end")
 
-    def _ask(self, trial: Trial, period: str, cueing: str, cued: np.ndarray, test: np.ndarray, then: str) -> None:
+    def _ask(
+        self, trial: Trial, period: str, cueing: str, cued: np.ndarray, test: np.ndarray, then: str
+    ) -> None:
         """A cue, the test that it announces, and the question."""
-        trial.show("cue", self.cues.encode(np.where(cued == "first", 0, 1)), during=(cueing, period))
+        trial.show(
+            "cue", self.cues.encode(np.where(cued == "first", 0, 1)), during=(cueing, period)
+        )
         for item in ITEMS:
             sample = getattr(trial, item)
             shown = np.where(test == "match", sample, 1 - sample)

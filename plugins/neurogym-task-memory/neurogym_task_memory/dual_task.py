@@ -15,20 +15,24 @@ RULES = ("ordinary", "reversed")
 class DualTask(Task):
     """Do a go/no-go task in the middle of the delay of a paired-association task.
 
-    Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191 (preprint: bioRxiv 385393).
+    Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191 (preprint: bioRxiv
+    385393).
 
-    The outer task is that of DelayPairedAssociation: a sample odour (1 or 2), a long delay, and a test odour (3 or 4);
-    go if they are paired. Within the delay one of two other odours is given, and the subject goes after the "go" odour
-    and withholds after the "nogo" odour. Both response windows open when the fixation cue goes off. Withholding rightly
-    is correct and paid. After every `block` trials the rule of both tasks is reversed without notice: what asked for
-    going now asks for withholding, and the other way round.
+    The outer task is that of DelayPairedAssociation: a sample odour (1 or 2), a long delay, and a
+    test odour (3 or 4); go if they are paired. Within the delay one of two other odours is given,
+    and the subject goes after the "go" odour and withholds after the "nogo" odour. Both response
+    windows open when the fixation cue goes off. Withholding rightly is correct and paid. After
+    every `block` trials the rule of both tasks is reversed without notice: what asked for going now
+    asks for withholding, and the other way round.
 
-    The answers are the slots `inner` and `outer` of the record; performance is the share of the two that was correct.
+    The answers are the slots `inner` and `outer` of the record; performance is the share of the two
+    that was correct.
 
     Deviations from the paper:
 
     - the rule reverses, as in NeuroGym (there, it does not);
-    - durations are those of an early version of NeuroGym (16.4 s in all); where that leaves them open they are ours;
+    - durations are those of an early version of NeuroGym (16.4 s in all); where that leaves them
+      open they are ours;
     - withholding rightly is paid.
 
     Args:
@@ -40,8 +44,15 @@ class DualTask(Task):
     block: int = 1000
 
     timing = {
-        "sample": 1000, "delay1": 3000, "distractor": 600, "delay2": 400, "inner_window": 400, "delay3": 8600,
-        "test": 1000, "delay4": 1000, "outer_window": 400,
+        "sample": 1000,
+        "delay1": 3000,
+        "distractor": 600,
+        "delay2": 400,
+        "inner_window": 400,
+        "delay3": 8600,
+        "test": 1000,
+        "delay4": 1000,
+        "outer_window": 400,
     }  # fmt: skip -- ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}
     evidence = ("distractor",)
@@ -49,7 +60,8 @@ class DualTask(Task):
     def define(self) -> None:
         if self.block < 0:
             raise InvalidValueError(
-                f"DualTask was given block={self.block}; give a number of trials, or 0 for no reversals."
+                f"DualTask was given block={self.block}; give a number of trials, or 0 for no"
+                " reversals."
             )
         self.pair, self.distractor = OneHot(4), OneHot(2)
         self.observe(fixation=1, odour=self.pair, distractor=self.distractor)
@@ -70,8 +82,14 @@ class DualTask(Task):
         trial.show("fixation", 1, during=(*inner, *outer))
         trial.show("odour", self.pair.encode(trial.first - 1), during="sample")
         trial.show("odour", self.pair.encode(trial.second - 1), during="test")
-        trial.show("distractor", self.distractor.encode((trial.distractor == "go") * 1), during="distractor")
-        trial.answer("go", _right_inner(trial.conditions), during="inner_window", slot="inner", then="wait")
+        trial.show(
+            "distractor",
+            self.distractor.encode((trial.distractor == "go") * 1),
+            during="distractor",
+        )
+        trial.answer(
+            "go", _right_inner(trial.conditions), during="inner_window", slot="inner", then="wait"
+        )
         trial.answer("go", _right_outer(trial.conditions), during="outer_window", slot="outer")
         trial.note(reversed=trial.rule == "reversed")
 

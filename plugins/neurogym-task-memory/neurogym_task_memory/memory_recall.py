@@ -11,22 +11,26 @@ from neurogym_core.errors import InvalidValueError
 
 
 class MemoryRecall(Task):
-    """Store those vectors of a stream that are flagged, and complete them when a part is shown again.
+    """Store those vectors of a stream that are flagged, and complete them when a part is shown
+    again.
 
-    A machine-learning task of NeuroGym's contributions, in the manner of Hopfield's (1982) content-addressable memory,
-    Proc. Natl. Acad. Sci. 79:2554, doi:10.1073/pnas.79.8.2554; there is no experiment behind it.
+    A machine-learning task of NeuroGym's contributions, in the manner of Hopfield's (1982)
+    content-addressable memory, Proc. Natl. Acad. Sci. 79:2554, doi:10.1073/pnas.79.8.2554; there is
+    no experiment behind it.
 
-    A stream of 15 to 25 random vectors of -1 and 1 is shown; about one in ten is flagged. Then the flagged ones come
-    again, in the order in which they were shown, each with some of its elements blanked (0), and while a cue is on the
-    subject puts out the whole vector. Its action is a vector of numbers from -1 to 1. While recalling it is paid minus
-    the mean squared error, per 100 ms: at best nothing, and less for every error. A vector is recalled correctly when
-    the output on its last step is within `tolerance` (Euclidean distance) of it; performance is the share of the
+    A stream of 15 to 25 random vectors of -1 and 1 is shown; about one in ten is flagged. Then the
+    flagged ones come again, in the order in which they were shown, each with some of its elements
+    blanked (0), and while a cue is on the subject puts out the whole vector. Its action is a vector
+    of numbers from -1 to 1. While recalling it is paid minus the mean squared error, per 100 ms: at
+    best nothing, and less for every error. A vector is recalled correctly when the output on its
+    last step is within `tolerance` (Euclidean distance) of it; performance is the share of the
     stored vectors that were. With few elements left a cue may fit two stored vectors.
 
-    The condition `vectors` holds the stream, (n, longest * size); `flags` (n, longest) which of them are to be stored,
-    `blanked` (n, most * size) which elements of the cues are missing.
+    The condition `vectors` holds the stream, (n, longest * size); `flags` (n, longest) which of
+    them are to be stored, `blanked` (n, most * size) which elements of the cues are missing.
 
-    Deviations from the paper: there is none to deviate from. At least one and at most `most` vectors are flagged.
+    Deviations from the paper: there is none to deviate from. At least one and at most `most`
+    vectors are flagged.
 
     Args:
         size: elements of a vector.
@@ -55,9 +59,10 @@ class MemoryRecall(Task):
         probable = 0 < self.p_flag <= 1 and 0 <= self.p_blank < 1
         if not (1 <= self.most <= self.shortest <= self.longest and probable):
             raise InvalidValueError(
-                f"MemoryRecall was given most={self.most}, shortest={self.shortest}, longest={self.longest}, "
-                f"p_flag={self.p_flag:g} and p_blank={self.p_blank:g}; give 1 <= most <= shortest <= longest, and "
-                "probabilities (p_flag above 0, p_blank below 1)."
+                f"MemoryRecall was given most={self.most}, shortest={self.shortest},"
+                f" longest={self.longest}, p_flag={self.p_flag:g} and p_blank={self.p_blank:g};"
+                " give 1 <= most <= shortest <= longest, and probabilities (p_flag above 0,"
+                " p_blank below 1)."
             )
         self.steps = max(round(self.item / self.dt), 1)
         """Steps that a vector is shown."""
@@ -67,11 +72,15 @@ class MemoryRecall(Task):
             count=Choice(tuple(range(self.shortest, self.longest + 1))),
             vectors=lambda rng, prior: rng.choice((-1, 1), (prior.n, self.longest * self.size)),
             flags=self._draw_flags,
-            blanked=lambda rng, prior: (rng.random((prior.n, self.most * self.size)) < self.p_blank).astype(int),
+            blanked=lambda rng, prior: (
+                rng.random((prior.n, self.most * self.size)) < self.p_blank
+            ).astype(int),
         )
 
     def _draw_flags(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Which vectors are to be stored, 0 or 1, (n, longest): 1 to `most` of those in the stream."""
+        """Which vectors are to be stored, 0 or 1, (n, longest): 1 to `most` of those in the
+        stream.
+        """
         within = np.arange(self.longest) < prior["count"][:, None]
         luck = np.where(within, rng.random((len(within), self.longest)), np.inf)
         wanted = np.clip((luck < self.p_flag).sum(axis=1), 1, self.most)
@@ -87,13 +96,22 @@ class MemoryRecall(Task):
         trial.weigh(0, during="store")
         trial.show("recall", 1, during="recall")
         vectors = trial.vectors.reshape(trial.n, self.longest, self.size)
-        order = np.argsort(~flags, axis=1, kind="stable")  # the flagged ones first, in the order of the stream
+        order = np.argsort(
+            ~flags, axis=1, kind="stable"
+        )  # the flagged ones first, in the order of the stream
         blanked = trial.blanked.reshape(trial.n, self.most, self.size).astype(bool)
         for k in range(self.most):
             wanted = vectors[np.arange(trial.n), order[:, k]]
-            when = {"during": "recall", "start": k * shown, "stop": (k + 1) * shown, "where": k < stored}
+            when = {
+                "during": "recall",
+                "start": k * shown,
+                "stop": (k + 1) * shown,
+                "where": k < stored,
+            }
             trial.show("vector", np.where(blanked[:, k], 0, wanted), **when)
-            trial.answer("output", wanted, tolerance=self.tolerance, slot=f"item{k + 1}", then="wait", **when)
+            trial.answer(
+                "output", wanted, tolerance=self.tolerance, slot=f"item{k + 1}", then="wait", **when
+            )
 
     def _show_stream(self, trial: Trial, flags: np.ndarray) -> None:
         vectors = trial.vectors.reshape(trial.n, self.longest, self.size)

@@ -14,18 +14,21 @@ STIMULI = ("first", "second")
 class TwoAlternativeChoice(Task):
     """Report which of two noisy stimuli is the stronger one; they are shown after one another.
 
-    A construction kit of NeuroGym's without an experiment of its own; comparing two stimuli is the two-alternative
-    forced choice of Green & Swets (1966), Signal Detection Theory and Psychophysics (a book without a DOI).
+    A construction kit of NeuroGym's without an experiment of its own; comparing two stimuli is the
+    two-alternative forced choice of Green & Swets (1966), Signal Detection Theory and Psychophysics
+    (a book without a DOI).
 
-    Two stimuli follow each other, each on a channel of its own and each followed by a delay. One has the mean
-    (1 + c) / 2, the other (1 - c) / 2, where c is the coherence as a fraction; independent noise is added on every
-    step. When the fixation cue goes off the subject reports the stronger one, or, with ``go_nogo``, goes if the first
-    was the stronger one and withholds if not. All durations are random, so nothing but the cue tells when to answer.
+    Two stimuli follow each other, each on a channel of its own and each followed by a delay. One
+    has the mean (1 + c) / 2, the other (1 - c) / 2, where c is the coherence as a fraction;
+    independent noise is added on every step. When the fixation cue goes off the subject reports the
+    stronger one, or, with ``go_nogo``, goes if the first was the stronger one and withholds if not.
+    All durations are random, so nothing but the cue tells when to answer.
 
     Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
 
     Args:
-        simultaneous: both stimuli are shown in the first stimulus period; the second and its delay are left out.
+        simultaneous: both stimuli are shown in the first stimulus period; the second and its delay
+            are left out.
         go_nogo: one action, and withholding instead of the second choice.
         coherences: difference of the two means, %.
         sigma: SD of the noise of the stimuli, times sqrt(ms).
@@ -37,7 +40,8 @@ class TwoAlternativeChoice(Task):
     sigma: float = 1.0
 
     timing = dict.fromkeys(
-        ("fixation", "stimulus1", "delay1", "stimulus2", "delay2", "decision"), TruncatedExponential(500, 200, 800)
+        ("fixation", "stimulus1", "delay1", "stimulus2", "delay2", "decision"),
+        TruncatedExponential(500, 200, 800),
     )  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
@@ -62,15 +66,18 @@ class TwoAlternativeChoice(Task):
         trial.answer(group, self._right(trial.conditions), during="decision")
 
     def _right(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Index of the stronger stimulus, (n,); with `go_nogo` 0 (go) for the first and -1 (rest) for the second."""
+        """Index of the stronger stimulus, (n,); with `go_nogo` 0 (go) for the first and -1 (rest)
+        for the second.
+        """
         return np.where(conditions["stronger"] == "first", 0, -1 if self.go_nogo else 1)
 
 
 class SimultaneousTwoAlternativeChoice(TwoAlternativeChoice):
     """Report which of two noisy stimuli is the stronger one; they are shown at the same time.
 
-    TwoAlternativeChoice with ``simultaneous=True``: nothing has to be compared over a delay, only the decision has to
-    be kept in mind. After Green & Swets (1966), Signal Detection Theory and Psychophysics (a book without a DOI).
+    TwoAlternativeChoice with ``simultaneous=True``: nothing has to be compared over a delay, only
+    the decision has to be kept in mind. After Green & Swets (1966), Signal Detection Theory and
+    Psychophysics (a book without a DOI).
 
     Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
 
@@ -83,8 +90,9 @@ class SimultaneousTwoAlternativeChoice(TwoAlternativeChoice):
 class GoNogoTwoAlternativeChoice(TwoAlternativeChoice):
     """Go if the first of two noisy stimuli was the stronger one, withhold if the second was.
 
-    TwoAlternativeChoice with ``go_nogo=True``. Withholding rightly is correct and paid, at the end of the response
-    window. After Green & Swets (1966), Signal Detection Theory and Psychophysics (a book without a DOI).
+    TwoAlternativeChoice with ``go_nogo=True``. Withholding rightly is correct and paid, at the end
+    of the response window. After Green & Swets (1966), Signal Detection Theory and Psychophysics (a
+    book without a DOI).
 
     Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
 

@@ -15,7 +15,9 @@ def test_pairs_come_in_both_orders_and_the_larger_one_is_right():
     batch = DelayComparison().sample(400, seed=1)
     first, second = batch.notes["first"], batch.notes["second"]
     assert {(max(pair), min(pair)) for pair in zip(first, second, strict=True)} == PAIRS
-    assert {(a, b) for a, b in zip(first, second, strict=True)} == PAIRS | {(b, a) for a, b in PAIRS}
+    assert {(a, b) for a, b in zip(first, second, strict=True)} == PAIRS | {
+        (b, a) for a, b in PAIRS
+    }
     right = batch.target[:, batch.period == 4][:, 0] - 1
     np.testing.assert_array_equal(right, np.where(first > second, 0, 1))
 

@@ -38,10 +38,14 @@ def test_the_cue_names_a_place_that_held_an_item():
     assert (cue.sum(axis=1) == 1).all()
     items = batch.shown[:, batch.period == 1][:, 0][:, task.channels["items"]].reshape(100, 8, -1)
     assert items[np.arange(100), place].any(axis=1).all()
-    np.testing.assert_array_equal(batch.notes["wanted"], batch.conditions["colours"][np.arange(100), place])
+    np.testing.assert_array_equal(
+        batch.notes["wanted"], batch.conditions["colours"][np.arange(100), place]
+    )
 
 
-@pytest.mark.parametrize(("off", "pays"), [(0, 1), (1, 1 - 2 / 180), (45, 0.5), (90, 0), (170, 1 - 20 / 180)])
+@pytest.mark.parametrize(
+    ("off", "pays"), [(0, 1), (1, 1 - 2 / 180), (45, 0.5), (90, 0), (170, 1 - 20 / 180)]
+)
 def test_a_report_is_paid_by_its_distance_on_the_wheel_in_degrees(off, pays):
     """One step on the wheel is 2 degrees, and 170 steps ahead are 10 steps back."""
     env = TaskEnv(DelayEstimation())

@@ -22,7 +22,10 @@ def test_durations_and_directions_are_those_of_the_paper():
 def test_a_match_is_two_directions_in_the_same_half_of_the_circle():
     task = DelayMatchCategory(boundary=45)
     batch = task.sample(500, seed=2)
-    halves = [((task.angle(batch.conditions[name]) - np.pi / 4) % (2 * np.pi)) < np.pi for name in ("sample", "test")]
+    halves = [
+        ((task.angle(batch.conditions[name]) - np.pi / 4) % (2 * np.pi)) < np.pi
+        for name in ("sample", "test")
+    ]
     right = batch.target[:, batch.period == 3][:, 0] - 1
     np.testing.assert_array_equal(right, np.where(halves[0] == halves[1], 0, 1))
     assert 0.4 < right.mean() < 0.6

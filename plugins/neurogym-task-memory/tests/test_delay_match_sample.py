@@ -24,7 +24,9 @@ def test_a_test_is_the_sample_or_its_opposite(directions):
     match = batch.conditions["test"] == "match"
     np.testing.assert_allclose(test[match], sample[match], atol=1e-6)
     np.testing.assert_allclose(test[~match], 1 - sample[~match], atol=1e-6)
-    np.testing.assert_array_equal(batch.target[:, batch.period == 4][:, 0] - 1, np.where(match, 0, 1))
+    np.testing.assert_array_equal(
+        batch.target[:, batch.period == 4][:, 0] - 1, np.where(match, 0, 1)
+    )
 
 
 def go_in(period: str, match: int) -> dict:
@@ -43,7 +45,9 @@ def test_going_is_right_during_the_match_only(match):
         for period in (f"delay{k}", f"test{k}"):
             trial = go_in(period, match)
             right = period == f"test{match}"
-            assert (trial["outcome"], trial["reward"]) == (("correct", 1) if right else ("error", -1)), period
+            assert (trial["outcome"], trial["reward"]) == (
+                ("correct", 1) if right else ("error", -1)
+            ), period
             assert trial["steps"] == FIRST_STEP[period]
 
 

@@ -6,12 +6,17 @@ import math
 
 import numpy as np
 import pytest
-from neurogym_task_memory.delay_paired_association import DelayPairedAssociation, JitteredPairedAssociation
+from neurogym_task_memory.delay_paired_association import (
+    DelayPairedAssociation,
+    JitteredPairedAssociation,
+)
 
 GO = 1
 
 
-@pytest.mark.parametrize(("first", "second", "paired"), [(1, 3, True), (2, 4, True), (1, 4, False), (2, 3, False)])
+@pytest.mark.parametrize(
+    ("first", "second", "paired"), [(1, 3, True), (2, 4, True), (1, 4, False), (2, 3, False)]
+)
 def test_pairs(constant, first, second, paired):
     options = {"conditions": {"first": first, "second": second}}
     went = constant(DelayPairedAssociation(rewards={"abort": 0}), GO, 1, options=options)[0]

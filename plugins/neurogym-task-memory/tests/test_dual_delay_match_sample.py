@@ -27,7 +27,9 @@ def test_one_right_answer_of_two_is_half_a_performance(constant):
 
 
 def test_guessing_is_at_chance():
-    """Two answers in each of 600 trials: SD of the mean performance 0.0144; 5 SD, false alarms below 1 in a million."""
+    """Two answers in each of 600 trials: SD of the mean performance 0.0144; 5 SD, false alarms
+    below 1 in a million.
+    """
     record = run(DualDelayMatchSample(), "guess", n_trials=600, seed=1)
     assert abs(np.mean(record["performance"]) - 0.5) < 5 * 0.0144
 

@@ -25,7 +25,10 @@ def test_a_trial_lasts_as_long_as_its_model():
 def test_the_rule_decides_both_answers(rule):
     batch = DualTask().sample(100, seed=2, rule=rule)
     drawn = batch.conditions
-    inner, outer = (batch.target[:, batch.period == batch.period_names.index(f"{name}_window")] for name in SLOTS)
+    inner, outer = (
+        batch.target[:, batch.period == batch.period_names.index(f"{name}_window")]
+        for name in SLOTS
+    )
     paired = (drawn["second"] - drawn["first"]) == 2
     ordinary = rule == "ordinary"
     np.testing.assert_array_equal(inner[:, 0] == 1, (drawn["distractor"] == "go") == ordinary)
@@ -33,7 +36,9 @@ def test_the_rule_decides_both_answers(rule):
 
 
 def test_the_rule_reverses_after_every_block():
-    record = run(DualTask(block=7, trials_per_session=28), "oracle", n_trials=56, seed=3, num_envs=1)
+    record = run(
+        DualTask(block=7, trials_per_session=28), "oracle", n_trials=56, seed=3, num_envs=1
+    )
     expected = np.tile(np.repeat(["ordinary", "reversed"], 7), 4)
     np.testing.assert_array_equal(record["rule"], expected)
     assert set(run(DualTask(block=0), "oracle", n_trials=30, seed=3)["rule"]) == {"ordinary"}
@@ -43,7 +48,14 @@ def test_streams_of_a_dataset_keep_their_blocks():
     batch = next(iter(Dataset(DualTask(block=2), 3, seq_len=82 * 6, seed=4)))
     for row in range(3):
         rules = batch.conditions["rule"][batch.row == row][:6]
-        assert rules.tolist() == ["ordinary", "ordinary", "reversed", "reversed", "ordinary", "ordinary"]
+        assert rules.tolist() == [
+            "ordinary",
+            "ordinary",
+            "reversed",
+            "reversed",
+            "ordinary",
+            "ordinary",
+        ]
 
 
 def test_half_of_each_answer_counts(constant):

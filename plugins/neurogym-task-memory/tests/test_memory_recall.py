@@ -53,7 +53,9 @@ def test_flagged_vectors_come_again_in_order_with_elements_blanked(dt):
     batch = task.sample(60, seed=3)
     each = task.steps
     for row, obs in enumerate(np.split(batch.render(None), np.cumsum(batch.steps)[:-1])):
-        vector, flag, recall = (obs[:, task.channels[name]] for name in ("vector", "flag", "recall"))
+        vector, flag, recall = (
+            obs[:, task.channels[name]] for name in ("vector", "flag", "recall")
+        )
         store = recall[:, 0] == 0
         stored = vector[store & (flag[:, 0] == 1)][::each]
         cues = vector[~store][::each]
@@ -65,7 +67,9 @@ def test_flagged_vectors_come_again_in_order_with_elements_blanked(dt):
 
 
 def test_about_one_vector_in_ten_is_flagged_and_three_elements_in_ten_blanked():
-    """Flags are clipped to 1 to 4, which leaves the mean near 2; blanked: 800 x 40 elements, SD 0.0026, 5 SD."""
+    """Flags are clipped to 1 to 4, which leaves the mean near 2; blanked: 800 x 40 elements, SD
+    0.0026, 5 SD.
+    """
     batch = MemoryRecall().sample(800, seed=4)
     assert 1.8 < batch.notes["stored"].mean() < 2.3
     assert abs(batch.conditions["blanked"].mean() - 0.3) < 5 * 0.0026

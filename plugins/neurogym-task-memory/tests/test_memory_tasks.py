@@ -9,7 +9,10 @@ from neurogym_task_memory.delay_estimation import DelayEstimation
 from neurogym_task_memory.delay_match_category import DelayMatchCategory
 from neurogym_task_memory.delay_match_sample import DelayMatchSample
 from neurogym_task_memory.delay_match_sample_distractor import DelayMatchSampleDistractor1D
-from neurogym_task_memory.delay_paired_association import DelayPairedAssociation, JitteredPairedAssociation
+from neurogym_task_memory.delay_paired_association import (
+    DelayPairedAssociation,
+    JitteredPairedAssociation,
+)
 from neurogym_task_memory.dual_delay_match_sample import DualDelayMatchSample
 from neurogym_task_memory.dual_task import DualTask
 from neurogym_task_memory.memory_recall import MemoryRecall
@@ -51,7 +54,9 @@ def test_the_dataset_scores_its_own_targets_as_perfect(kind):
     assert np.mean(batch.score(batch.targets)["performance"]) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in REWARD if kind is not MemoryRecall], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [kind for kind in REWARD if kind is not MemoryRecall], ids=lambda kind: kind.__name__
+)
 def test_acting_early_costs_in_every_period_without_a_question(premature, kind):
     task = kind()
     batch = task.sample(20, seed=1)

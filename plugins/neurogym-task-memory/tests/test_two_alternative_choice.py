@@ -24,18 +24,29 @@ def stimuli(task, n: int = 100) -> tuple:
     return batch, *means
 
 
-@pytest.mark.parametrize("kind", [TwoAlternativeChoice, SimultaneousTwoAlternativeChoice, GoNogoTwoAlternativeChoice])
+@pytest.mark.parametrize(
+    "kind", [TwoAlternativeChoice, SimultaneousTwoAlternativeChoice, GoNogoTwoAlternativeChoice]
+)
 def test_the_stronger_one_is_right_and_they_differ_by_the_coherence(kind):
     task = kind(coherences=(6.4, 51.2))
     batch, first, second = stimuli(task)
-    np.testing.assert_allclose(np.abs(first - second), batch.conditions["coherence"] / 100, atol=1e-6)
+    np.testing.assert_allclose(
+        np.abs(first - second), batch.conditions["coherence"] / 100, atol=1e-6
+    )
     np.testing.assert_allclose(first + second, 1, atol=1e-6)
     right = batch.target[:, batch.period == batch.period_names.index("decision")][:, 0]
-    np.testing.assert_array_equal(right, np.where(first > second, 1, 0 if kind is GoNogoTwoAlternativeChoice else 2))
+    np.testing.assert_array_equal(
+        right, np.where(first > second, 1, 0 if kind is GoNogoTwoAlternativeChoice else 2)
+    )
 
 
 def test_periods_of_the_simultaneous_version():
-    assert SimultaneousTwoAlternativeChoice().period_names == ("fixation", "stimulus1", "delay1", "decision")
+    assert SimultaneousTwoAlternativeChoice().period_names == (
+        "fixation",
+        "stimulus1",
+        "delay1",
+        "decision",
+    )
 
 
 def test_every_duration_is_a_truncated_exponential():
@@ -47,5 +58,8 @@ def test_every_duration_is_a_truncated_exponential():
 
 
 def test_the_named_configurations_differ_in_settings_only():
-    assert SimultaneousTwoAlternativeChoice().parameters == TwoAlternativeChoice(simultaneous=True).parameters
+    assert (
+        SimultaneousTwoAlternativeChoice().parameters
+        == TwoAlternativeChoice(simultaneous=True).parameters
+    )
     assert GoNogoTwoAlternativeChoice().parameters == TwoAlternativeChoice(go_nogo=True).parameters

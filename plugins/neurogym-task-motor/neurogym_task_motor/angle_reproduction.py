@@ -14,24 +14,27 @@ from neurogym_task_motor.reaching_1d import START, TURN
 class AngleReproduction(Task):
     """See two angles one after the other, and reproduce both in the same order with a cursor.
 
-    After the delayed estimation of Ding, Cueva, Tsodyks & Qian (2017), PNAS 114:E9115, doi:10.1073/pnas.1706906114.
+    After the delayed estimation of Ding, Cueva, Tsodyks & Qian (2017), PNAS 114:E9115,
+    doi:10.1073/pnas.1706906114.
 
-    Two angles are shown, each followed by a delay. Then the first go cue comes on: the two choices of `move` turn the
-    cursor left (0, angles grow) or right (1), and the subject is to bring it to the first angle. The second go cue asks
-    for the second angle; the cursor goes on from where it is. At every step of the two go periods the subject is paid
-    the more the nearer the cursor is: max(correct - distance, error), distance in radians, per 100 ms. Moving before
-    costs `abort` and does not turn the cursor, which starts at 180 degrees. Performance is the reward relative to that
-    of going straight to each angle and stopping as near as steps allow. The outcome is correct where the cursor is
-    within `tolerance` of the angle at the end of both go periods.
+    Two angles are shown, each followed by a delay. Then the first go cue comes on: the two choices
+    of `move` turn the cursor left (0, angles grow) or right (1), and the subject is to bring it to
+    the first angle. The second go cue asks for the second angle; the cursor goes on from where it
+    is. At every step of the two go periods the subject is paid the more the nearer the cursor is:
+    max(correct - distance, error), distance in radians, per 100 ms. Moving before costs `abort` and
+    does not turn the cursor, which starts at 180 degrees. Performance is the reward relative to
+    that of going straight to each angle and stopping as near as steps allow. The outcome is correct
+    where the cursor is within `tolerance` of the angle at the end of both go periods.
 
     Angle and cursor are coded by rings of units that show cos(preferred - direction).
 
     Deviations from the paper:
 
-    - directions on the full circle, drawn independently (there, orientations of two lines 5 degrees apart);
+    - directions on the full circle, drawn independently (there, orientations of two lines 5 degrees
+      apart);
     - the cursor turns at one speed or not at all (there, a line drawn on a screen);
-    - durations and rewards are NeuroGym's, except that the go periods last 2 s instead of 0.5 s: at 2 rad/s every angle
-      is reached within 1.6 s.
+    - durations and rewards are NeuroGym's, except that the go periods last 2 s instead of 0.5 s: at
+      2 rad/s every angle is reached within 1.6 s.
 
     Args:
         units: units of each ring.
@@ -54,7 +57,8 @@ class AngleReproduction(Task):
     def define(self) -> None:
         if not self.speed > 0:
             raise InvalidValueError(
-                f"AngleReproduction was given speed={self.speed!r}; it needs a positive number of rad/s."
+                f"AngleReproduction was given speed={self.speed!r}; it needs a positive number of"
+                " rad/s."
             )
         self.ring = Ring(self.units)
         self.stride = self.speed * self.dt / 1000  # rad per step
@@ -68,9 +72,13 @@ class AngleReproduction(Task):
         trial.show("angle", self._show(trial.angle_2), during="stimulus2")
         trial.show("go1", 1, during="go1")
         trial.show("go2", 1, during="go2")
-        trial.hold(during=("go1", "go2"), cost=0)  # moving is free; `step_action` pays for being near
+        trial.hold(
+            during=("go1", "go2"), cost=0
+        )  # moving is free; `step_action` pays for being near
         last_step = trial.duration("go2") - self.dt
-        trial.answer("move", -1, during="go2", start=last_step, then="wait", correct=0, slot="reproduce")
+        trial.answer(
+            "move", -1, during="go2", start=last_step, then="wait", correct=0, slot="reproduce"
+        )
         trial.best(self._best(trial))
 
     def _show(self, angle: np.ndarray) -> np.ndarray:
@@ -86,8 +94,12 @@ class AngleReproduction(Task):
         second, _ = self._straight(end, trial.angle_2, trial.duration("go2"))
         return first + second
 
-    def _straight(self, start: np.ndarray, angle: np.ndarray, ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What turning the shorter way and stopping nearest to `angle` pays within `ms`, and where it ends, (n,)."""
+    def _straight(
+        self, start: np.ndarray, angle: np.ndarray, ms: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What turning the shorter way and stopping nearest to `angle` pays within `ms`, and where
+        it ends, (n,).
+        """
         steps = np.rint(ms / self.dt)
         step = np.arange(1, int(steps.max(initial=0)) + 1)
         ahead = _ahead(angle, start)
@@ -105,7 +117,11 @@ class AngleReproduction(Task):
         distance = circular_distance(turned, _wanted(now))
         now.memory["first_error"] = np.where(first, distance, now.memory["first_error"])
         broken = (action != 0) * self.rewards["abort"] * self.dt / 100
-        return np.where(first | second, self._paid(distance), broken), None, self._outcome(now, action, distance)
+        return (
+            np.where(first | second, self._paid(distance), broken),
+            None,
+            self._outcome(now, action, distance),
+        )
 
     def _outcome(self, now: Any, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """Of those who rest on the last step; whoever still moves is wrong by the table."""

@@ -18,20 +18,23 @@ TURN = np.array([0.0, 1.0, -1.0])
 class Reaching1D(Task):
     """Bring a cursor on a circle to a target.
 
-    After the reaching task of Georgopoulos, Schwartz & Kettner (1986), Science 233:1416, doi:10.1126/science.3749885.
+    After the reaching task of Georgopoulos, Schwartz & Kettner (1986), Science 233:1416,
+    doi:10.1126/science.3749885.
 
-    The subject sees the direction of its cursor, which starts at 180 degrees. After a fixation period the target
-    appears and the fixation cue goes off; from now on the two choices of `move` turn the cursor left (0, angles grow)
-    or right (1), and resting stops it. What it sees next depends on what it does. At every step it is paid the more
-    the nearer the cursor is to the target: max(correct - distance, error), distance in radians, per 100 ms. Moving
-    during fixation costs `abort` and does not turn the cursor. Performance is the reward relative to that of going
-    straight to the target and stopping as near as steps allow. The outcome is correct where the cursor rests within
-    `tolerance` of the target on the last step.
+    The subject sees the direction of its cursor, which starts at 180 degrees. After a fixation
+    period the target appears and the fixation cue goes off; from now on the two choices of `move`
+    turn the cursor left (0, angles grow) or right (1), and resting stops it. What it sees next
+    depends on what it does. At every step it is paid the more the nearer the cursor is to the
+    target: max(correct - distance, error), distance in radians, per 100 ms. Moving during fixation
+    costs `abort` and does not turn the cursor. Performance is the reward relative to that of going
+    straight to the target and stopping as near as steps allow. The outcome is correct where the
+    cursor rests within `tolerance` of the target on the last step.
 
     Both directions are coded by rings of units that show cos(preferred - direction).
 
-    Deviations from the paper: one dimension, and a velocity that is either 0 or `speed` (there, arm movements to eight
-    targets in three dimensions). All numbers are ours: at 2 rad/s every target is reached within 1.6 s.
+    Deviations from the paper: one dimension, and a velocity that is either 0 or `speed` (there, arm
+    movements to eight targets in three dimensions). All numbers are ours: at 2 rad/s every target
+    is reached within 1.6 s.
 
     Args:
         units: units of each ring.
@@ -50,11 +53,15 @@ class Reaching1D(Task):
 
     def define(self) -> None:
         if not self.speed > 0:
-            raise InvalidValueError(f"Reaching1D was given speed={self.speed!r}; it needs a positive number of rad/s.")
+            raise InvalidValueError(
+                f"Reaching1D was given speed={self.speed!r}; it needs a positive number of rad/s."
+            )
         self.ring = Ring(self.units)
         self.stride = self.speed * self.dt / 1000  # rad per step
         self._turns = TURN * self.stride
-        self._broken = np.array([0, 1, 1]) * self.rewards["abort"] * self.dt / 100  # what each action pays during fixation
+        self._broken = (
+            np.array([0, 1, 1]) * self.rewards["abort"] * self.dt / 100
+        )  # what each action pays during fixation
         self.observe(fixation=1, target=self.ring, cursor=self.ring)
         self.act(rest=1, move=2)
         self.vary(angle=Uniform(0, 2 * np.pi))
@@ -65,7 +72,9 @@ class Reaching1D(Task):
         self.show_target(trial)
         trial.hold(during="reach", cost=0)  # moving is free; `step_action` pays for being near
         last_step = trial.duration("reach") - self.dt
-        trial.answer("move", -1, during="reach", start=last_step, then="wait", correct=0, slot="reach")
+        trial.answer(
+            "move", -1, during="reach", start=last_step, then="wait", correct=0, slot="reach"
+        )
         trial.best(self._best(trial))
 
     def show_target(self, trial: Trial) -> None:
@@ -76,10 +85,11 @@ class Reaching1D(Task):
         return np.cos(self.ring.angles - angle[:, None])
 
     def _best(self, trial: Trial) -> np.ndarray:
-        """Reward of turning the shorter way and stopping on the step that comes nearest to the target, (n,).
+        """Reward of turning the shorter way and stopping on the step that comes nearest to the
+        target, (n,).
 
-        The longer way can be better by a fraction of a step when the target lies straight opposite; that is left aside.
-        """
+        The longer way can be better by a fraction of a step when the target lies straight opposite;
+        that is left aside."""
         steps = np.rint(trial.duration("reach") / self.dt)
         step = np.arange(1, int(steps.max(initial=0)) + 1)
         distance = circular_distance(trial.angle, START)[:, None]
@@ -93,7 +103,9 @@ class Reaching1D(Task):
 
     # ------------------------------------------------------------------ what happens on a step
 
-    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray | None]:
+    def step_action(
+        self, now: Any, action: np.ndarray
+    ) -> tuple[np.ndarray, None, np.ndarray | None]:
         reaching = now.in_period("reach")
         turned = now.memory["cursor"] + np.where(reaching, self._turns[action], 0.0)
         now.memory["cursor"] = turned % (2 * np.pi)
@@ -121,11 +133,11 @@ class Reaching1D(Task):
 class Reaching1DWithSelfDistraction(Reaching1D):
     """Bring a cursor on a circle to a target that is hard to see behind the cursor.
 
-    A task of NeuroGym's, after the electric fish, whose own discharges swamp the weak signals that it senses with the same
-    organ; there is no single original. As Reaching1D (Georgopoulos, Schwartz & Kettner 1986,
-    doi:10.1126/science.3749885), but cursor and target are sensed by the same units, which show
-    cos(preferred - cursor) + share * cos(preferred - target). Since the subject knows what it did it can tell the two
-    apart: what moves with it is the cursor.
+    A task of NeuroGym's, after the electric fish, whose own discharges swamp the weak signals that
+    it senses with the same organ; there is no single original. As Reaching1D (Georgopoulos,
+    Schwartz & Kettner 1986, doi:10.1126/science.3749885), but cursor and target are sensed by the
+    same units, which show cos(preferred - cursor) + share * cos(preferred - target). Since the
+    subject knows what it did it can tell the two apart: what moves with it is the cursor.
 
     Deviations from the paper: there is none to deviate from; those of Reaching1D hold.
 

@@ -11,18 +11,19 @@ NOTHING = -0.5
 class ReachingDelayResponse(Task):
     """Remember a position and point to it after a delay.
 
-    After the oculomotor delayed-response task of Funahashi, Bruce & Goldman-Rakic (1989), J. Neurophysiol. 61:331,
-    doi:10.1152/jn.1989.61.2.331.
+    After the oculomotor delayed-response task of Funahashi, Bruce & Goldman-Rakic (1989), J.
+    Neurophysiol. 61:331, doi:10.1152/jn.1989.61.2.331.
 
-    A position is shown, then taken away. After a delay the go cue comes on, and the subject points: its action is a
-    pair of numbers, `go`, which gives the answer on the first step on which it is above 0, and `position`. The
-    nearer, the better it is paid: correct / (1 + error)^2 within `tolerance`, the `error` reward beyond. Performance
-    is that reward over `correct`. Answering before the go cue costs `abort` per 100 ms; not answering costs `miss`.
-    Resting is go = -1.
+    A position is shown, then taken away. After a delay the go cue comes on, and the subject points:
+    its action is a pair of numbers, `go`, which gives the answer on the first step on which it is
+    above 0, and `position`. The nearer, the better it is paid: correct / (1 + error)^2 within
+    `tolerance`, the `error` reward beyond. Performance is that reward over `correct`. Answering
+    before the go cue costs `abort` per 100 ms; not answering costs `miss`. Resting is go = -1.
 
-    Deviations from the paper: a position on a line from `low` to `high` (there, eight positions on a circle of 13
-    degrees); delays of 0, 1 and 2 s (there, 1.5, 3 and 6 s); graded reward, without a limit in the paper's sense: the
-    default tolerance is a quarter of the line. Durations and rewards are ours.
+    Deviations from the paper: a position on a line from `low` to `high` (there, eight positions on
+    a circle of 13 degrees); delays of 0, 1 and 2 s (there, 1.5, 3 and 6 s); graded reward, without
+    a limit in the paper's sense: the default tolerance is a quarter of the line. Durations and
+    rewards are ours.
 
     Args:
         low, high: the ends of the line, within -0.5 and 2.
@@ -48,4 +49,6 @@ class ReachingDelayResponse(Task):
         trial.show("stimulus", NOTHING, during=("delay", "decision"))
         trial.show("go", 1, during="decision")
         graded = InverseSquare(most=self.rewards["correct"])
-        trial.answer("position", trial.position, during="decision", tolerance=self.tolerance, pays=graded)
+        trial.answer(
+            "position", trial.position, during="decision", tolerance=self.tolerance, pays=graded
+        )

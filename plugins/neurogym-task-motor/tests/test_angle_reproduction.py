@@ -17,7 +17,12 @@ def test_the_oracle_reproduces_every_pair_of_angles(dt):
     grid = np.linspace(0, 2 * np.pi, 16, endpoint=False) + 0.03
     first, second = (axis.ravel() for axis in np.meshgrid(grid, grid))
     record = run(
-        AngleReproduction(dt=dt), "oracle", 256, num_envs=256, seed=1, conditions={"angle_1": first, "angle_2": second}
+        AngleReproduction(dt=dt),
+        "oracle",
+        256,
+        num_envs=256,
+        seed=1,
+        conditions={"angle_1": first, "angle_2": second},
     )
     assert set(record["outcome"]) == {"correct"}
     assert record["performance"].min() > 1 - 1e-9
@@ -35,7 +40,9 @@ def test_periods_are_shown_in_order_with_their_durations(dt):
     ring = task.channels["angle"]
     for period, name in ((1, "angle_1"), (3, "angle_2")):
         shown = batch.shown[:, batch.period == period][:, 0, ring]
-        np.testing.assert_allclose(task.ring.population_vector(shown), batch.conditions[name], atol=1e-4)
+        np.testing.assert_allclose(
+            task.ring.population_vector(shown), batch.conditions[name], atol=1e-4
+        )
     others = ~np.isin(batch.period, (1, 3))
     assert not batch.shown[:, others][..., ring].any()
     for channel, period in (("go1", 5), ("go2", 6)):
@@ -56,7 +63,9 @@ def play(angles, actions):
 
 def test_the_cursor_moves_in_the_go_periods_only_and_goes_on_in_the_second():
     angles = (np.pi + 0.4, np.pi + 1.0)
-    paid, seen, info = play(angles, [REST] * 24 + [LEFT] * 3 + [REST] * 18 + [LEFT] * 3 + [REST] * 17)
+    paid, seen, info = play(
+        angles, [REST] * 24 + [LEFT] * 3 + [REST] * 18 + [LEFT] * 3 + [REST] * 17
+    )
     assert paid[:24].sum() == 0
     assert paid[24] == pytest.approx(-0.1)  # the last step before the first go cue
     assert seen[24] == pytest.approx(np.pi, abs=1e-5)

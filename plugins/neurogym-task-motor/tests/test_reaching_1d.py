@@ -24,7 +24,9 @@ def angles(n=400):
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_oracle_reaches_every_target_and_is_at_its_maximum(dt):
-    record = run(Reaching1D(dt=dt), "oracle", 400, num_envs=400, seed=1, conditions={"angle": angles()})
+    record = run(
+        Reaching1D(dt=dt), "oracle", 400, num_envs=400, seed=1, conditions={"angle": angles()}
+    )
     assert set(record["outcome"]) == {"correct"}
     assert record["performance"].min() > 1 - 1e-9
     assert (record["aborts"] == 0).all()
@@ -42,7 +44,9 @@ def test_the_oracle_ends_within_half_a_step_of_the_target(dt):
 
 
 def test_nobody_does_better_than_the_best():
-    """The best of all plans 'so many steps one way, then rest', played out for targets all around."""
+    """The best of all plans 'so many steps one way, then rest', played out for targets all
+    around.
+    """
     task = Reaching1D()
     batch = task.sample(60, seed=0, angle=angles(60))
     steps = np.arange(1, 21)
@@ -111,7 +115,9 @@ def test_the_target_is_an_angle_and_shown_only_while_reaching():
     target = batch.shown[:, :, task.channels["target"]]
     assert (target[:, 0] == 0).all()
     reach = batch.period == 1
-    np.testing.assert_allclose(task.ring.population_vector(target[:, reach][:, 0]), angle, atol=1e-4)
+    np.testing.assert_allclose(
+        task.ring.population_vector(target[:, reach][:, 0]), angle, atol=1e-4
+    )
     cue = batch.shown[:, :, 0]
     np.testing.assert_array_equal(cue, np.broadcast_to(~reach, cue.shape))
 
@@ -119,8 +125,17 @@ def test_the_target_is_an_angle_and_shown_only_while_reaching():
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_durations_and_rewards_do_not_depend_on_dt(dt):
     batch = Reaching1D(dt=dt).sample(5, seed=6)
-    assert {name: set(steps * dt) for name, steps in batch.period_steps.items()} == {"fixation": {500}, "reach": {2000}}
-    still = run(Reaching1D(dt=dt), "rest", 3, seed=7, conditions={"angle": np.pi + np.array([0.0, 0.5, 3.0])})
+    assert {name: set(steps * dt) for name, steps in batch.period_steps.items()} == {
+        "fixation": {500},
+        "reach": {2000},
+    }
+    still = run(
+        Reaching1D(dt=dt),
+        "rest",
+        3,
+        seed=7,
+        conditions={"angle": np.pi + np.array([0.0, 0.5, 3.0])},
+    )
     np.testing.assert_allclose(still["reward"], [20, 10, -2])  # 2 s of 1, 0.5, -0.1 per 100 ms
     assert still["outcome"].tolist() == ["correct", "error", "error"]
 

@@ -12,7 +12,9 @@ GO, STAY = 1.0, -1.0
 
 
 def action(go, position):
-    """An action from `go` and a position in units of the line: the axis from -0.5 - 0.5 to 2 is mapped to [-1, 1]."""
+    """An action from `go` and a position in units of the line: the axis from -0.5 - 0.5 to 2 is
+    mapped to [-1, 1].
+    """
     return np.array([go, 2 * (position + 1) / 3 - 1], np.float32)
 
 
@@ -36,7 +38,11 @@ def test_durations_are_as_declared(dt):
     ms = {name: steps * dt for name, steps in batch.period_steps.items()}
     assert set(ms["stimulus"]) == {500}
     assert set(ms["decision"]) == {500}
-    assert {wait: round((ms["delay"] == wait).mean(), 1) for wait in (0, 1000, 2000)} == {0: 0.3, 1000: 0.3, 2000: 0.3}
+    assert {wait: round((ms["delay"] == wait).mean(), 1) for wait in (0, 1000, 2000)} == {
+        0: 0.3,
+        1000: 0.3,
+        2000: 0.3,
+    }
 
 
 def test_what_is_seen_and_what_is_right():
@@ -46,9 +52,13 @@ def test_what_is_seen_and_what_is_right():
     assert position.min() >= 0
     assert position.max() <= 1
     np.testing.assert_array_equal(batch.shown[:, :, 0], np.broadcast_to([0, 0, 1], (50, 3)))
-    np.testing.assert_allclose(batch.shown[:, :, 1], np.stack([position, *np.full((2, 50), -0.5)], axis=1), atol=1e-6)
+    np.testing.assert_allclose(
+        batch.shown[:, :, 1], np.stack([position, *np.full((2, 50), -0.5)], axis=1), atol=1e-6
+    )
     np.testing.assert_allclose(batch.target[:, :2], np.broadcast_to([-1, -0.5], (50, 2, 2)))
-    np.testing.assert_allclose(batch.target[:, 2], np.stack([np.ones(50), position], axis=1), atol=1e-6)
+    np.testing.assert_allclose(
+        batch.target[:, 2], np.stack([np.ones(50), position], axis=1), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("error", [0.0, 0.1, 0.24, 0.26, 0.6])
@@ -96,7 +106,9 @@ def test_not_answering_costs():
 
 
 def test_dataset_targets_are_the_positions():
-    batch = next(iter(Dataset(ReachingDelayResponse(timing={"delay": 0}), batch_size=3, seq_len=10, seed=8)))
+    batch = next(
+        iter(Dataset(ReachingDelayResponse(timing={"delay": 0}), batch_size=3, seq_len=10, seed=8))
+    )
     shown, wanted = batch.inputs[:, 0, 1], batch.targets[:, 9]
     np.testing.assert_allclose(wanted[:, 0], 1, atol=1e-6)
     np.testing.assert_allclose(wanted[:, 1], 2 * (shown + 1) / 3 - 1, atol=1e-6)

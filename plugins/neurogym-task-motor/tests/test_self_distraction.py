@@ -39,7 +39,9 @@ def test_the_target_can_be_told_apart_by_who_knows_the_cursor():
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_it_is_paid_and_judged_as_reaching_is(dt):
     angles = {"angle": np.linspace(0, 2 * np.pi, 60, endpoint=False)}
-    mine = run(Reaching1DWithSelfDistraction(dt=dt), "oracle", 60, num_envs=60, seed=3, conditions=angles)
+    mine = run(
+        Reaching1DWithSelfDistraction(dt=dt), "oracle", 60, num_envs=60, seed=3, conditions=angles
+    )
     theirs = run(Reaching1D(dt=dt), "oracle", 60, num_envs=60, seed=3, conditions=angles)
     assert set(mine["outcome"]) == {"correct"}
     np.testing.assert_allclose(mine["reward"], theirs["reward"])

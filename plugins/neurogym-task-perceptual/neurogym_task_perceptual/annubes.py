@@ -18,26 +18,28 @@ class Annubes(Task):
 
     A task of NeuroGym's for studying how networks combine senses; there is no single original.
 
-    After fixation a start cue comes on. In half of the trials a stimulus comes with it, in one modality or in several at
-    once: the subject is to respond while it is on. The other half are catch trials: the start cue comes alone, and not
-    responding until it is over is right. The first response counts. Each modality of a stimulus has its own strength,
-    drawn for every trial; modalities that are there are noisy, the others show 0. How often the same stimulus may come in
+    After fixation a start cue comes on. In half of the trials a stimulus comes with it, in one
+    modality or in several at once: the subject is to respond while it is on. The other half are
+    catch trials: the start cue comes alone, and not responding until it is over is right. The first
+    response counts. Each modality of a stimulus has its own strength, drawn for every trial;
+    modalities that are there are noisy, the others show 0. How often the same stimulus may come in
     a row can be limited; catch trials are left out of that count.
 
-    The condition `stimulus` names the modalities, joined by "+", or is "catch"; `strengths` holds a strength for every
-    modality (in alphabetical order), whether it is there or not.
+    The condition `stimulus` names the modalities, joined by "+", or is "catch"; `strengths` holds a
+    strength for every modality (in alphabetical order), whether it is there or not.
 
     Deviations from the paper: there is none to deviate from.
 
     Args:
-        stimuli: names of modalities joined by "+", such as "auditory", "visual" and "auditory+visual".
+        stimuli: names of modalities joined by "+", such as "auditory", "visual" and
+            "auditory+visual".
         weights: how often each stimulus comes, relative to the others.
         catch: probability of a catch trial.
         strengths: of a modality, equally likely.
-        max_sequential: largest number of times that each stimulus may come in a row; one for all, or one for each; None:
-            no limit.
-        noise: SD of the noise of networks' inputs, as in Song, Yang & Wang (2016), doi:10.1371/journal.pcbi.1004792: every
-            step has an SD of noise * sqrt(2 tau / dt).
+        max_sequential: largest number of times that each stimulus may come in a row; one for all,
+            or one for each; None: no limit.
+        noise: SD of the noise of networks' inputs, as in Song, Yang & Wang (2016),
+            doi:10.1371/journal.pcbi.1004792: every step has an SD of noise * sqrt(2 tau / dt).
         tau: time constant of these networks, ms.
     """
 
@@ -54,31 +56,42 @@ class Annubes(Task):
 
     def define(self) -> None:
         self._check()
-        self.modalities = tuple(sorted({name for stimulus in self.stimuli for name in stimulus.split("+")}))
+        self.modalities = tuple(
+            sorted({name for stimulus in self.stimuli for name in stimulus.split("+")})
+        )
         self.observe(fixation=1, start=1, **dict.fromkeys(self.modalities, 1))
         self.act(fixate=1, respond=1)
         self.vary(
-            stimulus=Choice((*self.stimuli, CATCH), p=(*((1 - self.catch) * self._shares), self.catch)),
-            strengths=lambda rng, prior: rng.choice(self.strengths, (prior.n, len(self.modalities))),
+            stimulus=Choice(
+                (*self.stimuli, CATCH), p=(*((1 - self.catch) * self._shares), self.catch)
+            ),
+            strengths=lambda rng, prior: rng.choice(
+                self.strengths, (prior.n, len(self.modalities))
+            ),
             answer=_right,
         )
 
     def _check(self) -> None:
         if len(self.weights) != len(self.stimuli) or min(self.weights) < 0 or not sum(self.weights):
             raise InvalidValueError(
-                f"Annubes was given stimuli={self.stimuli!r} and weights={self.weights!r}; give one weight for each stimulus, "
-                "0 or more, not all 0."
+                f"Annubes was given stimuli={self.stimuli!r} and weights={self.weights!r}; give one"
+                " weight for each stimulus, 0 or more, not all 0."
             )
         if not 0 <= self.catch <= 1 or CATCH in self.stimuli:
             raise InvalidValueError(
-                f"Annubes was given catch={self.catch:g} and stimuli={self.stimuli!r}; give a probability, and no stimulus "
-                f"of the name {CATCH!r}."
+                f"Annubes was given catch={self.catch:g} and stimuli={self.stimuli!r}; give a"
+                f" probability, and no stimulus of the name {CATCH!r}."
             )
         longest = self._longest_runs
-        if len(longest) != len(self.stimuli) or min(longest) < 1 or (np.isfinite(longest).any() and not self._can_switch()):
+        if (
+            len(longest) != len(self.stimuli)
+            or min(longest) < 1
+            or (np.isfinite(longest).any() and not self._can_switch())
+        ):
             raise InvalidValueError(
-                f"Annubes was given max_sequential={self.max_sequential!r} for stimuli={self.stimuli!r} of weights "
-                f"{self.weights!r}; give 1 or more, for all or for each, where at least two stimuli ever come."
+                f"Annubes was given max_sequential={self.max_sequential!r} for"
+                f" stimuli={self.stimuli!r} of weights {self.weights!r}; give 1 or more, for all or"
+                " for each, where at least two stimuli ever come."
             )
 
     def _can_switch(self) -> bool:
@@ -104,10 +117,18 @@ class Annubes(Task):
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         n = len(session)
-        exhausted = session.run >= np.append(self._longest_runs, np.inf)[session.last]  # -1, none yet, is never exhausted
-        left = np.where(exhausted[:, None] & (np.arange(len(self.stimuli)) == session.last[:, None]), 0, self._shares)
+        exhausted = (
+            session.run >= np.append(self._longest_runs, np.inf)[session.last]
+        )  # -1, none yet, is never exhausted
+        left = np.where(
+            exhausted[:, None] & (np.arange(len(self.stimuli)) == session.last[:, None]),
+            0,
+            self._shares,
+        )
         # The first stimulus whose cumulative share exceeds a uniform number.
-        which = (np.cumsum(left, axis=1) <= rng.random(n)[:, None] * left.sum(axis=1, keepdims=True)).sum(axis=1)
+        which = (
+            np.cumsum(left, axis=1) <= rng.random(n)[:, None] * left.sum(axis=1, keepdims=True)
+        ).sum(axis=1)
         caught = rng.random(n) < self.catch
         again = np.where(which == session.last, session.run + 1, 1)
         session.run = np.where(caught, session.run, again)

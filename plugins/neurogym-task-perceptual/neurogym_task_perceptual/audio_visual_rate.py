@@ -17,11 +17,12 @@ class AudioVisualRateDiscrimination(Task):
 
     Raposo, Kaufman & Churchland (2014), Nat. Neurosci. 17:1784, doi:10.1038/nn.3865.
 
-    A trial is visual, auditory or both, at random. The rate is a whole number from 9 to 16 events per second, and the
-    same for both modalities; the boundary is 12.5. Each modality has two units: one shows
-    baseline + (1 - baseline) x, the other baseline + (1 - baseline)(1 - x), where x goes from 0 at the lowest rate to 1
-    at the highest, with independent noise on every step; a modality that is not there shows nothing but its noise. When
-    the fixation cue goes off, the subject reports low (choice 0) or high (choice 1).
+    A trial is visual, auditory or both, at random. The rate is a whole number from 9 to 16 events
+    per second, and the same for both modalities; the boundary is 12.5. Each modality has two units:
+    one shows baseline + (1 - baseline) x, the other baseline + (1 - baseline)(1 - x), where x goes
+    from 0 at the lowest rate to 1 at the highest, with independent noise on every step; a modality
+    that is not there shows nothing but its noise. When the fixation cue goes off, the subject
+    reports low (choice 0) or high (choice 1).
 
     Deviations from the paper:
 
@@ -47,8 +48,8 @@ class AudioVisualRateDiscrimination(Task):
     def define(self) -> None:
         if self.boundary in self.rates or not min(self.rates) < self.boundary < max(self.rates):
             raise InvalidValueError(
-                f"AudioVisualRateDiscrimination was given boundary={self.boundary:g} and rates={self.rates!r}; give a "
-                "boundary between the rates that is none of them."
+                f"AudioVisualRateDiscrimination was given boundary={self.boundary:g} and"
+                f" rates={self.rates!r}; give a boundary between the rates that is none of them."
             )
         self.observe(fixation=1, visual=2, auditory=2)
         self.act(fixate=1, choose=2)

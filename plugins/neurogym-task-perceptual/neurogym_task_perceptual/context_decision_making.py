@@ -17,23 +17,26 @@ class ContextDecisionMaking(Task):
 
     Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78, doi:10.1038/nature12742.
 
-    The subject fixates while it watches a patch of dots with two features, each of which points to one of the
-    choices, more or less strongly (the coherence). One feature counts, the other distracts; they are drawn
-    independently. After a delay of random length the fixation cue goes off, and the subject reports the choice that
-    the relevant feature pointed to. The units of a feature show 0.5 + coherence / 200 * cos(preferred - direction)
-    with independent noise on every step. The context is either cued throughout the trial and drawn for every trial
-    (``context="cued"``), or the same always and nowhere shown (``context="motion"`` or ``"colour"``).
+    The subject fixates while it watches a patch of dots with two features, each of which points to
+    one of the choices, more or less strongly (the coherence). One feature counts, the other
+    distracts; they are drawn independently. After a delay of random length the fixation cue goes
+    off, and the subject reports the choice that the relevant feature pointed to. The units of a
+    feature show 0.5 + coherence / 200 * cos(preferred - direction) with independent noise on every
+    step. The context is either cued throughout the trial and drawn for every trial
+    (``context="cued"``), or the same always and nowhere shown (``context="motion"`` or
+    ``"colour"``).
 
     Deviations from the paper:
 
-    - the features are noisy activities of direction-selective units, not dots; red and green are two opposite
-      directions;
+    - the features are noisy activities of direction-selective units, not dots; red and green are
+      two opposite directions;
     - both features have the same coherences;
     - the order of cued contexts, independent draws, is not taken from the paper;
     - where the context is implicit, there is one context only.
 
     Args:
-        context: "motion" or "colour": always this one, without a cue; "cued": either, as the cue says.
+        context: "motion" or "colour": always this one, without a cue; "cued": either, as the cue
+            says.
         directions: number of choices, equally spaced on a circle.
         coherences: strengths of both features, %.
         sigma: SD of the noise of the evidence, times sqrt(ms).
@@ -55,7 +58,8 @@ class ContextDecisionMaking(Task):
     def define(self) -> None:
         if self.context not in (*MODALITIES, "cued"):
             raise InvalidValueError(
-                f"ContextDecisionMaking was given context={self.context!r}; give 'motion', 'colour' or 'cued'."
+                f"ContextDecisionMaking was given context={self.context!r}; give 'motion', 'colour'"
+                " or 'cued'."
             )
         self.ring = Ring(self.directions)
         cue = {"context": OneHot(len(MODALITIES))} if self.context == "cued" else {}
@@ -81,7 +85,11 @@ class ContextDecisionMaking(Task):
         trial.show("colour", colour, during="stimulus", noise=self.sigma)
         if self.context == "cued":
             cue = np.where(trial.context == "motion", 0, 1)
-            trial.show("context", self.channels.encoder("context").encode(cue), during=(*before, "decision"))
+            trial.show(
+                "context",
+                self.channels.encoder("context").encode(cue),
+                during=(*before, "decision"),
+            )
         trial.answer("choose", self.answer_of(trial.conditions), during="decision")
 
 

@@ -13,7 +13,9 @@ from neurogym_core.tasks.drawing import impose_on
 SIDES = ("left", "right")
 
 STAGES = ("choose", "see", "mind_errors", "remember", "all")
-"""What each stage adds: choosing at all; an easy stimulus; a price of errors; the delay; all coherences."""
+"""What each stage adds: choosing at all; an easy stimulus; a price of errors; the delay; all
+coherences.
+"""
 
 CHOOSE, SEE, MIND_ERRORS, REMEMBER, ALL = range(len(STAGES))
 
@@ -26,29 +28,36 @@ REPEATS = 3
 
 
 class CVLearning(Task):
-    """Learn the delayed-response task as animals are taught it: in five stages, each when the one before is mastered.
+    """Learn the delayed-response task as animals are taught it: in five stages, each when the one
+    before is mastered.
 
     The last stage is the task of Inagaki, Fontolan, Romani & Svoboda (2019), Nature 566:212,
-    doi:10.1038/s41586-019-0919-7 (see `PerceptualDecisionMakingDelayResponse`): judge which of two noisy stimuli is
-    stronger, left or right, and report it after a delay. The stages (condition `stage`, 0 to 4):
+    doi:10.1038/s41586-019-0919-7 (see `PerceptualDecisionMakingDelayResponse`): judge which of two
+    noisy stimuli is stronger, left or right, and report it after a delay. The stages (condition
+    `stage`, 0 to 4):
 
-    0. nothing is shown; both sides are paid, but after three choices of one side in a row only the other one;
-    1. the easiest stimulus is shown, without a delay, and after an error the same side comes again until it is right;
+    0. nothing is shown; both sides are paid, but after three choices of one side in a row only the
+       other one;
+    1. the easiest stimulus is shown, without a delay, and after an error the same side comes again
+       until it is right;
     2. as 1, but errors cost `error`, and the same side does not come again;
-    3. a delay of 1 or 3 s begins at none: after every 20 trials all delays become longer by a quarter of these if the
-       share of correct trials was at least 0.7, else shorter by as much;
+    3. a delay of 1 or 3 s begins at none: after every 20 trials all delays become longer by a
+       quarter of these if the share of correct trials was at least 0.7, else shorter by as much;
     4. all coherences, whole delays.
 
-    After a day of 300 trials the next stage begins if the share of correct trials of the day was at least 0.7 (in stage
-    3, also only once the delays are whole). Stage and delays belong to the subject and outlive sessions, until a reset
-    with a seed. In the record, `delay_share` is the share of the whole delay and `again` says that the same side came
-    again.
+    After a day of 300 trials the next stage begins if the share of correct trials of the day was at
+    least 0.7 (in stage 3, also only once the delays are whole). Stage and delays belong to the
+    subject and outlive sessions, until a reset with a seed. In the record, `delay_share` is the
+    share of the whole delay and `again` says that the same side came again.
 
     Deviations from the paper:
 
-    - the stages, the day and the thresholds are NeuroGym's (there, mice were trained by hand in comparable steps);
-    - in stage 1 the side comes again in the next trial (in NeuroGym, the subject may correct itself within the trial);
-    - noisy evidence of varying strength (there, easily told stimuli); coherences and noise are NeuroGym's.
+    - the stages, the day and the thresholds are NeuroGym's (there, mice were trained by hand in
+      comparable steps);
+    - in stage 1 the side comes again in the next trial (in NeuroGym, the subject may correct itself
+      within the trial);
+    - noisy evidence of varying strength (there, easily told stimuli); coherences and noise are
+      NeuroGym's.
 
     Args:
         coherences: %; the largest one is the easiest.
@@ -72,10 +81,15 @@ class CVLearning(Task):
     reads_outcomes = True
 
     def define(self) -> None:
-        if self.day < 1 or not 0 <= self.threshold <= 1 or self.first_stage not in range(len(STAGES)):
+        if (
+            self.day < 1
+            or not 0 <= self.threshold <= 1
+            or self.first_stage not in range(len(STAGES))
+        ):
             raise InvalidValueError(
-                f"CVLearning was given day={self.day!r}, threshold={self.threshold!r}, first_stage={self.first_stage!r}; "
-                f"it needs at least one trial a day, a share from 0 to 1, and a stage from 0 to {len(STAGES) - 1}."
+                f"CVLearning was given day={self.day!r}, threshold={self.threshold!r},"
+                f" first_stage={self.first_stage!r}; it needs at least one trial a day, a share"
+                f" from 0 to 1, and a stage from 0 to {len(STAGES) - 1}."
             )
         self.observe(fixation=1, stimulus=len(SIDES))
         self.act(fixate=1, choose=len(SIDES))
@@ -118,7 +132,9 @@ class CVLearning(Task):
     def _adjust_delay(self, subject: Session, rows: np.ndarray) -> None:
         good = self._share(subject.lately[rows]) >= self.threshold
         changed = np.clip(subject.delay_share[rows] + np.where(good, LONGER, -LONGER), 0, 1)
-        subject.delay_share[rows] = np.where(subject.stage[rows] == REMEMBER, changed, subject.delay_share[rows])
+        subject.delay_share[rows] = np.where(
+            subject.stage[rows] == REMEMBER, changed, subject.delay_share[rows]
+        )
         subject.lately[rows] = 0
 
     def _end_day(self, subject: Session, rows: np.ndarray) -> None:
@@ -148,7 +164,9 @@ class CVLearning(Task):
             "side": np.take(SIDES, side),
             "either": (stage == CHOOSE) & ~forced,
             "again": again,
-            "coherence": np.where(stage == ALL, rng.choice(self.coherences, n), max(self.coherences)),
+            "coherence": np.where(
+                stage == ALL, rng.choice(self.coherences, n), max(self.coherences)
+            ),
             "delay": rng.choice(self.delays, n).astype(float),
             "delay_share": subject.delay_share.copy(),
         }
@@ -162,7 +180,9 @@ class CVLearning(Task):
         trial.show("fixation", 1, during=before)
         side = trial.right_answer[:, None] == np.arange(len(SIDES))
         evidence = 0.5 + np.where(side, 1, -1) * trial.coherence[:, None] / 200
-        trial.show("stimulus", evidence, during="stimulus", noise=self.sigma, where=trial.stage > CHOOSE)
+        trial.show(
+            "stimulus", evidence, during="stimulus", noise=self.sigma, where=trial.stage > CHOOSE
+        )
         right = side | trial.either[:, None]
         error = np.where(trial.stage >= MIND_ERRORS, self.rewards["error"], 0.0)
         trial.answer("choose", right, during="decision", error=error)

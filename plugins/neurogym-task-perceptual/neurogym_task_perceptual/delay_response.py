@@ -16,9 +16,9 @@ class PerceptualDecisionMakingDelayResponse(Task):
 
     Inagaki, Fontolan, Romani & Svoboda (2019), Nature 566:212, doi:10.1038/s41586-019-0919-7.
 
-    Two units, left and right, show (1 + c) / 2 and (1 - c) / 2, where c is the coherence as a fraction, with
-    independent noise on every step. After a delay that cannot be predicted the fixation cue goes off, and the subject
-    reports the stronger side.
+    Two units, left and right, show (1 + c) / 2 and (1 - c) / 2, where c is the coherence as a
+    fraction, with independent noise on every step. After a delay that cannot be predicted the
+    fixation cue goes off, and the subject reports the stronger side.
 
     Deviations from the paper:
 

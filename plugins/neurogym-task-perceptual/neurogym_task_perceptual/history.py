@@ -15,12 +15,15 @@ BLOCKS = ("repeating", "alternating")
 
 
 class HistoryBlocks(Task):
-    """Base of tasks whose right answer depends on the last one: blocks in which it tends to repeat, or to alternate.
+    """Base of tasks whose right answer depends on the last one: blocks in which it tends to repeat,
+    or to alternate.
 
-    Tasks declare the condition `direction` beside `block`, which says which kind of block a trial is in.
+    Tasks declare the condition `direction` beside `block`, which says which kind of block a trial
+    is in.
 
     Args:
-        p_repeat: probability that the right answer is the last one, in repeating and in alternating blocks.
+        p_repeat: probability that the right answer is the last one, in repeating and in alternating
+            blocks.
         block_length: trials in a block.
     """
 
@@ -29,10 +32,15 @@ class HistoryBlocks(Task):
 
     def check_blocks(self) -> None:
         """Raise where the blocks make no sense."""
-        if self.block_length < 1 or len(self.p_repeat) != 2 or not all(0 <= p <= 1 for p in self.p_repeat):
+        if (
+            self.block_length < 1
+            or len(self.p_repeat) != 2
+            or not all(0 <= p <= 1 for p in self.p_repeat)
+        ):
             raise InvalidValueError(
-                f"{self.name} was given block_length={self.block_length} and p_repeat={self.p_repeat!r}; give at least "
-                "one trial, and two probabilities (repeating blocks, alternating blocks)."
+                f"{self.name} was given block_length={self.block_length} and"
+                f" p_repeat={self.p_repeat!r}; give at least one trial, and two probabilities"
+                " (repeating blocks, alternating blocks)."
             )
 
     @property
@@ -46,7 +54,9 @@ class HistoryBlocks(Task):
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {name: values[0] for name, values in self.draw_ahead(session, rng, 1).items()}
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> dict[str, np.ndarray]:
+    def draw_ahead(
+        self, session: Session, rng: np.random.Generator, trials: int
+    ) -> dict[str, np.ndarray]:
         shape = (trials, len(session))
         number = session.trial + np.arange(trials)[:, None]
         block = (session.first_block + number // self.block_length) % len(BLOCKS)
@@ -61,15 +71,17 @@ class HistoryBlocks(Task):
 
 
 class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
-    """Report the direction of noisy motion; in blocks of trials directions tend to repeat or to alternate.
+    """Report the direction of noisy motion; in blocks of trials directions tend to repeat or to
+    alternate.
 
-    After Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat. Commun. 11:1057,
-    doi:10.1038/s41467-020-14824-w.
+    After Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat.
+    Commun. 11:1057, doi:10.1038/s41467-020-14824-w.
 
-    A trial is one of PerceptualDecisionMaking. In repeating blocks the direction is that of the last trial with a
-    probability of 0.8, in alternating blocks with one of 0.2, whatever the subject answered. Blocks take turns; which
-    comes first is drawn for every session, and which one a trial is in is nowhere shown. A subject that expects the
-    right transition is better than one that only looks at the motion, most of all where there is little of it.
+    A trial is one of PerceptualDecisionMaking. In repeating blocks the direction is that of the
+    last trial with a probability of 0.8, in alternating blocks with one of 0.2, whatever the
+    subject answered. Blocks take turns; which comes first is drawn for every session, and which one
+    a trial is in is nowhere shown. A subject that expects the right transition is better than one
+    that only looks at the motion, most of all where there is little of it.
 
     Deviations from the paper:
 
@@ -90,7 +102,10 @@ class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
     def define(self) -> None:
         self.check_blocks()
         if self.directions < 2:
-            raise InvalidValueError(f"{self.name} was given directions={self.directions!r}; to repeat or alternate takes two. Give 2 or more.")
+            raise InvalidValueError(
+                f"{self.name} was given directions={self.directions!r}; to repeat or alternate"
+                " takes two. Give 2 or more."
+            )
         super().define()
         self.vary(block=Choice(BLOCKS))
 
@@ -100,14 +115,16 @@ class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
 
 
 class PriorBlocks(HistoryBlocks):
-    """Report the stronger of two noisy streams; in blocks of trials sides tend to repeat or to alternate.
+    """Report the stronger of two noisy streams; in blocks of trials sides tend to repeat or to
+    alternate.
 
-    After Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat. Commun. 11:1057,
-    doi:10.1038/s41467-020-14824-w.
+    After Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat.
+    Commun. 11:1057, doi:10.1038/s41467-020-14824-w.
 
-    Two units show streams of Gaussian numbers, a new one on every step. The mean is 1 for the stronger stream, and for
-    the other drawn for every trial from 0.5 to 1; the SD of a step is 1 at dt = 100 ms. When the fixation cue goes off
-    the subject reports the side of the stronger one. Blocks as in HistoryPerceptualDecisionMaking.
+    Two units show streams of Gaussian numbers, a new one on every step. The mean is 1 for the
+    stronger stream, and for the other drawn for every trial from 0.5 to 1; the SD of a step is 1 at
+    dt = 100 ms. When the fixation cue goes off the subject reports the side of the stronger one.
+    Blocks as in HistoryPerceptualDecisionMaking.
 
     Deviations from the paper:
 
@@ -132,7 +149,12 @@ class PriorBlocks(HistoryBlocks):
         self.check_blocks()
         self.observe(fixation=1, stimulus=2)
         self.act(fixate=1, choose=2)
-        self.vary(direction=Choice(2), block=Choice(BLOCKS), weaker=Uniform(self.weakest, 1), answer="direction")
+        self.vary(
+            direction=Choice(2),
+            block=Choice(BLOCKS),
+            weaker=Uniform(self.weakest, 1),
+            answer="direction",
+        )
 
     def new_trial(self, trial: Trial) -> None:
         trial.periods("fixation", "stimulus", "decision")
@@ -145,20 +167,24 @@ class PriorBlocks(HistoryBlocks):
 
 
 class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
-    """Report the strongest of several stimuli; in blocks, each answer tends to be followed by a certain other one.
+    """Report the strongest of several stimuli; in blocks, each answer tends to be followed by a
+    certain other one.
 
-    After NeuroGym's collection on priors, which extends Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la
-    Rocha (2020), Nat. Commun. 11:1057, doi:10.1038/s41467-020-14824-w, to many alternatives; a trial is one of
-    NAltPerceptualDecisionMaking (Churchland, Kiani & Shadlen 2008, doi:10.1038/nn.2123).
+    After NeuroGym's collection on priors, which extends Hermoso-Mendizabal, Hyafil, Rueda-Orozco,
+    Jaramillo, Robbe & de la Rocha (2020), Nat. Commun. 11:1057, doi:10.1038/s41467-020-14824-w, to
+    many alternatives; a trial is one of NAltPerceptualDecisionMaking (Churchland, Kiani & Shadlen
+    2008, doi:10.1038/nn.2123).
 
-    A block has a number of alternatives, which is cued, and a transition rule, which is nowhere shown: after each right
-    answer a certain one follows with a probability of 0.9, the others share the rest. Rule and number are drawn anew for
-    every block. That the subject sees what it did and what it was paid for is left to wrappers:
-    ``make(…, wrap=("PassAction", "PassReward"))``.
+    A block has a number of alternatives, which is cued, and a transition rule, which is nowhere
+    shown: after each right answer a certain one follows with a probability of 0.9, the others share
+    the rest. Rule and number are drawn anew for every block. That the subject sees what it did and
+    what it was paid for is left to wrappers: ``make(…, wrap=("PassAction", "PassReward"))``.
 
-    Deviations from the paper: all numbers are ours or NeuroGym's; rules that come back are not among them.
+    Deviations from the paper: all numbers are ours or NeuroGym's; rules that come back are not
+    among them.
 
-    In the record, `block` counts the blocks of a session, and `expected` is the answer that follows most likely.
+    In the record, `block` counts the blocks of a session, and `expected` is the answer that follows
+    most likely.
 
     Args:
         p_follow: probability of the answer that the rule says.
@@ -175,8 +201,8 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
     def define(self) -> None:
         if self.block_length < 1 or not 0 <= self.p_follow <= 1:
             raise InvalidValueError(
-                f"{self.name} was given block_length={self.block_length} and p_follow={self.p_follow:g}; give at least one "
-                "trial, and a probability."
+                f"{self.name} was given block_length={self.block_length} and"
+                f" p_follow={self.p_follow:g}; give at least one trial, and a probability."
             )
         super().define()
         # Which values they have depends on the session: `draw` says.
@@ -193,8 +219,11 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
         """Numbers of alternatives, and for each which answer follows it, (n, alternatives)."""
         n = len(session)
         session.offered = np.asarray(rng.choice(self.counts, n))
-        # Those that are offered in random order, then the others: the rank of an answer among the offered ones.
-        luck = rng.random((n, self.alternatives)) + (np.arange(self.alternatives) >= session.offered[:, None])
+        # Those that are offered in random order, then the others: the rank of an answer among the
+        # offered ones.
+        luck = rng.random((n, self.alternatives)) + (
+            np.arange(self.alternatives) >= session.offered[:, None]
+        )
         session.follows = np.argsort(luck, axis=1)
         session.last = rng.integers(0, session.offered)
 
@@ -209,7 +238,11 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
         strongest = np.where(rng.random(n) < self.p_follow, expected, other)
         session.last = strongest
         block = session.trial // self.block_length
-        return self.draw_conditions(rng, n, {"offered": offered, "strongest": strongest, "block": block, "expected": expected})
+        return self.draw_conditions(
+            rng,
+            n,
+            {"offered": offered, "strongest": strongest, "block": block, "expected": expected},
+        )
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)

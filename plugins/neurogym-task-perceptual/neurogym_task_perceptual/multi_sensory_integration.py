@@ -10,10 +10,11 @@ class MultiSensoryIntegration(Task):
 
     After Raposo, Kaufman & Churchland (2014), Nat. Neurosci. 17:1784, doi:10.1038/nn.3865.
 
-    The subject fixates while evidence comes on two modalities at once. Both point to the same choice; the coherence is
-    shared between them at random, so that the sum has to be judged, and either one alone is sometimes useless. When the
-    fixation cue goes off the subject reports the choice. The units of a modality show
-    0.5 + share * coherence / 200 * cos(preferred - direction), with independent noise on every step.
+    The subject fixates while evidence comes on two modalities at once. Both point to the same
+    choice; the coherence is shared between them at random, so that the sum has to be judged, and
+    either one alone is sometimes useless. When the fixation cue goes off the subject reports the
+    choice. The units of a modality show 0.5 + share * coherence / 200 * cos(preferred - direction),
+    with independent noise on every step.
 
     Deviations from the paper:
 

@@ -15,16 +15,19 @@ class NAltPerceptualDecisionMaking(Task):
 
     Churchland, Kiani & Shadlen (2008), Nat. Neurosci. 11:693, doi:10.1038/nn.2123.
 
-    The subject fixates while one unit per choice shows evidence for it: (1 + c) / 2 for the right choice, (1 - c) / 2
-    for the others, where c is the coherence as a fraction, with independent noise on every step. When the fixation
-    cue goes off it reports the choice. Since more alternatives are harder, coherences are multiplied by
-    1.847 ln(n) - 0.041 for n alternatives, at most up to 100 %. With ``fewest`` below ``alternatives`` the number of
-    alternatives varies from trial to trial and is cued with the evidence; the evidence of those that are out is not shown.
+    The subject fixates while one unit per choice shows evidence for it: (1 + c) / 2 for the right
+    choice, (1 - c) / 2 for the others, where c is the coherence as a fraction, with independent
+    noise on every step. When the fixation cue goes off it reports the choice. Since more
+    alternatives are harder, coherences are multiplied by 1.847 ln(n) - 0.041 for n alternatives, at
+    most up to 100 %. With ``fewest`` below ``alternatives`` the number of alternatives varies from
+    trial to trial and is cued with the evidence; the evidence of those that are out is not shown.
 
     Deviations from the paper:
 
-    - the strongest of several activities instead of the direction of dots; the scaling of coherences is NeuroGym's;
-    - the experimenter decides how long the motion lasts (there, the subject: wrap it in ReactionTime for that);
+    - the strongest of several activities instead of the direction of dots; the scaling of
+      coherences is NeuroGym's;
+    - the experimenter decides how long the motion lasts (there, the subject: wrap it in
+      ReactionTime for that);
     - three alternatives by default (there, two and four); durations are NeuroGym's.
 
     Args:
@@ -39,19 +42,25 @@ class NAltPerceptualDecisionMaking(Task):
     coherences: tuple[float, ...] = (0, 6.4, 12.8, 25.6, 51.2)
     sigma: float = 1.0
 
-    timing = {"fixation": 500, "stimulus": TruncatedExponential(330, 80, 1500), "decision": 500}  # ms
+    timing = {
+        "fixation": 500,
+        "stimulus": TruncatedExponential(330, 80, 1500),
+        "decision": 500,
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
         least = self.alternatives if self.fewest is None else self.fewest
         if not 2 <= least <= self.alternatives:
             raise InvalidValueError(
-                f"NAltPerceptualDecisionMaking was given alternatives={self.alternatives} and fewest={self.fewest}; "
-                "give at least 2 alternatives, and no more as the fewest."
+                f"NAltPerceptualDecisionMaking was given alternatives={self.alternatives} and"
+                f" fewest={self.fewest}; give at least 2 alternatives, and no more as the fewest."
             )
         self.counts = tuple(range(least, self.alternatives + 1))
         self.cue = OneHot(len(self.counts)) if len(self.counts) > 1 else None
-        self.observe(fixation=1, stimulus=self.alternatives, **({"offered": self.cue} if self.cue else {}))
+        self.observe(
+            fixation=1, stimulus=self.alternatives, **({"offered": self.cue} if self.cue else {})
+        )
         self.act(fixate=1, choose=self.alternatives)
         self.vary(
             offered=Choice(self.counts), strongest=_any_offered(), coherence=Choice(self.coherences),
@@ -63,7 +72,11 @@ class NAltPerceptualDecisionMaking(Task):
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)
         if self.cue:
-            trial.show("offered", self.cue.encode(trial.offered - self.counts[0]), during=("stimulus", "decision"))
+            trial.show(
+                "offered",
+                self.cue.encode(trial.offered - self.counts[0]),
+                during=("stimulus", "decision"),
+            )
         strength = self.scaled(trial.coherence, trial.offered)
         for count in self.counts:
             sign = np.where(trial.right_answer[:, None] == np.arange(self.alternatives), 1, -1)

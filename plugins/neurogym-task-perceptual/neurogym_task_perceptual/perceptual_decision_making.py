@@ -8,15 +8,17 @@ from neurogym_core import Choice, Ring, Task, Trial
 class PerceptualDecisionMaking(Task):
     """Report the net direction of noisy random-dot motion.
 
-    Britten, Shadlen, Newsome & Movshon (1992), J. Neurosci. 12:4745, doi:10.1523/JNEUROSCI.12-12-04745.1992.
+    Britten, Shadlen, Newsome & Movshon (1992), J. Neurosci. 12:4745,
+    doi:10.1523/JNEUROSCI.12-12-04745.1992.
 
-    The subject fixates while a patch of dots moves; some percentage of them (the coherence) moves in one direction, the
-    others at random. When the fixation cue goes off it reports the direction. Each direction-selective unit of the
-    stimulus shows 0.5 + coherence / 200 * cos(preferred - direction), with independent noise on every step.
+    The subject fixates while a patch of dots moves; some percentage of them (the coherence) moves
+    in one direction, the others at random. When the fixation cue goes off it reports the direction.
+    Each direction-selective unit of the stimulus shows 0.5 + coherence / 200 * cos(preferred -
+    direction), with independent noise on every step.
 
-    Deviations from the paper: directions are equally spaced on the whole circle (there, two opposite ones along the
-    neuron's axis); no variation of coherence with the neuron's sensitivity; motion is the noisy activity of
-    direction-selective units, not dots.
+    Deviations from the paper: directions are equally spaced on the whole circle (there, two
+    opposite ones along the neuron's axis); no variation of coherence with the neuron's sensitivity;
+    motion is the noisy activity of direction-selective units, not dots.
 
     Args:
         directions: number of equally spaced directions.
@@ -28,14 +30,21 @@ class PerceptualDecisionMaking(Task):
     coherences: tuple[float, ...] = (0, 6.4, 12.8, 25.6, 51.2)
     sigma: float = 1.0
 
-    timing = {"fixation": 300, "stimulus": 2000, "delay": 0, "decision": 300}  # ms; 2 s of motion as published
+    timing = {
+        "fixation": 300,
+        "stimulus": 2000,
+        "delay": 0,
+        "decision": 300,
+    }  # ms; 2 s of motion as published
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring)
         self.act(fixate=1, choose=self.ring)
-        self.vary(direction=Choice(self.directions), coherence=Choice(self.coherences), answer="direction")
+        self.vary(
+            direction=Choice(self.directions), coherence=Choice(self.coherences), answer="direction"
+        )
 
     def new_trial(self, trial: Trial) -> None:
         trial.periods("fixation", "stimulus", "delay", "decision")

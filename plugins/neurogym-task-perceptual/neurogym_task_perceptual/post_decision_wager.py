@@ -12,17 +12,19 @@ class PostDecisionWager(Task):
 
     Kiani & Shadlen (2009), Science 324:759, doi:10.1126/science.1169405.
 
-    The subject fixates while random dots move for a short, unpredictable time, and during the delay that follows. In
-    half of the trials a third target, the sure target, appears within the delay, 500 to 750 ms after the motion went
-    off, and stays. When the fixation cue goes off, the subject chooses a direction, which is paid if it is right, or
-    the sure target, if it is there, which always pays, but less. The bet is no error and not correct either: its
-    outcome is "other", and its performance what it pays as a share of a correct answer. Where it was not offered,
-    choosing it is acting without being asked.
+    The subject fixates while random dots move for a short, unpredictable time, and during the delay
+    that follows. In half of the trials a third target, the sure target, appears within the delay,
+    500 to 750 ms after the motion went off, and stays. When the fixation cue goes off, the subject
+    chooses a direction, which is paid if it is right, or the sure target, if it is there, which
+    always pays, but less. The bet is no error and not correct either: its outcome is "other", and
+    its performance what it pays as a share of a correct answer. Where it was not offered, choosing
+    it is acting without being asked.
 
     Deviations from the paper:
 
     - an error costs nothing; there it is followed by a short time-out;
-    - motion is the noisy activity of direction-selective units, 0.5 + coherence / 200 * cos(preferred - direction);
+    - motion is the noisy activity of direction-selective units, 0.5 + coherence / 200 *
+      cos(preferred - direction);
     - the direction targets are not shown.
 
     Args:
@@ -37,11 +39,20 @@ class PostDecisionWager(Task):
 
     timing = {
         "fixation": 100,  # as in NeuroGym
-        "stimulus": TruncatedExponential(180, 100, 900),  # range from the paper, scale as in NeuroGym
-        "delay": TruncatedExponential(1350, 1200, 1800),  # range from the paper, scale as in NeuroGym
+        "stimulus": TruncatedExponential(
+            180, 100, 900
+        ),  # range from the paper, scale as in NeuroGym
+        "delay": TruncatedExponential(
+            1350, 1200, 1800
+        ),  # range from the paper, scale as in NeuroGym
         "decision": 300,  # not from the paper: several steps at dt = 100 ms
     }
-    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0, "sure": 0.8}  # sure: about 80 % in the paper
+    rewards = {
+        "abort": -0.1,
+        "correct": 1.0,
+        "error": 0.0,
+        "sure": 0.8,
+    }  # sure: about 80 % in the paper
 
     def define(self) -> None:
         self.ring = Ring(self.directions)
@@ -59,7 +70,8 @@ class PostDecisionWager(Task):
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         offered = trial.wager == "offered"
-        # A delay shorter than the sure target's onset (somebody's own timing) would show it too late, or never.
+        # A delay shorter than the sure target's onset (somebody's own timing) would show it too
+        # late, or never.
         onset = np.minimum(trial.sure_onset, trial.duration("delay"))
         trial.show("fixation", 1, during=before)
         evidence = self.ring.cosine(trial.direction, strength=trial.coherence / 200)

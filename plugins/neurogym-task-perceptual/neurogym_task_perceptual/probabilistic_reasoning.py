@@ -18,14 +18,15 @@ class ProbabilisticReasoning(Task):
 
     Yang & Shadlen (2007), Nature 447:1075, doi:10.1038/nature05852.
 
-    Four shapes appear one after another, at four places in random order, and stay. Each of the ten shapes has a weight,
-    and the log odds (base 10) that the second target is the rewarded one are the sum of the four weights:
-    P(second) = 1 / (1 + 10 ^ -sum). The rewarded target is drawn with this probability. When the fixation cue goes off
-    the subject chooses a target, and is paid if it is that one. Even a subject that knows all the weights is not always
-    paid; `log_odds` in the record says how sure it could have been.
+    Four shapes appear one after another, at four places in random order, and stay. Each of the ten
+    shapes has a weight, and the log odds (base 10) that the second target is the rewarded one are
+    the sum of the four weights: P(second) = 1 / (1 + 10 ^ -sum). The rewarded target is drawn with
+    this probability. When the fixation cue goes off the subject chooses a target, and is paid if it
+    is that one. Even a subject that knows all the weights is not always paid; `log_odds` in the
+    record says how sure it could have been.
 
-    The condition `shapes` holds the shapes, index of the weight, (n, 4), in the order in which they appear; `places`
-    where; `luck` decides by the drawn odds which target is the rewarded one.
+    The condition `shapes` holds the shapes, index of the weight, (n, 4), in the order in which they
+    appear; `places` where; `luck` decides by the drawn odds which target is the rewarded one.
 
     Deviations from the paper:
 
@@ -51,13 +52,18 @@ class ProbabilisticReasoning(Task):
 
     def define(self) -> None:
         if len(self.weights) < 2:
-            raise InvalidValueError(f"ProbabilisticReasoning was given weights={self.weights!r}; it needs at least two shapes.")
+            raise InvalidValueError(
+                f"ProbabilisticReasoning was given weights={self.weights!r}; it needs at least two"
+                " shapes."
+            )
         self.code = OneHot(len(self.weights))
         self.observe(fixation=1, **{f"place{k + 1}": self.code for k in range(EPOCHS)})
         self.act(fixate=1, choose=2)
         self.vary(
             shapes=lambda rng, prior: rng.integers(0, len(self.weights), (prior.n, EPOCHS)),
-            places=lambda rng, prior: rng.permuted(np.tile(np.arange(EPOCHS), (prior.n, 1)), axis=1),
+            places=lambda rng, prior: rng.permuted(
+                np.tile(np.arange(EPOCHS), (prior.n, 1)), axis=1
+            ),
             luck=Uniform(0, 1),
             answer=self._rewarded,
         )
@@ -81,4 +87,6 @@ class ProbabilisticReasoning(Task):
 
     def _rewarded(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         """0 or 1, the target that is rewarded, (n,)."""
-        return (conditions["luck"] < 1 / (1 + 10.0 ** -self.log_odds(conditions["shapes"]))).astype(int)
+        return (conditions["luck"] < 1 / (1 + 10.0 ** -self.log_odds(conditions["shapes"]))).astype(
+            int
+        )

@@ -17,16 +17,17 @@ class PulseDecisionMaking(Task):
 
     Scott, Constantinople, Erlich, Tank & Brody (2015), eLife 4:e11308, doi:10.7554/eLife.11308.
 
-    While the subject holds still, time runs in bins. At the onset of each bin a light may flash on the left, on the
-    right, on both sides or on none: on the rich side with the larger probability, on the poor side with the smaller
-    one. When the fixation cue goes off the subject reports the side with more flashes. Where both had as many, the
-    rich side counts, which in view of the flashes is a fair coin. The conditions `left` and `right` hold 0 or 1 for
-    every bin.
+    While the subject holds still, time runs in bins. At the onset of each bin a light may flash on
+    the left, on the right, on both sides or on none: on the rich side with the larger probability,
+    on the poor side with the smaller one. When the fixation cue goes off the subject reports the
+    side with more flashes. Where both had as many, the rich side counts, which in view of the
+    flashes is a fair coin. The conditions `left` and `right` hold 0 or 1 for every bin.
 
     Deviations from the paper:
 
     - the number of bins, the probabilities and the durations are NeuroGym's;
-    - the number of bins is the same in all trials, and no delay lies between the last bin and the go cue;
+    - the number of bins is the same in all trials, and no delay lies between the last bin and the
+      go cue;
     - at steps longer than a pulse, a pulse lasts one step.
 
     Args:
@@ -60,12 +61,14 @@ class PulseDecisionMaking(Task):
     def _check(self) -> None:
         if self.bins < 1 or self.pulse + self.gap < self.dt:
             raise InvalidValueError(
-                f"PulseDecisionMaking was given bins={self.bins}, pulse={self.pulse:g}, gap={self.gap:g} and "
-                f"dt={self.dt:g}; give at least one bin, and bins (pulse + gap) of at least dt ms."
+                f"PulseDecisionMaking was given bins={self.bins}, pulse={self.pulse:g},"
+                f" gap={self.gap:g} and dt={self.dt:g}; give at least one bin, and bins (pulse +"
+                " gap) of at least dt ms."
             )
         if not 0 <= self.p_poor <= self.p_rich <= 1:
             raise InvalidValueError(
-                f"PulseDecisionMaking was given p_poor={self.p_poor:g}, p_rich={self.p_rich:g}; give 0 <= p_poor <= p_rich <= 1."
+                f"PulseDecisionMaking was given p_poor={self.p_poor:g}, p_rich={self.p_rich:g};"
+                " give 0 <= p_poor <= p_rich <= 1."
             )
 
     def _pulses(self, side: str) -> Callable:
@@ -85,8 +88,12 @@ class PulseDecisionMaking(Task):
         for side in SIDES:
             pulses = getattr(trial, side)
             for k in range(self.bins):
-                trial.show(side, pulses[:, k], during="stimulus", start=k * each, stop=k * each + shown)
-        trial.answer("choose", _side_with_more(trial.left, trial.right, trial.rich), during="decision")
+                trial.show(
+                    side, pulses[:, k], during="stimulus", start=k * each, stop=k * each + shown
+                )
+        trial.answer(
+            "choose", _side_with_more(trial.left, trial.right, trial.rich), during="decision"
+        )
 
 
 def _side_with_more(left: np.ndarray, right: np.ndarray, rich: np.ndarray) -> np.ndarray:

@@ -10,21 +10,23 @@ class RoitmanShadlen(Task):
 
     Roitman & Shadlen (2002), J. Neurosci. 22:9475, doi:10.1523/JNEUROSCI.22-21-09475.2002.
 
-    The subject fixates. Two targets appear, and after a time of random length random-dot motion in one of two opposite
-    directions, of one of six coherences. The fixation cue goes off with the onset of motion: from now on the subject
-    may answer whenever it is ready, and the answer ends the trial. Reaction times count from the onset of motion.
-    Each of the two units of the stimulus shows 0.5 + coherence / 200 * cos(preferred - direction), with independent
-    noise on every step.
+    The subject fixates. Two targets appear, and after a time of random length random-dot motion in
+    one of two opposite directions, of one of six coherences. The fixation cue goes off with the
+    onset of motion: from now on the subject may answer whenever it is ready, and the answer ends
+    the trial. Reaction times count from the onset of motion. Each of the two units of the stimulus
+    shows 0.5 + coherence / 200 * cos(preferred - direction), with independent noise on every step.
 
-    The noise is chosen so that the evidence is as good as the monkeys': the difference of the two units, added up, is a
-    diffusion whose drift per SD is 22.4 coherence / sigma per sqrt(s) (coherence as a fraction); with sigma = 1.64 that
-    is 13.6, the mean of the two monkeys (14.3 and 12.9, fitted by bounded diffusion). With bounds at 0.69 SD sqrt(s),
-    the mean of theirs, accuracy and reaction times (less 0.33 s for seeing and moving) follow the paper's.
+    The noise is chosen so that the evidence is as good as the monkeys': the difference of the two
+    units, added up, is a diffusion whose drift per SD is 22.4 coherence / sigma per sqrt(s)
+    (coherence as a fraction); with sigma = 1.64 that is 13.6, the mean of the two monkeys (14.3 and
+    12.9, fitted by bounded diffusion). With bounds at 0.69 SD sqrt(s), the mean of theirs, accuracy
+    and reaction times (less 0.33 s for seeing and moving) follow the paper's.
 
     Deviations from the paper:
 
     - the fixation cue goes off when motion begins (there, it stays until the eyes move);
-    - the reward follows at once (there, quick answers had to wait for it, so that haste did not pay);
+    - the reward follows at once (there, quick answers had to wait for it, so that haste did not
+      pay);
     - an error costs nothing but the reward;
     - the durations before the motion, and the longest time that it lasts, are ours.
 
@@ -37,7 +39,11 @@ class RoitmanShadlen(Task):
     coherences: tuple[float, ...] = (0, 3.2, 6.4, 12.8, 25.6, 51.2)
     sigma: float = 1.64
 
-    timing = {"fixation": 300, "targets": TruncatedExponential(400, 200, 1500), "stimulus": 3000}  # ms
+    timing = {
+        "fixation": 300,
+        "targets": TruncatedExponential(400, 200, 1500),
+        "stimulus": 3000,
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:

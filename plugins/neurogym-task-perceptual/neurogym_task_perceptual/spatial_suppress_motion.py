@@ -16,18 +16,19 @@ class SpatialSuppressMotion(Task):
 
     Tadin, Lappin, Gilroy & Blake (2003), Nature 424:312, doi:10.1038/nature01800.
 
-    A grating of some size and contrast drifts in one of four directions. The longer it has been there, the more often
-    people report its direction. At high contrast a larger grating is harder (spatial suppression), at low contrast a
-    larger one is easier (summation). The subject sees 4 x 8 units: units of a direction show
-    contrast / 2 * (1 + cos(preferred - direction)) at every size up to the grating's. Its action is four numbers from 0
-    to 1, one for each direction: the probability that somebody who saw the grating until now reports it. It is paid
-    minus the mean squared error, per 100 ms. A trial is correct if the last output is within `tolerance` of what is
-    asked (Euclidean distance).
+    A grating of some size and contrast drifts in one of four directions. The longer it has been
+    there, the more often people report its direction. At high contrast a larger grating is harder
+    (spatial suppression), at low contrast a larger one is easier (summation). The subject sees 4 x
+    8 units: units of a direction show contrast / 2 * (1 + cos(preferred - direction)) at every size
+    up to the grating's. Its action is four numbers from 0 to 1, one for each direction: the
+    probability that somebody who saw the grating until now reports it. It is paid minus the mean
+    squared error, per 100 ms. A trial is correct if the last output is within `tolerance` of what
+    is asked (Euclidean distance).
 
-    Report probabilities follow a Weibull function of exposure: for the shown direction they are
-    1 - 3/4 (1/3) ^ ((t / threshold) ^ slope) after t ms, which is chance (1/4) at the onset and 3/4 at the threshold;
-    the rest is shared equally by the other directions. Between the smallest and the largest grating the logarithm of
-    the threshold is proportional to that of the size.
+    Report probabilities follow a Weibull function of exposure: for the shown direction they are 1 -
+    3/4 (1/3) ^ ((t / threshold) ^ slope) after t ms, which is chance (1/4) at the onset and 3/4 at
+    the threshold; the rest is shared equally by the other directions. Between the smallest and the
+    largest grating the logarithm of the threshold is proportional to that of the size.
 
     Deviations from the paper:
 
@@ -59,7 +60,11 @@ class SpatialSuppressMotion(Task):
     def define(self) -> None:
         self.observe(stimulus=DIRECTIONS * SIZES)
         self.act(report=Axis(0, 1, rest=1 / DIRECTIONS, size=DIRECTIONS))
-        self.vary(direction=Choice(DIRECTIONS), size=Choice(self.sizes), contrast=Choice((self.low, self.high)))
+        self.vary(
+            direction=Choice(DIRECTIONS),
+            size=Choice(self.sizes),
+            contrast=Choice((self.low, self.high)),
+        )
 
     def new_trial(self, trial: Trial) -> None:
         trial.periods("stimulus")
@@ -77,7 +82,9 @@ class SpatialSuppressMotion(Task):
         angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
         tuned = 1 + np.cos(angles - angles[trial.direction][:, None])
         covered = np.arange(SIZES) < trial.size[:, None]
-        return (trial.contrast[:, None, None] / 2 * tuned[:, :, None] * covered[:, None]).reshape(trial.n, -1)
+        return (trial.contrast[:, None, None] / 2 * tuned[:, :, None] * covered[:, None]).reshape(
+            trial.n, -1
+        )
 
     def _reports(self, trial: Trial, exposure: np.ndarray) -> np.ndarray:
         """Report probabilities of every direction after each exposure in ms, (n, steps, 4)."""
@@ -90,5 +97,7 @@ class SpatialSuppressMotion(Task):
     def threshold(self, size: np.ndarray, contrast: np.ndarray) -> np.ndarray:
         """Exposure at which three reports of four are right, ms, (n,)."""
         is_high = np.abs(np.asarray(contrast) - self.high) < np.abs(np.asarray(contrast) - self.low)
-        small, large = (np.where(is_high, self.high_thresholds[k], self.low_thresholds[k]) for k in (0, 1))
+        small, large = (
+            np.where(is_high, self.high_thresholds[k], self.low_thresholds[k]) for k in (0, 1)
+        )
         return small * (large / small) ** (np.log(size) / np.log(SIZES))

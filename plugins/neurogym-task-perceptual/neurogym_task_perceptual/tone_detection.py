@@ -10,16 +10,18 @@ from neurogym_core import Choice, Task, Trial
 class ToneDetection(Task):
     """Report whether there was a tone in the noise, and at which of three moments.
 
-    After the tones in noise of Costalupes (1985), J. Neurosci. 5:3261, doi:10.1523/JNEUROSCI.05-12-03261.1985.
+    After the tones in noise of Costalupes (1985), J. Neurosci. 5:3261,
+    doi:10.1523/JNEUROSCI.05-12-03261.1985.
 
-    Noise goes on for two seconds. In three of four trials a brief tone is added to it, 500, 1000 or 1500 ms after its
-    onset. When the fixation cue goes off the subject reports what it heard: nothing (choice 0) or the first, second
-    or third moment (choices 1 to 3).
+    Noise goes on for two seconds. In three of four trials a brief tone is added to it, 500, 1000 or
+    1500 ms after its onset. When the fixation cue goes off the subject reports what it heard:
+    nothing (choice 0) or the first, second or third moment (choices 1 to 3).
 
     Deviations from the paper:
 
-    - the paper recorded from auditory nerve fibres of cats, which have nothing to report; the report and all numbers
-      are NeuroGym's, but for the fixation cue and the response window, which are ours;
+    - the paper recorded from auditory nerve fibres of cats, which have nothing to report; the
+      report and all numbers are NeuroGym's, but for the fixation cue and the response window, which
+      are ours;
     - at steps longer than a tone, a tone lasts one step.
 
     Args:
@@ -49,5 +51,12 @@ class ToneDetection(Task):
         trial.show("stimulus", 0, during="stimulus", noise=self.sigma)
         onset = np.take((0.0, *self.onsets), trial.moment)
         stop = onset + max(self.tone, self.dt)
-        trial.show("stimulus", self.strength, during="stimulus", start=onset, stop=stop, where=trial.moment > 0)
+        trial.show(
+            "stimulus",
+            self.strength,
+            during="stimulus",
+            start=onset,
+            stop=stop,
+            where=trial.moment > 0,
+        )
         trial.answer("report", trial.moment, during="decision")

@@ -33,7 +33,12 @@ def longest_runs(stimuli: np.ndarray) -> dict[str, int]:
 def test_stimuli_come_as_often_as_their_weights_and_catch_trials_say():
     """20,000 trials: shares within 0.02, more than 5 SD."""
     stimuli = drawn(Annubes(catch=0.2, weights=(2, 1, 1)), 100, 200)
-    for name, share in (("catch", 0.2), ("auditory", 0.4), ("visual", 0.2), ("auditory+visual", 0.2)):
+    for name, share in (
+        ("catch", 0.2),
+        ("auditory", 0.4),
+        ("visual", 0.2),
+        ("auditory+visual", 0.2),
+    ):
         assert abs(np.mean(stimuli == name) - share) < 0.02
 
 
@@ -50,17 +55,25 @@ def test_only_modalities_of_the_stimulus_are_shown_with_noise_of_their_own():
     batch = task.sample(300, seed=2)
     assert list(task.channels) == ["fixation", "start", "auditory", "visual"]
     p = batch.period_names.index("stimulus")
-    shown, noise = (np.broadcast_to(a, batch.shown.shape)[:, batch.period == p][:, 0] for a in (batch.shown, batch.noise))
+    shown, noise = (
+        np.broadcast_to(a, batch.shown.shape)[:, batch.period == p][:, 0]
+        for a in (batch.shown, batch.noise)
+    )
     for k, modality in enumerate(("auditory", "visual")):
         there = np.char.find(batch.conditions["stimulus"].astype(str), modality) >= 0
-        np.testing.assert_allclose(shown[:, 2 + k], there * batch.conditions["strengths"][:, k], atol=1e-6)
+        np.testing.assert_allclose(
+            shown[:, 2 + k], there * batch.conditions["strengths"][:, k], atol=1e-6
+        )
         np.testing.assert_allclose(noise[:, 2 + k], there * 0.01 * np.sqrt(2 * 100 / 50), atol=1e-6)
     assert set(batch.conditions["strengths"].ravel()) == {0.8, 0.9, 1.0}
     assert (shown[:, 1] == 1).all()  # the start cue comes in catch trials too
     assert (noise[:, :2] == 0).all()
 
 
-@pytest.mark.parametrize(("stimulus", "responding", "resting"), [("visual", 1, 0), ("auditory+visual", 1, 0), ("catch", 0, 1)])
+@pytest.mark.parametrize(
+    ("stimulus", "responding", "resting"),
+    [("visual", 1, 0), ("auditory+visual", 1, 0), ("catch", 0, 1)],
+)
 def test_a_trial_is_right_or_wrong_as_a_whole(constant, stimulus, responding, resting):
     options = {"conditions": {"stimulus": stimulus}}
     task = Annubes(rewards={"abort": 0})
@@ -71,7 +84,10 @@ def test_a_trial_is_right_or_wrong_as_a_whole(constant, stimulus, responding, re
 
 def test_acting_at_random_is_right_in_half_of_the_trials():
     """1,000 trials: SD 0.016, 5 SD."""
-    assert abs(np.mean(run(Annubes(), "random", 1000, num_envs=20, seed=3)["performance"]) - 0.5) < 0.08
+    assert (
+        abs(np.mean(run(Annubes(), "random", 1000, num_envs=20, seed=3)["performance"]) - 0.5)
+        < 0.08
+    )
 
 
 def test_observations_are_within_their_space_and_seeds_reach_everything():

@@ -41,7 +41,9 @@ def test_durations_and_conditions_are_those_declared():
     drawn = batch.conditions
     assert set(drawn["context"]) == set(MODALITIES)
     assert set(drawn["motion_coherence"]) == set(drawn["colour_coherence"]) == {5, 15, 50}
-    assert set(zip(drawn["motion"], drawn["colour"], strict=True)) == set(itertools.product((0, 1), (0, 1)))
+    assert set(zip(drawn["motion"], drawn["colour"], strict=True)) == set(
+        itertools.product((0, 1), (0, 1))
+    )
 
 
 def test_only_the_feature_that_the_context_asks_for_decides(context):
@@ -57,7 +59,9 @@ def test_both_features_are_shown_as_strongly_as_their_coherence_says():
     for feature in MODALITIES:
         shown = stimulus[:, task.channels[feature]]
         np.testing.assert_array_equal(shown.argmax(axis=1), batch.conditions[feature])
-        np.testing.assert_allclose(shown.max(axis=1), 0.5 + batch.conditions[f"{feature}_coherence"] / 200, atol=1e-6)
+        np.testing.assert_allclose(
+            shown.max(axis=1), 0.5 + batch.conditions[f"{feature}_coherence"] / 200, atol=1e-6
+        )
 
 
 def test_a_context_is_cued_throughout_or_nowhere_shown():
@@ -71,7 +75,9 @@ def test_a_context_is_cued_throughout_or_nowhere_shown():
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_go_cue_can_be_seen_and_leaves_time_to_answer(context, dt):
-    """The decision follows a random delay: without an observable change nobody could know when to answer."""
+    """The decision follows a random delay: without an observable change nobody could know when to
+    answer.
+    """
     task = ContextDecisionMaking(context=context, dt=dt)
     batch = task.sample(50, seed=5)
     fixation = batch.shown[:, :, task.channels["fixation"]][..., 0]

@@ -47,7 +47,9 @@ def test_coherences_are_the_easiest_until_the_last_stage(taught):
 
 
 def test_the_delay_shrinks_again_when_it_is_too_long():
-    """A subject that is right only without a delay stays in stage 3, its delays going up and down."""
+    """A subject that is right only without a delay stays in stage 3, its delays going up and
+    down.
+    """
 
     class Forgetful:
         def __call__(self, env, obs):

@@ -20,4 +20,6 @@ def test_the_stronger_side_is_right_by_the_coherence():
     right = batch.target[:, batch.period == 3][:, 0] - 1
     np.testing.assert_array_equal(shown.argmax(axis=1), right)
     np.testing.assert_array_equal(right, batch.conditions["side"] == "right")
-    np.testing.assert_allclose(np.ptp(shown, axis=1), batch.conditions["coherence"] / 200, atol=1e-6)
+    np.testing.assert_allclose(
+        np.ptp(shown, axis=1), batch.conditions["coherence"] / 200, atol=1e-6
+    )

@@ -26,7 +26,12 @@ def test_oracle_is_always_right_and_paid_in_full(oracle, dt):
 
 def test_withholding_without_a_signal_is_correct_and_paid(constant):
     for trial in constant(Detection(), 0, 20, options=options(signal="absent")):
-        assert (trial["outcome"], trial["performance"], trial["reward"], trial["choice"]) == ("correct", 1, 1, -1)
+        assert (trial["outcome"], trial["performance"], trial["reward"], trial["choice"]) == (
+            "correct",
+            1,
+            1,
+            -1,
+        )
 
 
 def test_withholding_with_a_signal_is_a_miss(constant):
@@ -75,7 +80,8 @@ def test_the_pulse_fits_into_the_noise_and_may_come_at_any_moment(dt):
     np.testing.assert_array_equal(onset * dt, batch.notes["pulse_onset"])
     possible = 1000 // dt - steps + 1
     assert set(onset) == set(range(possible))
-    # Each moment is equally likely; 5 standard errors, false alarms below 1 in 10,000 for 91 moments.
+    # Each moment is equally likely; 5 standard errors, false alarms below 1 in 10,000 for 91
+    # moments.
     counts = np.bincount(onset, minlength=possible)
     expected = 3000 / possible
     assert (abs(counts - expected) < 5 * math.sqrt(expected)).all()
@@ -94,11 +100,15 @@ def test_noise_has_the_same_variance_with_and_without_a_signal():
 
 
 def test_rendered_noise_has_it_too():
-    """Ratio of two variances of about 40,000 values each: 4 standard errors, false alarms 6 in 100,000."""
+    """Ratio of two variances of about 40,000 values each: 4 standard errors, false alarms 6 in
+    100,000.
+    """
     task = Detection(dt=10, strength=0.0, timing={"stimulus": 1000, "fixation": 0})
     variance = {}
     for signal in ("present", "absent"):
-        rendered = task.sample(400, seed=4, signal=signal).render(np.random.default_rng(5 if signal == "present" else 6))
+        rendered = task.sample(400, seed=4, signal=signal).render(
+            np.random.default_rng(5 if signal == "present" else 6)
+        )
         variance[signal] = rendered[:, 1].var()
     assert abs(variance["present"] / variance["absent"] - 1) < 4 * math.sqrt(4 / 40_000)
 

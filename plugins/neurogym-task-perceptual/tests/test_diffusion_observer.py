@@ -1,4 +1,6 @@
-"""A diffusion observer on reaction-time tasks: the psychometric and chronometric functions of the field."""
+"""A diffusion observer on reaction-time tasks: the psychometric and chronometric functions of the
+field.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ from neurogym_core.testing import DiffusionObserver
 
 @pytest.mark.parametrize(
     ("task", "wrap"),
-    [(PerceptualDecisionMaking(dt=20, sigma=2.0), ("ReactionTime",)), (RoitmanShadlen(dt=20, sigma=2.0), ())],
+    [
+        (PerceptualDecisionMaking(dt=20, sigma=2.0), ("ReactionTime",)),
+        (RoitmanShadlen(dt=20, sigma=2.0), ()),
+    ],
     ids=["wrapped", "roitman"],
 )
 def test_reaction_times_fall_and_accuracy_rises_with_coherence(task, wrap):

@@ -50,7 +50,9 @@ def test_with_more_directions_the_others_are_equally_likely():
     """8,000 transitions: shares within 0.03, more than 5 SD."""
     conditions = drawn(HistoryPerceptualDecisionMaking(directions=4, p_repeat=(0.4, 0.4)), 40, 200)
     step = (conditions["direction"][1:] - conditions["direction"][:-1]) % 4
-    np.testing.assert_allclose(np.bincount(step.ravel()) / step.size, [0.4, 0.2, 0.2, 0.2], atol=0.03)
+    np.testing.assert_allclose(
+        np.bincount(step.ravel()) / step.size, [0.4, 0.2, 0.2, 0.2], atol=0.03
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,11 +103,17 @@ def test_impossible_blocks_are_refused():
 
 
 def test_with_several_alternatives_a_rule_holds_for_a_block():
-    """40 sessions of 5 blocks; every offered answer has one follower, another one's, in all trials of the block."""
+    """40 sessions of 5 blocks; every offered answer has one follower, another one's, in all trials
+    of the block.
+    """
     task = HistoryNAltPerceptualDecisionMaking(block_length=50)
     conditions = drawn(task, 40, 250)
-    np.testing.assert_array_equal(conditions["block"], np.repeat(np.arange(5), 50)[:, None] * np.ones(40, int))
-    offered, strongest, expected = (conditions[name] for name in ("offered", "strongest", "expected"))
+    np.testing.assert_array_equal(
+        conditions["block"], np.repeat(np.arange(5), 50)[:, None] * np.ones(40, int)
+    )
+    offered, strongest, expected = (
+        conditions[name] for name in ("offered", "strongest", "expected")
+    )
     assert set(offered.ravel()) == set(range(2, 9))
     assert (strongest < offered).all()
     assert (expected < offered).all()
@@ -113,8 +121,14 @@ def test_with_several_alternatives_a_rule_holds_for_a_block():
         block = slice(first + 1, first + 50)
         assert (offered[block] == offered[first]).all()
         for session in range(40):
-            pairs = set(zip(strongest[first : first + 49, session], expected[block, session], strict=True))
-            assert len(pairs) == len({before for before, _ in pairs}) == len({after for _, after in pairs})
+            pairs = set(
+                zip(strongest[first : first + 49, session], expected[block, session], strict=True)
+            )
+            assert (
+                len(pairs)
+                == len({before for before, _ in pairs})
+                == len({after for _, after in pairs})
+            )
 
 
 def test_the_expected_answer_comes_with_the_probability_that_was_given():
@@ -122,16 +136,23 @@ def test_the_expected_answer_comes_with_the_probability_that_was_given():
     task = HistoryNAltPerceptualDecisionMaking(alternatives=4, fewest=4)
     conditions = drawn(task, 40, 250)
     ahead = (conditions["strongest"] - conditions["expected"]) % 4
-    np.testing.assert_allclose(np.bincount(ahead.ravel()) / ahead.size, [0.9, 0.1 / 3, 0.1 / 3, 0.1 / 3], atol=0.015)
+    np.testing.assert_allclose(
+        np.bincount(ahead.ravel()) / ahead.size, [0.9, 0.1 / 3, 0.1 / 3, 0.1 / 3], atol=0.015
+    )
 
 
 def test_rules_change_with_the_block():
     """Of 40 sessions with four alternatives, one in 24 keeps its rule by chance; all 40: never."""
-    conditions = drawn(HistoryNAltPerceptualDecisionMaking(alternatives=4, fewest=4, p_follow=1.0), 40, 200)
+    conditions = drawn(
+        HistoryNAltPerceptualDecisionMaking(alternatives=4, fewest=4, p_follow=1.0), 40, 200
+    )
     before, after = conditions["strongest"][:-1], conditions["expected"][1:]
     changed = 0
     for session in range(40):
-        rules = [dict(zip(before[b, session], after[b, session], strict=True)) for b in (slice(0, 99), slice(100, 199))]
+        rules = [
+            dict(zip(before[b, session], after[b, session], strict=True))
+            for b in (slice(0, 99), slice(100, 199))
+        ]
         changed += rules[0] != rules[1]
     assert changed > 20
 

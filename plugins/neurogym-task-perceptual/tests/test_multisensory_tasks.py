@@ -14,9 +14,14 @@ def test_both_modalities_agree_and_share_the_coherence():
     task = MultiSensoryIntegration(directions=4)
     batch = task.sample(100, seed=1)
     stimulus = batch.shown[:, batch.period == 1][:, 0]
-    first, second = stimulus[:, task.channels["first"]] - 0.5, stimulus[:, task.channels["second"]] - 0.5
+    first, second = (
+        stimulus[:, task.channels["first"]] - 0.5,
+        stimulus[:, task.channels["second"]] - 0.5,
+    )
     np.testing.assert_array_equal((first + second).argmax(axis=1), batch.conditions["direction"])
-    np.testing.assert_allclose((first + second).max(axis=1), batch.conditions["coherence"] / 200, atol=1e-6)
+    np.testing.assert_allclose(
+        (first + second).max(axis=1), batch.conditions["coherence"] / 200, atol=1e-6
+    )
     assert (first * second > -1e-6).all()
     assert np.ptp(first.max(axis=1) / (first + second).max(axis=1)) > 0.9
 
@@ -39,12 +44,16 @@ def test_a_modality_shows_the_rate_on_two_opposed_units_if_it_is_there():
     for channel in ("visual", "auditory"):
         there = np.isin(batch.conditions["modality"], [channel, "both"])
         shown = stimulus[:, task.channels[channel]]
-        np.testing.assert_allclose(shown[there], 0.2 + 0.8 * np.stack([x, 1 - x], axis=1)[there], atol=1e-6)
+        np.testing.assert_allclose(
+            shown[there], 0.2 + 0.8 * np.stack([x, 1 - x], axis=1)[there], atol=1e-6
+        )
         assert not shown[~there].any()
 
 
 def test_two_modalities_are_better_than_one():
-    """Ideal observer: d' grows by sqrt(2). 2,000 trials each near the boundary: difference 0.09, SD 0.014, 4 SD below."""
+    """Ideal observer: d' grows by sqrt(2). 2,000 trials each near the boundary: difference 0.09, SD
+    0.014, 4 SD below.
+    """
     task = AudioVisualRateDiscrimination(sigma=10.0, dt=100)
     correct = {}
     for modality in ("visual", "both"):

@@ -28,7 +28,8 @@ def test_scaled_coherences_stop_at_100_percent():
 
 
 def test_fewer_alternatives_are_cued_and_the_others_never_right_nor_shown():
-    # Weak motion only: strong motion is scaled up to 100 %, where those that are not the strongest show nothing either.
+    # Weak motion only: strong motion is scaled up to 100 %, where those that are not the strongest
+    # show nothing either.
     task = NAltPerceptualDecisionMaking(alternatives=4, fewest=2, coherences=(0, 12.8))
     batch = task.sample(300, seed=3)
     offered = batch.conditions["offered"]

@@ -24,7 +24,10 @@ def test_durations_of_the_jittered_task_are_random_within_bounds():
 
 def test_contexts_of_the_named_versions():
     assert ManteDecisionMaking().parameters == ContextDecisionMaking(context="cued").parameters
-    assert SingleContextDecisionMaking(context="colour").parameters == ContextDecisionMaking(context="colour").parameters
+    assert (
+        SingleContextDecisionMaking(context="colour").parameters
+        == ContextDecisionMaking(context="colour").parameters
+    )
     assert "context" in ManteDecisionMaking().channels
     assert "context" not in SingleContextDecisionMaking().channels
 

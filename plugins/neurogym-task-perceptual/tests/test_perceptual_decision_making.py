@@ -1,4 +1,6 @@
-"""PerceptualDecisionMaking: evidence, noise and periods of the task that all others are compared with."""
+"""PerceptualDecisionMaking: evidence, noise and periods of the task that all others are compared
+with.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,12 @@ def test_evidence_is_a_cosine_of_the_direction_as_high_as_the_coherence(directio
     task = PerceptualDecisionMaking(directions=directions)
     batch = task.sample(200, seed=4)
     shown = batch.shown[:, batch.period == 1][:, 0, task.channels["stimulus"]]
-    angle = 2 * np.pi * (np.arange(directions) - batch.conditions["direction"][:, None]) / directions
-    np.testing.assert_allclose(shown, 0.5 + batch.conditions["coherence"][:, None] / 200 * np.cos(angle), atol=1e-6)
+    angle = (
+        2 * np.pi * (np.arange(directions) - batch.conditions["direction"][:, None]) / directions
+    )
+    np.testing.assert_allclose(
+        shown, 0.5 + batch.conditions["coherence"][:, None] / 200 * np.cos(angle), atol=1e-6
+    )
     answer = batch.target[:, batch.period == 3][:, 0] - 1
     np.testing.assert_array_equal(answer, batch.conditions["direction"])
 
@@ -65,7 +71,9 @@ def test_the_sd_of_the_noise_is_sigma_over_the_root_of_dt():
 
 @pytest.mark.parametrize("coherence", [6.4, 12.8])
 def test_the_ideal_observer_is_as_good_as_signal_detection_says(coherence):
-    """d' of the summed difference is 2 c T / (sqrt(2) sigma sqrt(T)); 2,000 trials, SD at most 0.011, 4.5 SD."""
+    """d' of the summed difference is 2 c T / (sqrt(2) sigma sqrt(T)); 2,000 trials, SD at most
+    0.011, 4.5 SD.
+    """
     task = PerceptualDecisionMaking(sigma=20.0, dt=20)
     record = run(task, "integrator", 2000, num_envs=50, seed=8, conditions={"coherence": coherence})
     z = coherence / 100 * math.sqrt(2000) / (math.sqrt(2) * 20)
@@ -80,7 +88,12 @@ def test_acting_early_costs_in_every_period(premature):
 
 
 def test_a_wrong_answer_ends_the_trial_and_pays_nothing(constant):
-    trial = constant(PerceptualDecisionMaking(rewards={"abort": 0}), 1, 1, options={"conditions": {"direction": 1}})[0]
+    trial = constant(
+        PerceptualDecisionMaking(rewards={"abort": 0}),
+        1,
+        1,
+        options={"conditions": {"direction": 1}},
+    )[0]
     assert (trial["outcome"], trial["reward"], trial["performance"]) == ("error", 0, 0)
 
 

@@ -12,7 +12,9 @@ SURE = 3
 
 
 def answer(task: PostDecisionWager, action: int, **conditions) -> tuple[dict, float]:
-    """The record of a trial in which the subject waits for the go cue, then does one thing; the reward of that step."""
+    """The record of a trial in which the subject waits for the go cue, then does one thing; the
+    reward of that step.
+    """
     env = TaskEnv(task)
     env.reset(seed=1, options={"conditions": conditions})
     while env.period != "decision":
@@ -35,11 +37,17 @@ def test_oracle_is_always_right_and_paid_in_full(oracle, dt):
 @pytest.mark.parametrize("wager", ["offered", "withheld"])
 @pytest.mark.parametrize("direction", [0, 1])
 def test_each_answer_can_be_right_and_wrong(direction, wager):
-    """Actions, targets and what is paid count alike: neither direction is impossible to get right."""
+    """Actions, targets and what is paid count alike: neither direction is impossible to get
+    right.
+    """
     for choice in (0, 1):
         trial, paid = answer(PostDecisionWager(), 1 + choice, direction=direction, wager=wager)
         right = choice == direction
-        assert (trial["choice"], trial["outcome"], paid) == (choice, "correct" if right else "error", float(right))
+        assert (trial["choice"], trial["outcome"], paid) == (
+            choice,
+            "correct" if right else "error",
+            float(right),
+        )
         assert trial["performance"] == float(right)
 
 
@@ -84,7 +92,9 @@ def test_the_sure_target_appears_within_the_delay_and_stays(dt):
 
 
 def test_the_sure_target_says_nothing_about_the_answer():
-    """It is offered in half of the trials whatever the direction: 4 standard errors, false alarms 1 in 10,000."""
+    """It is offered in half of the trials whatever the direction: 4 standard errors, false alarms 1
+    in 10,000.
+    """
     drawn = PostDecisionWager().sample(4000, seed=4).conditions
     for direction in (0, 1):
         offered = drawn["wager"][drawn["direction"] == direction] == "offered"

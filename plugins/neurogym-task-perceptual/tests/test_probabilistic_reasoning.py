@@ -40,7 +40,9 @@ def test_the_second_target_is_rewarded_with_the_odds_that_the_weights_say():
 
 
 def test_the_ideal_observer_is_not_always_paid():
-    """Following the sign of the log odds earns the mean of the larger probability; SD 0.003 of 20,000, 5 SD."""
+    """Following the sign of the log odds earns the mean of the larger probability; SD 0.003 of
+    20,000, 5 SD.
+    """
     task = ProbabilisticReasoning()
     batch = task.sample(20_000, seed=3)
     odds = batch.notes["log_odds"]

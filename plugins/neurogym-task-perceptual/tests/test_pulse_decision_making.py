@@ -59,7 +59,9 @@ def test_ties_are_fair():
 
 
 def test_pulses_are_as_likely_as_declared_in_every_bin():
-    """24 proportions of about 10,000 draws, each within 4.5 standard errors: false alarms 2 in 10,000."""
+    """24 proportions of about 10,000 draws, each within 4.5 standard errors: false alarms 2 in
+    10,000.
+    """
     drawn = PulseDecisionMaking().sample(20_000, seed=5).conditions
     for rich in ("left", "right"):
         rows = drawn["rich"] == rich

@@ -23,14 +23,22 @@ def test_coherences_are_the_six_of_the_paper():
 
 @pytest.mark.parametrize("coherence", PUBLISHED)
 def test_a_bounded_observer_answers_as_the_monkeys_did(coherence):
-    """800 trials: SD of the accuracy at most 0.018, of the mean time 0.015 s; the limits are 4 SD and more."""
+    """800 trials: SD of the accuracy at most 0.018, of the mean time 0.015 s; the limits are 4 SD
+    and more.
+    """
     dt, n = 10, 800
     task = RoitmanShadlen(dt=dt)
     batch = task.sample(n, seed=2, coherence=coherence)
     obs = batch.render(np.random.default_rng(3))
     motion = obs[obs[:, 0] == 0][:, task.channels["stimulus"]].reshape(n, -1, 2)
-    evidence = np.cumsum(motion[..., 0] - motion[..., 1], axis=1) * dt / (math.sqrt(2) * task.sigma * math.sqrt(1000))
-    bound = BOUND - 0.583 * math.sqrt(dt / 1000)  # a walk in steps overshoots a bound by this much on average
+    evidence = (
+        np.cumsum(motion[..., 0] - motion[..., 1], axis=1)
+        * dt
+        / (math.sqrt(2) * task.sigma * math.sqrt(1000))
+    )
+    bound = BOUND - 0.583 * math.sqrt(
+        dt / 1000
+    )  # a walk in steps overshoots a bound by this much on average
     over = np.abs(evidence) >= bound
     at = np.where(over.any(axis=1), over.argmax(axis=1), evidence.shape[1] - 1)
     choice = np.where(evidence[np.arange(n), at] > 0, 0, 1)

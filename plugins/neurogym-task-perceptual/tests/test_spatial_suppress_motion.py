@@ -44,7 +44,9 @@ def test_three_of_four_reports_are_right_at_the_threshold():
     task = SpatialSuppressMotion(dt=10)
     batch = task.sample(4, seed=3, size=8, contrast=0.99, direction=[0, 1, 2, 3])
     asked = batch.render_targets().reshape(4, 30, 4)
-    np.testing.assert_allclose(asked[np.arange(4), 11, np.arange(4)], 0.75, atol=1e-5)  # 12 steps: 120 ms
+    np.testing.assert_allclose(
+        asked[np.arange(4), 11, np.arange(4)], 0.75, atol=1e-5
+    )  # 12 steps: 120 ms
 
 
 def test_units_up_to_the_size_are_driven_by_the_contrast():

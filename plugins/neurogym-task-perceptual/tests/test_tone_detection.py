@@ -14,7 +14,9 @@ def test_a_tone_is_where_its_moment_says(dt):
     heard = batch.render(None).reshape(100, -1, 2)[:, : 2000 // dt, 1]
     moment = batch.conditions["moment"]
     assert set(moment) == {0, 1, 2, 3}
-    np.testing.assert_array_equal((heard > 0).sum(axis=1), np.where(moment > 0, np.rint(max(50 / dt, 1) + 1e-9), 0))
+    np.testing.assert_array_equal(
+        (heard > 0).sum(axis=1), np.where(moment > 0, np.rint(max(50 / dt, 1) + 1e-9), 0)
+    )
     onset = heard.argmax(axis=1) * dt
     np.testing.assert_array_equal(onset[moment > 0], moment[moment > 0] * 500)
 

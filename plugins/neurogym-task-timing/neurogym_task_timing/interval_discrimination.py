@@ -19,11 +19,13 @@ class IntervalDiscrimination(Task):
 
     Genovesio, Tsujimoto & Wise (2009), Neuron 63:254, doi:10.1016/j.neuron.2009.06.018.
 
-    The subject fixates. A red and a blue stimulus appear one after the other, in either order, with a delay between
-    them. Their durations are drawn from 200 to 1200 ms in steps of 200 ms, and always differ. After a second delay,
-    which may be none, the fixation cue goes off and both stimuli reappear, one on the left and the other on the right.
-    The subject chooses the side of the one that lasted longer: it has to remember which colour that was, since the side
-    is not known before. The condition `durations` holds the two durations in the order in which they are shown, ms.
+    The subject fixates. A red and a blue stimulus appear one after the other, in either order, with
+    a delay between them. Their durations are drawn from 200 to 1200 ms in steps of 200 ms, and
+    always differ. After a second delay, which may be none, the fixation cue goes off and both
+    stimuli reappear, one on the left and the other on the right. The subject chooses the side of
+    the one that lasted longer: it has to remember which colour that was, since the side is not
+    known before. The condition `durations` holds the two durations in the order in which they are
+    shown, ms.
 
     Deviations from the paper:
 
@@ -36,7 +38,12 @@ class IntervalDiscrimination(Task):
 
     lengths: tuple[float, ...] = (200, 400, 600, 800, 1000, 1200)
 
-    timing = {"fixation": Uniform(400, 800), "delay1": [400, 800], "delay2": [0, 400, 800], "decision": 500}  # ms
+    timing = {
+        "fixation": Uniform(400, 800),
+        "delay1": [400, 800],
+        "delay2": [0, 400, 800],
+        "decision": 500,
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
     evidence = ("second",)
 
@@ -44,18 +51,25 @@ class IntervalDiscrimination(Task):
         steps = np.maximum(np.floor(np.asarray(self.lengths, float) / self.dt + 0.5 + 1e-9), 1)
         if len(self.lengths) < 2 or len(np.unique(steps)) < len(self.lengths):
             raise InvalidValueError(
-                f"IntervalDiscrimination was given lengths={self.lengths!r} ms at dt={self.dt:g} ms; give at least two that "
-                "differ by a step or more, or a smaller dt."
+                f"IntervalDiscrimination was given lengths={self.lengths!r} ms at dt={self.dt:g}"
+                " ms; give at least two that differ by a step or more, or a smaller dt."
             )
         self.colour = OneHot(len(COLOURS))
         self.observe(fixation=1, stimulus=self.colour, left=self.colour, right=self.colour)
         self.act(fixate=1, choose=len(SIDES))
         pairs = tuple(permutations(self.lengths, 2))
-        self.vary(durations=Choice(pairs), first_colour=Choice(COLOURS), red_side=Choice(SIDES), answer=self._right_side)
+        self.vary(
+            durations=Choice(pairs),
+            first_colour=Choice(COLOURS),
+            red_side=Choice(SIDES),
+            answer=self._right_side,
+        )
 
     def new_trial(self, trial: Trial) -> None:
         before = ("fixation", "first", "delay1", "second", "delay2")
-        trial.periods(*before, "decision", first=trial.durations[:, 0], second=trial.durations[:, 1])
+        trial.periods(
+            *before, "decision", first=trial.durations[:, 0], second=trial.durations[:, 1]
+        )
         trial.show("fixation", 1, during=before)
         blue_first = (trial.first_colour == "blue").astype(int)
         trial.show("stimulus", self.colour.encode(blue_first), during="first")
@@ -64,7 +78,9 @@ class IntervalDiscrimination(Task):
         trial.show("left", self.colour.encode(red_right), during="decision")
         trial.show("right", self.colour.encode(1 - red_right), during="decision")
         played = np.stack([trial.duration("first"), trial.duration("second")], axis=1)
-        trial.answer("choose", self._right_side({**trial.conditions, "durations": played}), during="decision")
+        trial.answer(
+            "choose", self._right_side({**trial.conditions, "durations": played}), during="decision"
+        )
 
     def _right_side(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         """Index of the side of the stimulus that lasted longer, (n,)."""

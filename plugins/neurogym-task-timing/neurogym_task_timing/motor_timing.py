@@ -15,26 +15,30 @@ SPANS = ("short", "long")
 
 
 class MotorTiming(Production):
-    """Act with the eye or the hand, as cued, when a short or a long interval, as cued, has passed since Set.
+    """Act with the eye or the hand, as cued, when a short or a long interval, as cued, has passed
+    since Set.
 
     Wang, Narain, Hosseini & Jazayeri (2018), Nat. Neurosci. 21:102, doi:10.1038/s41593-017-0028-6.
 
-    The subject fixates. Two cues come on: one tells which interval to produce, 800 or 1500 ms, the other with what, a
-    saccade or a press of a button. The four combinations are interleaved at random. After a time of random length Set
-    flashes, and the fixation cue goes off with its onset: the production begins. The subject has to act, with the right
-    effector, when the interval has passed since the onset of Set. Acting within the tolerance (a share of the interval
-    plus a constant) is correct and pays the more, the closer it is: the reward falls from 1 at no error with
-    (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Acting too early, too late, never or with the other effector
-    pays nothing; acting before Set costs.
+    The subject fixates. Two cues come on: one tells which interval to produce, 800 or 1500 ms, the
+    other with what, a saccade or a press of a button. The four combinations are interleaved at
+    random. After a time of random length Set flashes, and the fixation cue goes off with its onset:
+    the production begins. The subject has to act, with the right effector, when the interval has
+    passed since the onset of Set. Acting within the tolerance (a share of the interval plus a
+    constant) is correct and pays the more, the closer it is: the reward falls from 1 at no error
+    with (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Acting too early, too late, never or
+    with the other effector pays nothing; acting before Set costs.
 
-    The interval that was asked for, in whole steps, is `wanted` in the record, ms from the onset of Set.
+    The interval that was asked for, in whole steps, is `wanted` in the record, ms from the onset of
+    Set.
 
     Deviations from the paper:
 
     - which interval and which effector are two separate cues;
     - the target of the saccade is not shown, and nothing is pressed before;
     - the fixation cue goes off with Set (there, fixation was to be kept until the saccade);
-    - the width of the tolerance does not follow performance; durations other than the intervals are NeuroGym's.
+    - the width of the tolerance does not follow performance; durations other than the intervals are
+      NeuroGym's.
 
     Args:
         short, long: the two intervals, ms.
@@ -53,8 +57,8 @@ class MotorTiming(Production):
     def define(self) -> None:
         if not 0 < self.short < self.long:
             raise InvalidValueError(
-                f"MotorTiming was given short={self.short:g} and long={self.long:g} ms; give two intervals above 0, the "
-                "shorter one first."
+                f"MotorTiming was given short={self.short:g} and long={self.long:g} ms; give two"
+                " intervals above 0, the shorter one first."
             )
         self.observe(fixation=1, interval=OneHot(2), effector=OneHot(2), set=1)
         self.act(fixate=1, go=2)
@@ -65,7 +69,10 @@ class MotorTiming(Production):
         wanted = self.whole_steps(is_long * (self.long - self.short) + self.short)
         trial.periods("fixation", "cue", "production", production=2 * wanted)
         trial.show("fixation", 1, during=("fixation", "cue"))
-        for channel, names, cued in (("interval", SPANS, trial.interval), ("effector", EFFECTORS, trial.effector)):
+        for channel, names, cued in (
+            ("interval", SPANS, trial.interval),
+            ("effector", EFFECTORS, trial.effector),
+        ):
             code = self.channels.encoder(channel).encode((cued == names[1]).astype(int))
             trial.show(channel, code, during=("cue", "production"))
         trial.show("set", 1, during="production", stop=max(self.flash, self.dt))

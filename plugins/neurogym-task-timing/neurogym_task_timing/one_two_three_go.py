@@ -10,21 +10,24 @@ from neurogym_task_timing.production import Production
 class OneTwoThreeGo(Production):
     """Three flashes come at equal intervals; act when the fourth would come.
 
-    Egger, Remington, Chang & Jazayeri (2019), Nat. Neurosci. 22:1871, doi:10.1038/s41593-019-0500-6.
+    Egger, Remington, Chang & Jazayeri (2019), Nat. Neurosci. 22:1871,
+    doi:10.1038/s41593-019-0500-6.
 
-    The subject fixates. A target comes on and stays; after a time of random length three brief flashes follow, with an
-    interval between their onsets that is drawn for every trial. With the onset of the third the fixation cue goes off,
-    and the subject has to act when the same interval has passed once more. Acting within the tolerance (a share of the
-    interval plus a constant) is correct and pays the more, the closer it is: the reward falls from 1 at no error with
-    (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Acting too early, too late or never pays nothing; acting before
-    the third flash costs.
+    The subject fixates. A target comes on and stays; after a time of random length three brief
+    flashes follow, with an interval between their onsets that is drawn for every trial. With the
+    onset of the third the fixation cue goes off, and the subject has to act when the same interval
+    has passed once more. Acting within the tolerance (a share of the interval plus a constant) is
+    correct and pays the more, the closer it is: the reward falls from 1 at no error with (1 - error
+    / tolerance) ^ 1.5, and is 0.1 at least. Acting too early, too late or never pays nothing;
+    acting before the third flash costs.
 
-    What is asked is the interval as it was played, in whole steps: `wanted` in the record, ms from the onset of the
-    last flash.
+    What is asked is the interval as it was played, in whole steps: `wanted` in the record, ms from
+    the onset of the last flash.
 
     Deviations from the paper:
 
-    - the fixation cue goes off with the last flash (there, fixation was to be kept until the saccade);
+    - the fixation cue goes off with the last flash (there, fixation was to be kept until the
+      saccade);
     - the tolerance, the reward and the time before the first flash are NeuroGym's.
 
     Args:
@@ -48,8 +51,9 @@ class OneTwoThreeGo(Production):
     def define(self) -> None:
         if self.flashes < 2 or min(self.intervals) < max(self.flash, self.dt) + self.dt:
             raise InvalidValueError(
-                f"{self.name} was given flashes={self.flashes}, flash={self.flash:g} ms and intervals={self.intervals!r} at "
-                f"dt={self.dt:g} ms; give two flashes or more, and intervals that are longer than a flash by a step at least."
+                f"{self.name} was given flashes={self.flashes}, flash={self.flash:g} ms and"
+                f" intervals={self.intervals!r} at dt={self.dt:g} ms; give two flashes or more, and"
+                " intervals that are longer than a flash by a step at least."
             )
         self.observe(fixation=1, flash=1, target=1)
         self.act(fixate=1, go=1)
@@ -59,7 +63,9 @@ class OneTwoThreeGo(Production):
         gaps = tuple(f"interval{k + 1}" for k in range(self.flashes - 1))
         before = ("fixation", "target", *gaps)
         first = gaps[0]
-        later = {name: lambda: trial.duration(first) for name in gaps[1:]}  # as long as the first was in whole steps
+        later = {
+            name: lambda: trial.duration(first) for name in gaps[1:]
+        }  # as long as the first was in whole steps
         last = {"production": lambda: 2 * trial.duration(first)}
         trial.periods(*before, "production", **{first: trial.interval}, **later, **last)
         trial.show("fixation", 1, during=before)
@@ -74,9 +80,9 @@ class OneTwoThreeGo(Production):
 class OneTwoGo(OneTwoThreeGo):
     """Two flashes come; act when a third would come at the same interval.
 
-    The other half of Egger, Remington, Chang & Jazayeri (2019), Nat. Neurosci. 22:1871, doi:10.1038/s41593-019-0500-6:
-    with one measured interval instead of two, what the subject produces depends more on the intervals that are common.
-    OneTwoThreeGo with ``flashes=2``.
+    The other half of Egger, Remington, Chang & Jazayeri (2019), Nat. Neurosci. 22:1871,
+    doi:10.1038/s41593-019-0500-6: with one measured interval instead of two, what the subject
+    produces depends more on the intervals that are common. OneTwoThreeGo with ``flashes=2``.
 
     Deviations from the paper: those of OneTwoThreeGo.
 

@@ -12,19 +12,24 @@ from neurogym_core import PowerLaw, Task, Trial
 class Production(Task):
     """Base of tasks in which the subject has to act when an interval has passed.
 
-    Acting within the tolerance (a share of the wanted time plus a constant) is correct and pays the more, the closer it
-    is: the reward falls from 1 at no error with (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Acting outside of it
-    is an error. What is asked is in whole steps: `wanted` in the record, ms.
+    Acting within the tolerance (a share of the wanted time plus a constant) is correct and pays the
+    more, the closer it is: the reward falls from 1 at no error with (1 - error / tolerance) ^ 1.5,
+    and is 0.1 at least. Acting outside of it is an error. What is asked is in whole steps: `wanted`
+    in the record, ms.
 
     Args:
         tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
         tolerance_ms: ms.
     """
 
-    tolerance_share: float = 0.2  # as in NeuroGym, after Wang et al. (2018), doi:10.1038/s41593-017-0028-6
+    tolerance_share: float = (
+        0.2  # as in NeuroGym, after Wang et al. (2018), doi:10.1038/s41593-017-0028-6
+    )
     tolerance_ms: float = 25  # likewise
 
-    def ask_at(self, trial: Trial, action: str, wanted: np.ndarray, during: str, **terms: Any) -> None:
+    def ask_at(
+        self, trial: Trial, action: str, wanted: np.ndarray, during: str, **terms: Any
+    ) -> None:
         """Ask for an action `wanted` ms (n,) after the onset of a period.
 
         Args:

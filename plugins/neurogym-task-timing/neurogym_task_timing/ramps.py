@@ -1,4 +1,6 @@
-"""Interval production by a number that grows until it passes a threshold, as recurrent networks are trained to."""
+"""Interval production by a number that grows until it passes a threshold, as recurrent networks are
+trained to.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ THRESHOLD = 0.95
 class Ramp(Production):
     """Base of tasks whose action is one number from 0 to 1; exceeding 0.95 is acting.
 
-    The target is 0 until Set, and then either grows in proportion to time, up to the threshold, or stays where it is; on
-    the step on which to act, and from then on, it is 1. Without the ramp the steps between Set and that moment count for
-    nothing in a supervised loss.
+    The target is 0 until Set, and then either grows in proportion to time, up to the threshold, or
+    stays where it is; on the step on which to act, and from then on, it is 1. Without the ramp the
+    steps between Set and that moment count for nothing in a supervised loss.
 
     Args:
         ramp: whether the target grows in proportion to time.
@@ -47,13 +49,17 @@ class Ramp(Production):
         """Raise where the longest interval does not fit into a trial."""
         if longest > self.total:
             raise InvalidValueError(
-                f"{self.name} was given total={self.total:g} ms, which its longest trial, {longest:g} ms, does not fit into; "
-                "give more."
+                f"{self.name} was given total={self.total:g} ms, which its longest trial,"
+                f" {longest:g} ms, does not fit into; give more."
             )
 
     def rest_of(self, trial: Trial, *before: str) -> Any:
-        """What is left of a trial after some periods, ms (n,); asked for while the periods are being named."""
-        return lambda: np.maximum(self.total - sum(trial.duration(name) for name in before), self.dt)
+        """What is left of a trial after some periods, ms (n,); asked for while the periods are
+        being named.
+        """
+        return lambda: np.maximum(
+            self.total - sum(trial.duration(name) for name in before), self.dt
+        )
 
     def flash(self, trial: Trial, channel: str, during: str) -> None:
         """A pulse at the onset of a period."""
@@ -68,28 +74,33 @@ class Ramp(Production):
         rising = THRESHOLD * elapsed / wanted[:, None] if self.ramp else np.zeros((trial.n, steps))
         trial.frames("output", np.where(before, rising, 1.0)[:, :, None], during="production")
         if not self.ramp:
-            trial.weigh(0, during="production", start=max(self.pulse, self.dt), stop=wanted - trial.dt)
+            trial.weigh(
+                0, during="production", start=max(self.pulse, self.dt), stop=wanted - trial.dt
+            )
         trial.note(wanted=wanted)
 
 
 class CueSetGo(Ramp):
-    """Let a number grow past a threshold when an interval has passed since Set; a steady cue tells which interval.
+    """Let a number grow past a threshold when an interval has passed since Set; a steady cue tells
+    which interval.
 
     After the recurrent networks of Wang, Narain, Hosseini & Jazayeri (2018), Nat. Neurosci. 21:102,
     doi:10.1038/s41593-017-0028-6. MotorTiming is the animals' version of it.
 
-    Throughout the trial a cue is on, whose height is the interval over 2 s. After a time of random length Set flashes.
-    The action is one number; the interval from the onset of Set is to have passed when it exceeds 0.95. Within the
-    tolerance that is correct and pays the more, the closer it is: (1 - error / tolerance) ^ 1.5, 0.1 at least. Outside
-    of it, or never, pays nothing; exceeding 0.95 before Set costs. Intervals lie around 800 and around 1500 ms. The
-    target is a ramp, or with ``ramp=False`` a step; `wanted` in the record is the interval in whole steps, ms from the
-    onset of Set.
+    Throughout the trial a cue is on, whose height is the interval over 2 s. After a time of random
+    length Set flashes. The action is one number; the interval from the onset of Set is to have
+    passed when it exceeds 0.95. Within the tolerance that is correct and pays the more, the closer
+    it is: (1 - error / tolerance) ^ 1.5, 0.1 at least. Outside of it, or never, pays nothing;
+    exceeding 0.95 before Set costs. Intervals lie around 800 and around 1500 ms. The target is a
+    ramp, or with ``ramp=False`` a step; `wanted` in the record is the interval in whole steps, ms
+    from the onset of Set.
 
     Deviations from the paper:
 
     - the code of the cue and the spacing of the intervals (40 ms) are ours;
     - the noise of the networks' inputs is left out: add it with a wrapper;
-    - only 0.95 matters: an output that is raised before Set, but not above it, costs nothing but the loss.
+    - only 0.95 matters: an output that is raised before Set, but not above it, costs nothing but
+      the loss.
 
     Args:
         intervals: ms, equally likely.
@@ -117,21 +128,25 @@ class CueSetGo(Ramp):
 
 
 class ReadySetGoSinglePrior(Ramp):
-    """Measure the interval from Ready to Set, and let a number grow past a threshold when it has passed once more.
+    """Measure the interval from Ready to Set, and let a number grow past a threshold when it has
+    passed once more.
 
     After the recurrent networks of Sohn, Narain, Meirhaeghe & Jazayeri (2019), Neuron 103:934,
     doi:10.1016/j.neuron.2019.06.012, with one of its two ranges of intervals.
 
-    Ready and Set flash, an interval apart. The action is one number; the same interval, from the onset of Set, is to
-    have passed when it exceeds 0.95. Within the tolerance that is correct and pays the more, the closer it is:
-    (1 - error / tolerance) ^ 1.5, 0.1 at least. Outside of it, or never, pays nothing; exceeding 0.95 before Set costs.
-    The target is a ramp, or with ``ramp=False`` a step. `wanted` in the record is the interval as it was played, ms.
+    Ready and Set flash, an interval apart. The action is one number; the same interval, from the
+    onset of Set, is to have passed when it exceeds 0.95. Within the tolerance that is correct and
+    pays the more, the closer it is: (1 - error / tolerance) ^ 1.5, 0.1 at least. Outside of it, or
+    never, pays nothing; exceeding 0.95 before Set costs. The target is a ramp, or with
+    ``ramp=False`` a step. `wanted` in the record is the interval as it was played, ms.
 
     Deviations from the paper:
 
-    - animals reported by a saccade or a movement of the hand to one of two sides; here a number is put out;
+    - animals reported by a saccade or a movement of the hand to one of two sides; here a number is
+      put out;
     - the noise of the networks' inputs is left out: add it with a wrapper;
-    - only 0.95 matters: an output that is raised before Set, but not above it, costs nothing but the loss.
+    - only 0.95 matters: an output that is raised before Set, but not above it, costs nothing but
+      the loss.
 
     Args:
         intervals: ms, equally likely.
@@ -156,24 +171,28 @@ class ReadySetGoSinglePrior(Ramp):
     def lay_out_production(self, trial: Trial) -> None:
         """Ready, Set and what is asked."""
         before = ("burn", "wait", "measure")
-        trial.periods(*before, "production", measure=trial.interval, production=self.rest_of(trial, *before))
+        trial.periods(
+            *before, "production", measure=trial.interval, production=self.rest_of(trial, *before)
+        )
         self.flash(trial, "ready", "measure")
         self.flash(trial, "set", "production")
         self.produce(trial, trial.duration("measure"))
 
 
 class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
-    """Measure and produce an interval, as in ReadySetGoSinglePrior; a cue tells from which of two ranges it comes.
+    """Measure and produce an interval, as in ReadySetGoSinglePrior; a cue tells from which of two
+    ranges it comes.
 
     After the recurrent networks of Sohn, Narain, Meirhaeghe & Jazayeri (2019), Neuron 103:934,
     doi:10.1016/j.neuron.2019.06.012.
 
-    Throughout the trial one of two cues is on: intervals are short (480 to 800 ms) or long (800 to 1200 ms). The
-    interval of 800 ms belongs to both: who knows how intervals are distributed, and measures with noise, produces it
-    longer when the cue says long. Everything else is as in ReadySetGoSinglePrior.
+    Throughout the trial one of two cues is on: intervals are short (480 to 800 ms) or long (800 to
+    1200 ms). The interval of 800 ms belongs to both: who knows how intervals are distributed, and
+    measures with noise, produces it longer when the cue says long. Everything else is as in
+    ReadySetGoSinglePrior.
 
-    Deviations from the paper: those of ReadySetGoSinglePrior; the range changes from trial to trial (there, in short
-    blocks).
+    Deviations from the paper: those of ReadySetGoSinglePrior; the range changes from trial to trial
+    (there, in short blocks).
 
     Args:
         intervals: of the short range, ms, equally likely.

@@ -10,17 +10,19 @@ from neurogym_task_timing.production import Production
 class ReadySetGo(Production):
     """Measure the interval from Ready to Set, and produce it, times a gain, from Set to Go.
 
-    Remington, Narain, Hosseini & Jazayeri (2018), Neuron 98:1005, doi:10.1016/j.neuron.2018.05.020; the task without
-    gain: Jazayeri & Shadlen (2010), Nat. Neurosci. 13:1020, doi:10.1038/nn.2590.
+    Remington, Narain, Hosseini & Jazayeri (2018), Neuron 98:1005, doi:10.1016/j.neuron.2018.05.020;
+    the task without gain: Jazayeri & Shadlen (2010), Nat. Neurosci. 13:1020, doi:10.1038/nn.2590.
 
-    The subject fixates. Two flashes, Ready and Set, delimit an interval; with the onset of Set the fixation cue goes
-    off and production begins. The subject has to go when gain times the interval has passed since the onset of Set.
-    Everything is counted from the onset of a flash: the interval from that of Ready, the produced time from that of
-    Set. Going within the tolerance (a share of the wanted time plus a constant) is correct and pays the more, the
-    closer it is: the reward falls from 1 at no error with (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Going
-    too early, too late or never pays nothing; going before Set costs.
+    The subject fixates. Two flashes, Ready and Set, delimit an interval; with the onset of Set the
+    fixation cue goes off and production begins. The subject has to go when gain times the interval
+    has passed since the onset of Set. Everything is counted from the onset of a flash: the interval
+    from that of Ready, the produced time from that of Set. Going within the tolerance (a share of
+    the wanted time plus a constant) is correct and pays the more, the closer it is: the reward
+    falls from 1 at no error with (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Going too
+    early, too late or never pays nothing; going before Set costs.
 
-    What is asked is the interval as it was played, in whole steps: `wanted` in the record, ms from the onset of Set.
+    What is asked is the interval as it was played, in whole steps: `wanted` in the record, ms from
+    the onset of Set.
 
     Deviations from the paper:
 
@@ -46,14 +48,18 @@ class ReadySetGo(Production):
 
     def define(self) -> None:
         if self.gain <= 0:
-            raise InvalidValueError(f"ReadySetGo was given gain={self.gain:g}; it needs a positive number.")
+            raise InvalidValueError(
+                f"ReadySetGo was given gain={self.gain:g}; it needs a positive number."
+            )
         self.observe(fixation=1, ready=1, set=1)
         self.act(fixate=1, go=1)
         self.vary(interval=Uniform(self.shortest, self.longest))
 
     def new_trial(self, trial: Trial) -> None:
         production = 2 * self.gain * trial.interval  # as in NeuroGym: twice the time that is wanted
-        trial.periods("fixation", "measure", "production", measure=trial.interval, production=production)
+        trial.periods(
+            "fixation", "measure", "production", measure=trial.interval, production=production
+        )
         flash = max(self.flash, self.dt)
         trial.show("fixation", 1, during=("fixation", "measure"))
         trial.show("ready", 1, during="measure", stop=flash)

@@ -15,7 +15,9 @@ def test_durations_are_the_papers_and_never_tie(dt):
     assert set(batch.conditions["durations"].ravel()) == {200, 400, 600, 800, 1000, 1200}
     assert (batch.period_steps["first"] != batch.period_steps["second"]).all()
     for name, durations in (("first", 0), ("second", 1)):
-        np.testing.assert_allclose(batch.period_steps[name] * dt, batch.conditions["durations"][:, durations], atol=dt / 2)
+        np.testing.assert_allclose(
+            batch.period_steps[name] * dt, batch.conditions["durations"][:, durations], atol=dt / 2
+        )
 
 
 def test_delays_are_the_papers():
@@ -43,7 +45,11 @@ def test_both_answers_are_equally_common_whatever_order_and_colour():
     task = IntervalDiscrimination()
     drawn = task.draw_conditions(np.random.default_rng(4), 3000)
     first_longer = drawn["durations"][:, 0] > drawn["durations"][:, 1]
-    for share in (first_longer, task.answer_of(drawn), (drawn["first_colour"] == "red") == first_longer):
+    for share in (
+        first_longer,
+        task.answer_of(drawn),
+        (drawn["first_colour"] == "red") == first_longer,
+    ):
         assert abs(np.mean(share) - 0.5) < 0.05
 
 

@@ -29,7 +29,9 @@ def test_the_four_combinations_are_interleaved():
     drawn = MotorTiming().sample(400, seed=1).conditions
     for interval in ("short", "long"):
         for effector in ("eye", "hand"):
-            assert 56 < ((drawn["interval"] == interval) & (drawn["effector"] == effector)).sum() < 144
+            assert (
+                56 < ((drawn["interval"] == interval) & (drawn["effector"] == effector)).sum() < 144
+            )
 
 
 @pytest.mark.parametrize("dt", [10, 20, 80, 100, 200])
@@ -57,7 +59,10 @@ def test_the_cued_interval_and_effector_are_what_is_paid(interval, ms, effector)
     assert (late["outcome"], late["reward"]) == ("error", 0)
 
 
-@pytest.mark.parametrize(("ms", "reward"), [(700, (1 - 100 / 185) ** 1.5), (900, (1 - 100 / 185) ** 1.5), (980, 0.1), (990, 0)])
+@pytest.mark.parametrize(
+    ("ms", "reward"),
+    [(700, (1 - 100 / 185) ** 1.5), (900, (1 - 100 / 185) ** 1.5), (980, 0.1), (990, 0)],
+)
 def test_the_reward_falls_with_the_error(ms, reward):
     assert produce(ms, EYE, interval="short", effector="eye")["reward"] == pytest.approx(reward)
 

@@ -22,16 +22,30 @@ def test_flashes_come_at_equal_intervals(kind, flashes, dt):
         interval = batch.notes["wanted"][row] / dt
         np.testing.assert_array_equal(np.diff(onsets), interval)
         assert abs(interval * dt - batch.conditions["interval"][row]) <= dt / 2
-        np.testing.assert_array_equal(np.flatnonzero(obs[:, 0] == 0), np.arange(onsets[-1], len(obs)))
+        np.testing.assert_array_equal(
+            np.flatnonzero(obs[:, 0] == 0), np.arange(onsets[-1], len(obs))
+        )
 
 
 def test_intervals_are_the_five_of_the_paper():
-    assert set(OneTwoThreeGo().sample(200, seed=2).conditions["interval"]) == {600, 700, 800, 900, 1000}
+    assert set(OneTwoThreeGo().sample(200, seed=2).conditions["interval"]) == {
+        600,
+        700,
+        800,
+        900,
+        1000,
+    }
 
 
 @pytest.mark.parametrize(
     ("ms", "outcome", "reward"),
-    [(800, "correct", 1.0), (710, "correct", (1 - 90 / 185) ** 1.5), (980, "correct", 0.1), (990, "error", 0), (100, "error", 0)],
+    [
+        (800, "correct", 1.0),
+        (710, "correct", (1 - 90 / 185) ** 1.5),
+        (980, "correct", 0.1),
+        (990, "error", 0),
+        (100, "error", 0),
+    ],
 )
 def test_reward_is_at_the_fourth_beat_and_not_all_the_time(ms, outcome, reward):
     env = TaskEnv(OneTwoThreeGo(dt=10))

@@ -11,7 +11,9 @@ from neurogym_core.errors import InvalidValueError
 
 
 def cross(task, ms: float, level: float = 1.0, before: float = 0.0, **conditions) -> dict:
-    """The record of a trial in which the output rises to `level` so many ms after the onset of Set."""
+    """The record of a trial in which the output rises to `level` so many ms after the onset of
+    Set.
+    """
     env = TaskEnv(task)
     env.reset(seed=1, options={"conditions": conditions})
     elapsed = 0.0
@@ -25,7 +27,13 @@ def cross(task, ms: float, level: float = 1.0, before: float = 0.0, **conditions
 
 @pytest.mark.parametrize(
     ("ms", "outcome", "reward"),
-    [(640, "correct", 1.0), (580, "correct", (1 - 60 / 153) ** 1.5), (790, "correct", 0.1), (800, "error", 0), (480, "error", 0)],
+    [
+        (640, "correct", 1.0),
+        (580, "correct", (1 - 60 / 153) ** 1.5),
+        (790, "correct", 0.1),
+        (800, "error", 0),
+        (480, "error", 0),
+    ],
 )
 def test_the_reward_is_for_crossing_the_threshold_in_time(ms, outcome, reward):
     trial = cross(ReadySetGoSinglePrior(), ms, interval=640)
@@ -52,7 +60,9 @@ def test_the_ramp_is_proportional_to_time_and_steps_over_the_threshold_when_it_i
     for row, target in enumerate(targets):
         wanted = round(batch.notes["wanted"][row] / 10)
         production = target[-batch.period_steps["production"][row] :]
-        np.testing.assert_allclose(production[: wanted - 1], 0.95 * np.arange(1, wanted) / wanted, atol=1e-6)
+        np.testing.assert_allclose(
+            production[: wanted - 1], 0.95 * np.arange(1, wanted) / wanted, atol=1e-6
+        )
         assert (production[wanted - 1 :] == 1).all()
         assert (target[: -len(production)] == 0).all()
 
@@ -77,7 +87,11 @@ def test_pulses_are_seen_and_an_interval_apart(kind, dt):
     batch = task.sample(30, seed=5)
     steps = max(round(20 / dt), 1)
     for row, obs in enumerate(np.split(batch.render(None), np.cumsum(batch.steps)[:-1])):
-        pulses = [np.flatnonzero(obs[:, task.channels[name]][:, 0]) for name in ("ready", "set") if name in task.channels]
+        pulses = [
+            np.flatnonzero(obs[:, task.channels[name]][:, 0])
+            for name in ("ready", "set")
+            if name in task.channels
+        ]
         assert all(len(pulse) == steps for pulse in pulses)
         assert obs.max() <= 1
         if len(pulses) == 2:
@@ -94,10 +108,15 @@ def test_priors_are_those_of_the_paper_and_cued():
     task = ReadySetGoDoublePrior()
     batch = task.sample(400, seed=7)
     drawn = batch.conditions
-    for prior, intervals in (("short", {480, 560, 640, 720, 800}), ("long", {800, 900, 1000, 1100, 1200})):
+    for prior, intervals in (
+        ("short", {480, 560, 640, 720, 800}),
+        ("long", {800, 900, 1000, 1100, 1200}),
+    ):
         assert set(drawn["interval"][drawn["prior"] == prior]) == intervals
     context = batch.shown[:, :, task.channels["context"]]
-    np.testing.assert_array_equal(context.argmax(axis=2), np.tile(drawn["prior"] == "long", (context.shape[1], 1)).T)
+    np.testing.assert_array_equal(
+        context.argmax(axis=2), np.tile(drawn["prior"] == "long", (context.shape[1], 1)).T
+    )
 
 
 def test_the_cue_tells_the_interval():

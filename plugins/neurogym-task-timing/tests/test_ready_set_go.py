@@ -27,7 +27,9 @@ def produce(task: ReadySetGo, ms: float, **conditions) -> dict:
 @pytest.mark.parametrize("gain", [1, 1.5, 2])
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_oracle_is_right_and_paid_as_much_as_any_step_pays(oracle, dt, gain):
-    """Where the wanted moment lies between two steps, half a step is the least error there can be."""
+    """Where the wanted moment lies between two steps, half a step is the least error there can
+    be.
+    """
     for trial in oracle(ReadySetGo(dt=dt, gain=gain), 60):
         tolerance = 0.2 * trial["wanted"] + 25
         off = abs(trial["wanted"] / dt - np.rint(trial["wanted"] / dt)) * dt
@@ -98,7 +100,9 @@ def test_never_going_is_a_miss_and_going_before_set_costs():
 @pytest.mark.parametrize("how", ["condition", "timing", "duration"])
 def test_an_imposed_interval_is_the_one_that_is_shown_and_asked_for(oracle, how):
     task = ReadySetGo(dt=10, timing={"measure": 950} if how == "timing" else None)
-    imposed = {"condition": {"interval": 950}, "timing": {}, "duration": {"duration.measure": 950}}[how]
+    imposed = {"condition": {"interval": 950}, "timing": {}, "duration": {"duration.measure": 950}}[
+        how
+    ]
     for trial in oracle(task, 10, options={"conditions": imposed}):
         assert trial["duration.measure"] == trial["wanted"] == 950
         assert trial["reward"] == 1

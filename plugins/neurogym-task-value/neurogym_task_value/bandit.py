@@ -13,17 +13,17 @@ from neurogym_core.errors import InvalidValueError
 class Bandit(Task):
     """Choose between arms that pay with probabilities that do not change.
 
-    After the two-armed bandits of Wang, Kurth-Nelson, Kumaran, Tirumala, Soyer, Leibo, Hassabis & Botvinick (2018),
-    Nat. Neurosci. 21:860, doi:10.1038/s41593-018-0147-8.
+    After the two-armed bandits of Wang, Kurth-Nelson, Kumaran, Tirumala, Soyer, Leibo, Hassabis &
+    Botvinick (2018), Nat. Neurosci. 21:860, doi:10.1038/s41593-018-0147-8.
 
-    On every trial all arms are on offer and the subject takes one of them at once; there is nothing to wait for, so a
-    trial is one step. The arm pays its magnitude or nothing. Which arms would have paid is drawn for all of them, so
-    that the record tells what was forgone. Nothing is right or wrong: performance is what the chosen arm pays on
-    average, relative to the best arm.
+    On every trial all arms are on offer and the subject takes one of them at once; there is nothing
+    to wait for, so a trial is one step. The arm pays its magnitude or nothing. Which arms would
+    have paid is drawn for all of them, so that the record tells what was forgone. Nothing is right
+    or wrong: performance is what the chosen arm pays on average, relative to the best arm.
 
-    Deviations from the paper: the probabilities are the same in all sessions (there, drawn anew for every episode: use
-    ``conditions={"probability": …}`` of `reset` for that); no fixation before the choice. The default probabilities are
-    ours.
+    Deviations from the paper: the probabilities are the same in all sessions (there, drawn anew for
+    every episode: use ``conditions={"probability": …}`` of `reset` for that); no fixation before
+    the choice. The default probabilities are ours.
 
     Args:
         probabilities: probability that each arm pays; as many arms as numbers.
@@ -40,7 +40,9 @@ class Bandit(Task):
     def define(self) -> None:
         self._check_probabilities()
         self.arms = len(self.probabilities)
-        self.sizes = np.broadcast_to(1.0 if self.magnitudes is None else self.magnitudes, (self.arms,))
+        self.sizes = np.broadcast_to(
+            1.0 if self.magnitudes is None else self.magnitudes, (self.arms,)
+        )
         self.observe(offer=1)
         self.act(arm=self.arms)
         self.vary(probability=Constant(tuple(self.probabilities)), payout=self._payout)
@@ -49,11 +51,13 @@ class Bandit(Task):
         p = np.asarray(self.probabilities, float)
         if p.ndim != 1 or len(p) < 2 or not ((p >= 0) & (p <= 1)).all():
             raise InvalidValueError(
-                f"Bandit was given probabilities={self.probabilities!r}; it needs at least two numbers from 0 to 1."
+                f"Bandit was given probabilities={self.probabilities!r}; it needs at least two"
+                " numbers from 0 to 1."
             )
         if self.magnitudes is not None and len(self.magnitudes) != len(p):
             raise InvalidValueError(
-                f"Bandit was given {len(self.magnitudes)} magnitudes for {len(p)} probabilities; give one per arm."
+                f"Bandit was given {len(self.magnitudes)} magnitudes for {len(p)} probabilities;"
+                " give one per arm."
             )
 
     def _payout(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -69,8 +73,9 @@ class Bandit(Task):
 class Nothing(Bandit):
     """Take the arm that always pays; the other one never does.
 
-    The smallest task that can be learned: an agent that does not solve it is broken. Bandit with probabilities of 1 and
-    0; after the bandits of Wang et al. (2018), doi:10.1038/s41593-018-0147-8.
+    The smallest task that can be learned: an agent that does not solve it is broken. Bandit with
+    probabilities of 1 and 0; after the bandits of Wang et al. (2018),
+    doi:10.1038/s41593-018-0147-8.
 
     Deviations from the paper: those of Bandit; nothing is left to chance.
 

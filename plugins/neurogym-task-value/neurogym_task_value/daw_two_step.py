@@ -10,26 +10,29 @@ from neurogym_task_value.walks import reflected_walk
 
 
 class DawTwoStep(Task):
-    """Two choices in a row, the first of which leads to one of two states, most of the time to the same one.
+    """Two choices in a row, the first of which leads to one of two states, most of the time to the
+    same one.
 
     Daw, Gershman, Seymour, Dayan & Dolan (2011), Neuron 69:1204, doi:10.1016/j.neuron.2011.02.027.
 
-    The subject sees the first stage and takes one of two options. Option 0 commonly (70 %) leads to state A and
-    rarely to state B, option 1 the other way round. The subject sees which state it is in and takes one of two
-    options again, with the same two actions; this one pays 1 or nothing. The four probabilities of being paid (A0,
-    A1, B0, B1) follow independent Gaussian random walks, reflected at 0.25 and 0.75, whatever the subject does. After
-    a reward that followed a rare transition a subject with a model of the task rather takes the *other* first option,
-    one without repeats itself: see the probability of staying.
+    The subject sees the first stage and takes one of two options. Option 0 commonly (70 %) leads to
+    state A and rarely to state B, option 1 the other way round. The subject sees which state it is
+    in and takes one of two options again, with the same two actions; this one pays 1 or nothing.
+    The four probabilities of being paid (A0, A1, B0, B1) follow independent Gaussian random walks,
+    reflected at 0.25 and 0.75, whatever the subject does. After a reward that followed a rare
+    transition a subject with a model of the task rather takes the *other* first option, one without
+    repeats itself: see the probability of staying.
 
-    In the record, `first.choice` and `second.choice` are the options taken, `common` whether this trial's transition
-    is the common one, `reward` what was paid, `probability` the four probabilities, and `luck` the four numbers that
-    are compared with them. The state reached is ``first.choice if common else 1 - first.choice``. Performance is the
-    mean over the two choices of what the option is worth relative to the better one.
+    In the record, `first.choice` and `second.choice` are the options taken, `common` whether this
+    trial's transition is the common one, `reward` what was paid, `probability` the four
+    probabilities, and `luck` the four numbers that are compared with them. The state reached is
+    ``first.choice if common else 1 - first.choice``. Performance is the mean over the two choices
+    of what the option is worth relative to the better one.
 
-    Deviations from the paper: each stage is one step (there, up to 2 s for each choice, then 1.5 s of animation or
-    feedback); the probabilities of the first trial are uniform between the mirrors, the stationary distribution of
-    the walk (there, not said); which state is the common one of an option, and which action takes it, are fixed
-    (there, options swapped sides from trial to trial).
+    Deviations from the paper: each stage is one step (there, up to 2 s for each choice, then 1.5 s
+    of animation or feedback); the probabilities of the first trial are uniform between the mirrors,
+    the stationary distribution of the walk (there, not said); which state is the common one of an
+    option, and which action takes it, are fixed (there, options swapped sides from trial to trial).
 
     Args:
         common_probability: probability of the common transition.
@@ -42,7 +45,11 @@ class DawTwoStep(Task):
     mirrors: tuple[float, float] = (0.25, 0.75)
     trials_per_session: int | None = 201
 
-    timing = {"first": 100, "state_a": 100, "state_b": 100}  # ms; one step each, since every action is a choice
+    timing = {
+        "first": 100,
+        "state_a": 100,
+        "state_b": 100,
+    }  # ms; one step each, since every action is a choice
     supervised = False
     go_cue = "first"
 
@@ -50,11 +57,13 @@ class DawTwoStep(Task):
         low, high = self.mirrors
         if not 0 <= low <= high <= 1:
             raise InvalidValueError(
-                f"DawTwoStep was given mirrors={self.mirrors!r}; it needs two probabilities, the lower first."
+                f"DawTwoStep was given mirrors={self.mirrors!r}; it needs two probabilities, the"
+                " lower first."
             )
         if not 0 <= self.common_probability <= 1:
             raise InvalidValueError(
-                f"DawTwoStep was given common_probability={self.common_probability!r}; it needs a number from 0 to 1."
+                f"DawTwoStep was given common_probability={self.common_probability!r}; it needs a"
+                " number from 0 to 1."
             )
         self.observe(first=1, state=OneHot(2))
         self.act(take=2)
@@ -75,7 +84,9 @@ class DawTwoStep(Task):
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {name: values[0] for name, values in self.draw_ahead(session, rng, 1).items()}
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> dict[str, np.ndarray]:
+    def draw_ahead(
+        self, session: Session, rng: np.random.Generator, trials: int
+    ) -> dict[str, np.ndarray]:
         n = len(session)
         steps = self.drift * rng.standard_normal((trials, n, 4))
         coming = reflected_walk(session.probability, steps, *self.mirrors)
@@ -94,18 +105,28 @@ class DawTwoStep(Task):
         trial.show("state", (0, 1), during="state_b")
 
         leads_to = np.where(trial.common[:, None], ("state_a", "state_b"), ("state_b", "state_a"))
-        trial.pay("take", 0, during="first", worth=self._first_worth(trial.probability), slot="first", then=leads_to)
+        trial.pay(
+            "take",
+            0,
+            during="first",
+            worth=self._first_worth(trial.probability),
+            slot="first",
+            then=leads_to,
+        )
 
         paid = trial.luck < trial.probability
         for state, options in (("state_a", slice(0, 2)), ("state_b", slice(2, 4))):
             chances = trial.probability[:, options]
-            # Relative to the better option of the same state: the other state is out of reach by now.
+            # Relative to the better option of the same state: the other state is out of reach by
+            # now.
             best = np.maximum(chances[:, 0], chances[:, 1])
             worth = chances / np.maximum(best, 1e-12)[:, None]
             trial.pay("take", paid[:, options], during=state, worth=worth, slot="second")
 
     def _first_worth(self, probability: np.ndarray) -> np.ndarray:
-        """What each first option is worth on average when the better second option follows, (n, 2)."""
+        """What each first option is worth on average when the better second option follows, (n,
+        2).
+        """
         a, b = np.maximum(probability[:, [0, 2]], probability[:, [1, 3]]).T
         p = self.common_probability
         return np.stack([p * a + (1 - p) * b, p * b + (1 - p) * a], axis=1)

@@ -10,20 +10,23 @@ from neurogym_task_value.walks import decaying_walk
 
 
 class DriftingBandit(Task):
-    """Choose between slot machines whose mean payoffs drift, so that exploring never ceases to be worth while.
+    """Choose between slot machines whose mean payoffs drift, so that exploring never ceases to be
+    worth while.
 
     Daw, O'Doherty, Dayan, Seymour & Dolan (2006), Nature 441:876, doi:10.1038/nature04766.
 
-    On every trial the subject takes one of four arms and is paid points: a Gaussian (SD 4) around the arm's mean,
-    rounded to a whole number from 1 to 100. From trial to trial every mean follows a Gaussian random walk that decays
-    to 50: mean' = decay * mean + (1 - decay) * centre + drift * z, independently of what the subject does. The
-    condition `mean` holds the means, `scatter` how far (in SD) each arm's payoff lies from its mean, and the note
-    `points` what every arm would have paid. Rewards are points / 100. Performance is the mean of the chosen arm
-    relative to that of the best.
+    On every trial the subject takes one of four arms and is paid points: a Gaussian (SD 4) around
+    the arm's mean, rounded to a whole number from 1 to 100. From trial to trial every mean follows
+    a Gaussian random walk that decays to 50: mean' = decay * mean + (1 - decay) * centre + drift *
+    z, independently of what the subject does. The condition `mean` holds the means, `scatter` how
+    far (in SD) each arm's payoff lies from its mean, and the note `points` what every arm would
+    have paid. Rewards are points / 100. Performance is the mean of the chosen arm relative to that
+    of the best.
 
-    Deviations from the paper: a trial is one step (there, up to 1.5 s for the choice, 3 s until the points are
-    shown); one session of 300 trials (there, two halves with a break); the means of the first trial are drawn from
-    the walk's stationary distribution (there, three fixed walks were used).
+    Deviations from the paper: a trial is one step (there, up to 1.5 s for the choice, 3 s until the
+    points are shown); one session of 300 trials (there, two halves with a break); the means of the
+    first trial are drawn from the walk's stationary distribution (there, three fixed walks were
+    used).
 
     Args:
         arms: number of arms.
@@ -46,7 +49,10 @@ class DriftingBandit(Task):
 
     def define(self) -> None:
         if not 0 <= self.decay < 1:
-            raise InvalidValueError(f"DriftingBandit was given decay={self.decay!r}; it needs a number from 0 to below 1.")
+            raise InvalidValueError(
+                f"DriftingBandit was given decay={self.decay!r}; it needs a number from 0 to"
+                " below 1."
+            )
         self.observe(offer=1)
         self.act(arm=self.arms)
         self.vary(
@@ -65,9 +71,13 @@ class DriftingBandit(Task):
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {name: values[0] for name, values in self.draw_ahead(session, rng, 1).items()}
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> dict[str, np.ndarray]:
+    def draw_ahead(
+        self, session: Session, rng: np.random.Generator, trials: int
+    ) -> dict[str, np.ndarray]:
         shape = (trials, len(session), self.arms)
-        coming = decaying_walk(session.mean, self.drift * rng.standard_normal(shape), self.decay, self.centre)
+        coming = decaying_walk(
+            session.mean, self.drift * rng.standard_normal(shape), self.decay, self.centre
+        )
         means = np.concatenate([session.mean[None], coming[:-1]])
         session.mean = coming[-1]
         return {"mean": means, "scatter": rng.standard_normal(shape)}

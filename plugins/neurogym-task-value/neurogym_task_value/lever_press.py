@@ -13,7 +13,9 @@ from neurogym_core.tasks.drawing import impose_on
 REST, PRESS, POKE = 0, 1, 2
 
 IDLE = Choice(tuple(range(100, 1100, 100)), p=[0.5**k for k in range(1, 11)])
-"""ms without a cue: on every step of 100 ms, the cue comes with a probability of one half (cut off after 1 s)."""
+"""ms without a cue: on every step of 100 ms, the cue comes with a probability of one half (cut off
+after 1 s).
+"""
 
 LEVELS = (0.5, 0.75, 1.0)
 """How thirsty one can be."""
@@ -22,28 +24,31 @@ LEVELS = (0.5, 0.75, 1.0)
 class LeverPress(Task):
     """Press a lever four times in a row when a cue is on, and leave it alone when it is off.
 
-    A task of NeuroGym's, after operant conditioning with a fixed ratio (Ferster & Skinner 1957, doi:10.1037/10627-000);
-    there is no single original.
+    A task of NeuroGym's, after operant conditioning with a fixed ratio (Ferster & Skinner 1957,
+    doi:10.1037/10627-000); there is no single original.
 
-    After an unpredictable time a cue comes on. Now the lever has to be pressed: 100 ms of pressing count as one press,
-    four in a row without letting go are paid and end the trial. Who lets go begins anew. Pressing while the cue is off
-    costs `abort` per 100 ms and lets the time without a cue begin again. A trial in which the lever is not pressed for
-    long enough within 5 s is a miss.
+    After an unpredictable time a cue comes on. Now the lever has to be pressed: 100 ms of pressing
+    count as one press, four in a row without letting go are paid and end the trial. Who lets go
+    begins anew. Pressing while the cue is off costs `abort` per 100 ms and lets the time without a
+    cue begin again. A trial in which the lever is not pressed for long enough within 5 s is a miss.
 
     Whether the lever has been pressed long enough is not seen: the subject has to count.
 
-    Deviations from the paper: there is none to deviate from; presses, rewards and the cue's probability are NeuroGym's.
-    Ours are that time begins again, without which pressing all the time would pay, and the limit of 5 s, of 15 s with
-    all that begins again (there, a trial may last for ever).
+    Deviations from the paper: there is none to deviate from; presses, rewards and the cue's
+    probability are NeuroGym's. Ours are that time begins again, without which pressing all the time
+    would pay, and the limit of 5 s, of 15 s with all that begins again (there, a trial may last for
+    ever).
 
     Args:
         presses: that are needed, in a row.
         press_ms: of holding the lever down that count as one press.
         poke: whether a poke must follow the presses; poking too early lets the lever go.
-        thirst: whether rewards are worth as much as the subject is thirsty, and presses cost an effort.
+        thirst: whether rewards are worth as much as the subject is thirsty, and presses cost an
+            effort.
         effort: what 100 ms of pressing and each poke cost, with `thirst`.
         cued: whether there is a time without a cue before.
-        rests: whether there is an action of resting; without it, the choices of `do` are to press (0) and to poke (1).
+        rests: whether there is an action of resting; without it, the choices of `do` are to press
+            (0) and to poke (1).
     """
 
     presses: int = 4
@@ -64,11 +69,14 @@ class LeverPress(Task):
     def define(self) -> None:
         if self.presses < 1 or not self.press_ms > 0:
             raise InvalidValueError(
-                f"{self.name} was given presses={self.presses!r}, press_ms={self.press_ms!r}; it needs at least one press "
-                "of a positive number of ms."
+                f"{self.name} was given presses={self.presses!r}, press_ms={self.press_ms!r}; it"
+                " needs at least one press of a positive number of ms."
             )
         if not self.rests and not self.poke:
-            raise InvalidValueError(f"{self.name} was given rests=False, poke=False; it needs something to do but pressing.")
+            raise InvalidValueError(
+                f"{self.name} was given rests=False, poke=False; it needs something to do but"
+                " pressing."
+            )
         self.observe(cue=1, **({"thirst": 1} if self.thirst else {}))
         if self.rests:
             self.act(rest=1, press=1, **({"poke": 1} if self.poke else {}))
@@ -95,7 +103,9 @@ class LeverPress(Task):
         last_step = trial.duration("lever") - self.dt
         trial.weigh(1, during="lever")
         group, right = ("press", 0) if self.rests else ("do", int(self.poke))
-        trial.answer(group, right, during="lever", start=last_step, then="wait", slot="lever", correct=0)
+        trial.answer(
+            group, right, during="lever", start=last_step, then="wait", slot="lever", correct=0
+        )
         if self.thirst:
             trial.show("thirst", trial.thirst_level, during=trial.layout.timeline.names)
         trial.best(self.rewards["correct"] * trial.thirst_level - self._least_effort())
@@ -105,7 +115,9 @@ class LeverPress(Task):
 
     # ------------------------------------------------------------------ what happens on a step
 
-    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def step_action(
+        self, now: Any, action: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         action = action if self.rests else action + 1
         at_lever = now.in_period("lever")
         pressing = at_lever & (action == PRESS)
@@ -142,9 +154,10 @@ class LeverPress(Task):
 class LeverPressWithPoke(LeverPress):
     """Press a lever four times in a row, then poke for the reward.
 
-    As `LeverPress`, a task of NeuroGym's without a single original, but nothing tells anything: the cue is always on,
-    the four presses must be followed by a poke, which is paid, and poking too early means to begin anew. There is no
-    action of resting: the choices of `do` are to press (0) and to poke (1). The subject has to keep count of what it did.
+    As `LeverPress`, a task of NeuroGym's without a single original, but nothing tells anything: the
+    cue is always on, the four presses must be followed by a poke, which is paid, and poking too
+    early means to begin anew. There is no action of resting: the choices of `do` are to press (0)
+    and to poke (1). The subject has to keep count of what it did.
 
     Deviations from the paper: there is none to deviate from; presses and rewards are NeuroGym's.
     """
@@ -158,16 +171,17 @@ class LeverPressWithPoke(LeverPress):
 
 
 class LeverPressWithPokeRest(LeverPressWithPoke):
-    """Press a lever and poke, at the price of an effort, for water that is worth as much as one is thirsty.
+    """Press a lever and poke, at the price of an effort, for water that is worth as much as one is
+    thirsty.
 
-    As `LeverPressWithPoke`, a task of NeuroGym's without a single original, but there is an action of resting, the reward
-    is 2 times the subject's thirst, pressing for 100 ms and poking cost 0.1 each, and the channel `thirst` shows the
-    thirst. A session begins with a thirst of 0.5, 0.75 or 1; a drink takes half of it, every trial without one adds 0.25;
-    it stays between 0.5 and 1, so that it is always worth working.
+    As `LeverPressWithPoke`, a task of NeuroGym's without a single original, but there is an action
+    of resting, the reward is 2 times the subject's thirst, pressing for 100 ms and poking cost 0.1
+    each, and the channel `thirst` shows the thirst. A session begins with a thirst of 0.5, 0.75 or
+    1; a drink takes half of it, every trial without one adds 0.25; it stays between 0.5 and 1, so
+    that it is always worth working.
 
-    Deviations from the paper: there is none to deviate from; rewards and effort are NeuroGym's, how thirst comes and goes
-    is ours.
-    """
+    Deviations from the paper: there is none to deviate from; rewards and effort are NeuroGym's, how
+    thirst comes and goes is ours."""
 
     thirst: bool = True
     rests: bool = True
@@ -183,6 +197,11 @@ class LeverPressWithPokeRest(LeverPressWithPoke):
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         previous = session.previous["outcome"]
-        drank, dry = previous == Outcome.CORRECT, (previous != Outcome.CORRECT) & (previous != Outcome.NONE)
-        session.thirst = np.clip(session.thirst - 0.5 * session.thirst * drank + 0.25 * dry, LEVELS[0], LEVELS[-1])
+        drank, dry = (
+            previous == Outcome.CORRECT,
+            (previous != Outcome.CORRECT) & (previous != Outcome.NONE),
+        )
+        session.thirst = np.clip(
+            session.thirst - 0.5 * session.thirst * drank + 0.25 * dry, LEVELS[0], LEVELS[-1]
+        )
         return impose_on(self, {"thirst_level": session.thirst.copy()}, rng, len(session), {})

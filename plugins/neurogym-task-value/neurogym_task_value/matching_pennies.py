@@ -12,25 +12,31 @@ CORRECT = int(Outcome.CORRECT)
 
 
 class MatchingPennies(Task):
-    """Choose the side that the other player chooses; the other player tries to foresee and avoid this.
+    """Choose the side that the other player chooses; the other player tries to foresee and avoid
+    this.
 
     Barraclough, Conroy & Lee (2004), Nat. Neurosci. 7:404, doi:10.1038/nn1209.
 
-    The subject and a computer choose one of two targets at once. The subject is rewarded when they are the same.
-    While the subject chooses it sees what the computer chose on the trial before. Three opponents:
+    The subject and a computer choose one of two targets at once. The subject is rewarded when they
+    are the same. While the subject chooses it sees what the computer chose on the trial before.
+    Three opponents:
 
     - algorithm 0 chooses both targets equally often, whatever the subject does;
-    - algorithm 1 looks at all choices of the session so far: with what probability did the subject choose target 1, in
-      total, and after the same last 1, 2, 3 and 4 choices as now? Of those of the five probabilities that differ from
-      1/2 (two-sided binomial test at 5 %) it takes the one that differs most, p, and chooses target 1 with
-      probability 1 - p; if none differs, it chooses at random;
-    - algorithm 2 also looks at the probabilities after the same last 1, 2, 3 and 4 choices *and outcomes*: nine in all.
+    - algorithm 1 looks at all choices of the session so far: with what probability did the subject
+      choose target 1, in total, and after the same last 1, 2, 3 and 4 choices as now? Of those of
+      the five probabilities that differ from 1/2 (two-sided binomial test at 5 %) it takes the one
+      that differs most, p, and chooses target 1 with probability 1 - p; if none differs, it chooses
+      at random;
+    - algorithm 2 also looks at the probabilities after the same last 1, 2, 3 and 4 choices *and
+      outcomes*: nine in all.
 
-    Against algorithms 1 and 2 the best a subject can do is to choose at random, which wins half of the trials.
-    `opponent` is the computer's choice and `last_opponent` the one shown (-1: the session has just begun).
+    Against algorithms 1 and 2 the best a subject can do is to choose at random, which wins half of
+    the trials. `opponent` is the computer's choice and `last_opponent` the one shown (-1: the
+    session has just begun).
 
-    Deviations from the paper: a trial is one step (there, fixation, a while with both targets on, then a saccade); a
-    session is 500 trials long, a number of ours, and starts with an empty history (there, a day's trials).
+    Deviations from the paper: a trial is one step (there, fixation, a while with both targets on,
+    then a saccade); a session is 500 trials long, a number of ours, and starts with an empty
+    history (there, a day's trials).
 
     Args:
         algorithm: 0, 1 or 2, the opponent.
@@ -48,10 +54,13 @@ class MatchingPennies(Task):
 
     def define(self) -> None:
         if self.algorithm not in (0, 1, 2):
-            raise InvalidValueError(f"MatchingPennies was given algorithm={self.algorithm!r}; it needs 0, 1 or 2.")
+            raise InvalidValueError(
+                f"MatchingPennies was given algorithm={self.algorithm!r}; it needs 0, 1 or 2."
+            )
         if not 0 < self.significance < 1:
             raise InvalidValueError(
-                f"MatchingPennies was given significance={self.significance!r}; it needs a level between 0 and 1."
+                f"MatchingPennies was given significance={self.significance!r}; it needs a level"
+                " between 0 and 1."
             )
         self.opponent = Opponent(self.algorithm, self.significance)
         self.observe(targets=1, last_opponent=OneHot(2))
@@ -64,7 +73,9 @@ class MatchingPennies(Task):
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         previous = session.previous
         played = previous["choice"] >= 0
-        self.opponent.learn(session, previous["choice"], previous["outcome"] == CORRECT, where=played)
+        self.opponent.learn(
+            session, previous["choice"], previous["outcome"] == CORRECT, where=played
+        )
         opponent = (rng.random(len(session)) < self.opponent.bias(session)).astype(np.int64)
         last = np.where(played, previous.get("opponent", -1), -1)
         return {"opponent": opponent, "last_opponent": last}
@@ -72,5 +83,9 @@ class MatchingPennies(Task):
     def new_trial(self, trial: Trial) -> None:
         trial.periods("choice")
         trial.show("targets", 1, during="choice")
-        trial.show("last_opponent", self.channels.encoder("last_opponent").encode(trial.last_opponent), during="choice")
+        trial.show(
+            "last_opponent",
+            self.channels.encoder("last_opponent").encode(trial.last_opponent),
+            during="choice",
+        )
         trial.answer("choose", trial.opponent, during="choice")

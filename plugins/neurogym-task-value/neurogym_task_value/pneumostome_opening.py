@@ -21,26 +21,30 @@ USE, SKIN_GIVES, OPEN_GIVES = 2.0, 1.0, 5.0
 
 
 class PneumostomeOpening(Task):
-    """Be a pond snail in water without oxygen: breathe through the skin, or come up and open the breathing hole.
+    """Be a pond snail in water without oxygen: breathe through the skin, or come up and open the
+    breathing hole.
 
-    After the operant conditioning of aerial respiration of Lukowiak, Ringseis, Spencer, Wildering & Syed (1996),
-    J. Exp. Biol. 199:683, doi:10.1242/jeb.199.3.683.
+    After the operant conditioning of aerial respiration of Lukowiak, Ringseis, Spencer, Wildering &
+    Syed (1996), J. Exp. Biol. 199:683, doi:10.1242/jeb.199.3.683.
 
-    A trial is 6 s in a pond of stagnant water. The subject sees how deep it is (0: at the surface) and how much oxygen it
-    has, of 100. On every step it breathes through the skin (choice 0 of `do`), opens its pneumostome (1), moves up (2) or
-    down (3), 100 ms for each level. It uses 2 units of oxygen per 100 ms all the time; breathing through the skin gives 1,
-    through the open pneumostome at the surface 5. Without oxygen the trial ends. Opening the pneumostome at the surface
-    is also what is paid: 1 per 100 ms before training, 0.5 during training, in which every opening is answered by a
-    touch, and 0.1 after it; elsewhere it does nothing. Nothing shows the phase; a session has 10 trials of the first, 30
-    of the second and 10 of the third.
+    A trial is 6 s in a pond of stagnant water. The subject sees how deep it is (0: at the surface)
+    and how much oxygen it has, of 100. On every step it breathes through the skin (choice 0 of
+    `do`), opens its pneumostome (1), moves up (2) or down (3), 100 ms for each level. It uses 2
+    units of oxygen per 100 ms all the time; breathing through the skin gives 1, through the open
+    pneumostome at the surface 5. Without oxygen the trial ends. Opening the pneumostome at the
+    surface is also what is paid: 1 per 100 ms before training, 0.5 during training, in which every
+    opening is answered by a touch, and 0.1 after it; elsewhere it does nothing. Nothing shows the
+    phase; a session has 10 trials of the first, 30 of the second and 10 of the third.
 
-    Nothing is right or wrong; performance is what was paid, relative to going up at once and staying open.
+    Nothing is right or wrong; performance is what was paid, relative to going up at once and
+    staying open.
 
     Deviations from the paper:
 
-    - the paper describes what the snails learned, to open less often; here, phases only differ in what opening pays;
-    - what breathing gives and pays is NeuroGym's; levels, the use of oxygen, durations and the numbers of trials are ours
-      (there, sessions of 30 to 45 min).
+    - the paper describes what the snails learned, to open less often; here, phases only differ in
+      what opening pays;
+    - what breathing gives and pays is NeuroGym's; levels, the use of oxygen, durations and the
+      numbers of trials are ours (there, sessions of 30 to 45 min).
 
     Args:
         levels: of depth, the surface included.
@@ -64,13 +68,13 @@ class PneumostomeOpening(Task):
     def define(self) -> None:
         if self.levels < 2 or not 0 < self.oxygen <= FULL:
             raise InvalidValueError(
-                f"PneumostomeOpening was given levels={self.levels!r}, oxygen={self.oxygen!r}; it needs at least 2 levels "
-                f"and oxygen above 0, up to {FULL:g}."
+                f"PneumostomeOpening was given levels={self.levels!r}, oxygen={self.oxygen!r}; it"
+                f" needs at least 2 levels and oxygen above 0, up to {FULL:g}."
             )
         if len(self.pays) != len(PHASES) or len(self.phase_trials) != len(PHASES):
             raise InvalidValueError(
-                f"PneumostomeOpening was given {len(self.pays)} pays and {len(self.phase_trials)} numbers of trials; give "
-                f"one for each of the {len(PHASES)} phases."
+                f"PneumostomeOpening was given {len(self.pays)} pays and {len(self.phase_trials)}"
+                f" numbers of trials; give one for each of the {len(PHASES)} phases."
             )
         self.observe(depth=OneHot(self.levels), oxygen=1)
         self.act(do=4)
@@ -102,11 +106,15 @@ class PneumostomeOpening(Task):
 
     # ------------------------------------------------------------------ what happens on a step
 
-    def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def step_action(
+        self, now: Any, action: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         share = self.dt / 100
         opening = (action == OPEN) & (self._depth(now) <= 1e-9)
         breathed = np.select([action == SKIN, opening], [SKIN_GIVES, OPEN_GIVES], 0.0)
-        now.memory["gained"] = np.clip(self._oxygen(now) + (breathed - USE) * share, 0, FULL) - self.oxygen
+        now.memory["gained"] = (
+            np.clip(self._oxygen(now) + (breathed - USE) * share, 0, FULL) - self.oxygen
+        )
         moved = ((action == UP) * 1.0 - (action == DOWN)) * share
         depth = np.clip(self._depth(now) - moved, 0, self.levels - 1)
         now.memory["risen"] = now.conditions["depth"] - depth

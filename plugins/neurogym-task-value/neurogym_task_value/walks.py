@@ -8,8 +8,8 @@ import numpy as np
 def reflected_walk(start: np.ndarray, steps: np.ndarray, low: float, high: float) -> np.ndarray:
     """A random walk between two mirrors.
 
-    A walk that is reflected at every step has the same distribution as a free one folded into the interval at the end,
-    as long as the steps are symmetric; the free one is a cumulative sum.
+    A walk that is reflected at every step has the same distribution as a free one folded into the
+    interval at the end, as long as the steps are symmetric; the free one is a cumulative sum.
 
     Args:
         start: (…) where it is before the first step, within [low, high].

@@ -30,7 +30,9 @@ def test_arms_pay_their_magnitude_with_their_probability_and_independently():
     assert [set(column) for column in payout.T] == [{0, 3.0}, {0, 1.0}, {0, 0.5}]
     # Four SDs of a mean of 20,000 are at most 0.015; false alarms: 1 in 2,600 per test of six.
     np.testing.assert_allclose(paid.mean(axis=0), THREE["probabilities"], atol=0.015)
-    np.testing.assert_allclose(np.corrcoef(paid.T)[np.triu_indices(3, 1)], 0, atol=4 / np.sqrt(20_000))
+    np.testing.assert_allclose(
+        np.corrcoef(paid.T)[np.triu_indices(3, 1)], 0, atol=4 / np.sqrt(20_000)
+    )
 
 
 def test_the_best_arm_is_the_one_that_pays_most_on_average():
@@ -44,7 +46,9 @@ def test_the_best_arm_is_the_one_that_pays_most_on_average():
 def test_performance_does_not_depend_on_luck():
     record = run(Bandit(), "random", 500, seed=2)
     assert set(record["reward"]) == {0.0, 1.0}
-    np.testing.assert_allclose(record["performance"], np.where(record["choice"] == 1, 1, 1 / 3), atol=1e-6)
+    np.testing.assert_allclose(
+        record["performance"], np.where(record["choice"] == 1, 1, 1 / 3), atol=1e-6
+    )
 
 
 def test_imposed_probabilities_decide_what_is_paid():
@@ -64,7 +68,11 @@ def test_single_and_vector_env_agree(same_in_both):
 
 
 def test_impossible_arms_are_told():
-    for wrong in ({"probabilities": (0.5,)}, {"probabilities": (0.5, 1.5)}, {"magnitudes": (1.0, 2.0, 3.0)}):
+    for wrong in (
+        {"probabilities": (0.5,)},
+        {"probabilities": (0.5, 1.5)},
+        {"magnitudes": (1.0, 2.0, 3.0)},
+    ):
         with pytest.raises(InvalidValueError):
             Bandit(**wrong)
 

@@ -26,7 +26,9 @@ def test_first_choice_leads_to_a_state_where_the_second_is_made_and_paid(dt):
     for _ in range(200):
         trial = env.trial
         first, second = (int(choice) for choice in rng.integers(0, 2, 2))
-        np.testing.assert_array_equal(obs, [1, 0, 0])  # the very first observation is the first stage
+        np.testing.assert_array_equal(
+            obs, [1, 0, 0]
+        )  # the very first observation is the first stage
         obs, reward, _, _, info = env.step(first)
         state = first if trial["common"] else 1 - first
         assert (reward, info["new_trial"], info["period"]) == (0, False, "first")
@@ -37,7 +39,11 @@ def test_first_choice_leads_to_a_state_where_the_second_is_made_and_paid(dt):
         assert reward == float(trial["luck"][option] < trial["probability"][option])
         assert info["new_trial"]
         row = info["trial"]
-        assert (row["first.choice"], row["second.choice"], row["common"]) == (first, second, trial["common"])
+        assert (row["first.choice"], row["second.choice"], row["common"]) == (
+            first,
+            second,
+            trial["common"],
+        )
         assert (row["steps"], row["reward"]) == (2, reward)
         seen.add((first, state, second, reward))
         obs = env.reset()[0] if info["trial"]["trial"] == 200 else obs
@@ -48,7 +54,9 @@ def test_transitions_are_common_seven_times_in_ten_whatever_the_choice():
     record = run(DawTwoStep(), "random", 12_000, seed=2)
     # 6,000 trials each: five SDs are 0.03.
     for choice in (0, 1):
-        assert record["common"][record["first.choice"] == choice].mean() == pytest.approx(0.7, abs=0.03)
+        assert record["common"][record["first.choice"] == choice].mean() == pytest.approx(
+            0.7, abs=0.03
+        )
     assert run(DawTwoStep(common_probability=1.0), "random", 50, seed=2)["common"].all()
 
 
@@ -84,7 +92,9 @@ def test_probabilities_are_uniform_between_the_mirrors_and_independent():
 
 
 def test_folding_a_free_walk_is_reflecting_it_at_every_step():
-    """Up to the sign that a reflection gives the later steps; so compare the distributions after a few."""
+    """Up to the sign that a reflection gives the later steps; so compare the distributions after a
+    few.
+    """
     rng = np.random.default_rng(5)
     start, steps = rng.uniform(0.25, 0.75, 40_000), rng.normal(0, 0.2, (6, 40_000))
     x = start
@@ -94,10 +104,20 @@ def test_folding_a_free_walk_is_reflecting_it_at_every_step():
             x = np.where(x < 0.25, 0.5 - x, np.where(x > 0.75, 1.5 - x, x))
     folded = reflected_walk(start, rng.normal(0, 0.2, (6, 40_000)), 0.25, 0.75)[-1]
     near = np.abs(start - 0.3) < 0.05
-    for q in (0.1, 0.3, 0.5, 0.7, 0.9):  # about 8,000 values each; the SD of the difference of two quantiles is < 0.004
+    for q in (
+        0.1,
+        0.3,
+        0.5,
+        0.7,
+        0.9,
+    ):  # about 8,000 values each; the SD of the difference of two quantiles is < 0.004
         assert np.quantile(folded[near], q) == pytest.approx(np.quantile(x[near], q), abs=0.02)
-    np.testing.assert_allclose(reflected_walk(np.array([0.3]), np.array([[-0.2], [0.1]]), 0.25, 0.75), [[0.4], [0.3]])
-    np.testing.assert_array_equal(reflected_walk(np.array([0.5]), np.ones((3, 1)), 0.5, 0.5), np.full((3, 1), 0.5))
+    np.testing.assert_allclose(
+        reflected_walk(np.array([0.3]), np.array([[-0.2], [0.1]]), 0.25, 0.75), [[0.4], [0.3]]
+    )
+    np.testing.assert_array_equal(
+        reflected_walk(np.array([0.5]), np.ones((3, 1)), 0.5, 0.5), np.full((3, 1), 0.5)
+    )
 
 
 def test_drawing_one_by_one_has_the_same_distribution_and_goes_on_with_the_walk():
@@ -106,7 +126,9 @@ def test_drawing_one_by_one_has_the_same_distribution_and_goes_on_with_the_walk(
     start = session.probability.copy()
     for _ in range(3):
         np.testing.assert_allclose(task.draw(session, rng)["probability"], start)
-    np.testing.assert_allclose(task.draw_ahead(session, rng, 4)["probability"], np.broadcast_to(start, (4, 3, 4)))
+    np.testing.assert_allclose(
+        task.draw_ahead(session, rng, 4)["probability"], np.broadcast_to(start, (4, 3, 4))
+    )
 
 
 def test_the_walk_ignores_the_subject_and_goes_on_over_blocks():
@@ -142,15 +164,23 @@ def test_the_oracle_is_at_its_maximum(dt):
     assert (record["performance"] == 1).all()
     p = record["probability"]
     best = np.stack([p[:, :2].max(axis=1), p[:, 2:].max(axis=1)], axis=1)
-    # Common transitions are more likely than rare ones, so the better state's common option is the best first choice.
+    # Common transitions are more likely than rare ones, so the better state's common option is the
+    # best first choice.
     np.testing.assert_array_equal(record["first.choice"], best.argmax(axis=1))
     state = np.where(record["common"], record["first.choice"], 1 - record["first.choice"])
-    np.testing.assert_array_equal(record["second.choice"], p.reshape(-1, 2, 2)[np.arange(3000), state].argmax(axis=1))
-    assert record["reward"].mean() > run(DawTwoStep(dt=dt), "random", 3000, seed=8)["reward"].mean() + 0.03
+    np.testing.assert_array_equal(
+        record["second.choice"], p.reshape(-1, 2, 2)[np.arange(3000), state].argmax(axis=1)
+    )
+    assert (
+        record["reward"].mean()
+        > run(DawTwoStep(dt=dt), "random", 3000, seed=8)["reward"].mean() + 0.03
+    )
 
 
 def test_staying_shows_what_a_subject_does_after_reward_and_transition():
-    """The record suffices for the signature of the paper; here of win-stay, lose-shift, which ignores transitions."""
+    """The record suffices for the signature of the paper; here of win-stay, lose-shift, which
+    ignores transitions.
+    """
     env = TaskVectorEnv(DawTwoStep(), 20, autoreset_mode="SameStep")
     env.reset(seed=9)
     first, rows = np.zeros(20, int), []
@@ -158,7 +188,9 @@ def test_staying_shows_what_a_subject_does_after_reward_and_transition():
         env.step(first)
         rows.append(env.step(np.zeros(20, int))[4]["trial"])
         first = np.where(rows[-1]["reward"] == 1, first, 1 - first)
-    choice, common, reward = (np.array([row[name] for row in rows]) for name in ("first.choice", "common", "reward"))
+    choice, common, reward = (
+        np.array([row[name] for row in rows]) for name in ("first.choice", "common", "reward")
+    )
     stay = choice[1:] == choice[:-1]
     for transition in (True, False):
         after = common[:-1] == transition

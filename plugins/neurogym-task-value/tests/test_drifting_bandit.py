@@ -23,7 +23,8 @@ def test_the_walk_is_the_one_of_the_paper():
     task = DriftingBandit()
     means = means_of(task)
     steps = means[1:] - (0.9836 * means[:-1] + (1 - 0.9836) * 50)
-    # 76,544 independent steps of SD 2.8: five SDs of their mean are 0.05, of their SD 0.036 (1 in 1.7 million).
+    # 76,544 independent steps of SD 2.8: five SDs of their mean are 0.05, of their SD 0.036 (1 in
+    # 1.7 million).
     assert steps.mean() == pytest.approx(0, abs=0.05)
     assert steps.std() == pytest.approx(2.8, abs=0.036)
     flat = steps.reshape(len(steps), -1)
@@ -32,7 +33,9 @@ def test_the_walk_is_the_one_of_the_paper():
 
 
 def test_it_starts_where_it_will_stay():
-    """The first means already have the stationary mean 50 and SD 2.8 / sqrt(1 - 0.9836^2) = 15.5."""
+    """The first means already have the stationary mean 50 and SD 2.8 / sqrt(1 - 0.9836^2) =
+    15.5.
+    """
     first = means_of(DriftingBandit(), sessions=5000, trials=1)[0]
     last = means_of(DriftingBandit(), sessions=5000, trials=300)[-1]
     for means in (first, last):  # 20,000 values: five SDs are 0.55 and 0.39
@@ -46,7 +49,9 @@ def test_drawing_one_by_one_goes_on_with_the_same_walk():
     session = fresh_session(task, rng, 3)
     start = session.mean.copy()
     one_by_one = np.stack([task.draw(session, rng)["mean"] for _ in range(5)])
-    np.testing.assert_allclose(one_by_one, 50 + (start - 50) * 0.9836 ** np.arange(5)[:, None, None])
+    np.testing.assert_allclose(
+        one_by_one, 50 + (start - 50) * 0.9836 ** np.arange(5)[:, None, None]
+    )
     ahead = task.draw_ahead(session, rng, 2)["mean"]
     np.testing.assert_allclose(ahead[0], 50 + (start - 50) * 0.9836**5)
 
@@ -92,7 +97,9 @@ def test_the_walk_ignores_the_subject_and_goes_on_over_blocks():
             env.step(arm)
     np.testing.assert_array_equal(*means)
     steps = np.diff(np.array(means[0]), axis=0)
-    assert np.abs(steps).max() < 5.5 * 2.8 + 1  # no jump where a block of trials ends; 5.5 SDs: 1 in 20,000
+    assert (
+        np.abs(steps).max() < 5.5 * 2.8 + 1
+    )  # no jump where a block of trials ends; 5.5 SDs: 1 in 20,000
 
 
 def test_a_new_session_has_new_means_and_a_seed_brings_back_the_old():

@@ -13,7 +13,10 @@ OFFERS = [(0, 1), (1, 3), (1, 2), (1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (2, 0)
 
 def test_offers_are_those_of_the_paper_on_both_sides():
     design = EconomicDecisionMaking().factorial()
-    seen = {(*offer, side) for offer, side in zip(design["offer"].tolist(), design["a_left"].tolist(), strict=True)}
+    seen = {
+        (*offer, side)
+        for offer, side in zip(design["offer"].tolist(), design["a_left"].tolist(), strict=True)
+    }
     assert seen == {(*offer, side) for offer in OFFERS for side in (True, False)}
 
 
@@ -39,10 +42,16 @@ def test_what_is_seen():
     left = np.where(design["a_left"], a, b)
     right = np.where(design["a_left"], b, a)
     for segment, visible in enumerate((0, 1, 1)):
-        np.testing.assert_allclose(seen["amount"][:, segment], visible * np.stack([left, right], axis=1) / 5)
+        np.testing.assert_allclose(
+            seen["amount"][:, segment], visible * np.stack([left, right], axis=1) / 5
+        )
         np.testing.assert_array_equal(seen["left_juice"][:, segment, 0], visible * design["a_left"])
-        np.testing.assert_array_equal(seen["left_juice"][:, segment, 1], visible * ~design["a_left"])
-        np.testing.assert_array_equal(seen["right_juice"][:, segment, 0], visible * ~design["a_left"])
+        np.testing.assert_array_equal(
+            seen["left_juice"][:, segment, 1], visible * ~design["a_left"]
+        )
+        np.testing.assert_array_equal(
+            seen["right_juice"][:, segment, 0], visible * ~design["a_left"]
+        )
 
 
 def test_each_side_pays_the_value_of_its_juice():
@@ -72,7 +81,9 @@ def test_performance_of_the_worse_offer_is_its_relative_value():
     record = run(EconomicDecisionMaking(), Worse(), 200, seed=5)
     b, a = record["offer"].T
     values = np.stack([0.22 * a, 0.1 * b])
-    np.testing.assert_allclose(record["performance"], values.min(axis=0) / values.max(axis=0), atol=1e-6)
+    np.testing.assert_allclose(
+        record["performance"], values.min(axis=0) / values.max(axis=0), atol=1e-6
+    )
 
 
 def test_the_relative_value_moves_the_point_of_indifference():
@@ -94,7 +105,10 @@ def test_answering_before_the_go_cue_costs_at_every_step_and_answers_nothing():
     assert paid == [-0.1] * steps
     assert steps >= 25
     assert run(EconomicDecisionMaking(), "premature", 100, seed=7)["reward"].max() < 0
-    same_price = [run(EconomicDecisionMaking(dt=dt), "premature", 200, seed=8)["reward"].mean() for dt in (50, 100)]
+    same_price = [
+        run(EconomicDecisionMaking(dt=dt), "premature", 200, seed=8)["reward"].mean()
+        for dt in (50, 100)
+    ]
     assert same_price[0] == pytest.approx(same_price[1], abs=0.3)
 
 

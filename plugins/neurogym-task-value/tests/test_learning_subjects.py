@@ -14,30 +14,41 @@ from neurogym_core.testing import Hybrid, QLearner, WinStayLoseShift
 
 
 def stay_probabilities(subject, trials=8000, **settings):
-    """P(same first choice), by reward and transition of the trial before: (reward, common) -> share, and its error."""
+    """P(same first choice), by reward and transition of the trial before: (reward, common) ->
+    share, and its error.
+    """
     record = run(DawTwoStep(**settings), subject, trials, num_envs=40, seed=1)
     order = np.lexsort((record["trial"], record["env"]))
-    column = {name: record[name][order] for name in ("env", "session", "first.choice", "reward", "common")}
+    column = {
+        name: record[name][order] for name in ("env", "session", "first.choice", "reward", "common")
+    }
     follows = (np.diff(column["env"]) == 0) & (np.diff(column["session"]) == 0)
     stay = column["first.choice"][1:] == column["first.choice"][:-1]
     table = {}
     for reward in (True, False):
         for common in (True, False):
-            chosen = follows & ((column["reward"][:-1] == 1) == reward) & (column["common"][:-1] == common)
+            chosen = (
+                follows
+                & ((column["reward"][:-1] == 1) == reward)
+                & (column["common"][:-1] == common)
+            )
             table[reward, common] = stay[chosen].mean()
     return table
 
 
 def effects(table):
     """Main effect of reward, and its interaction with the transition, of the stay probabilities."""
-    rewarded, unrewarded = table[True, True] + table[True, False], table[False, True] + table[False, False]
+    rewarded, unrewarded = (
+        table[True, True] + table[True, False],
+        table[False, True] + table[False, False],
+    )
     common = table[True, True] - table[False, True]
     rare = table[True, False] - table[False, False]
     return (rewarded - unrewarded) / 2, (common - rare) / 2
 
 
-# Every one of the four shares comes from more than 1,000 trials, so that the SD of an effect is below 0.016: five SDs,
-# 1 false alarm in 2e6, are 0.08.
+# Every one of the four shares comes from more than 1,000 trials, so that the SD of an effect is
+# below 0.016: five SDs, 1 false alarm in 2e6, are 0.08.
 
 
 def test_without_a_model_reward_makes_stay_whatever_the_transition():
@@ -78,13 +89,19 @@ def test_the_model_counts_the_transitions_of_the_task():
     led = subject.led.sum(axis=0)
     first, a, b = (subject.state_of(np.array(obs)) for obs in ([1, 0, 0], [0, 1, 0], [0, 0, 1]))
     shares = led[first] / led[first].sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(shares[0, [a, b]], [0.7, 0.3], atol=5 * 0.46 / np.sqrt(led[first, 0].sum()))
-    np.testing.assert_allclose(shares[1, [a, b]], [0.3, 0.7], atol=5 * 0.46 / np.sqrt(led[first, 1].sum()))
+    np.testing.assert_allclose(
+        shares[0, [a, b]], [0.7, 0.3], atol=5 * 0.46 / np.sqrt(led[first, 0].sum())
+    )
+    np.testing.assert_allclose(
+        shares[1, [a, b]], [0.3, 0.7], atol=5 * 0.46 / np.sqrt(led[first, 1].sum())
+    )
     assert led[[a, b]].sum() == 0  # the second stage ends the trial
 
 
 def test_values_become_the_chances_of_the_arms():
-    """With a small learning rate the values of a bandit's arms are running means of what they paid."""
+    """With a small learning rate the values of a bandit's arms are running means of what they
+    paid.
+    """
     subject = QLearner(seed=8, alpha=0.02, beta=0.0)
     run(Bandit(probabilities=(0.2, 0.5, 0.9)), subject, 40 * 500, num_envs=40, seed=9)
     # SD of one value: sqrt(p (1 - p) alpha / (2 - alpha)) < 0.051; of the mean over 40 < 0.0081.
@@ -102,7 +119,9 @@ def test_learners_beat_chance_where_there_is_something_to_learn():
 
 
 def test_win_stay_lose_shift_does_as_it_is_called():
-    record = run(Bandit(probabilities=(0.3, 0.5, 0.6)), WinStayLoseShift(seed=11), 3000, num_envs=3, seed=12)
+    record = run(
+        Bandit(probabilities=(0.3, 0.5, 0.6)), WinStayLoseShift(seed=11), 3000, num_envs=3, seed=12
+    )
     for env in range(3):
         mine = record[np.flatnonzero(record["env"] == env)]
         mine = mine[np.argsort(mine["trial"])]
@@ -113,8 +132,16 @@ def test_win_stay_lose_shift_does_as_it_is_called():
     assert (shifts == 1).mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(len(shifts)))
 
 
-@pytest.mark.parametrize(("algorithm", "low", "high"), [(0, 0.47, 0.53), (1, 0.4, 0.6), (2, 0.0, 0.1)])
-def test_matching_pennies_opponents_exploit_win_stay_lose_shift_if_they_look_at_outcomes(algorithm, low, high):
-    """Barraclough et al. 2004: algorithm 0 exploits nothing (four SDs), 1 no dependence on outcomes, 2 that too."""
-    won = run(MatchingPennies(algorithm=algorithm), "win_stay_lose_shift", 6000, num_envs=40, seed=13)["reward"].mean()
+@pytest.mark.parametrize(
+    ("algorithm", "low", "high"), [(0, 0.47, 0.53), (1, 0.4, 0.6), (2, 0.0, 0.1)]
+)
+def test_matching_pennies_opponents_exploit_win_stay_lose_shift_if_they_look_at_outcomes(
+    algorithm, low, high
+):
+    """Barraclough et al. 2004: algorithm 0 exploits nothing (four SDs), 1 no dependence on
+    outcomes, 2 that too.
+    """
+    won = run(
+        MatchingPennies(algorithm=algorithm), "win_stay_lose_shift", 6000, num_envs=40, seed=13
+    )["reward"].mean()
     assert low <= won <= high

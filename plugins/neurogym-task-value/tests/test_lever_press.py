@@ -81,7 +81,9 @@ def test_who_does_not_press_has_missed_after_five_seconds():
 def test_with_poke_the_presses_must_be_followed_by_a_poke():
     assert play(LeverPressWithPoke(), [PRESS] * 4 + [POKE]) == ([0, 0, 0, 0, 1], "correct")
     assert play(LeverPressWithPoke(), [PRESS] * 7 + [POKE]) == ([0] * 7 + [1], "correct")
-    assert play(LeverPressWithPoke(), [PRESS] * 3 + [POKE] + [PRESS, POKE])[1] is None  # too early: anew
+    assert (
+        play(LeverPressWithPoke(), [PRESS] * 3 + [POKE] + [PRESS, POKE])[1] is None
+    )  # too early: anew
     assert play(LeverPressWithPoke(rests=True), [PRESS] * 4 + [REST, POKE])[1] is None
 
 
@@ -105,7 +107,9 @@ def test_with_rest_every_press_and_poke_is_an_effort_and_the_reward_is_worth_the
 
 def test_a_drink_quenches_and_time_makes_thirsty():
     env = TaskEnv(LeverPressWithPokeRest())
-    seed = next(seed for seed in range(50) if env.reset(seed=seed) and env.trial["thirst_level"] == 1)
+    seed = next(
+        seed for seed in range(50) if env.reset(seed=seed) and env.trial["thirst_level"] == 1
+    )
     obs, _ = env.reset(seed=seed)
     levels = []
     for drinks in (True, True, False, True, False, False, False):
@@ -129,7 +133,9 @@ def test_lever_oracles_are_at_their_maximum(task, dt):
 
 @pytest.mark.parametrize("task", [LeverPress, LeverPressWithPokeRest])
 def test_pressing_all_the_time_does_not_pay(task):
-    assert run(task(), lambda env, obs: np.full(env.num_envs, PRESS), 30, seed=7)["reward"].mean() < 0
+    assert (
+        run(task(), lambda env, obs: np.full(env.num_envs, PRESS), 30, seed=7)["reward"].mean() < 0
+    )
 
 
 @pytest.mark.parametrize("task", FAMILY)

@@ -12,7 +12,9 @@ from neurogym_core.errors import InvalidValueError
 
 
 def wins(algorithm, subject, trials=8_000):
-    return run(MatchingPennies(algorithm=algorithm), subject, trials, num_envs=40, seed=1)["reward"].mean()
+    return run(MatchingPennies(algorithm=algorithm), subject, trials, num_envs=40, seed=1)[
+        "reward"
+    ].mean()
 
 
 class Biased:
@@ -33,14 +35,18 @@ class Alternating:
 
 
 class WinStayLoseShift:
-    """Chooses what the opponent chose last; against a random opponent no pattern in the choices alone."""
+    """Chooses what the opponent chose last; against a random opponent no pattern in the choices
+    alone.
+    """
 
     def __init__(self):
         self.rng = np.random.default_rng(3)
 
     def __call__(self, env, observations):
         last = observations[:, 1:]
-        return np.where(last.any(axis=1), last.argmax(axis=1), self.rng.integers(0, 2, env.num_envs))
+        return np.where(
+            last.any(axis=1), last.argmax(axis=1), self.rng.integers(0, 2, env.num_envs)
+        )
 
 
 @pytest.mark.parametrize("algorithm", [0, 1, 2])
@@ -66,7 +72,9 @@ def test_algorithms_1_and_2_exploit_a_pattern_of_choices():
 
 
 def test_only_algorithm_2_exploits_a_dependence_on_outcomes():
-    """The patterns of choices that algorithm 1 tests hardly show a dependence on outcomes that nobody exploits."""
+    """The patterns of choices that algorithm 1 tests hardly show a dependence on outcomes that
+    nobody exploits.
+    """
     assert wins(1, WinStayLoseShift()) > 0.4
     assert wins(2, WinStayLoseShift()) < 0.1
 
@@ -97,7 +105,9 @@ def test_the_oracle_is_at_its_maximum(dt):
 
 def test_a_new_session_forgets_the_subject():
     """Whoever is exploited by the end of a session wins half of the first trials of the next."""
-    record = run(MatchingPennies(trials_per_session=40), Alternating(), 40 * 40 * 10, num_envs=40, seed=6)
+    record = run(
+        MatchingPennies(trials_per_session=40), Alternating(), 40 * 40 * 10, num_envs=40, seed=6
+    )
     within = record["trial"] % 40
     first, late = record["reward"][within < 4].mean(), record["reward"][within >= 20].mean()
     assert first == pytest.approx(0.5, abs=0.05)  # 1,600 trials: 4 SDs
@@ -113,7 +123,9 @@ def test_the_opponent_is_the_one_computed_slowly():
         opponent, session = Opponent(algorithm, 0.05), Session(1)
         opponent.forget(session)
         for t in range(60):
-            assert opponent.bias(session)[0] == pytest.approx(slow_bias(choice[:t], won[:t], algorithm))
+            assert opponent.bias(session)[0] == pytest.approx(
+                slow_bias(choice[:t], won[:t], algorithm)
+            )
             opponent.learn(session, choice[t : t + 1], won[t : t + 1], np.array([True]))
 
 
@@ -126,7 +138,9 @@ def slow_bias(choice, won, algorithm):
             if len(sequence) < depth:
                 continue
             now = sequence[len(sequence) - depth :]
-            after = [choice[t] for t in range(depth, len(sequence)) if sequence[t - depth : t] == now]
+            after = [
+                choice[t] for t in range(depth, len(sequence)) if sequence[t - depth : t] == now
+            ]
             if after and stats.binomtest(int(sum(after)), len(after)).pvalue <= 0.05:
                 deviation = np.mean(after) - 0.5
                 best = deviation if abs(deviation) > abs(best) else best

@@ -94,7 +94,9 @@ def test_snail_single_and_vector_env_agree(same_in_both):
     same_in_both(PneumostomeOpening(), steps=500)
 
 
-@pytest.mark.parametrize("wrong", [{"levels": 1}, {"oxygen": 0.0}, {"pays": (1.0, 0.5)}, {"phase_trials": (1, 2)}])
+@pytest.mark.parametrize(
+    "wrong", [{"levels": 1}, {"oxygen": 0.0}, {"pays": (1.0, 0.5)}, {"phase_trials": (1, 2)}]
+)
 def test_impossible_ponds_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         PneumostomeOpening(**wrong)

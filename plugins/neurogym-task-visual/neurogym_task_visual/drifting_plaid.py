@@ -18,22 +18,25 @@ DIRECTIONS = 4
 class DriftingPlaid(PixelEnv):
     """Report the direction in which a plaid drifts, small or large, faint or strong.
 
-    After Tadin, Lappin, Gilroy & Blake (2003), Nature 424:312, doi:10.1038/nature01800, who found that people need longer
-    to see the direction of a large stimulus than of a small one when it is strong, and the other way round when it is
-    faint.
+    After Tadin, Lappin, Gilroy & Blake (2003), Nature 424:312, doi:10.1038/nature01800, who found
+    that people need longer to see the direction of a large stimulus than of a small one when it is
+    strong, and the other way round when it is faint.
 
-    The subject sees an image: a red cross on grey, then for 300 ms a plaid, the mean of two gratings whose directions are
-    45 degrees to either side of the plaid's. It drifts to the right (0), up (1), to the left (2) or down (3), behind a
-    round window with soft edges. When it is gone the subject reports the direction: action 0 is to rest, action 1 + k
-    direction k. The contrast is 5 or 99 %.
+    The subject sees an image: a red cross on grey, then for 300 ms a plaid, the mean of two
+    gratings whose directions are 45 degrees to either side of the plaid's. It drifts to the right
+    (0), up (1), to the left (2) or down (3), behind a round window with soft edges. When it is gone
+    the subject reports the direction: action 0 is to rest, action 1 + k direction k. The contrast
+    is 5 or 99 %.
 
     Deviations from the paper:
 
     - plaids and four directions (NeuroGym's; there, gratings and two);
-    - every presentation lasts 300 ms; shorter ones with ``timing={"stimulus": …}`` (there, duration is what is varied);
-    - sizes are ours: windows of 2 and 8 degrees; spatial frequency and speed of the gratings are NeuroGym's;
-    - the subject answers (in NeuroGym, it predicts how often people report each direction: see the task
-      SpatialSuppressMotion).
+    - every presentation lasts 300 ms; shorter ones with ``timing={"stimulus": …}`` (there, duration
+      is what is varied);
+    - sizes are ours: windows of 2 and 8 degrees; spatial frequency and speed of the gratings are
+      NeuroGym's;
+    - the subject answers (in NeuroGym, it predicts how often people report each direction: see the
+      task SpatialSuppressMotion).
 
     Args:
         diameters: of the window, degrees of visual angle.
@@ -59,10 +62,14 @@ class DriftingPlaid(PixelEnv):
         dt: float = 10,
         **settings: Any,
     ) -> None:
-        if not all(0 <= contrast <= 1 for contrast in contrasts) or not min(view, frequency, edge, *diameters) > 0:
+        if (
+            not all(0 <= contrast <= 1 for contrast in contrasts)
+            or not min(view, frequency, edge, *diameters) > 0
+        ):
             raise InvalidValueError(
-                f"DriftingPlaid was given contrasts={contrasts!r}, diameters={diameters!r}, view={view!r}, "
-                f"frequency={frequency!r}, edge={edge!r}; it needs contrasts from 0 to 1, all others positive."
+                f"DriftingPlaid was given contrasts={contrasts!r}, diameters={diameters!r},"
+                f" view={view!r}, frequency={frequency!r}, edge={edge!r}; it needs contrasts from 0"
+                " to 1, all others positive."
             )
         self.diameters, self.contrasts = diameters, contrasts
         self.view, self.frequency, self.speed, self.edge = view, frequency, speed, edge
@@ -88,7 +95,9 @@ class DriftingPlaid(PixelEnv):
         if period == "fixation":
             return self.add_cross(image)
         if period == "stimulus":
-            image += (GREY * self.trial["contrast"] * self._window * self._plaid(step * self.dt / 1000))[:, :, None]
+            image += (
+                GREY * self.trial["contrast"] * self._window * self._plaid(step * self.dt / 1000)
+            )[:, :, None]
         return image
 
     def _plaid(self, seconds: float) -> np.ndarray:
@@ -97,7 +106,9 @@ class DriftingPlaid(PixelEnv):
         gratings = []
         for turn, phase in zip((np.pi / 4, -np.pi / 4), self._phases, strict=True):
             along = self._x * np.cos(angle + turn) + self._y * np.sin(angle + turn)
-            gratings.append(np.cos(2 * np.pi * self.frequency * (along - self.speed * seconds) + phase))
+            gratings.append(
+                np.cos(2 * np.pi * self.frequency * (along - self.speed * seconds) + phase)
+            )
         return np.mean(gratings, axis=0)
 
     def acts(self, action: Any) -> bool:

@@ -18,19 +18,22 @@ CROSS = (255, 0, 0)
 class PixelEnv(gymnasium.Env):
     """Base of the tasks of this package: one trial after another, each a sequence of periods.
 
-    A task declares `timing` and `rewards`, its conditions (`declare`), its actions (`action_space`), what is seen on
-    every step (`begin_trial`, `picture`), and what an action means (`acts`, `judge`, `right_action`). The last period is
-    the one in which an answer is asked. Acting before costs `abort` per 100 ms.
+    A task declares `timing` and `rewards`, its conditions (`declare`), its actions
+    (`action_space`), what is seen on every step (`begin_trial`, `picture`), and what an action
+    means (`acts`, `judge`, `right_action`). The last period is the one in which an answer is asked.
+    Acting before costs `abort` per 100 ms.
 
-    ``step(action)`` scores the action against the image it was chosen on. `info` holds `gt` (the right action for that
-    image), `period`, `new_trial`; when a trial ends, `trial` (its record) and `performance`, and the first image of the
-    next trial is returned at once. A session ends after `trials_per_session` trials; `reset` without a seed goes on.
+    ``step(action)`` scores the action against the image it was chosen on. `info` holds `gt` (the
+    right action for that image), `period`, `new_trial`; when a trial ends, `trial` (its record) and
+    `performance`, and the first image of the next trial is returned at once. A session ends after
+    `trials_per_session` trials; `reset` without a seed goes on.
 
     Args:
         size: pixels of each side of the image.
         dt: ms per step.
         trials_per_session: None: sessions never end; 1: one trial per episode.
-        timing, rewards, conditions: durations in ms, rewards and conditions by name, instead of the task's own.
+        timing, rewards, conditions: durations in ms, rewards and conditions by name, instead of the
+            task's own.
         render_mode: None or "rgb_array" (the image in hand).
 
     Raises:
@@ -41,7 +44,12 @@ class PixelEnv(gymnasium.Env):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 60}
 
     timing: ClassVar[Mapping[str, Any]] = {}
-    rewards: ClassVar[Mapping[str, float]] = {"abort": -0.1, "correct": 1.0, "error": 0.0, "miss": 0.0}
+    rewards: ClassVar[Mapping[str, float]] = {
+        "abort": -0.1,
+        "correct": 1.0,
+        "error": 0.0,
+        "miss": 0.0,
+    }
 
     def __init__(
         self,
@@ -55,15 +63,29 @@ class PixelEnv(gymnasium.Env):
         render_mode: str | None = None,
     ) -> None:
         name = type(self).__name__
-        if not size >= 16 or not dt > 0 or (trials_per_session is not None and trials_per_session < 1):
+        if (
+            not size >= 16
+            or not dt > 0
+            or (trials_per_session is not None and trials_per_session < 1)
+        ):
             raise InvalidValueError(
-                f"{name} was given size={size!r}, dt={dt!r}, trials_per_session={trials_per_session!r}; it needs at least "
-                "16 pixels, a positive number of ms, and at least one trial (None: no end)."
+                f"{name} was given size={size!r}, dt={dt!r},"
+                f" trials_per_session={trials_per_session!r}; it needs at least 16 pixels, a"
+                " positive number of ms, and at least one trial (None: no end)."
             )
         if render_mode not in (None, "rgb_array"):
-            raise InvalidValueError(f"{name} was given render_mode={render_mode!r}; it draws 'rgb_array', or None.")
-        self.size, self.dt, self.trials_per_session, self.render_mode = size, dt, trials_per_session, render_mode
-        self.durations = {period: parse(spec) for period, spec in _merged(type(self), "timing", timing).items()}
+            raise InvalidValueError(
+                f"{name} was given render_mode={render_mode!r}; it draws 'rgb_array', or None."
+            )
+        self.size, self.dt, self.trials_per_session, self.render_mode = (
+            size,
+            dt,
+            trials_per_session,
+            render_mode,
+        )
+        self.durations = {
+            period: parse(spec) for period, spec in _merged(type(self), "timing", timing).items()
+        }
         self.reward = _merged(type(self), "rewards", rewards)
         self.declared: dict[str, Distribution] = self.declare()
         self._imposed = self._checked(conditions)
@@ -82,7 +104,8 @@ class PixelEnv(gymnasium.Env):
         """Called when `self.trial` holds the conditions of a new trial."""
 
     def picture(self, period: str, step: int) -> np.ndarray:
-        """What is seen on a step of a period (counted from 0), (size, size, 3) of numbers from 0 to 255.
+        """What is seen on a step of a period (counted from 0), (size, size, 3) of numbers from 0 to
+        255.
 
         Called once for every step, in order.
         """
@@ -102,7 +125,9 @@ class PixelEnv(gymnasium.Env):
 
     # ------------------------------------------------------------------ Gymnasium
 
-    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """A new session; a trial under way is given up.
 
         Args:
@@ -126,7 +151,10 @@ class PixelEnv(gymnasium.Env):
         if isinstance(self.action_space, gymnasium.spaces.Box):
             action = np.asarray(action, np.float32)
         if not self.action_space.contains(action):
-            raise InvalidValueError(f"{type(self).__name__} was given the action {action!r}; give one of {self.action_space}.")
+            raise InvalidValueError(
+                f"{type(self).__name__} was given the action {action!r}; give one of"
+                f" {self.action_space}."
+            )
         info = {"gt": self.target, "period": self.period, "new_trial": False}
         reward, outcome = self._scored(action)
         self._step += 1
@@ -135,7 +163,11 @@ class PixelEnv(gymnasium.Env):
         self._total += reward
         over = False
         if outcome is not None:
-            info |= {"new_trial": True, "trial": self._record(outcome), "performance": float(outcome == "correct")}
+            info |= {
+                "new_trial": True,
+                "trial": self._record(outcome),
+                "performance": float(outcome == "correct"),
+            }
             over = self._count_trial()
             self._new_trial()
         else:
@@ -180,7 +212,10 @@ class PixelEnv(gymnasium.Env):
 
     def _new_trial(self) -> None:
         rng = self.np_random
-        self.trial = {name: _plain(one.sample(rng, 1)[0]) for name, one in {**self.declared, **self._fixed()}.items()}
+        self.trial = {
+            name: _plain(one.sample(rng, 1)[0])
+            for name, one in {**self.declared, **self._fixed()}.items()
+        }
         played = {name: one.sample(rng, 1)[0] for name, one in self.durations.items()}
         steps = {name: max(int(ms / self.dt + 0.5), int(ms > 0)) for name, ms in played.items()}
         self._names = list(steps)
@@ -202,7 +237,11 @@ class PixelEnv(gymnasium.Env):
         record = {**self.trial, "outcome": outcome}
         if answered:
             record["reaction_time"] = float((self._step - onset) * self.dt)
-        record |= {"reward": float(self._total), "aborts": int(self._aborts), "steps": int(self._step)}
+        record |= {
+            "reward": float(self._total),
+            "aborts": int(self._aborts),
+            "steps": int(self._step),
+        }
         return record | {f"duration.{name}": float(ms) for name, ms in self.played.items()}
 
     def _count_trial(self) -> bool:
@@ -239,14 +278,18 @@ class PixelEnv(gymnasium.Env):
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """x (to the right) and y (up) of every pixel's middle, (size, size) each, -1 to 1."""
         at = (np.arange(self.size) + 0.5) / self.size * 2 - 1
-        return np.broadcast_to(at, (self.size, self.size)), np.broadcast_to(-at[:, None], (self.size, self.size))
+        return np.broadcast_to(at, (self.size, self.size)), np.broadcast_to(
+            -at[:, None], (self.size, self.size)
+        )
 
 
 def _merged(cls: type, name: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     own = dict(getattr(cls, name))
     for key in given or {}:
         if key not in own:
-            raise unknown({"timing": "period", "rewards": "reward"}[name], key, own, of=cls.__name__)
+            raise unknown(
+                {"timing": "period", "rewards": "reward"}[name], key, own, of=cls.__name__
+            )
     return {**own, **(given or {})}
 
 

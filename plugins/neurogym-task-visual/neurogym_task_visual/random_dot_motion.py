@@ -15,17 +15,20 @@ from neurogym_task_visual.pixel_env import PixelEnv
 class RandomDotMotion(PixelEnv):
     """Report the direction in which some of many dots move together.
 
-    Britten, Shadlen, Newsome & Movshon (1992), J. Neurosci. 12:4745, doi:10.1523/JNEUROSCI.12-12-04745.1992.
+    Britten, Shadlen, Newsome & Movshon (1992), J. Neurosci. 12:4745,
+    doi:10.1523/JNEUROSCI.12-12-04745.1992.
 
-    The subject sees an image: a red fixation cross, and white dots on black while the stimulus is on. From step to step
-    each dot either moves on in the trial's direction, with a probability equal to the coherence, or jumps anywhere. When
-    the cross goes off the subject reports the direction: action 0 is to fixate, action 1 + k direction k, which is 360 k
-    / directions degrees, counter-clockwise from the right. Dots that leave on one side come back on the other.
+    The subject sees an image: a red fixation cross, and white dots on black while the stimulus is
+    on. From step to step each dot either moves on in the trial's direction, with a probability
+    equal to the coherence, or jumps anywhere. When the cross goes off the subject reports the
+    direction: action 0 is to fixate, action 1 + k direction k, which is 360 k / directions degrees,
+    counter-clockwise from the right. Dots that leave on one side come back on the other.
 
     Deviations from the paper:
 
-    - the field is square and has few dots (NeuroGym's 30), coherences are NeuroGym's; so are the speed, a twentieth of
-      half the field in 16 ms, and the life of a dot, 10 steps of 16 ms on average;
+    - the field is square and has few dots (NeuroGym's 30), coherences are NeuroGym's; so are the
+      speed, a twentieth of half the field in 16 ms, and the life of a dot, 10 steps of 16 ms on
+      average;
     - the monkey's viewing lasted 2 s, as here; there is no delay and no reward schedule.
 
     Args:
@@ -51,10 +54,17 @@ class RandomDotMotion(PixelEnv):
     ) -> None:
         if directions < 2 or dots < 1 or not speed >= 0 or not life > 0:
             raise InvalidValueError(
-                f"RandomDotMotion was given directions={directions!r}, dots={dots!r}, speed={speed!r}, life={life!r}; it "
-                "needs at least two directions and one dot, a speed of 0 or more, and a positive life in ms."
+                f"RandomDotMotion was given directions={directions!r}, dots={dots!r},"
+                f" speed={speed!r}, life={life!r}; it needs at least two directions and one dot, a"
+                " speed of 0 or more, and a positive life in ms."
             )
-        self.directions, self.coherences, self.dots, self.speed, self.life = directions, coherences, dots, speed, life
+        self.directions, self.coherences, self.dots, self.speed, self.life = (
+            directions,
+            coherences,
+            dots,
+            speed,
+            life,
+        )
         super().__init__(**settings)
         self.action_space = gymnasium.spaces.Discrete(1 + directions)
 
@@ -83,7 +93,9 @@ class RandomDotMotion(PixelEnv):
         self._places = np.where(stays[:, None], self._places + on, rng.random((self.dots, 2))) % 1
 
     def _drawn_dots(self) -> np.ndarray:
-        """(size, size), 0 to 1: every dot is spread over the four pixels around it, so that it moves smoothly."""
+        """(size, size), 0 to 1: every dot is spread over the four pixels around it, so that it
+        moves smoothly.
+        """
         image = np.zeros((self.size, self.size))
         column = self._places[:, 0] * self.size - 0.5
         row = (1 - self._places[:, 1]) * self.size - 0.5

@@ -10,7 +10,12 @@ import numpy as np
 from neurogym_core import Choice, Distribution
 from neurogym_task_visual.pixel_env import PixelEnv
 
-COLOURS = {"red": (255, 40, 40), "green": (40, 255, 40), "blue": (60, 60, 255), "yellow": (255, 255, 40)}
+COLOURS = {
+    "red": (255, 40, 40),
+    "green": (40, 255, 40),
+    "blue": (60, 60, 255),
+    "yellow": (255, 255, 40),
+}
 ANGLES = (0, 45, 90, 135)
 """Degrees counter-clockwise from the horizontal."""
 PLACES = 0.6 * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
@@ -24,12 +29,13 @@ class VisualSearch(PixelEnv):
 
     Buschman & Miller (2007), Science 315:1860, doi:10.1126/science.1138071.
 
-    The subject sees an image and says where it looks: the action is a point, x to the right and y up, from -1 to 1.
-    While the fixation cross or the target is on it has to look at the middle, not more than 0.1 away. The target, a line of some
-    colour and angle, is shown in the middle; after a delay four lines appear in the corners, one of them the target, and
-    the cross goes off. Looking at one of the lines, within 0.1, is the answer. In "pop_out" trials the three others are
-    alike and differ from the target in colour and angle; in "search" trials each of them differs in one of the two, drawn
-    for each.
+    The subject sees an image and says where it looks: the action is a point, x to the right and y
+    up, from -1 to 1. While the fixation cross or the target is on it has to look at the middle, not
+    more than 0.1 away. The target, a line of some colour and angle, is shown in the middle; after a
+    delay four lines appear in the corners, one of them the target, and the cross goes off. Looking
+    at one of the lines, within 0.1, is the answer. In "pop_out" trials the three others are alike
+    and differ from the target in colour and angle; in "search" trials each of them differs in one
+    of the two, drawn for each.
 
     Deviations from the paper:
 
@@ -59,7 +65,9 @@ class VisualSearch(PixelEnv):
     def begin_trial(self) -> None:
         """Choose the distractors, and draw the two images of the trial."""
         angle, colour = self.trial["angle"], self.trial["colour"]
-        self.lines = [(angle, colour) if k == self.trial["location"] else None for k in range(len(PLACES))]
+        self.lines = [
+            (angle, colour) if k == self.trial["location"] else None for k in range(len(PLACES))
+        ]
         others = self._distractors()
         self.lines = [line if line is not None else others.pop() for line in self.lines]
         """(angle, colour) of the line at each of the places."""
@@ -72,7 +80,10 @@ class VisualSearch(PixelEnv):
         other_angles = [angle for angle in ANGLES if angle != self.trial["angle"]]
         other_colours = [colour for colour in COLOURS if colour != self.trial["colour"]]
         rng = self.np_random
-        picked = [(rng.choice(other_angles).item(), str(rng.choice(other_colours))) for _ in range(len(PLACES) - 1)]
+        picked = [
+            (rng.choice(other_angles).item(), str(rng.choice(other_colours)))
+            for _ in range(len(PLACES) - 1)
+        ]
         if self.trial["kind"] == "pop_out":
             return [picked[0]] * len(picked)
         by_angle = rng.random(len(picked)) < 0.5
@@ -111,7 +122,11 @@ class VisualSearch(PixelEnv):
     def judge(self, action: Any) -> bool | None:
         distance = np.hypot(*(PLACES - action).T)
         nearest = int(distance.argmin())
-        return nearest == self.trial["location"] if distance[nearest] <= self.tolerance + 1e-6 else None
+        return (
+            nearest == self.trial["location"]
+            if distance[nearest] <= self.tolerance + 1e-6
+            else None
+        )
 
     def right_action(self, asked: bool) -> np.ndarray:
         return (PLACES[self.trial["location"]] * asked).astype(np.float32)

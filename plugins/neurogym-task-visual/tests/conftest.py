@@ -10,7 +10,9 @@ import pytest
 
 @pytest.fixture
 def seen():
-    """The images of one trial, by period: name -> (steps, size, size, 3) floats; the subject does what is right."""
+    """The images of one trial, by period: name -> (steps, size, size, 3) floats; the subject does
+    what is right.
+    """
 
     def watch(env, seed=1, **conditions):
         image, _ = env.reset(seed=seed, options={"conditions": conditions} if conditions else None)

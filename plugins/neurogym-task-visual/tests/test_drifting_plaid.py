@@ -13,7 +13,9 @@ PER_DEGREE = 100 / 16
 
 
 def velocity(images):
-    """(x, y) pixels per step, y up: the motion that best explains the change of brightness (least squares)."""
+    """(x, y) pixels per step, y up: the motion that best explains the change of brightness (least
+    squares).
+    """
     light = images[:, :, :, 0]
     middle = 0.5 * (light[1:] + light[:-1])
     dx = np.gradient(middle, axis=2)
@@ -30,7 +32,8 @@ def test_the_plaid_drifts_in_the_direction_of_the_trial(seen, direction, contras
     x, y = velocity(images)
     turned = np.rad2deg(np.arctan2(y, x)) - 90 * direction
     assert abs((turned + 180) % 360 - 180) < 5
-    # Gratings of 4 degrees/s, 45 degrees to either side: the plaid moves at 4 sqrt(2). Differences of pixels blur it.
+    # Gratings of 4 degrees/s, 45 degrees to either side: the plaid moves at 4 sqrt(2). Differences
+    # of pixels blur it.
     expected = 4 * np.sqrt(2) * PER_DEGREE / 100
     assert np.hypot(x, y) == pytest.approx(expected, rel=0.2)
 
@@ -44,7 +47,9 @@ def test_the_contrast_is_that_of_the_trial(seen, contrast):
 
 @pytest.mark.parametrize("diameter", [2.0, 8.0])
 def test_the_window_has_the_diameter_of_the_trial(seen, diameter):
-    """How far to the sides brightness varies over time, in the row near the middle where it varies most."""
+    """How far to the sides brightness varies over time, in the row near the middle where it varies
+    most.
+    """
     task = DriftingPlaid(timing={"stimulus": 1000})
     images = seen(task, direction=0, contrast=0.99, diameter=diameter)["stimulus"][:, :, :, 0]
     spread = images.std(axis=0)
@@ -55,7 +60,9 @@ def test_the_window_has_the_diameter_of_the_trial(seen, diameter):
 
 
 def test_two_gratings_of_the_published_frequency(seen):
-    """The spectrum has its peaks at 0.8 cycles per degree, 45 degrees to either side of the direction."""
+    """The spectrum has its peaks at 0.8 cycles per degree, 45 degrees to either side of the
+    direction.
+    """
     images = seen(DriftingPlaid(), direction=0, contrast=0.99, diameter=8.0)["stimulus"][:, :, :, 0]
     power = np.abs(np.fft.fft2(images[0] - images[0].mean())) ** 2
     frequency = np.fft.fftfreq(100) * PER_DEGREE  # cycles / degree
@@ -78,7 +85,9 @@ def test_the_stimulus_lasts_300_ms(seen):
         assert len(seen(DriftingPlaid(dt=dt, size=16))["stimulus"]) * dt == 300
 
 
-@pytest.mark.parametrize("wrong", [{"contrasts": (2.0,)}, {"diameters": (0.0,)}, {"frequency": 0.0}, {"edge": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"contrasts": (2.0,)}, {"diameters": (0.0,)}, {"frequency": 0.0}, {"edge": 0.0}]
+)
 def test_impossible_plaids_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         DriftingPlaid(**wrong)

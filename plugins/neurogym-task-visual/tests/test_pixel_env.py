@@ -41,7 +41,9 @@ def test_gymnasium_finds_nothing_wrong_with_images(cls):
 
 @every
 def test_make_makes_it_with_settings(cls):
-    env = make(f"visual/{cls.__name__}-v0", size=48, timing={"decision": 80}, rewards={"correct": 2.0})
+    env = make(
+        f"visual/{cls.__name__}-v0", size=48, timing={"decision": 80}, rewards={"correct": 2.0}
+    )
     image, _ = env.reset(seed=1)
     assert image.shape == (48, 48, 3)
     assert image.dtype == np.uint8
@@ -136,7 +138,11 @@ def test_a_seed_fixes_everything(cls):
 
 
 @every
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))],
+    ids=["deepcopy", "pickle"],
+)
 def test_a_copy_goes_on_alike_and_alone(cls, copied):
     env = small(cls)
     play(env, 13, seed=8)
@@ -175,7 +181,12 @@ def test_conditions_can_be_imposed(cls):
         for seed in range(5):
             made.reset(seed=seed)
             assert made.trial[name] == value
-            env.reset(seed=seed, options={"conditions": {name: str(value) if value.dtype.kind == "U" else value.item()}})
+            env.reset(
+                seed=seed,
+                options={
+                    "conditions": {name: str(value) if value.dtype.kind == "U" else value.item()}
+                },
+            )
             assert env.trial[name] == value
     env.reset(seed=0)
     names = {tuple(env.trial.values()) for seed in range(20) if env.reset(seed=seed)}
@@ -210,7 +221,11 @@ def test_mistakes_are_told(cls):
     for wrong in ({"size": 4}, {"dt": 0}, {"trials_per_session": 0}, {"render_mode": "human"}):
         with pytest.raises(InvalidValueError):
             small(cls, **wrong)
-    for unknown in ({"timing": {"stimulsu": 1}}, {"rewards": {"corect": 1.0}}, {"conditions": {"colur": 1}}):
+    for unknown in (
+        {"timing": {"stimulsu": 1}},
+        {"rewards": {"corect": 1.0}},
+        {"conditions": {"colur": 1}},
+    ):
         with pytest.raises(UnknownNameError):
             small(cls, **unknown)
     env = small(cls)

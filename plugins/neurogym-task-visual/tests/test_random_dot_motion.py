@@ -13,11 +13,11 @@ LIVES = np.exp(-16 / 160)
 
 
 def moved_on(images, direction):
-    """Share of the dots that move on in a direction (degrees): what one image shares with the next, shifted back.
+    """Share of the dots that move on in a direction (degrees): what one image shares with the next,
+    shifted back.
 
-    From the correlation of images a step apart at the displacement of coherent dots, relative to that of an image with
-    itself, both above what unrelated images share.
-    """
+    From the correlation of images a step apart at the displacement of coherent dots, relative to
+    that of an image with itself, both above what unrelated images share."""
     dots = images[:, :, :, 1] / 255  # the cross is red
     dots = dots - dots.mean(axis=(1, 2), keepdims=True)
     x, y = SPEED * np.cos(np.deg2rad(direction)), SPEED * np.sin(np.deg2rad(direction))
@@ -39,7 +39,9 @@ def test_dots_move_in_the_direction_of_the_trial(seen, direction):
 
 @pytest.mark.parametrize("coherence", [0, 12.8, 51.2])
 def test_the_share_of_dots_that_move_on_is_the_coherence(seen, coherence):
-    """125 steps of 30 dots: the SD of a share is below 0.009, and smoothing over pixels takes up to a fifth of it."""
+    """125 steps of 30 dots: the SD of a share is below 0.009, and smoothing over pixels takes up to
+    a fifth of it.
+    """
     images = seen(RandomDotMotion(), direction=0, coherence=coherence)["stimulus"]
     share = moved_on(images, 0)
     assert share == pytest.approx(coherence / 100 * LIVES, abs=0.05 + 0.1 * coherence / 100)
@@ -47,7 +49,10 @@ def test_the_share_of_dots_that_move_on_is_the_coherence(seen, coherence):
 
 def test_more_coherence_is_more_motion(seen):
     env = RandomDotMotion()
-    shares = [moved_on(seen(env, direction=1, coherence=c)["stimulus"], 180) for c in (0, 12.8, 25.6, 51.2)]
+    shares = [
+        moved_on(seen(env, direction=1, coherence=c)["stimulus"], 180)
+        for c in (0, 12.8, 25.6, 51.2)
+    ]
     assert (np.diff(shares) > 0.04).all()
 
 
@@ -72,7 +77,9 @@ def test_the_cross_is_on_until_the_answer_is_asked(seen):
 
 
 def test_a_motion_detector_finds_what_is_right():
-    """Who compares motion to the left and to the right over a trial is nearly always right at 51.2 %."""
+    """Who compares motion to the left and to the right over a trial is nearly always right at 51.2
+    %.
+    """
     env = RandomDotMotion(conditions={"coherence": 51.2}, timing={"stimulus": 320})
     image, _ = env.reset(seed=1)
     right = 0
@@ -91,7 +98,11 @@ def test_a_motion_detector_finds_what_is_right():
 def test_conditions_are_the_published_ones():
     env = RandomDotMotion(size=16)
     assert env.declared["coherence"].support().tolist() == [0, 6.4, 12.8, 25.6, 51.2]
-    assert {name: spec.value for name, spec in env.durations.items()} == {"fixation": 100, "stimulus": 2000, "decision": 100}
+    assert {name: spec.value for name, spec in env.durations.items()} == {
+        "fixation": 100,
+        "stimulus": 2000,
+        "decision": 100,
+    }
     assert env.action_space.n == 3
 
 

@@ -8,7 +8,9 @@ from neurogym_task_visual.visual_search import ANGLES, COLOURS, PLACES, VisualSe
 
 
 def line_in(image, place):
-    """Angle (degrees, 0 to 180) and colour of the line around a place: from its second moments, and its mean colour."""
+    """Angle (degrees, 0 to 180) and colour of the line around a place: from its second moments, and
+    its mean colour.
+    """
     size = len(image)
     at = (np.arange(size) + 0.5) / size * 2 - 1
     near = (np.abs(at[None] - place[0]) < 0.25) & (np.abs(-at[:, None] - place[1]) < 0.25)
@@ -18,7 +20,9 @@ def line_in(image, place):
     dx, dy = x - (weight * x).sum(), y - (weight * y).sum()
     angle = 0.5 * np.arctan2(2 * (weight * dx * dy).sum(), (weight * (dx**2 - dy**2)).sum())
     mean = (image * weight[:, :, None]).sum(axis=(0, 1))
-    colour = min(COLOURS, key=lambda name: np.abs(mean / mean.max() - np.array(COLOURS[name]) / 255).sum())
+    colour = min(
+        COLOURS, key=lambda name: np.abs(mean / mean.max() - np.array(COLOURS[name]) / 255).sum()
+    )
     return np.rad2deg(angle) % 180, colour
 
 
@@ -31,7 +35,10 @@ def same_angle(one, other):
 def test_the_target_is_shown_in_the_middle_and_again_at_its_place(seen, angle, colour):
     location = ANGLES.index(angle)
     images = seen(VisualSearch(), angle=angle, colour=colour, location=location)
-    for picture, place in ((images["sample"][0], (0, 0)), (images["decision"][0], PLACES[location])):
+    for picture, place in (
+        (images["sample"][0], (0, 0)),
+        (images["decision"][0], PLACES[location]),
+    ):
         shown, hue = line_in(picture, place)
         assert same_angle(shown, angle), (shown, angle)
         assert hue == colour
@@ -42,7 +49,9 @@ def test_distractors_differ_from_the_target_as_their_kind_says(seen, kind):
     env = VisualSearch(timing={"fixation": 16, "sample": 16, "delay": 32, "decision": 16})
     by_angle = 0
     for seed in range(12):
-        picture = seen(env, seed=seed, kind=kind, location=seed % 4, angle=45, colour="red")["decision"][0]
+        picture = seen(env, seed=seed, kind=kind, location=seed % 4, angle=45, colour="red")[
+            "decision"
+        ][0]
         others = [line_in(picture, place) for k, place in enumerate(PLACES) if k != seed % 4]
         differs = [(not same_angle(angle, 45), colour != "red") for angle, colour in others]
         if kind == "pop_out":
@@ -57,7 +66,9 @@ def test_distractors_differ_from_the_target_as_their_kind_says(seen, kind):
 
 
 def test_only_one_line_is_the_sample():
-    """Who remembers the line in the middle and compares it with the four finds the target by its looks alone."""
+    """Who remembers the line in the middle and compares it with the four finds the target by its
+    looks alone.
+    """
     env = VisualSearch(timing={"fixation": 16, "sample": 16, "delay": 32})
     image, _ = env.reset(seed=2)
     right = 0

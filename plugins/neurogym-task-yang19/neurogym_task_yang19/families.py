@@ -1,4 +1,6 @@
-"""The four families that the twenty tasks of Yang et al. (2019) are made of: go, decide, decide with a delay, match."""
+"""The four families that the twenty tasks of Yang et al. (2019) are made of: go, decide, decide
+with a delay, match.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,14 @@ RULES = (
 """The twenty rules, in the order of their input units."""
 
 TAU = 100
-"""Time constant of the published networks, ms; the size of the input noise is given relative to it."""
+"""Time constant of the published networks, ms; the size of the input noise is given relative to
+it.
+"""
 
 CATEGORY_DIRECTIONS = tuple(np.deg2rad(range(18, 360, 36)).tolist())
-"""Directions of the category tasks, radians: five on either side of the boundary at 0 and 180 degrees."""
+"""Directions of the category tasks, radians: five on either side of the boundary at 0 and 180
+degrees.
+"""
 
 PAGE = """
 
@@ -73,15 +79,21 @@ class Yang19(Task):
         super().__init_subclass__(**kwargs)
         if cls.__name__ in RULES:
             cls.rule = cls.__name__
-            cls.__doc__ = f"{cls.__doc__.rstrip()}{PAGE}\n"  # every task's page is complete on its own
+            cls.__doc__ = (  # every task's page is complete on its own
+                f"{cls.__doc__.rstrip()}{PAGE}\n"
+            )
 
     def define(self) -> None:
         if self.units < 1:
-            raise InvalidValueError(f"{self.name} was given units={self.units!r}; a ring needs at least one. Give 16 or 32.")
+            raise InvalidValueError(
+                f"{self.name} was given units={self.units!r}; a ring needs at least one. Give 16"
+                " or 32."
+            )
         if self.tolerance <= np.pi / self.units - 1e-9:
             raise InvalidValueError(
-                f"{self.name} was given tolerance={self.tolerance!r} for {self.units} units; it needs at "
-                f"least half the distance between units, {np.pi / self.units:.3g}, for the nearest one to be right."
+                f"{self.name} was given tolerance={self.tolerance!r} for {self.units} units; it"
+                f" needs at least half the distance between units, {np.pi / self.units:.3g}, for"
+                " the nearest one to be right."
             )
         self.ring = Ring(self.units)
         rule = {"rule": OneHot(len(RULES))} if self.rule_input else {}
@@ -93,7 +105,9 @@ class Yang19(Task):
         """Declare what varies from trial to trial."""
 
     def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """The right direction (n,) in radians, and whether there is one (n,) or fixating is right."""
+        """The right direction (n,) in radians, and whether there is one (n,) or fixating is
+        right.
+        """
         raise NotImplementedError
 
     def unit_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -114,17 +128,30 @@ class Yang19(Task):
         trial.weigh(0, during="response", stop=100)
         trial.weigh(5, during="response", start=100)
 
-    def show_bump(self, trial: Trial, modality: Any, direction: Any, during: Any, strength: Any = 1.0) -> None:
+    def show_bump(
+        self, trial: Trial, modality: Any, direction: Any, during: Any, strength: Any = 1.0
+    ) -> None:
         """A bump on one of the rings; `modality` is 1 or 2, one number or (n,)."""
         bump = self.ring.bump(direction, strength=np.broadcast_to(strength, (trial.n,)))
         for number in (1, 2):
-            trial.show(f"modality_{number}", bump, during=during, where=np.broadcast_to(modality == number, (trial.n,)))
+            trial.show(
+                f"modality_{number}",
+                bump,
+                during=during,
+                where=np.broadcast_to(modality == number, (trial.n,)),
+            )
 
     def ask(self, trial: Trial) -> None:
         """Open the response window for the whole response period."""
         direction, answers = self.direction_of(_Read(trial))
         trial.note(direction=np.where(answers, direction % (2 * np.pi), -1.0))
-        trial.answer("choose", direction % (2 * np.pi), during="response", tolerance=self.tolerance, where=answers)
+        trial.answer(
+            "choose",
+            direction % (2 * np.pi),
+            during="response",
+            tolerance=self.tolerance,
+            where=answers,
+        )
         trial.answer("choose", -1, during="response", where=~answers)
 
 
@@ -186,7 +213,11 @@ class ImmediateGo(GoFamily):
 class RememberedGo(GoFamily):
     """The stimulus is gone when the cue says to answer."""
 
-    timing = {"fixation": (300, 500, 700), "stimulus": (200, 400, 600), "delay": (200, 400, 800, 1600)}  # ms
+    timing = {
+        "fixation": (300, 500, 700),
+        "stimulus": (200, 400, 600),
+        "delay": (200, 400, 800, 1600),
+    }  # ms
 
     def new_trial(self, trial: Trial) -> None:
         trial.periods("fixation", "stimulus", "delay", "response")
@@ -205,7 +236,9 @@ class TwoStimuli(Yang19):
     coherences: tuple[float, ...] = (0.01, 0.02, 0.04, 0.08)
 
     attends: ClassVar[str] = "1"
-    """What counts: "1" or "2" (nothing is shown in the other modality), "1 of 2", "2 of 2", or "both"."""
+    """What counts: "1" or "2" (nothing is shown in the other modality), "1 of 2", "2 of 2", or
+    "both".
+    """
 
     def declare(self) -> None:
         coherence = Choice((*self.coherences, *(-c for c in self.coherences)))
@@ -224,11 +257,16 @@ class TwoStimuli(Yang19):
         )
 
     def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        first, second = conditions["stimulus_1"], conditions["stimulus_1"] + conditions["separation"]
+        first, second = (
+            conditions["stimulus_1"],
+            conditions["stimulus_1"] + conditions["separation"],
+        )
         return np.where(conditions["coherence"] > 0, first, second), np.ones(np.shape(first), bool)
 
     def strengths(self, trial: Trial) -> dict[tuple[int, int], np.ndarray]:
-        """Strength of stimulus 1 and 2 in each modality where it is shown, (modality, stimulus) -> (n,)."""
+        """Strength of stimulus 1 and 2 in each modality where it is shown, (modality, stimulus) ->
+        (n,).
+        """
         counts = {k: trial.mean + sign * trial.coherence for k, sign in ((1, 1), (2, -1))}
         if self.attends == "both":
             return {(m, k): counts[k] * self._share(trial, m, k) for m in (1, 2) for k in (1, 2)}
@@ -241,7 +279,10 @@ class TwoStimuli(Yang19):
 
     def _share(self, trial: Trial, modality: int, stimulus: int) -> np.ndarray:
         """Strength in one modality relative to the mean over both."""
-        favours, imbalance = getattr(trial, f"favours_{stimulus}"), getattr(trial, f"imbalance_{stimulus}")
+        favours, imbalance = (
+            getattr(trial, f"favours_{stimulus}"),
+            getattr(trial, f"imbalance_{stimulus}"),
+        )
         return 1 + (1.5 - modality) * favours * imbalance
 
     def show_strengths(self, trial: Trial, during: Mapping[int, str]) -> None:
@@ -285,12 +326,18 @@ class DelayedDecision(TwoStimuli):
 
 
 class MatchFamily(Yang19):
-    """A sample, a delay, and a test that stays on; answer with the direction of the test, or keep fixating."""
+    """A sample, a delay, and a test that stays on; answer with the direction of the test, or keep
+    fixating.
+    """
 
     answers_match: ClassVar[bool] = True
     """Whether a match or a non-match is to be answered."""
 
-    timing = {"fixation": (200, 400, 600), "sample": (200, 400, 600), "delay": (200, 400, 800, 1600)}  # ms
+    timing = {
+        "fixation": (200, 400, 600),
+        "sample": (200, 400, 600),
+        "delay": (200, 400, 800, 1600),
+    }  # ms
     evidence = ("response",)
     go_cue = None
 
@@ -315,7 +362,9 @@ class MatchFamily(Yang19):
 
 
 class MatchDirection(MatchFamily):
-    """Half of the tests have the direction of the sample, the others one at least 20 degrees away."""
+    """Half of the tests have the direction of the sample, the others one at least 20 degrees
+    away.
+    """
 
     def declare(self) -> None:
         self.vary(
@@ -340,7 +389,9 @@ class MatchCategory(MatchFamily):
         )  # fmt: skip
 
     def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        return (conditions["sample"] % (2 * np.pi) < np.pi) == (conditions["test"] % (2 * np.pi) < np.pi)
+        return (conditions["sample"] % (2 * np.pi) < np.pi) == (
+            conditions["test"] % (2 * np.pi) < np.pi
+        )
 
     def test_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         return conditions["test"]

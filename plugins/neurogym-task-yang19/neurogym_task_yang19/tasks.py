@@ -18,31 +18,29 @@ from neurogym_task_yang19.families import (
 class Go(SeenGo):
     """Answer with the direction of a stimulus when the fixation cue goes off.
 
-    The stimulus appears in either modality 500 to 1,500 ms after the trial begins and stays until it ends; 500 to 1,500
-    ms later the cue goes off.
-    """
+    The stimulus appears in either modality 500 to 1,500 ms after the trial begins and stays until
+    it ends; 500 to 1,500 ms later the cue goes off."""
 
 
 class RTGo(ImmediateGo):
     """Answer with the direction of a stimulus as soon as it appears.
 
-    The stimulus appears in either modality after 500 to 2,500 ms. The fixation cue stays on and is to be ignored.
-    """
+    The stimulus appears in either modality after 500 to 2,500 ms. The fixation cue stays on and is
+    to be ignored."""
 
 
 class DlyGo(RememberedGo):
     """Answer with the remembered direction of a stimulus when the fixation cue goes off.
 
-    The cue goes off 200, 400, 800 or 1,600 ms after the stimulus, which is shown in either modality.
-    """
+    The cue goes off 200, 400, 800 or 1,600 ms after the stimulus, which is shown in either
+    modality."""
 
 
 class Anti(SeenGo):
     """Answer with the direction opposite of a stimulus when the fixation cue goes off.
 
-    The stimulus appears in either modality 500 to 1,500 ms after the trial begins and stays until it ends; 500 to 1,500
-    ms later the cue goes off.
-    """
+    The stimulus appears in either modality 500 to 1,500 ms after the trial begins and stays until
+    it ends; 500 to 1,500 ms later the cue goes off."""
 
     anti: ClassVar[bool] = True
 
@@ -50,8 +48,8 @@ class Anti(SeenGo):
 class RTAnti(ImmediateGo):
     """Answer with the direction opposite of a stimulus as soon as it appears.
 
-    The stimulus appears in either modality after 500 to 2,500 ms. The fixation cue stays on and is to be ignored.
-    """
+    The stimulus appears in either modality after 500 to 2,500 ms. The fixation cue stays on and is
+    to be ignored."""
 
     anti: ClassVar[bool] = True
 
@@ -59,8 +57,8 @@ class RTAnti(ImmediateGo):
 class DlyAnti(RememberedGo):
     """Answer with the direction opposite of a remembered stimulus when the fixation cue goes off.
 
-    The cue goes off 200, 400, 800 or 1,600 ms after the stimulus, which is shown in either modality.
-    """
+    The cue goes off 200, 400, 800 or 1,600 ms after the stimulus, which is shown in either
+    modality."""
 
     anti: ClassVar[bool] = True
 
@@ -68,9 +66,8 @@ class DlyAnti(RememberedGo):
 class DM1(Decision):
     """Answer with the stronger of two stimuli in modality 1.
 
-    Two stimuli, 90 to 270 degrees apart, are shown at once for 400, 800 or 1,600 ms. Their strengths are mean +
-    coherence and mean - coherence, the mean from 0.8 to 1.2.
-    """
+    Two stimuli, 90 to 270 degrees apart, are shown at once for 400, 800 or 1,600 ms. Their
+    strengths are mean + coherence and mean - coherence, the mean from 0.8 to 1.2."""
 
     attends: ClassVar[str] = "1"
 
@@ -87,8 +84,8 @@ class DM2(Decision):
 class CtxDM1(Decision):
     """Answer with the stronger of two stimuli in modality 1, whatever modality 2 shows.
 
-    As in DM1, but both modalities show stimuli at the same two directions, with strengths that are drawn independently.
-    """
+    As in DM1, but both modalities show stimuli at the same two directions, with strengths that are
+    drawn independently."""
 
     attends: ClassVar[str] = "1 of 2"
 
@@ -96,8 +93,8 @@ class CtxDM1(Decision):
 class CtxDM2(Decision):
     """Answer with the stronger of two stimuli in modality 2, whatever modality 1 shows.
 
-    As in DM1, but both modalities show stimuli at the same two directions, with strengths that are drawn independently.
-    """
+    As in DM1, but both modalities show stimuli at the same two directions, with strengths that are
+    drawn independently."""
 
     attends: ClassVar[str] = "2 of 2"
 
@@ -105,9 +102,8 @@ class CtxDM2(Decision):
 class MultiDM(Decision):
     """Answer with the stronger of two stimuli, both modalities taken together.
 
-    As in DM1, but each stimulus is shown in both modalities, in one of them stronger than in the other: by 20 to 80 %
-    of its mean strength over both, which decides.
-    """
+    As in DM1, but each stimulus is shown in both modalities, in one of them stronger than in the
+    other: by 20 to 80 % of its mean strength over both, which decides."""
 
     attends: ClassVar[str] = "both"
 
@@ -115,9 +111,8 @@ class MultiDM(Decision):
 class DlyDM1(DelayedDecision):
     """Answer with the stronger of two successive stimuli in modality 1.
 
-    Two stimuli, 90 to 270 degrees apart, are shown for 300 ms each, 200, 400, 800 or 1,600 ms apart. Their strengths
-    are mean + coherence and mean - coherence, the mean from 0.8 to 1.2.
-    """
+    Two stimuli, 90 to 270 degrees apart, are shown for 300 ms each, 200, 400, 800 or 1,600 ms
+    apart. Their strengths are mean + coherence and mean - coherence, the mean from 0.8 to 1.2."""
 
     attends: ClassVar[str] = "1"
 
@@ -134,9 +129,8 @@ class DlyDM2(DelayedDecision):
 class CtxDlyDM1(DelayedDecision):
     """Answer with the stronger of two successive stimuli in modality 1, whatever modality 2 shows.
 
-    As in DlyDM1, but both modalities show stimuli at the same two directions, with strengths that are drawn
-    independently.
-    """
+    As in DlyDM1, but both modalities show stimuli at the same two directions, with strengths that
+    are drawn independently."""
 
     attends: ClassVar[str] = "1 of 2"
 
@@ -144,9 +138,8 @@ class CtxDlyDM1(DelayedDecision):
 class CtxDlyDM2(DelayedDecision):
     """Answer with the stronger of two successive stimuli in modality 2, whatever modality 1 shows.
 
-    As in DlyDM1, but both modalities show stimuli at the same two directions, with strengths that are drawn
-    independently.
-    """
+    As in DlyDM1, but both modalities show stimuli at the same two directions, with strengths that
+    are drawn independently."""
 
     attends: ClassVar[str] = "2 of 2"
 
@@ -154,9 +147,8 @@ class CtxDlyDM2(DelayedDecision):
 class MultiDlyDM(DelayedDecision):
     """Answer with the stronger of two successive stimuli, both modalities taken together.
 
-    As in DlyDM1, but each stimulus is shown in both modalities, in one of them stronger than in the other: by 20 to 80
-    % of its mean strength over both, which decides.
-    """
+    As in DlyDM1, but each stimulus is shown in both modalities, in one of them stronger than in the
+    other: by 20 to 80 % of its mean strength over both, which decides."""
 
     attends: ClassVar[str] = "both"
 
@@ -164,17 +156,15 @@ class MultiDlyDM(DelayedDecision):
 class DMS(MatchDirection):
     """Answer with the direction of the test if it is that of the sample; else keep fixating.
 
-    Half of the tests have the direction of the sample, the others one 20 to 340 degrees away; modalities are drawn
-    independently and do not count. The fixation cue stays on.
-    """
+    Half of the tests have the direction of the sample, the others one 20 to 340 degrees away;
+    modalities are drawn independently and do not count. The fixation cue stays on."""
 
 
 class DNMS(MatchDirection):
     """Answer with the direction of the test unless it is that of the sample; then keep fixating.
 
-    Half of the tests have the direction of the sample, the others one 20 to 340 degrees away; modalities are drawn
-    independently and do not count. The fixation cue stays on.
-    """
+    Half of the tests have the direction of the sample, the others one 20 to 340 degrees away;
+    modalities are drawn independently and do not count. The fixation cue stays on."""
 
     answers_match: ClassVar[bool] = False
 
@@ -182,16 +172,15 @@ class DNMS(MatchDirection):
 class DMC(MatchCategory):
     """Answer with the direction of the test if it is of the sample's category; else keep fixating.
 
-    Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above the other. Modalities
-    are drawn independently and do not count. The fixation cue stays on.
-    """
+    Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above
+    the other. Modalities are drawn independently and do not count. The fixation cue stays on."""
 
 
 class DNMC(MatchCategory):
-    """Answer with the direction of the test unless it is of the sample's category; then keep fixating.
+    """Answer with the direction of the test unless it is of the sample's category; then keep
+    fixating.
 
-    Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above the other. Modalities
-    are drawn independently and do not count. The fixation cue stays on.
-    """
+    Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above
+    the other. Modalities are drawn independently and do not count. The fixation cue stays on."""
 
     answers_match: ClassVar[bool] = False

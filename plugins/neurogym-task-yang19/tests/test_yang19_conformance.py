@@ -1,4 +1,6 @@
-"""Every task of the package keeps to what all tasks must hold to: `ngym check neurogym-task-yang19` in tests."""
+"""Every task of the package keeps to what all tasks must hold to: `ngym check neurogym-task-yang19`
+in tests.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and what was wrong with them elsewhere."""
+"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and what was wrong with
+them elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def noise_free(cls, **settings):
 
 
 def spread(values, declared):
-    """Whether the values are all declared ones, about equally often; 5 SDs of a share, false alarm 1 in 10^6."""
+    """Whether the values are all declared ones, about equally often; 5 SDs of a share, false alarm
+    1 in 10^6.
+    """
     values, declared = np.asarray(values), np.asarray(declared)
     shares = np.array([(values == value).mean() for value in declared])
     p = 1 / len(declared)
@@ -63,7 +67,12 @@ def test_oracle_is_always_right_and_paid_once(cls, dt):
 
 @pytest.mark.parametrize("cls", ALL)
 def test_the_page_tells_paper_units_and_deviations(cls):
-    for words in ("10.1038/s41593-018-0310-2", "Deviations from the paper:", "radians", "36 degrees"):
+    for words in (
+        "10.1038/s41593-018-0310-2",
+        "Deviations from the paper:",
+        "radians",
+        "36 degrees",
+    ):
         assert words in cls.__doc__
     assert "    Yang, Joglekar" in cls.__doc__
 
@@ -101,7 +110,9 @@ def test_datasets_have_the_published_weights_and_bumps_as_targets(name):
 def test_noise_on_every_input_has_the_published_size_at_any_dt():
     for dt in (10, 20, 100):
         task, quiet = tasks.DM1(dt=dt), noise_free(tasks.DM1, dt=dt)
-        noise = task.sample(300, seed=1).render(np.random.default_rng(2)) - quiet.sample(300, seed=1).render(None)
+        noise = task.sample(300, seed=1).render(np.random.default_rng(2)) - quiet.sample(
+            300, seed=1
+        ).render(None)
         expected = 0.01 * np.sqrt(2 * 100 / dt)
         # At least 3,000 steps: five standard errors of an SD are 6.5 %, for each of 85 units.
         np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.065)
@@ -173,7 +184,9 @@ def test_decisions_go_to_the_stimulus_that_counts(name):
     which = counting["i" if "Multi" in name else name[-1]]
     conditions = batch.conditions
     ends = np.cumsum(batch.steps)
-    directions = np.stack([conditions["stimulus_1"], conditions["stimulus_1"] + conditions["separation"]], axis=1)
+    directions = np.stack(
+        [conditions["stimulus_1"], conditions["stimulus_1"] + conditions["separation"]], axis=1
+    )
     strength = np.zeros((300, 2))
     units = Ring(32).nearest(directions.ravel()).reshape(300, 2)
     bumps = Ring(32).bump(directions.ravel()).reshape(300, 2, 32)
@@ -182,7 +195,8 @@ def test_decisions_go_to_the_stimulus_that_counts(name):
         shown = sum(obs[:, task.channels[name]] for name in which)
         strength[row] = shown[:, units[row]].max(axis=0) / peak[row]
     chosen = directions[np.arange(300), strength.argmax(axis=1)]
-    # Bumps 90 degrees apart overlap a little (0.03 %), far less than the smallest difference of 2 %.
+    # Bumps 90 degrees apart overlap a little (0.03 %), far less than the smallest difference of 2
+    # %.
     assert circular_distance(batch.notes["direction"], chosen).max() < 1e-3
 
 
@@ -191,7 +205,10 @@ def test_decision_conditions_are_the_published_ones():
         cond = getattr(tasks, name)().sample(4000, seed=8).conditions
         levels = (0.08, 0.16, 0.32) if "Dly" in name else (0.01, 0.02, 0.04, 0.08)
         spread(cond["coherence"], [sign * c for c in levels for sign in (1, -1)])
-        assert (cond["mean"].min(), cond["mean"].max()) == (pytest.approx(0.8, abs=0.01), pytest.approx(1.2, abs=0.01))
+        assert (cond["mean"].min(), cond["mean"].max()) == (
+            pytest.approx(0.8, abs=0.01),
+            pytest.approx(1.2, abs=0.01),
+        )
         apart = np.rad2deg(cond["separation"])
         assert (apart.min(), apart.max()) == (pytest.approx(90, abs=1), pytest.approx(270, abs=1))
 
@@ -210,7 +227,9 @@ def test_dm1_and_dm2_differ_in_nothing_but_the_modality():
 
 @pytest.mark.parametrize("name", ["CtxDM1", "CtxDM2", "CtxDlyDM1", "CtxDlyDM2"])
 def test_in_context_tasks_the_other_modality_says_nothing(name):
-    """Who follows the wrong modality is right in half of the trials; 3,000 trials, five SDs are 4.6 %."""
+    """Who follows the wrong modality is right in half of the trials; 3,000 trials, five SDs are 4.6
+    %.
+    """
     cond = getattr(tasks, name)().sample(3000, seed=10).conditions
     agree = (cond["coherence"] > 0) == (cond["distracting_coherence"] > 0)
     assert agree.mean() == pytest.approx(0.5, abs=0.046)
@@ -256,7 +275,9 @@ def test_withholding_rightly_is_correct_and_paid(name):
 def test_categories_are_the_half_rings(name):
     """Elsewhere the boundary was off by one unit: 7 % of the trials."""
     batch = getattr(tasks, name)().sample(2000, seed=13)
-    sample, test = (np.rint(np.rad2deg(batch.conditions[key])).astype(int) for key in ("sample", "test"))
+    sample, test = (
+        np.rint(np.rad2deg(batch.conditions[key])).astype(int) for key in ("sample", "test")
+    )
     spread(sample, range(18, 360, 36))
     spread(test, range(18, 360, 36))
     match = (sample < 180) == (test < 180)
@@ -270,7 +291,9 @@ def test_directions_match_in_half_of_the_trials_and_else_are_20_degrees_apart(na
     batch = task.sample(2000, seed=14)
     ends = np.cumsum(batch.steps)
     apart = []
-    for obs, onset in zip(np.split(batch.render(None), ends[:-1]), batch.period_steps["fixation"], strict=True):
+    for obs, onset in zip(
+        np.split(batch.render(None), ends[:-1]), batch.period_steps["fixation"], strict=True
+    ):
         both = obs[:, task.channels["modality_1"]] + obs[:, task.channels["modality_2"]]
         apart.append(circular_distance(*Ring(32).population_vector(both[[onset, -1]])))
     match = np.array(apart) < 1e-3
@@ -298,13 +321,20 @@ def test_uniform_durations(name, period, low, high):
     ms = played(name, period)
     assert low <= ms.min() < low + 20
     assert high - 20 < ms.max() <= high
-    assert ms.mean() == pytest.approx((low + high) / 2, abs=5 * (high - low) / np.sqrt(12 * len(ms)))
+    assert ms.mean() == pytest.approx(
+        (low + high) / 2, abs=5 * (high - low) / np.sqrt(12 * len(ms))
+    )
 
 
 @pytest.mark.parametrize("name", RULES)
 def test_drawn_durations_are_the_published_sets(name):
     """DlyGo's and the decisions' delays, and how long decisions last."""
-    known = {"delay": (200, 400, 800, 1600), "stimulus1": (300,), "stimulus2": (300,), "response": (500,)}
+    known = {
+        "delay": (200, 400, 800, 1600),
+        "stimulus1": (300,),
+        "stimulus2": (300,),
+        "response": (500,),
+    }
     if name in DECISIONS and "Dly" not in name:
         known["stimulus"] = (400, 800, 1600)
     periods = getattr(tasks, name)().period_names

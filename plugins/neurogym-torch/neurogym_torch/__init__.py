@@ -1,4 +1,6 @@
-"""PyTorch for neurogym-core: batches rendered on the device, recurrent networks, supervised training, activations."""
+"""PyTorch for neurogym-core: batches rendered on the device, recurrent networks, supervised
+training, activations.
+"""
 
 from neurogym_torch.activity import Activity, record_activity
 from neurogym_torch.data import TorchBatch, TorchDataset

@@ -29,11 +29,14 @@ class Activity:
 
     Attributes:
         layers: name -> (n, T, units) float32, NaN after a trial's end.
-        record: the trial record: conditions, choice, outcome, durations; one row per trial, in the same order.
+        record: the trial record: conditions, choice, outcome, durations; one row per trial, in the
+            same order.
         trials: the trials as a table.
     """
 
-    def __init__(self, layers: dict[str, np.ndarray], record: TrialRecord, trials: TrialBatch) -> None:
+    def __init__(
+        self, layers: dict[str, np.ndarray], record: TrialRecord, trials: TrialBatch
+    ) -> None:
         self.layers, self.record, self.trials = layers, record, trials
 
     def __len__(self) -> int:
@@ -61,8 +64,8 @@ class Activity:
         return values
 
     def around(self, layer: str, period: str, before: float, after: float) -> np.ndarray:
-        """A layer from `before` ms before a period's onset to `after` ms after it, (n, steps, units); NaN outside of a
-        trial.
+        """A layer from `before` ms before a period's onset to `after` ms after it, (n, steps,
+        units); NaN outside of a trial.
 
         Trials in which the period is skipped are NaN throughout.
         """
@@ -70,7 +73,8 @@ class Activity:
         steps = np.arange(-round(before / dt), round(after / dt))
         if not len(steps):
             raise InvalidValueError(
-                f"around() was given before={before!r} and after={after!r} ms, less than a step of {dt:g} ms."
+                f"around() was given before={before!r} and after={after!r} ms, less than a step of"
+                f" {dt:g} ms."
             )
         values = self[layer]
         at = self._onset(period)[:, None] + steps
@@ -97,14 +101,15 @@ def record_activity(
 ) -> Activity:  # fmt: skip
     """Show a network whole trials, and keep what its units do and what it answers.
 
-    Every trial is shown to its end, also where the network answers early; the record says what it did by then.
+    Every trial is shown to its end, also where the network answers early; the record says what it
+    did by then.
 
     Args:
         network: any `Network`.
         task: an id, a Task or a class.
         trials: how many, or a design: conditions by name, (n,) each, as ``task.factorial()`` gives.
-        layers: "hidden" (firing rates), "outputs", "inputs", or the name of any module of the network, such as
-            "readout".
+        layers: "hidden" (firing rates), "outputs", "inputs", or the name of any module of the
+            network, such as "readout".
         layout, which: as in `NetworkSubject`.
         targets: what it was trained on, "action" or "units".
         seed: of the trials and of all noise.
@@ -120,7 +125,9 @@ def record_activity(
     inputs = render(_chunk(task, batch, seed), device).inputs
     wide = inputs if layout is None else layout.inputs(which, inputs)
     with _Watched(
-        network, [name for name in layers if name not in ("hidden", "outputs", "inputs")], wide.shape[:2]
+        network,
+        [name for name in layers if name not in ("hidden", "outputs", "inputs")],
+        wide.shape[:2],
     ) as watched:
         outputs, hidden = network(wide, generator=torch.Generator(device).manual_seed(2 * seed + 1))
     found = {"hidden": hidden, "outputs": outputs, "inputs": wide, **watched.found()}
@@ -142,31 +149,50 @@ def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
             "Record while it plays: run(…)."
         )
     rows = np.arange(len(batch))
-    part = Part(Types(batch), Steps(rows, rows, batch.path), rows, np.zeros_like(rows), batch.conditions, rows)
-    return Chunk((part,), (len(batch), int(batch.steps.max())), key_of(np.random.SeedSequence(seed)))
+    part = Part(
+        Types(batch),
+        Steps(rows, rows, batch.path),
+        rows,
+        np.zeros_like(rows),
+        batch.conditions,
+        rows,
+    )
+    return Chunk(
+        (part,), (len(batch), int(batch.steps.max())), key_of(np.random.SeedSequence(seed))
+    )
 
 
 def _trimmed(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """(n, T, units) with NaN after each trial's end."""
-    return np.where((np.arange(values.shape[1]) < steps[:, None])[..., None], values, np.float32(np.nan))
+    return np.where(
+        (np.arange(values.shape[1]) < steps[:, None])[..., None], values, np.float32(np.nan)
+    )
 
 
 class _Watched:
-    """Keeps what modules of a network give, called once with (n, T, …) or on every step with (n, …)."""
+    """Keeps what modules of a network give, called once with (n, T, …) or on every step with (n,
+    …).
+    """
 
     def __init__(self, network: nn.Module, names: Sequence[str], shape: tuple[int, int]) -> None:
         modules = dict(network.named_modules())
         for name in names:
             if name not in modules or not name:
                 raise unknown(
-                    "layer", name, ["hidden", "outputs", "inputs", *filter(None, modules)], of=type(network).__name__
+                    "layer",
+                    name,
+                    ["hidden", "outputs", "inputs", *filter(None, modules)],
+                    of=type(network).__name__,
                 )
         self._modules = {name: modules[name] for name in names}
         self._shape = tuple(shape)
         self._given: dict[str, list[Tensor]] = {name: [] for name in names}
 
     def __enter__(self) -> _Watched:
-        self._hooks = [module.register_forward_hook(self._keeper(name)) for name, module in self._modules.items()]
+        self._hooks = [
+            module.register_forward_hook(self._keeper(name))
+            for name, module in self._modules.items()
+        ]
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -190,7 +216,7 @@ class _Watched:
             return torch.stack([step.reshape(self._shape[0], -1) for step in given], dim=1)
         shapes = [tuple(step.shape) for step in given[:3]]
         raise InvalidValueError(
-            f"The layer {name!r} gave {len(given)} tensors of shapes {shapes} for {self._shape[0]} trials of "
-            f"{self._shape[1]} steps; expected one (trials, steps, units), or one (trials, units) per step. "
-            "Name another layer."
+            f"The layer {name!r} gave {len(given)} tensors of shapes {shapes} for {self._shape[0]}"
+            f" trials of {self._shape[1]} steps; expected one (trials, steps, units), or one"
+            " (trials, units) per step. Name another layer."
         )

@@ -29,20 +29,23 @@ class TorchBatch(Batch):
 
     def score(self, outputs: Any) -> TrialRecord:
         """As `Batch.score`, also for tensors on any device."""
-        return super().score(outputs.detach().cpu().numpy() if isinstance(outputs, Tensor) else outputs)
+        return super().score(
+            outputs.detach().cpu().numpy() if isinstance(outputs, Tensor) else outputs
+        )
 
 
 class TorchDataset(IterableDataset):
-    """An endless iterable of supervised batches as tensors; ``next(dataset)``, ``for batch in dataset``, or
-    ``DataLoader(dataset, batch_size=None)``.
+    """An endless iterable of supervised batches as tensors; ``next(dataset)``, ``for batch in
+    dataset``, or ``DataLoader(dataset, batch_size=None)``.
 
-    The batches are those of a `Dataset` of the same seed, noise included. The tables of the trials, which are small, go
-    to the device, and are rendered there. Tasks that are stepped through (hooks, outcome-dependent ones) are played on
-    the CPU and copied.
+    The batches are those of a `Dataset` of the same seed, noise included. The tables of the trials,
+    which are small, go to the device, and are rendered there. Tasks that are stepped through
+    (hooks, outcome-dependent ones) are played on the CPU and copied.
 
     Args:
         task, batch_size, seq_len, seed, split, targets, wrap, params: as in `Dataset`.
-        device: where the tensors are made. Workers of a DataLoader need "cpu"; each has a stream of its own.
+        device: where the tensors are made. Workers of a DataLoader need "cpu"; each has a stream of
+            its own.
 
     Attributes:
         task: the task.
@@ -63,7 +66,9 @@ class TorchDataset(IterableDataset):
         **params: Any,
     ) -> None:
         super().__init__()
-        self.source = Dataset(task, batch_size, seq_len, seed, split, targets=targets, wrap=wrap, **params)
+        self.source = Dataset(
+            task, batch_size, seq_len, seed, split, targets=targets, wrap=wrap, **params
+        )
         self.task = self.source.task
         self.n_inputs, self.n_outputs = self.source.n_inputs, self.source.n_outputs
         self.device = torch.device(device)
@@ -78,7 +83,9 @@ class TorchDataset(IterableDataset):
     def __iter__(self) -> Iterator[TorchBatch]:
         worker = get_worker_info()
         if worker is not None and worker.num_workers > 1:  # here this is the worker's own copy
-            seed = np.random.SeedSequence([self.source.seed, worker.id + 1]).generate_state(1, np.uint64)[0]
+            seed = np.random.SeedSequence([self.source.seed, worker.id + 1]).generate_state(
+                1, np.uint64
+            )[0]
             self.source.seed = int(seed >> 1)
             self.restart()
         while True:
@@ -96,14 +103,17 @@ class TorchDataset(IterableDataset):
     # ------------------------------------------------------------------ where it is
 
     def state(self) -> dict[str, Any]:
-        """Where it is, as ``torch.save`` can write and ``torch.load(weights_only=True)`` can read."""
+        """Where it is, as ``torch.save`` can write and ``torch.load(weights_only=True)`` can
+        read.
+        """
         return {"given": self._given}
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Return to a place that `state` gave, in a dataset made alike: the batches that follow are the same.
+        """Return to a place that `state` gave, in a dataset made alike: the batches that follow are
+        the same.
 
-        The trials up to there are drawn again, which takes a small part of the time that rendering them took.
-        """
+        The trials up to there are drawn again, which takes a small part of the time that rendering
+        them took."""
         self.restart()
         while self._given < state["given"]:
             left = state["given"] - self._given

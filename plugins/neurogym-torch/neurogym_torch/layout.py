@@ -14,9 +14,9 @@ from neurogym_core.errors import NotSupportedError
 class Layout:
     """Which unit of a network is which channel or action of which task.
 
-    Channels of the same name and size share their units, and so do actions; a task does not use the units of the
-    others: these inputs are 0, these outputs are wanted to be 0. With `rule`, one more input per task is 1 throughout
-    its trials.
+    Channels of the same name and size share their units, and so do actions; a task does not use the
+    units of the others: these inputs are 0, these outputs are wanted to be 0. With `rule`, one more
+    input per task is 1 throughout its trials.
 
     Args:
         tasks: the tasks; all with discrete actions, or all with continuous ones.
@@ -24,9 +24,9 @@ class Layout:
 
     Attributes:
         n_inputs, n_outputs: what a network needs.
-        channels, actions: name -> slice of the inputs or outputs; a name that stands for several sizes is written
-            ``name[size]``. ``channels["rule"]`` is the rule input (``channels["rule of the
-            layout"]`` where tasks have a channel of that name themselves).
+        channels, actions: name -> slice of the inputs or outputs; a name that stands for several
+            sizes is written ``name[size]``. ``channels["rule"]`` is the rule input
+            (``channels["rule of the layout"]`` where tasks have a channel of that name themselves).
     """
 
     def __init__(self, tasks: Sequence[Task], rule: bool | None = None) -> None:
@@ -34,8 +34,8 @@ class Layout:
         if len({task.actions.continuous for task in self.tasks}) > 1:
             names = ", ".join(task.name for task in self.tasks)
             raise NotSupportedError(
-                f"{names} cannot be learned by one network: some have discrete actions and some continuous ones. "
-                "Train them apart."
+                f"{names} cannot be learned by one network: some have discrete actions and some"
+                " continuous ones. Train them apart."
             )
         self.channels = _union([task.channels for task in self.tasks])
         self.actions = _union([task.actions for task in self.tasks])
@@ -51,7 +51,9 @@ class Layout:
             self.n_inputs += len(self.tasks)
 
     def __repr__(self) -> str:
-        return f"<Layout of {len(self.tasks)} tasks: {self.n_inputs} inputs, {self.n_outputs} outputs>"
+        return (
+            f"<Layout of {len(self.tasks)} tasks: {self.n_inputs} inputs, {self.n_outputs} outputs>"
+        )
 
     def inputs(self, which: int, observations: Tensor) -> Tensor:
         """Observations (…, obs) of a task as inputs of the network, (…, n_inputs)."""
@@ -62,7 +64,9 @@ class Layout:
         return wide
 
     def targets(self, which: int, targets: Tensor) -> Tensor:
-        """Targets of a task as targets of the network: ids (B, T), or values of its outputs (B, T, n_outputs)."""
+        """Targets of a task as targets of the network: ids (B, T), or values of its outputs (B, T,
+        n_outputs).
+        """
         columns = self._outputs[which].to(targets.device)
         if not targets.is_floating_point():
             return columns[targets]
@@ -71,7 +75,9 @@ class Layout:
         return wide
 
     def outputs(self, which: int, outputs: Tensor) -> Tensor:
-        """The outputs (…, actions) that a task looks at, of those of the network, (…, n_outputs)."""
+        """The outputs (…, actions) that a task looks at, of those of the network, (…,
+        n_outputs).
+        """
         return outputs[..., self._outputs[which].to(outputs.device)]
 
 

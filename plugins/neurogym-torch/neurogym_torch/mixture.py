@@ -30,20 +30,24 @@ class MixBatch(TorchBatch):
         wide = cls.__new__(cls)
         wide.__dict__.update(batch.__dict__)
         wide.which, wide._layout = which, layout
-        wide.inputs, wide.targets = layout.inputs(which, batch.inputs), layout.targets(which, batch.targets)
+        wide.inputs, wide.targets = (
+            layout.inputs(which, batch.inputs),
+            layout.targets(which, batch.targets),
+        )
         return wide
 
     def score(self, outputs: Tensor) -> TrialRecord:
-        """As `TorchBatch.score`, of the network's outputs (B, T, n_outputs); actions that the task has not are not "
-        "asked."""
+        """As `TorchBatch.score`, of the network's outputs (B, T, n_outputs); actions that the task
+        has not are not " "asked."""
         return super().score(self._layout.outputs(self.which, torch.as_tensor(outputs)))
 
 
 class TaskMix(IterableDataset):
     """An endless iterable of batches, each of one task, drawn at random.
 
-    After Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297, doi:10.1038/s41593-018-0310-2, whose
-    network learns twenty tasks, one a batch, told by a rule input which it is.
+    After Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297,
+    doi:10.1038/s41593-018-0310-2, whose network learns twenty tasks, one a batch, told by a rule
+    input which it is.
 
     Args:
         tasks: ids, classes or tasks.
@@ -72,9 +76,13 @@ class TaskMix(IterableDataset):
     ) -> None:
         super().__init__()
         self.seed = seed
-        seeds = [int(np.random.SeedSequence([seed, k]).generate_state(1)[0]) for k in range(len(tasks))]
+        seeds = [
+            int(np.random.SeedSequence([seed, k]).generate_state(1)[0]) for k in range(len(tasks))
+        ]
         self.datasets = [
-            TorchDataset(make_task(task), batch_size, seq_len, own, split, targets=targets, device=device)
+            TorchDataset(
+                make_task(task), batch_size, seq_len, own, split, targets=targets, device=device
+            )
             for task, own in zip(tasks, seeds, strict=True)
         ]
         self.layout = Layout([dataset.task for dataset in self.datasets], rule)
@@ -88,8 +96,8 @@ class TaskMix(IterableDataset):
             np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0
         ):
             raise InvalidValueError(
-                f"TaskMix was given shares={shares!r} for {len(self.datasets)} tasks; give one number for "
-                "each, 0 or more, not all 0."
+                f"TaskMix was given shares={shares!r} for {len(self.datasets)} tasks; give one"
+                " number for each, 0 or more, not all 0."
             )
         return given / given.sum()
 
@@ -114,7 +122,10 @@ class TaskMix(IterableDataset):
 
     def state(self) -> dict[str, Any]:
         """Where it is; see `TorchDataset.state`."""
-        return {"batches": self._batches, "datasets": [dataset.state() for dataset in self.datasets]}
+        return {
+            "batches": self._batches,
+            "datasets": [dataset.state() for dataset in self.datasets],
+        }
 
     def go_to(self, state: dict[str, Any]) -> None:
         """Return to a place that `state` gave."""

@@ -1,9 +1,9 @@
 """Recurrent networks of this field, with their equations, behind one interface.
 
-``outputs, hidden = network(inputs)``: inputs (B, T, n_inputs), outputs (B, T, n_outputs), hidden (B, T, hidden): the
-firing rates. ``unroll(inputs, state)`` also takes and returns the state, to go on from. In the equations, u is the
-input, r the firing rates, y the output, alpha = dt / tau, and xi standard normal noise, fresh on every step and unit.
-"""
+``outputs, hidden = network(inputs)``: inputs (B, T, n_inputs), outputs (B, T, n_outputs), hidden
+(B, T, hidden): the firing rates. ``unroll(inputs, state)`` also takes and returns the state, to go
+on from. In the equations, u is the input, r the firing rates, y the output, alpha = dt / tau, and
+xi standard normal noise, fresh on every step and unit."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from neurogym_core._files import replacing
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.files import replacing
 
 State = Any
 """What a network needs to go on from a step: a tensor (B, hidden), or a tuple of such."""
@@ -44,7 +44,8 @@ class Network(nn.Module, ABC):
         for name, value in (("n_inputs", n_inputs), ("n_outputs", n_outputs), ("hidden", hidden)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InvalidValueError(
-                    f"{type(self).__name__} was given {name}={value!r}; it needs a whole number, at least 1."
+                    f"{type(self).__name__} was given {name}={value!r}; it needs a whole number, at"
+                    " least 1."
                 )
         self.n_inputs, self.n_outputs, self.hidden = n_inputs, n_outputs, hidden
         self.settings = {"n_inputs": n_inputs, "n_outputs": n_outputs, "hidden": hidden, **settings}
@@ -79,7 +80,12 @@ class Network(nn.Module, ABC):
         """Write weights and settings; `load_network` reads them."""
         with replacing(path) as temporary:
             torch.save(
-                {"network": type(self).__name__, "settings": self.settings, "weights": self.state_dict()}, temporary
+                {
+                    "network": type(self).__name__,
+                    "settings": self.settings,
+                    "weights": self.state_dict(),
+                },
+                temporary,
             )
 
 
@@ -89,13 +95,14 @@ class _Rate(Network):
     def _prepare(self, n_inputs: int, hidden: int, dt: float, tau: float, noise: float) -> None:
         if not 0 < dt <= tau:
             raise InvalidValueError(
-                f"{type(self).__name__} was given dt={dt!r} and tau={tau!r} (ms); dt must be above 0 and not above "
-                "tau, "
-                "or a step overshoots. Use a smaller dt (of the task too), or a larger tau."
+                f"{type(self).__name__} was given dt={dt!r} and tau={tau!r} (ms); dt must be above"
+                " 0 and not above tau, or a step overshoots. Use a smaller dt (of the task too),"
+                " or a larger tau."
             )
         if noise < 0:
             raise InvalidValueError(
-                f"{type(self).__name__} was given noise={noise!r}; it needs a standard deviation, 0 or more."
+                f"{type(self).__name__} was given noise={noise!r}; it needs a standard deviation, 0"
+                " or more."
             )
         self.alpha, self.noise = dt / tau, noise
 
@@ -109,7 +116,9 @@ class _Rate(Network):
         state = self.initial_state(len(inputs)) if state is None else state
         drive = self._drive(inputs)
         if self.noise:
-            drive = drive + self.noise_scale * torch.randn(drive.shape, generator=generator, device=drive.device)
+            drive = drive + self.noise_scale * torch.randn(
+                drive.shape, generator=generator, device=drive.device
+            )
         step = self._step()
         rates = []
         for now in drive.unbind(dim=1):
@@ -120,7 +129,9 @@ class _Rate(Network):
 
     @property
     def noise_scale(self) -> float:
-        """SD of the noise within the brackets: sqrt(2 / alpha) * noise, so that it does not depend on dt."""
+        """SD of the noise within the brackets: sqrt(2 / alpha) * noise, so that it does not depend
+        on dt.
+        """
         return math.sqrt(2 / self.alpha) * self.noise
 
     def _drive(self, inputs: Tensor) -> Tensor:
@@ -128,7 +139,9 @@ class _Rate(Network):
         raise NotImplementedError
 
     def _step(self) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-        """A function of (state, drive) to (state, rates), with everything that is the same on all steps worked out."""
+        """A function of (state, drive) to (state, rates), with everything that is the same on all
+        steps worked out.
+        """
         raise NotImplementedError
 
     def _readout(self, hidden: Tensor) -> Tensor:
@@ -154,7 +167,8 @@ class LeakyRNN(_Rate):
         hidden: recurrent units.
         dt: ms per step, the task's.
         tau: time constant of the units, ms.
-        activation: f, "softplus", "relu" or "tanh" (not with `dale`, where rates are to be positive).
+        activation: f, "softplus", "relu" or "tanh" (not with `dale`, where rates are to be
+            positive).
         noise: SD of the recurrent noise.
         dale: whether units are either excitatory or inhibitory.
         excitatory: fraction of the units that are excitatory, with `dale`.
@@ -202,7 +216,9 @@ class LeakyRNN(_Rate):
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.output_free = _normal(generator, n_outputs, hidden, scale=1 / math.sqrt(hidden))
         self.output_bias = nn.Parameter(torch.zeros(n_outputs))
-        self.register_buffer("sign", self._signs(hidden, excitatory) if dale else torch.ones(hidden))
+        self.register_buffer(
+            "sign", self._signs(hidden, excitatory) if dale else torch.ones(hidden)
+        )
         self.register_buffer("connected", self._connections(generator, sparsity))
         self.recurrent_free = nn.Parameter(self._first_weights(generator, gain))
 
@@ -211,15 +227,17 @@ class LeakyRNN(_Rate):
             raise unknown("activation", activation, ACTIVATIONS, of="LeakyRNN")
         if dale and activation == "tanh":
             raise InvalidValueError(
-                "LeakyRNN was given dale=True and activation='tanh', whose rates can be negative. Use 'softplus' or "
-                "'relu'."
+                "LeakyRNN was given dale=True and activation='tanh', whose rates can be negative."
+                " Use 'softplus' or 'relu'."
             )
         for name, value, fits in (
             ("sparsity", sparsity, 0 <= sparsity < 1),
             ("excitatory", excitatory, 0 < excitatory <= 1),
         ):
             if not fits:
-                raise InvalidValueError(f"LeakyRNN was given {name}={value!r}; it needs a fraction between 0 and 1.")
+                raise InvalidValueError(
+                    f"LeakyRNN was given {name}={value!r}; it needs a fraction between 0 and 1."
+                )
 
     @staticmethod
     def _signs(hidden: int, excitatory: float) -> Tensor:
@@ -236,7 +254,9 @@ class LeakyRNN(_Rate):
         free = torch.randn(self.hidden, self.hidden, generator=generator)
         if self.dale:  # the fewer inhibitory units are stronger, so that both balance
             few = (self.sign < 0).sum().clamp_min(1)
-            free = free.abs() * torch.where(self.sign < 0, (self.sign > 0).sum() / few, torch.ones(()))
+            free = free.abs() * torch.where(
+                self.sign < 0, (self.sign > 0).sum() / few, torch.ones(())
+            )
         now = (free.abs() * self.sign if self.dale else free) * self.connected
         radius = torch.linalg.eigvals(now).abs().max()
         return free * (gain / radius.clamp_min(1e-6))
@@ -277,8 +297,8 @@ class LowRankRNN(_Rate):
         x[t] = (1 - alpha) x[t-1] + alpha (m n' r[t-1] / N + W_in u[t] + b + sqrt(2 / alpha) noise xi)
         y[t] = W_out r[t] / N + c
 
-    with m and n of shape (N, rank): the dynamics stay in the space that m and W_in span. After Mastrogiuseppe & Ostojic
-    (2018), doi:10.1016/j.neuron.2018.07.003.
+    with m and n of shape (N, rank): the dynamics stay in the space that m and W_in span. After
+    Mastrogiuseppe & Ostojic (2018), doi:10.1016/j.neuron.2018.07.003.
 
     Args:
         n_inputs, n_outputs: units.
@@ -293,18 +313,22 @@ class LowRankRNN(_Rate):
         self, n_inputs: int, n_outputs: int, hidden: int = 128, *, rank: int = 2, dt: float = 100, tau: float = 100,
         noise: float = 0.0, seed: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(n_inputs, n_outputs, hidden, rank=rank, dt=dt, tau=tau, noise=noise, seed=seed)
+        super().__init__(
+            n_inputs, n_outputs, hidden, rank=rank, dt=dt, tau=tau, noise=noise, seed=seed
+        )
         self._prepare(n_inputs, hidden, dt, tau, noise)
         if not 1 <= rank <= hidden:
             raise InvalidValueError(
-                f"LowRankRNN was given rank={rank!r}; it needs at least 1 and at most hidden={hidden}."
+                f"LowRankRNN was given rank={rank!r}; it needs at least 1 and at most"
+                f" hidden={hidden}."
             )
         generator = torch.Generator().manual_seed(seed)
         self.m = _normal(generator, hidden, rank, scale=1)
         self.n = _normal(generator, hidden, rank, scale=1)
         self.input_weights = _normal(generator, hidden, n_inputs, scale=1)
         self.bias = nn.Parameter(torch.zeros(hidden))
-        # Readouts of N units, divided by N: of this size the first outputs are about 1 / sqrt(N) * 4.
+        # Readouts of N units, divided by N: of this size the first outputs are about 1 / sqrt(N) *
+        # 4.
         self.output_weights = _normal(generator, n_outputs, hidden, scale=4)
         self.output_bias = nn.Parameter(torch.zeros(n_outputs))
 
@@ -330,14 +354,18 @@ class LowRankRNN(_Rate):
 
 
 class _Gated(Network):
-    """Networks that torch computes; weights are drawn from U(-1, 1) / sqrt(hidden) with a seed of their own."""
+    """Networks that torch computes; weights are drawn from U(-1, 1) / sqrt(hidden) with a seed of
+    their own.
+    """
 
     layer: type[nn.RNNBase]
 
     def __init__(self, n_inputs: int, n_outputs: int, hidden: int = 128, *, seed: int = 0) -> None:
         super().__init__(n_inputs, n_outputs, hidden, seed=seed)
         # Made without values, since torch would draw them from its global generator.
-        self.recurrent = self.layer(n_inputs, hidden, batch_first=True, device="meta").to_empty(device="cpu")
+        self.recurrent = self.layer(n_inputs, hidden, batch_first=True, device="meta").to_empty(
+            device="cpu"
+        )
         self.readout = nn.Linear(hidden, n_outputs, device="meta").to_empty(device="cpu")
         generator = torch.Generator().manual_seed(seed)
         bound = 1 / math.sqrt(hidden)
@@ -378,7 +406,8 @@ class GRU(_Gated):
 
 
 class LSTM(_Gated):
-    """Long short-term memory, Hochreiter & Schmidhuber (1997), doi:10.1162/neco.1997.9.8.1735, with forget gate.
+    """Long short-term memory, Hochreiter & Schmidhuber (1997), doi:10.1162/neco.1997.9.8.1735, with
+    forget gate.
 
     ::
 
@@ -409,12 +438,16 @@ class LSTM(_Gated):
         return self.readout(hidden), hidden, (r[0], c[0])
 
 
-NETWORKS: dict[str, type[Network]] = {cls.__name__: cls for cls in (LeakyRNN, LowRankRNN, GRU, LSTM)}
+NETWORKS: dict[str, type[Network]] = {
+    cls.__name__: cls for cls in (LeakyRNN, LowRankRNN, GRU, LSTM)
+}
 """The networks of this package by name."""
 
 
 def load_network(
-    path: str | Path, device: torch.device | str = "cpu", known: dict[str, type[Network]] | None = None
+    path: str | Path,
+    device: torch.device | str = "cpu",
+    known: dict[str, type[Network]] | None = None,
 ) -> Network:
     """The network that `Network.save` wrote; nothing in the file is run as code.
 

@@ -1,8 +1,9 @@
-"""The noise of `neurogym_core.trials.noise`, computed on a device: the same bits for the same seed, trial, step and unit.
+"""The noise of `neurogym_core.trials.noise`, computed on a device: the same bits for the same seed,
+trial, step and unit.
 
-All arithmetic is on integers, which every device computes alike, and on float32 numbers, each operation rounded by
-itself: a product is stored before it is added to something, so that no compiler fuses the two.
-"""
+All arithmetic is on integers, which every device computes alike, and on float32 numbers, each
+operation rounded by itself: a product is stored before it is added to something, so that no
+compiler fuses the two."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ _INCREMENTS = 0x9E3779B9, 0xBB67AE85
 _ROUNDS = 10
 _FRACTION_BITS = 14
 _ONE_HALF = 0x3F000000
-_BLOCKS_AT_A_TIME = 1 << 22  # numbers of 8 bytes, of which a dozen times as many are needed meanwhile
+_BLOCKS_AT_A_TIME = (
+    1 << 22
+)  # numbers of 8 bytes, of which a dozen times as many are needed meanwhile
 
 
 def philox(counter: tuple[Tensor, Tensor, Tensor, Tensor], key: int) -> Tensor:
@@ -32,9 +35,15 @@ def philox(counter: tuple[Tensor, Tensor, Tensor, Tensor], key: int) -> Tensor:
     c0, c1, c2, c3 = counter
     k0, k1 = key & _WORD, key >> 32
     for _ in range(_ROUNDS):
-        # Products have 64 bits, the sign's included; what the shift copies of the sign is masked off.
+        # Products have 64 bits, the sign's included; what the shift copies of the sign is masked
+        # off.
         p0, p1 = c0 * _MULTIPLIERS[0], c2 * _MULTIPLIERS[1]
-        c0, c1, c2, c3 = ((p1 >> 32) & _WORD) ^ c1 ^ k0, p1 & _WORD, ((p0 >> 32) & _WORD) ^ c3 ^ k1, p0 & _WORD
+        c0, c1, c2, c3 = (
+            ((p1 >> 32) & _WORD) ^ c1 ^ k0,
+            p1 & _WORD,
+            ((p0 >> 32) & _WORD) ^ c3 ^ k1,
+            p0 & _WORD,
+        )
         k0, k1 = (k0 + _INCREMENTS[0]) & _WORD, (k1 + _INCREMENTS[1]) & _WORD
     return torch.stack([c0, c1, c2, c3], dim=-1)
 
@@ -47,7 +56,8 @@ def _lines(device: torch.device) -> tuple[Tensor, Tensor]:
 
 
 def normal(words: Tensor) -> Tensor:
-    """float32 of the same shape: the standard normal number that each word stands for; see the core's `normal`.
+    """float32 of the same shape: the standard normal number that each word stands for; see the
+    core's `normal`.
 
     Args:
         words: int64 below 2**32.
@@ -75,7 +85,10 @@ def gaussian(key: int, serial: Tensor, step: Tensor, units: slice) -> Tensor:
     rows = max(_BLOCKS_AT_A_TIME // max(len(blocks), 1), 1)
     parts = []
     for low, high, steps in zip(
-        (serial & _WORD)[:, None].split(rows), (serial >> 32)[:, None].split(rows), step[:, None].split(rows), strict=True
+        (serial & _WORD)[:, None].split(rows),
+        (serial >> 32)[:, None].split(rows),
+        step[:, None].split(rows),
+        strict=True,
     ):
         words = philox((steps, blocks[None], low, high), key)
         parts.append(normal(words.flatten(1)[:, first : first + width]))

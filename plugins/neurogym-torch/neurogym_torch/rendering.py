@@ -1,9 +1,8 @@
 """Rendering on the device: the tables of some trials go there, steps and noise are made there.
 
-Tables hold one entry for each segment of each type of trial, a batch one for each step. So little is copied, and the
-device repeats entries and adds noise. The numbers are those that the core makes, bit for bit: `noise.py` computes the
-noise of a trial from its serial number.
-"""
+Tables hold one entry for each segment of each type of trial, a batch one for each step. So little
+is copied, and the device repeats entries and adds noise. The numbers are those that the core makes,
+bit for bit: `noise.py` computes the noise of a trial from its serial number."""
 
 from __future__ import annotations
 
@@ -19,7 +18,9 @@ from neurogym_torch.noise import gaussian
 
 
 class Rendered(NamedTuple):
-    """inputs (B, T, obs) float32; targets (B, T[, units]) int64 or float32; weights (B, T) float32."""
+    """inputs (B, T, obs) float32; targets (B, T[, units]) int64 or float32; weights (B, T)
+    float32.
+    """
 
     inputs: Tensor
     targets: Tensor
@@ -34,7 +35,8 @@ def render(
     Args:
         chunk: from `Dataset.next_chunk`.
         device: where to.
-        targets: "action" or "best" (ids; values in [-1, 1] for continuous actions) or "units" (one per action unit).
+        targets: "action" or "best" (ids; values in [-1, 1] for continuous actions) or "units" (one
+            per action unit).
         noise: whether observations have their noise.
     """
     task, steps = chunk.parts[0].types.batch.interface, chunk.shape[0] * chunk.shape[1]
@@ -49,7 +51,9 @@ def render(
         found = on.targets(targets)
         wanted = found.new_zeros(steps, *found.shape[1:]) if wanted is None else wanted
         wanted[on.at] = found
-    return Rendered(*(flat.reshape(*chunk.shape, *flat.shape[1:]) for flat in (inputs, wanted, weights)))  # type: ignore[union-attr]
+    return Rendered(
+        *(flat.reshape(*chunk.shape, *flat.shape[1:]) for flat in (inputs, wanted, weights))
+    )  # type: ignore[union-attr]
 
 
 class _OnDevice:
@@ -63,7 +67,9 @@ class _OnDevice:
 
     def __init__(self, part: Part, width: int, task: Interface, device: torch.device) -> None:
         self.tables, self.task, self.device = part.types.tables, task, device
-        self.kinds, kind = np.unique(part.steps.kind, return_inverse=True)  # a block may hold many more types
+        self.kinds, kind = np.unique(
+            part.steps.kind, return_inverse=True
+        )  # a block may hold many more types
         self.serial, path = self._put(part.steps.serial), part.steps.path
         duration = part.steps.duration
         n, segments = duration.shape
@@ -78,11 +84,15 @@ class _OnDevice:
         self.at = within + self._put(offset)[self.trial]
         entry = torch.arange(n * segments, device=device)
         self._entry = entry.repeat_interleave(self._put(duration).flatten(), output_size=total)
-        self.place = self._put(kind.reshape(-1, 1) * segments + np.arange(segments)).flatten()[self._entry]
+        self.place = self._put(kind.reshape(-1, 1) * segments + np.arange(segments)).flatten()[
+            self._entry
+        ]
         self._onset = np.cumsum(path, axis=1) - path  # clock on which a segment begins
 
     def _put(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.array(array)).to(self.device)  # a copy: tables may be read-only, which torch warns of
+        return torch.from_numpy(np.array(array)).to(
+            self.device
+        )  # a copy: tables may be read-only, which torch warns of
 
     def _of_types(self, values: np.ndarray) -> Tensor:
         """(k, S, …) values of the types that occur, as (places, …)."""
@@ -91,7 +101,11 @@ class _OnDevice:
     def inputs(self, key: int | None) -> Tensor:
         """(steps, obs) float32; `key` is that of the noise, None: without noise."""
         tables = self.tables
-        shown = self._scripted(tables.script) if len(tables.script) else self._of_types(tables.shown)[self.place]
+        shown = (
+            self._scripted(tables.script)
+            if len(tables.script)
+            else self._of_types(tables.shown)[self.place]
+        )
         if key is not None:
             self._add_noise(shown, key)
         return shown
@@ -126,5 +140,9 @@ class _OnDevice:
         first = self.tables.script_at[self.kinds, 0]
         begin = np.cumsum(lengths) - lengths
         rows = np.repeat(first - begin, lengths) + np.arange(lengths.sum())
-        segment = self._put(self.tables.script_at[self.kinds] - (first - begin)[:, None]).flatten()[self.place]
-        return self._put(script[rows])[segment + self.clock - self._put(self._onset).flatten()[self._entry]]
+        segment = self._put(self.tables.script_at[self.kinds] - (first - begin)[:, None]).flatten()[
+            self.place
+        ]
+        return self._put(script[rows])[
+            segment + self.clock - self._put(self._onset).flatten()[self._entry]
+        ]

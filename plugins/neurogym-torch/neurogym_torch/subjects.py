@@ -23,10 +23,12 @@ class NetworkSubject:
         network: any `Network`.
         layout: which units are this task's, where the network learned several.
         which: which of the layout's tasks it plays.
-        targets: what it was trained on, "action" or "units" (then rest while the resting output is above 0.5).
-        answers: "first": it answers as soon as its outputs say something other than resting; "last": it rests until the
-            last step on which it may answer.
-        carry: whether its state outlives a trial; as it was trained: False on whole trials, True on streams.
+        targets: what it was trained on, "action" or "units" (then rest while the resting output is
+            above 0.5).
+        answers: "first": it answers as soon as its outputs say something other than resting;
+            "last": it rests until the last step on which it may answer.
+        carry: whether its state outlives a trial; as it was trained: False on whole trials, True on
+            streams.
         seed: of recurrent noise.
     """
 
@@ -60,7 +62,9 @@ class NetworkSubject:
         if self.layout is not None:
             inputs = self.layout.inputs(self.which, inputs)
         outputs, _, self._state = self.network.unroll(inputs[:, None], self._state, self._generator)
-        outputs = outputs[:, 0] if self.layout is None else self.layout.outputs(self.which, outputs[:, 0])
+        outputs = (
+            outputs[:, 0] if self.layout is None else self.layout.outputs(self.which, outputs[:, 0])
+        )
         actions = self._actions(env.task, outputs.cpu().numpy())
         if self.answers == "first":
             return actions
@@ -74,7 +78,9 @@ class NetworkSubject:
         if isinstance(self._state, Tensor):
             self._state = torch.where(fresh[:, None], first, self._state)
         else:
-            self._state = tuple(torch.where(fresh[:, None], a, b) for a, b in zip(first, self._state, strict=True))
+            self._state = tuple(
+                torch.where(fresh[:, None], a, b) for a, b in zip(first, self._state, strict=True)
+            )
 
     def _actions(self, task: Any, outputs: np.ndarray) -> np.ndarray:
         if task.actions.continuous:

@@ -1,4 +1,6 @@
-"""Supervised training: the networks of this package as trainers, for Python and for ``ngym train --model``."""
+"""Supervised training: the networks of this package as trainers, for Python and for ``ngym train
+--model``.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ import torch
 from neurogym_study.training import Trainer, Watch
 
 from neurogym_core import TrialRecord
-from neurogym_core._files import replacing
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.files import replacing
 from neurogym_core.play.dataset import decode_units
 from neurogym_core.tasks.laying_out import hooked
 from neurogym_torch.data import TorchBatch
@@ -26,8 +28,8 @@ CHECKPOINT = "checkpoint.pt"
 class SupervisedTrainer(Trainer):
     """Trains a recurrent network on targets, with Adam and a masked, weighted loss.
 
-    An interrupted training that is taken up from its checkpoint ends with the same weights, to the last bit, as one
-    that was not (on the CPU with the same number of threads).
+    An interrupted training that is taken up from its checkpoint ends with the same weights, to the
+    last bit, as one that was not (on the CPU with the same number of threads).
 
     Args:
         tasks: one, or several at once, one a batch, with a rule input (see `TaskMix`).
@@ -35,13 +37,15 @@ class SupervisedTrainer(Trainer):
         batch: trials of a batch.
         hidden: recurrent units.
         learning_rate: Adam's.
-        loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps). Continuous actions: always
-            "mse".
+        loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
+            Continuous actions: always "mse".
         rest_weight: weight of the resting output in "mse" (Yang et al. 2019: 2).
         clip: gradients are scaled down to this norm; 0: never.
-        answers: what a trial's answer is: the "first" action that is not resting, which ends the trial; or what the
-            outputs say on the "last" step, whatever they did before (Yang et al. 2019).
-        seq_len: None: whole trials, each from the initial state; T: streams of trials, T steps a batch, state kept.
+        answers: what a trial's answer is: the "first" action that is not resting, which ends the
+            trial; or what the outputs say on the "last" step, whatever they did before (Yang et al.
+            2019).
+        seq_len: None: whole trials, each from the initial state; T: streams of trials, T steps a
+            batch, state kept.
         shares: how often each of several tasks comes; None: all alike.
         test_every: updates between tests (and checkpoints).
         test_trials: trials of a test, always the same ones, of the validation split; of each task.
@@ -73,7 +77,9 @@ class SupervisedTrainer(Trainer):
         super().__init__(tasks, seed=seed)
         self._check(loss, answers, test_every)
         self.loss = "mse" if self.tasks[0].actions.continuous else loss
-        self.targets = "units" if self.loss == "mse" and not self.tasks[0].actions.continuous else "action"
+        self.targets = (
+            "units" if self.loss == "mse" and not self.tasks[0].actions.continuous else "action"
+        )
         self.answers = answers
         self.rest_weight, self.clip, self.test_every = rest_weight, clip, test_every
         self.device = torch.device(device)
@@ -92,27 +98,30 @@ class SupervisedTrainer(Trainer):
         for name, value, known in (("loss", loss, LOSSES), ("answers", answers, ANSWERS)):
             if value not in known:
                 raise InvalidValueError(
-                    f"{type(self).__name__} was given {name}={value!r}; give {' or '.join(map(repr, known))}."
+                    f"{type(self).__name__} was given {name}={value!r}; give"
+                    f" {' or '.join(map(repr, known))}."
                 )
         if test_every < 1:
             raise InvalidValueError(
-                f"{type(self).__name__} was given test_every={test_every!r}; it needs at least 1 update."
+                f"{type(self).__name__} was given test_every={test_every!r}; it needs at least 1"
+                " update."
             )
         for task in self.tasks:
             if answers == "last" and task.actions.rest is None:
                 raise NotSupportedError(
-                    f"{task.name} has no resting, so every step of it is an answer; answers='last' was given. "
-                    "Use 'first'."
+                    f"{task.name} has no resting, so every step of it is an answer; answers='last'"
+                    " was given. Use 'first'."
                 )
             if hooked(task) or task.reads_outcomes:
                 raise NotSupportedError(
-                    f"{task.name} shows what depends on the subject's actions, so whole trials cannot be scored "
-                    "afterwards. "
-                    "Train an agent on it: --algo."
+                    f"{task.name} shows what depends on the subject's actions, so whole trials"
+                    " cannot be scored afterwards. Train an agent on it: --algo."
                 )
 
     def _make_network(self, hidden: int) -> Network:
-        return self.network_class(self.layout.n_inputs, self.layout.n_outputs, hidden, seed=self.seed)
+        return self.network_class(
+            self.layout.n_inputs, self.layout.n_outputs, hidden, seed=self.seed
+        )
 
     def _weights_of_units(self) -> torch.Tensor | None:
         rest = self.tasks[0].actions.rest_name
@@ -149,7 +158,11 @@ class SupervisedTrainer(Trainer):
     def _loss(self, batch: MixBatch) -> torch.Tensor:
         outputs, _, state = self.network.unroll(batch.inputs, self._state, self._noise)
         if self.carry:  # gradients end at the edge of a batch
-            self._state = state.detach() if isinstance(state, torch.Tensor) else tuple(part.detach() for part in state)
+            self._state = (
+                state.detach()
+                if isinstance(state, torch.Tensor)
+                else tuple(part.detach() for part in state)
+            )
         return masked_loss(outputs, batch.targets, batch.weights, self._unit_weights)
 
     # ------------------------------------------------------------------ testing
@@ -160,15 +173,17 @@ class SupervisedTrainer(Trainer):
 
     @torch.no_grad()
     def test(self) -> tuple[TrialRecord, dict[str, float]]:
-        """The record of the test trials, and the loss on them; of several tasks: the columns that all have, and "
-        "`task`."""
+        """The record of the test trials, and the loss on them; of several tasks: the columns that
+        all have, and " "`task`."""
         self.tests.restart()
         noise = torch.Generator(self.device).manual_seed(self.seed + 2)
         records, losses = [], []
         for which, dataset in enumerate(self.tests.datasets):
             batch = MixBatch.widened(next(dataset), which, self.layout)
             outputs, _ = self.network(batch.inputs, generator=noise)
-            losses.append(float(masked_loss(outputs, batch.targets, batch.weights, self._unit_weights)))
+            losses.append(
+                float(masked_loss(outputs, batch.targets, batch.weights, self._unit_weights))
+            )
             records.append(self._score(batch, outputs))
         measured = {"loss": float(np.mean(losses))}
         if len(records) == 1:
@@ -236,7 +251,8 @@ class _RateTrainer(SupervisedTrainer):
         steps = {float(task.dt) for task in self.tasks}
         if len(steps) > 1:
             raise InvalidValueError(
-                f"The tasks have dt = {sorted(steps)} ms; one network has one step. Give all the same dt."
+                f"The tasks have dt = {sorted(steps)} ms; one network has one step. Give all the"
+                " same dt."
             )
         return steps.pop()
 
@@ -263,7 +279,14 @@ class LeakyTrainer(_RateTrainer):
         super().__init__(tasks, **common)
 
     def _make_network(self, hidden: int) -> Network:
-        return LeakyRNN(self.layout.n_inputs, self.layout.n_outputs, hidden, dt=self._dt(), seed=self.seed, **self._own)
+        return LeakyRNN(
+            self.layout.n_inputs,
+            self.layout.n_outputs,
+            hidden,
+            dt=self._dt(),
+            seed=self.seed,
+            **self._own,
+        )
 
 
 class LowRankTrainer(_RateTrainer):
@@ -278,13 +301,20 @@ class LowRankTrainer(_RateTrainer):
 
     network_class = LowRankRNN
 
-    def __init__(self, tasks: Any, *, rank: int = 2, tau: float = 100.0, noise: float = 0.0, **common: Any) -> None:
+    def __init__(
+        self, tasks: Any, *, rank: int = 2, tau: float = 100.0, noise: float = 0.0, **common: Any
+    ) -> None:
         self._own = {"rank": rank, "tau": tau, "noise": noise}
         super().__init__(tasks, **common)
 
     def _make_network(self, hidden: int) -> Network:
         return LowRankRNN(
-            self.layout.n_inputs, self.layout.n_outputs, hidden, dt=self._dt(), seed=self.seed, **self._own
+            self.layout.n_inputs,
+            self.layout.n_outputs,
+            hidden,
+            dt=self._dt(),
+            seed=self.seed,
+            **self._own,
         )
 
 

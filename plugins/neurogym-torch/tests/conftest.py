@@ -1,4 +1,6 @@
-"""Tasks of the tests; without torch nothing of this package is collected: `make test` does not install it."""
+"""Tasks of the tests; without torch nothing of this package is collected: `make test` does not
+install it.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class Directions(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.show("cue", self.ring.bump(trial.direction), during=("stimulus", "decision"), noise=0.1)
+        trial.show(
+            "cue", self.ring.bump(trial.direction), during=("stimulus", "decision"), noise=0.1
+        )
         trial.answer("choose", trial.direction, during="decision")
 
 
@@ -97,4 +101,6 @@ class Cursor(Sides):
 @pytest.fixture(scope="session")
 def tasks():
     """Classes of tasks by name."""
-    return SimpleNamespace(Sides=Sides, Directions=Directions, Pulses=Pulses, Position=Position, Cursor=Cursor)
+    return SimpleNamespace(
+        Sides=Sides, Directions=Directions, Pulses=Pulses, Position=Position, Cursor=Cursor
+    )

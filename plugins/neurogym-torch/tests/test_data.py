@@ -12,18 +12,28 @@ from torch.utils.data import DataLoader
 
 from neurogym_core import Dataset
 
-KINDS = [("Sides", None), ("Sides", 30), ("Directions", None), ("Pulses", 13), ("Position", 10), ("Cursor", 12)]
+KINDS = [
+    ("Sides", None),
+    ("Sides", 30),
+    ("Directions", None),
+    ("Pulses", 13),
+    ("Position", 10),
+    ("Cursor", 12),
+]
 
 
 def same(a, b):
     return all(
-        torch.equal(getattr(a, name), getattr(b, name)) for name in ("inputs", "targets", "weights", "new_trial")
+        torch.equal(getattr(a, name), getattr(b, name))
+        for name in ("inputs", "targets", "weights", "new_trial")
     )
 
 
 @pytest.mark.parametrize(("name", "seq_len"), KINDS)
 def test_batches_are_those_of_a_dataset(tasks, name, seq_len):
-    ours, theirs = (made(getattr(tasks, name), 5, seq_len, seed=3) for made in (TorchDataset, Dataset))
+    ours, theirs = (
+        made(getattr(tasks, name), 5, seq_len, seed=3) for made in (TorchDataset, Dataset)
+    )
     for _ in range(5):
         mine, other = next(ours), next(theirs)
         for attribute in ("inputs", "targets", "weights", "new_trial"):
@@ -81,9 +91,14 @@ def test_restart_gives_the_same_batches_and_another_seed_others(tasks):
 
 
 def test_splits_are_disjoint_in_trials_and_in_noise(tasks):
-    train, test = (next(TorchDataset(tasks.Directions, 400, seed=1, split=split)) for split in ("train", "validation"))
+    train, test = (
+        next(TorchDataset(tasks.Directions, 400, seed=1, split=split))
+        for split in ("train", "validation")
+    )
     # Shares of equal directions: 1/8 by chance, SD 0.017; five of them: false alarm 6e-7.
-    assert abs((train.conditions["direction"] == test.conditions["direction"]).mean() - 1 / 8) < 0.083
+    assert (
+        abs((train.conditions["direction"] == test.conditions["direction"]).mean() - 1 / 8) < 0.083
+    )
     assert not torch.equal(train.inputs[:, -1], test.inputs[:, -1])
 
 
@@ -97,7 +112,9 @@ def test_what_it_makes_goes_through_a_dataloader(tasks):
 @pytest.mark.slow
 def test_workers_of_a_dataloader_bring_different_batches(tasks):
     loader = DataLoader(
-        TorchDataset("perceptual/PerceptualDecisionMaking-v0", 8, seed=1), batch_size=None, num_workers=2
+        TorchDataset("perceptual/PerceptualDecisionMaking-v0", 8, seed=1),
+        batch_size=None,
+        num_workers=2,
     )
     batches = [batch.inputs for batch, _ in zip(loader, range(4), strict=False)]
     assert not any(torch.equal(a, b) for k, a in enumerate(batches) for b in batches[:k])

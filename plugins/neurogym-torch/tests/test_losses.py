@@ -18,7 +18,9 @@ def test_squared_error_is_averaged_over_the_outputs_as_they_are_weighted():
     outputs, targets = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[0.0, 0.0]]])
     ones = torch.ones(1, 1)
     assert masked_loss(outputs, targets, ones) == pytest.approx((1 + 4) / 2)
-    assert masked_loss(outputs, targets, ones, torch.tensor([2.0, 1.0])) == pytest.approx((2 * 1 + 4) / 3)
+    assert masked_loss(outputs, targets, ones, torch.tensor([2.0, 1.0])) == pytest.approx(
+        (2 * 1 + 4) / 3
+    )
 
 
 def test_masked_steps_do_not_count():
@@ -30,4 +32,7 @@ def test_masked_steps_do_not_count():
 
 
 def test_a_batch_without_any_weight_has_no_loss():
-    assert masked_loss(torch.randn(1, 2, 3), torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 2)) == 0
+    assert (
+        masked_loss(torch.randn(1, 2, 3), torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 2))
+        == 0
+    )

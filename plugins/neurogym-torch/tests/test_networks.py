@@ -27,7 +27,9 @@ def test_one_interface(network):
     outputs, hidden = made(inputs())
     assert (outputs.shape, hidden.shape) == ((3, 11, 5), (3, 11, 16))
     outputs.sum().backward()
-    assert all(value.grad is not None and value.grad.isfinite().all() for value in made.parameters())
+    assert all(
+        value.grad is not None and value.grad.isfinite().all() for value in made.parameters()
+    )
 
 
 @pytest.mark.parametrize("network", ALL)
@@ -80,11 +82,17 @@ def test_a_low_rank_network_is_its_equation():
     assert torch.linalg.matrix_rank(made.recurrent_weights.detach()) == 3
     x = torch.zeros(3, 16)
     for t in range(11):
-        current = torch.tanh(x) @ made.recurrent_weights.T + inputs()[:, t] @ w["input_weights"].T + w["bias"]
+        current = (
+            torch.tanh(x) @ made.recurrent_weights.T
+            + inputs()[:, t] @ w["input_weights"].T
+            + w["bias"]
+        )
         x = 0.8 * x + 0.2 * current
     outputs, hidden = made(inputs())
     torch.testing.assert_close(hidden[:, -1], torch.tanh(x))
-    torch.testing.assert_close(outputs[:, -1], torch.tanh(x) @ w["output_weights"].T / 16 + w["output_bias"])
+    torch.testing.assert_close(
+        outputs[:, -1], torch.tanh(x) @ w["output_weights"].T / 16 + w["output_bias"]
+    )
 
 
 def _gates(layer, count):
@@ -140,16 +148,20 @@ def test_connections_that_do_not_exist_stay_away():
     assert abs(share - 0.1) < 0.015
 
 
-@pytest.mark.parametrize("settings", [{}, {"dale": True}, {"sparsity": 0.5}, {"dale": True, "sparsity": 0.5}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"dale": True}, {"sparsity": 0.5}, {"dale": True, "sparsity": 0.5}]
+)
 def test_the_first_weights_have_the_spectral_radius_that_was_asked_for(settings):
     made = LeakyRNN(4, 5, 40, gain=0.7, seed=1, **settings)
-    assert torch.linalg.eigvals(made.recurrent_weights.detach()).abs().max() == pytest.approx(0.7, rel=1e-4)
+    assert torch.linalg.eigvals(made.recurrent_weights.detach()).abs().max() == pytest.approx(
+        0.7, rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("network", [LeakyRNN, LowRankRNN])
 def test_recurrent_noise_does_not_depend_on_dt(network):
-    # Without inputs and connections a unit is an Ornstein-Uhlenbeck process; its stationary SD is that of
-    # the noise for small dt/tau (times the slope of f at 0, here 1).
+    # Without inputs and connections a unit is an Ornstein-Uhlenbeck process; its stationary SD is
+    # that of the noise for small dt/tau (times the slope of f at 0, here 1).
     sds = []
     for dt in (5, 10):
         extra = {"activation": "tanh"} if network is LeakyRNN else {}
@@ -161,7 +173,8 @@ def test_recurrent_noise_does_not_depend_on_dt(network):
         _, hidden = made(torch.zeros(20, 150, 1), generator=generator)
         sds.append(hidden[:, 70:].std().item())
     expected = [0.01 * np.sqrt(1 / (1 - dt / 200)) for dt in (5, 10)]
-    # About 20 * 200 * 2 independent values: relative SE 0.8 %; almost four of them: false alarm 2e-4.
+    # About 20 * 200 * 2 independent values: relative SE 0.8 %; almost four of them: false alarm
+    # 2e-4.
     np.testing.assert_allclose(sds, expected, rtol=0.03)
 
 

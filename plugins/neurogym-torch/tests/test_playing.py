@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from neurogym_torch import GRU, LSTM, Layout, LeakyRNN, NetworkSubject, TorchDataset, record_activity
+from neurogym_torch import (
+    GRU,
+    LSTM,
+    Layout,
+    LeakyRNN,
+    NetworkSubject,
+    TorchDataset,
+    record_activity,
+)
 
 from neurogym_core import make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
@@ -28,7 +36,8 @@ def loud(network):
 
 @pytest.mark.parametrize("which", range(3))
 def test_playing_and_scoring_whole_trials_agree(tasks, which):
-    # One env and a dataset of batch size 1 and the same seed are one stream; without noise they show the same.
+    # One env and a dataset of batch size 1 and the same seed are one stream; without noise they
+    # show the same.
     task = tasks.Sides(sigma=0.0)
     network = loud(loud(networks(task)[which]))
     played = run(task, NetworkSubject(network), 40, num_envs=1, seed=5)
@@ -45,7 +54,8 @@ def test_the_state_outlives_a_trial_only_when_it_was_trained_so(tasks):
     task = tasks.Directions()
     network = loud(networks(task)[1])
     fresh, carried = (
-        run(task, NetworkSubject(network, carry=carry), 60, num_envs=2, seed=1) for carry in (False, True)
+        run(task, NetworkSubject(network, carry=carry), 60, num_envs=2, seed=1)
+        for carry in (False, True)
     )
     assert fresh["reward"].tolist() != carried["reward"].tolist()
 
@@ -98,7 +108,9 @@ def test_activations_are_what_the_network_gives_and_end_with_the_trial(tasks):
     for trial in (0, 7, 29):
         shown = activity["inputs"][trial, : steps[trial]]
         outputs, hidden = network(torch.from_numpy(shown)[None])
-        np.testing.assert_allclose(activity["hidden"][trial, : steps[trial]], hidden[0].detach(), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            activity["hidden"][trial, : steps[trial]], hidden[0].detach(), rtol=1e-4, atol=1e-4
+        )
         np.testing.assert_allclose(
             activity["outputs"][trial, : steps[trial]], outputs[0].detach(), rtol=1e-4, atol=1e-4
         )
@@ -111,7 +123,9 @@ def test_a_design_decides_the_trials_and_the_record_says_so(tasks):
     assert sorted(zip(activity.record["side"], activity.record["strength"], strict=True)) == sorted(
         [(side, strength) for side in (0, 1) for strength in (0.2, 1.0)] * 3
     )
-    assert (record_activity(networks(task)[0], task, 10, strength=1.0).record["strength"] == 1.0).all()
+    assert (
+        record_activity(networks(task)[0], task, 10, strength=1.0).record["strength"] == 1.0
+    ).all()
 
 
 def test_windows_are_aligned_to_periods(tasks):
@@ -133,7 +147,9 @@ def test_windows_are_aligned_to_periods(tasks):
 
 def test_any_module_of_a_network_can_be_recorded(tasks):
     task = tasks.Sides()
-    activity = record_activity(networks(task)[1], task, 5, layers=("readout", "recurrent", "outputs"))
+    activity = record_activity(
+        networks(task)[1], task, 5, layers=("readout", "recurrent", "outputs")
+    )
     np.testing.assert_array_equal(activity["readout"], activity["outputs"])
     assert activity["recurrent"].shape[2] == 12
 

@@ -57,7 +57,9 @@ def test_every_word_stands_for_the_number_that_it_stands_for_in_the_core(device)
     powers = 2 ** np.arange(32)
     words = np.concatenate([edges, powers, powers - 1, rng.integers(0, 2**32, 200_000)])
     made = normal(torch.from_numpy(words).to(device)).cpu().numpy()
-    np.testing.assert_array_equal(made.view(np.uint32), noise.normal(words.astype(np.uint32)).view(np.uint32))
+    np.testing.assert_array_equal(
+        made.view(np.uint32), noise.normal(words.astype(np.uint32)).view(np.uint32)
+    )
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -66,7 +68,9 @@ def test_noise_is_the_cores_for_any_key_trial_step_and_unit(units, device):
     rng = np.random.default_rng(units.stop)
     serial, step = rng.integers(0, 2**62, 300), rng.integers(0, 2**32, 300)
     for key in (0, 2**63 + 5, 2**64 - 1):
-        made = gaussian(key, torch.from_numpy(serial).to(device), torch.from_numpy(step).to(device), units)
+        made = gaussian(
+            key, torch.from_numpy(serial).to(device), torch.from_numpy(step).to(device), units
+        )
         assert_equal(made, noise.gaussian(key, serial, step, units))
 
 
@@ -85,7 +89,9 @@ def test_much_noise_is_made_a_piece_at_a_time_and_is_the_same(monkeypatch):
 @pytest.mark.parametrize("targets", ["action", "units"])
 @pytest.mark.parametrize("name", WITH_TABLES)
 def test_a_chunk_is_what_the_core_renders(tasks, name, targets, seq_len, device):
-    assert_chunks_are_the_cores(Dataset(getattr(tasks, name), 9, seq_len, seed=3, targets=targets), device)
+    assert_chunks_are_the_cores(
+        Dataset(getattr(tasks, name), 9, seq_len, seed=3, targets=targets), device
+    )
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -111,7 +117,9 @@ def test_chunks_of_tasks_of_other_packages_are_the_cores(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", sorted(task.id for task in installed().tasks if not task.has("blocked")))
+@pytest.mark.parametrize(
+    "name", sorted(task.id for task in installed().tasks if not task.has("blocked"))
+)
 def test_chunks_of_every_installed_task_are_the_cores(name, device):
     found = load_task(name)
     if not (isinstance(found, type) and issubclass(found, Task)):
@@ -128,15 +136,24 @@ def test_chunks_of_every_installed_task_are_the_cores(name, device):
 
 @pytest.mark.parametrize("seq_len", [None, 20])
 @pytest.mark.parametrize("name", WITH_TABLES)
-def test_a_dataset_on_another_device_gives_the_batches_of_one_on_the_cpu(tasks, name, seq_len, monkeypatch):
+def test_a_dataset_on_another_device_gives_the_batches_of_one_on_the_cpu(
+    tasks, name, seq_len, monkeypatch
+):
     wanted = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
     other = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
     other.device = _Elsewhere()
-    monkeypatch.setattr("neurogym_torch.data.TorchDataset._put", lambda self, array: torch.from_numpy(array))
-    monkeypatch.setattr("neurogym_torch.data.render", lambda chunk, device, **how: render(chunk, "cpu", **how))
+    monkeypatch.setattr(
+        "neurogym_torch.data.TorchDataset._put", lambda self, array: torch.from_numpy(array)
+    )
+    monkeypatch.setattr(
+        "neurogym_torch.data.render", lambda chunk, device, **how: render(chunk, "cpu", **how)
+    )
     for _ in range(4):
         one, two = next(wanted), next(other)
-        assert all(torch.equal(getattr(one, k), getattr(two, k)) for k in ("inputs", "targets", "weights", "new_trial"))
+        assert all(
+            torch.equal(getattr(one, k), getattr(two, k))
+            for k in ("inputs", "targets", "weights", "new_trial")
+        )
         np.testing.assert_array_equal(one.row, two.row)
         np.testing.assert_array_equal(one.start, two.start)
 
@@ -152,6 +169,8 @@ def test_a_chunk_of_few_of_many_types_brings_only_their_tables(tasks, monkeypatc
     (part,) = chunk.parts
     assert len(part.types.tables) > 100  # a whole block, since durations are drawn
     sizes, moved = [], torch.from_numpy
-    monkeypatch.setattr(torch, "from_numpy", lambda array: sizes.append(array.nbytes) or moved(array))
+    monkeypatch.setattr(
+        torch, "from_numpy", lambda array: sizes.append(array.nbytes) or moved(array)
+    )
     render(chunk)
     assert sum(sizes) < part.types.tables.shown.nbytes / 10

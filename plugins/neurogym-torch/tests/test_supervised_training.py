@@ -38,7 +38,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("trainer", "name", "settings"), CASES)
-def test_a_training_that_is_taken_up_again_ends_as_one_that_never_stopped(trainer, name, settings, tasks, tmp_path):
+def test_a_training_that_is_taken_up_again_ends_as_one_that_never_stopped(
+    trainer, name, settings, tasks, tmp_path
+):
     task = getattr(tasks, name)
     whole = trainer(task, seed=2, **SMALL, **settings)
     whole.train(20)
@@ -70,7 +72,9 @@ def test_several_tasks_are_taken_up_again_too(tasks, tmp_path):
 
 def test_it_learns_and_stops_at_the_criterion(tasks):
     # Of seeds 0 to 9, all met it by update 100.
-    trainer = GRUTrainer(tasks.Directions, hidden=32, batch=32, learning_rate=5e-3, test_every=50, test_trials=100)
+    trainer = GRUTrainer(
+        tasks.Directions, hidden=32, batch=32, learning_rate=5e-3, test_every=50, test_trials=100
+    )
     assert trainer.train(1000, criterion=0.9) == "criterion"
     assert trainer.done < 1000
     *before, last = trainer.curve
@@ -103,7 +107,9 @@ def test_every_trainer_takes_its_settings_to_its_network(tasks):
 
 
 class Blurting(torch.nn.Module):
-    """Says something else on every step before the last of `Directions`, and there where the cue points."""
+    """Says something else on every step before the last of `Directions`, and there where the cue
+    points.
+    """
 
     def __init__(self):
         super().__init__()
@@ -136,7 +142,9 @@ def test_the_answer_is_the_first_that_is_said_or_what_is_said_last(tasks, answer
 
 
 def test_continuous_actions_are_trained_by_squared_error(tasks):
-    trainer = GRUTrainer(tasks.Position, hidden=16, batch=32, learning_rate=1e-2, test_every=100, test_trials=50)
+    trainer = GRUTrainer(
+        tasks.Position, hidden=16, batch=32, learning_rate=1e-2, test_every=100, test_trials=50
+    )
     trainer.train(100)
     assert trainer.loss == "mse"
     assert trainer.curve[-1]["loss"] < 0.5 * trainer.curve[0]["loss"]
@@ -177,7 +185,12 @@ def ngym(*words):
     return result
 
 
-SETTINGS = [word for name, value in SMALL.items() if name != "batch" for word in ("--option", f"{name}={value}")]
+SETTINGS = [
+    word
+    for name, value in SMALL.items()
+    if name != "batch"
+    for word in ("--option", f"{name}={value}")
+]
 
 
 @pytest.mark.parametrize("model", ["rnn", "low-rank", "gru", "lstm"])
@@ -201,4 +214,7 @@ def test_two_tasks_with_a_rule_from_the_command_line_taken_up_again(tmp_path):
     assert equal(whole, cut)
     assert whole.layout.rule
     said = json.loads(Path(tmp_path / "cut" / "settings.json").read_text("utf-8"))
-    assert [task["task"] for task in said["experiment"]["tasks"]] == ["yang19/DMS-v0", "yang19/DNMS-v0"]
+    assert [task["task"] for task in said["experiment"]["tasks"]] == [
+        "yang19/DMS-v0",
+        "yang19/DNMS-v0",
+    ]

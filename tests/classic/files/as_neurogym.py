@@ -27,7 +27,9 @@ class DelayedDots(TrialEnv):
         self.theta = np.linspace(0, 2 * np.pi, dim_ring + 1)[:-1]
         self.choices = np.arange(dim_ring)
         name = {"fixation": 0, "stimulus": range(1, dim_ring + 1)}
-        self.observation_space = spaces.Box(-np.inf, np.inf, shape=(1 + dim_ring,), dtype=np.float32, name=name)
+        self.observation_space = spaces.Box(
+            -np.inf, np.inf, shape=(1 + dim_ring,), dtype=np.float32, name=name
+        )
         name = {"fixation": 0, "choice": range(1, dim_ring + 1)}
         self.action_space = spaces.Discrete(1 + dim_ring, name=name)
 
@@ -80,7 +82,9 @@ class Blocks(DelayedDots):
 
 
 class Withhold(TrialEnv):
-    """Withholding is right unless the subject acts: performance is 1 from the start of the trial."""
+    """Withholding is right unless the subject acts: performance is 1 from the start of the
+    trial.
+    """
 
     def __init__(self, dt=100):
         super().__init__(dt=dt, r_tmax=0.5)

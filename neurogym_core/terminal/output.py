@@ -1,4 +1,5 @@
-"""What commands print: pages that work at 40 columns, in a pipe, without colour, and on an ASCII terminal.
+"""What commands print: pages that work at 40 columns, in a pipe, without colour, and on an ASCII
+terminal.
 
 Text that others wrote is cleaned of control characters, and never read as markup.
 """
@@ -13,7 +14,7 @@ from typing import Any
 
 import click
 
-from ..ecosystem.names import clean
+from neurogym_core.ecosystem.names import clean
 
 UNBOUNDED = 1000  # columns when piped: a row stays a line, so that grep and cut work
 _ASCII = str.maketrans({
@@ -24,7 +25,9 @@ _ASCII = str.maketrans({
 
 def print_json(value: Any) -> None:
     """One JSON value on stdout, in ASCII: what is not ASCII, or controls a terminal, is escaped."""
-    if isinstance(value, list) and value:  # a row a line: for grep, and written several times as fast
+    if (
+        isinstance(value, list) and value
+    ):  # a row a line: for grep, and written several times as fast
         click.echo("[\n" + ",\n".join(json.dumps(row) for row in value) + "\n]")
     else:
         click.echo(json.dumps(value, indent=2, ensure_ascii=True))
@@ -36,11 +39,17 @@ def print_text(text: str) -> None:
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """The text as far as the encoding can show it; what it cannot is written in ASCII, or as ``?``."""
+    """The text as far as the encoding can show it; what it cannot is written in ASCII, or as
+    ``?``.
+    """
     try:
         text.encode(encoding or "ascii")
     except UnicodeEncodeError:
-        return text.translate(_ASCII).encode(encoding or "ascii", "replace").decode(encoding or "ascii")
+        return (
+            text.translate(_ASCII)
+            .encode(encoding or "ascii", "replace")
+            .decode(encoding or "ascii")
+        )
     return text
 
 
@@ -53,7 +62,8 @@ class Page:
         known_width = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
         self.console = Console(
             width=None if known_width else UNBOUNDED,
-            # With NO_COLOR alone rich would still print bold; a log file wants no escape sequence at all.
+            # With NO_COLOR alone rich would still print bold; a log file wants no escape sequence
+            # at all.
             color_system=None if os.environ.get("NO_COLOR") else "auto",
             markup=False,
             emoji=False,
@@ -78,7 +88,9 @@ class Page:
             line.append(f"  {clean(mark)}", style="bold red")
         self.parts.append(line)
 
-    def text(self, text: str, *, indent: int = 0, style: str = "", keep_lines: bool = False) -> None:
+    def text(
+        self, text: str, *, indent: int = 0, style: str = "", keep_lines: bool = False
+    ) -> None:
         """A paragraph; `keep_lines` leaves the line ends of docstrings and drawings as they are."""
         from rich.padding import Padding
         from rich.text import Text
@@ -86,8 +98,12 @@ class Page:
         body = Text(clean(text, keep_lines=keep_lines), style=style, overflow="fold")
         self.parts.append(Padding(body, (0, 0, 0, indent)))
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 2) -> None:
-        """Rows under column heads where they fit; else each row as a line with the rest of it below."""
+    def table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 2
+    ) -> None:
+        """Rows under column heads where they fit; else each row as a line with the rest of it
+        below.
+        """
         body = [tuple(clean(str(cell)) for cell in row) for row in rows]
         used = [index for index in range(len(columns)) if any(row[index] for row in body)]
         if not body:
@@ -118,7 +134,9 @@ class Page:
         click.echo(text, color=self.console.is_terminal)
 
     def _fits(self, heads: list[str], cells: list[list[str]], indent: int) -> bool:
-        """Whether all but the longest column have their full width, and that one still 24 columns."""
+        """Whether all but the longest column have their full width, and that one still 24
+        columns.
+        """
         widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
         longest = max(widths, default=0)
         return indent + sum(widths) - longest + min(longest, 24) + 2 * len(heads) <= self.width
@@ -128,7 +146,13 @@ class Page:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=any(heads))
+        table = Table(
+            box=None,
+            pad_edge=False,
+            padding=(0, 2, 0, 0),
+            header_style="dim",
+            show_header=any(heads),
+        )
         widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
         for head, width in zip(heads, widths, strict=True):
             table.add_column(Text(head), overflow="fold", no_wrap=width < max(widths))
@@ -141,4 +165,7 @@ class Page:
             self.text(first, indent=indent, style="bold")
             for head, cell in zip(heads[1:], rest, strict=True):
                 if cell:
-                    self.text(f"{head}: {cell}" if head not in ("", "title", "doc") else cell, indent=indent + 2)
+                    self.text(
+                        f"{head}: {cell}" if head not in ("", "title", "doc") else cell,
+                        indent=indent + 2,
+                    )

@@ -10,7 +10,9 @@ Period = tuple[str, Any]
 
 
 def written(duration: Any) -> str:
-    """A duration as people write it: ``300 ms``, ``uniform(500, 1500) ms``, or the text that stands for it."""
+    """A duration as people write it: ``300 ms``, ``uniform(500, 1500) ms``, or the text that stands
+    for it.
+    """
     if isinstance(duration, bool) or duration is None:
         return ""
     if isinstance(duration, int | float):
@@ -23,7 +25,9 @@ def written(duration: Any) -> str:
 
 
 def typical(duration: Any) -> float | None:
-    """The length to draw, in ms: of a distribution about its middle; None when it is only known in a trial."""
+    """The length to draw, in ms: of a distribution about its middle; None when it is only known in
+    a trial.
+    """
     if isinstance(duration, bool):
         return None
     if isinstance(duration, int | float):
@@ -54,7 +58,10 @@ def timeline(periods: Sequence[Period], width: int) -> list[str]:
     room = width - left - 2
     if room < 8:  # the bars go below their labels
         return _below(labels, _bars(lengths, filled, max(width - 2, 8)))
-    return [f"{label:<{left}}  {bar}" for label, bar in zip(labels, _bars(lengths, filled, min(room, 60)), strict=True)]
+    return [
+        f"{label:<{left}}  {bar}"
+        for label, bar in zip(labels, _bars(lengths, filled, min(room, 60)), strict=True)
+    ]
 
 
 def _below(labels: list[str], bars: list[str]) -> list[str]:
@@ -62,7 +69,9 @@ def _below(labels: list[str], bars: list[str]) -> list[str]:
 
 
 def _bars(lengths: Sequence[float | None], filled: Sequence[float], room: int) -> list[str]:
-    """A bar of ``█`` for each length; ``~`` where the length is not known before a trial, ``|`` where it is 0."""
+    """A bar of ``█`` for each length; ``~`` where the length is not known before a trial, ``|``
+    where it is 0.
+    """
     scale = room / (sum(filled) or 1.0)
     bars, start = [], 0.0
     for length, drawn in zip(lengths, filled, strict=True):
@@ -77,7 +86,9 @@ def _numbers(arguments: Any) -> list[float]:
     inside = arguments if isinstance(arguments, list) else [arguments]
     if inside and isinstance(inside[0], list):  # choice([values], [probabilities])
         inside = inside[0]
-    return [float(one) for one in inside if isinstance(one, int | float) and not isinstance(one, bool)]
+    return [
+        float(one) for one in inside if isinstance(one, int | float) and not isinstance(one, bool)
+    ]
 
 
 def _number(value: Any) -> str:

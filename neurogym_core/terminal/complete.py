@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..ecosystem.discovery import installed
+from neurogym_core.ecosystem.discovery import installed
 
 
 def complete_task(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:

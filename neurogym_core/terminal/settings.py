@@ -11,14 +11,16 @@ from typing import Any
 
 import click
 
-from ..ecosystem.names import clean
-from ..errors import InvalidValueError, UnknownNameError
+from neurogym_core.ecosystem.names import clean
+from neurogym_core.errors import InvalidValueError, UnknownNameError
 
 SUBJECTS = (
     "random", "guess", "rest", "oracle", "patient", "premature", "integrator",
     "q_learner", "hybrid", "win_stay_lose_shift", "diffusion",
 )  # fmt: skip
-"""Names of the reference subjects; those of `neurogym_core.testing.subjects`, which imports NumPy."""
+"""Names of the reference subjects; those of `neurogym_core.testing.subjects`, which imports
+NumPy.
+"""
 
 _NAMED = re.compile(r"\s*\w+\s*=")
 _CALLED = re.compile(r"[a-z_]+\(.*\)")
@@ -28,8 +30,8 @@ _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
     """The options of a command that plays a task; `subject` plays where none is named.
 
-    Where a file may say so too, nothing is the default here, and the help names what holds in the end.
-    """
+    Where a file may say so too, nothing is the default here, and the help names what holds in the
+    end."""
     by_default = "" if subject else "  [default: random]"
     fixed = "" if seed is not None else "  [default: 0]"
     options = (
@@ -55,7 +57,9 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
     return decorated
 
 
-def made_task(name: str, parameters: Sequence[str], timing: Sequence[str], wrap: Sequence[tuple] = ()) -> Any:
+def made_task(
+    name: str, parameters: Sequence[str], timing: Sequence[str], wrap: Sequence[tuple] = ()
+) -> Any:
     """The task that was asked for, with its settings and wrappers of tasks.
 
     Raises:
@@ -63,7 +67,7 @@ def made_task(name: str, parameters: Sequence[str], timing: Sequence[str], wrap:
         DiscoveryError: there is no such task.
         NotSupportedError: a plain Gymnasium env.
     """
-    from ..play.make import make_task, resolve
+    from neurogym_core.play.make import make_task, resolve
 
     found = resolve(name)
     with usage_errors():
@@ -72,9 +76,12 @@ def made_task(name: str, parameters: Sequence[str], timing: Sequence[str], wrap:
 
 def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) -> dict[str, Any]:
     """Keywords of a task, from ``--set`` and ``--timing``."""
-    from ..trials.distributions import parse
+    from neurogym_core.trials.distributions import parse
 
-    values = {key: _parameter(key, text, getattr(found, key, None)) for key, text in _pairs("--set", parameters)}
+    values = {
+        key: _parameter(key, text, getattr(found, key, None))
+        for key, text in _pairs("--set", parameters)
+    }
     durations = {key: parse(text) for key, text in _pairs("--timing", timing)}
     return {**values, **({"timing": durations} if durations else {})}
 
@@ -86,7 +93,7 @@ def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
         click.UsageError: something else.
         DiscoveryError: there is no such wrapper.
     """
-    from ..ecosystem.discovery import load_wrapper
+    from neurogym_core.ecosystem.discovery import load_wrapper
 
     name, _, settings = text.partition(":")
     wrapper = load_wrapper(name.strip())
@@ -108,7 +115,7 @@ def _joined_values(parts: Sequence[str]) -> list[str]:
 def _setting(text: str, default: Any) -> Any:
     """A wrapper's setting: as TOML writes it, a distribution, or as a task's parameter."""
     if _CALLED.fullmatch(text):
-        from ..trials.distributions import parse
+        from neurogym_core.trials.distributions import parse
 
         return parse(text)
     with contextlib.suppress(tomllib.TOMLDecodeError):
@@ -125,9 +132,8 @@ def read_conditions(texts: Sequence[str]) -> dict[str, Any]:
 def read_value(text: str, default: Any = None) -> Any:
     """A value as it is written on a command line.
 
-    Numbers, ``true``, ``false`` and ``none``; several separated by commas are a tuple; anything else is text, as is
-    everything where the default is text.
-    """
+    Numbers, ``true``, ``false`` and ``none``; several separated by commas are a tuple; anything
+    else is text, as is everything where the default is text."""
     if isinstance(default, str):
         return text
     value = _literal(text.strip())
@@ -139,12 +145,17 @@ def read_value(text: str, default: Any = None) -> Any:
 def _parameter(name: str, text: str, default: Any) -> Any:
     value = read_value(text, default)
     if isinstance(default, tuple) and _numeric(default) and not _numeric(value):
-        raise InvalidValueError(f"--set was given {name}={text!r}. Expected numbers, as in the default {default!r}.")
+        raise InvalidValueError(
+            f"--set was given {name}={text!r}. Expected numbers, as in the default {default!r}."
+        )
     return value
 
 
 def _numeric(values: tuple) -> bool:
-    return all(_numeric(value) if isinstance(value, tuple) else isinstance(value, int | float) for value in values)
+    return all(
+        _numeric(value) if isinstance(value, tuple) else isinstance(value, int | float)
+        for value in values
+    )
 
 
 @contextlib.contextmanager
@@ -161,7 +172,9 @@ def _pairs(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name.strip() and equals and value.strip()):
-            raise click.UsageError(f"{option} was given {text!r}. Expected a name and a value, as in {option} name=3.")
+            raise click.UsageError(
+                f"{option} was given {text!r}. Expected a name and a value, as in {option} name=3."
+            )
         pairs.append((name.strip(), value.strip()))
     return pairs
 
@@ -170,7 +183,11 @@ def _literal(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
-        return float("nan") if text.lower() == "nan" else _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
+        return (
+            float("nan")
+            if text.lower() == "nan"
+            else _tuples(json.loads(text.replace("(", "[").replace(")", "]")))
+        )
     except json.JSONDecodeError:
         pass
     if "," in text:

@@ -1,4 +1,5 @@
-"""Foreign code runs in a child process: with a time limit, its output kept apart, and no way to end this process.
+"""Foreign code runs in a child process: with a time limit, its output kept apart, and no way to end
+this process.
 
 The parent calls `run_child`; the child's side begins with `claim_stdout` and ends with `leave`.
 """
@@ -23,7 +24,9 @@ MAX_OUTPUT = 4_000_000  # bytes that are read back; a description is some thousa
 
 @dataclass(frozen=True, kw_only=True)
 class Child:
-    """How a child ended, and the JSON values it wrote, one a line; lines that are none are left out."""
+    """How a child ended, and the JSON values it wrote, one a line; lines that are none are left
+    out.
+    """
 
     code: int | None
     timed_out: bool
@@ -41,7 +44,10 @@ class Child:
 
 
 def run_child(
-    module: str, arguments: Sequence[str], seconds: float = SECONDS, variables: Mapping[str, str] = MappingProxyType({})
+    module: str,
+    arguments: Sequence[str],
+    seconds: float = SECONDS,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> Child:
     """Run ``python -m module arguments`` with this process's import path.
 
@@ -51,14 +57,19 @@ def run_child(
         seconds: how long it may stay without an answer before it is stopped.
         variables: environment variables that it has besides this process's.
     """
-    # Files, not pipes: a grandchild that outlives the child would keep a pipe open, and this process waiting.
+    # Files, not pipes: a grandchild that outlives the child would keep a pipe open, and this
+    # process waiting.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", module, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path), **variables},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+                **variables,
+            },
             start_new_session=True,
         )
         timed_out = _wait(process, seconds, output)
@@ -71,9 +82,11 @@ def run_child(
 
 
 def claim_stdout() -> tuple[TextIO, int]:
-    """In the child: the stream for its answer, and the descriptor of a file that takes what else is printed."""
+    """In the child: the stream for its answer, and the descriptor of a file that takes what else is
+    printed.
+    """
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    printed = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
+    printed = tempfile.TemporaryFile()  # noqa: SIM115
     descriptor = os.dup(printed.fileno())
     os.dup2(descriptor, 1)
     return answer, descriptor
@@ -93,12 +106,16 @@ def answer_with(answer: TextIO, value: Any) -> None:
 
 
 def leave() -> None:
-    """In the child: end without waiting for threads or exit handlers that foreign code left behind."""
+    """In the child: end without waiting for threads or exit handlers that foreign code left
+    behind.
+    """
     os._exit(0)
 
 
 def _wait(process: subprocess.Popen, seconds: float, output: Any) -> bool:
-    """Whether the time ran out; the child and its own children are gone then. An answer starts the time again."""
+    """Whether the time ran out; the child and its own children are gone then. An answer starts the
+    time again.
+    """
     try:
         while True:
             before = os.fstat(output.fileno()).st_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..ecosystem.records import Reference
+from neurogym_core.ecosystem.records import Reference
 
 
 def bibtex(references: Sequence[Reference]) -> str:
@@ -27,7 +27,9 @@ def _entry(reference: Reference) -> str:
 
 
 def _value(name: str, text: str) -> str:
-    """The text with what BibTeX reads as its own escaped; a DOI is left as it is (its grammar has no braces)."""
+    """The text with what BibTeX reads as its own escaped; a DOI is left as it is (its grammar has
+    no braces).
+    """
     if name in ("doi", "url"):
         return text
     return re.sub(r"([{}%#&$_])", r"\\\1", text.replace("\\", ""))

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path; what the block writes there becomes the content of `path` when the block succeeds.
+    """Give a temporary path; what the block writes there becomes the content of `path` when the
+    block succeeds.
 
-    A reader of a regular file sees the old content or the new one. Symbolic links are followed. What exists and is no
-    regular file (a pipe, a device such as ``/dev/stdout``) is written into, never replaced. A block that raises leaves an
-    earlier file as it was, and no temporary file behind.
+    A reader of a regular file sees the old content or the new one. Symbolic links are followed.
+    What exists and is no regular file (a pipe, a device such as ``/dev/stdout``) is written into,
+    never replaced. A block that raises leaves an earlier file as it was, and no temporary file
+    behind.
 
     Raises:
-        FileNotWrittenError: no room, no permission, no such folder; also where the block raises an `OSError`.
+        FileNotWrittenError: no room, no permission, no such folder; also where the block raises an
+            `OSError`.
     """
     from pathlib import Path  # not needed to play
 
@@ -33,8 +36,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         status = _status(path)
         if status is None or (stat.S_ISREG(status.st_mode) and not _is_open(status)):
             target = Path(os.path.realpath(path))
-            # Beside the target, since a rename is atomic only within one file system; not by `tempfile`, whose files only
-            # their owner may read.
+            # Beside the target, since a rename is atomic only within one file system; not by
+            # `tempfile`, whose files only their owner may read.
             temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
             try:
                 yield temporary
@@ -52,8 +55,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
     except OSError as error:
         raise FileNotWrittenError(
-            f"{os.fspath(path)} cannot be written: {error.strerror or error}. Expected a name in a folder that exists, has "
-            "room and may be written to. Choose another place, or make room; a file that was there is as it was."
+            f"{os.fspath(path)} cannot be written: {error.strerror or error}. Expected a name in a"
+            " folder that exists, has room and may be written to. Choose another place, or make"
+            " room; a file that was there is as it was."
         ) from error
 
 
@@ -74,7 +78,9 @@ def _is_open(status: os.stat_result) -> bool:
 
 
 def _write_into(path: str | os.PathLike[str], status: os.stat_result, data: bytes) -> None:
-    """Write into a pipe or a device; into stdout at its place, where a second opening would begin at its first byte."""
+    """Write into a pipe or a device; into stdout at its place, where a second opening would begin
+    at its first byte.
+    """
     if not _is_open(status):
         with open(path, "wb") as file:
             file.write(data)

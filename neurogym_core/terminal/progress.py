@@ -27,7 +27,9 @@ class Progress:
         if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._since > 1:
             self._bar = self._begin()
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done, description=label or self._label)
+            self._bar.update(
+                self._bar.task_ids[0], completed=done, description=label or self._label
+            )
 
     def _begin(self) -> Any:
         from rich import progress

@@ -13,7 +13,8 @@ def optional(module: str, *, needed_for: str, extra: str) -> ModuleType:
 
     Args:
         module: dotted name, e.g. ``"scipy.optimize"``.
-        needed_for: what was asked for, the subject of the message's first sentence, e.g. ``"Fitting a curve"``.
+        needed_for: what was asked for, the subject of the message's first sentence, e.g. ``"Fitting
+            a curve"``.
         extra: the extra of this distribution that brings the package, e.g. ``"study"``.
 
     Raises:
@@ -24,6 +25,6 @@ def optional(module: str, *, needed_for: str, extra: str) -> ModuleType:
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingDependencyError(
-            f"{needed_for} needs {package}, which cannot be imported here ({error}). The extra [{extra}] brings it. "
-            f"Install it from this checkout: pip install '.[{extra}]'."
+            f"{needed_for} needs {package}, which cannot be imported here ({error}). The extra"
+            f" [{extra}] brings it. Install it from this checkout: pip install '.[{extra}]'."
         ) from error

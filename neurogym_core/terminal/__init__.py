@@ -1,0 +1,1 @@
+"""Parts of commands: options, pages, progress bars, completion. Commands of other packages use them as `ngym` does."""
