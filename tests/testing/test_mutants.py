@@ -263,7 +263,7 @@ def test_a_task_without_a_stored_digest_is_caught(package):
 
 def test_every_check_says_its_rule_and_what_to_do():
     for one in all_checks():
-        text = inspect.getdoc(one.run)
-        assert text.splitlines()[0].endswith("."), one
-        assert text.splitlines()[1:2] == [""], one
+        rule, _, advice = inspect.getdoc(one.run).partition("\n\n")
+        assert rule.endswith("."), one
+        assert advice, one
         assert len(one.advice) > 40, one

@@ -77,12 +77,12 @@ class Check:
     @property
     def rule(self) -> str:
         """The rule, one sentence."""
-        return inspect.cleandoc(self.run.__doc__ or "").partition("\n")[0]
+        return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n\n")[0].split())
 
     @property
     def advice(self) -> str:
         """What to do about a task that breaks it."""
-        return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n")[2].split())
+        return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n\n")[2].split())
 
     def does_not_apply(self, candidate: Candidate) -> str | None:
         """Why it does not apply, as far as the kind of thing says it; None where it does."""

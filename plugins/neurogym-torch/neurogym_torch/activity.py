@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from neurogym_core import Task, TrialRecord, make_task
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
+from neurogym_core.play.blocks import Block
 from neurogym_core.play.dataset import Chunk, Part
 from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
@@ -149,17 +150,11 @@ def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
             "Record while it plays: run(…)."
         )
     rows = np.arange(len(batch))
-    part = Part(
-        Types(batch),
-        Steps(rows, rows, batch.path),
-        rows,
-        np.zeros_like(rows),
-        batch.conditions,
-        rows,
-    )
-    return Chunk(
-        (part,), (len(batch), int(batch.steps.max())), key_of(np.random.SeedSequence(seed))
-    )
+    block = Block(Types(batch), rows, 0, batch.conditions, stride=0)
+    steps = Steps(rows, rows, batch.path)
+    part = Part(block, rows, steps, row=rows, start=np.zeros_like(rows), order=rows)
+    shape = (len(batch), int(batch.steps.max()))
+    return Chunk((part,), shape, padded=True, key=key_of(np.random.SeedSequence(seed)))
 
 
 def _trimmed(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
