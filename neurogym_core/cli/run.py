@@ -296,14 +296,15 @@ def _summary(record: TrialRecord) -> list[tuple[str, str]]:
 
 
 def _accuracy(record: TrialRecord) -> str:
-    from neurogym_core.study.proportions import accuracy
+    from neurogym_core.trials.intervals import wilson_interval
 
-    (row,) = accuracy(record, None)
-    return (
-        f"{row.fraction:.3f} of {row.n} answers (95 % interval {row.low:.3f}–{row.high:.3f})"
-        if row.n
-        else ""
-    )
+    outcomes = record["outcome"].tolist()
+    correct = outcomes.count("correct")
+    answers = correct + outcomes.count("error")
+    if not answers:
+        return ""
+    low, high = wilson_interval(correct, answers)
+    return f"{correct / answers:.3f} of {answers} answers (95 % interval {low:.3f}–{high:.3f})"
 
 
 def _reaction_time(record: TrialRecord) -> str:

@@ -12,18 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.study import (
-    accuracy,
-    choice_proportions,
-    chronometric_figure,
-    fit_psychometric,
-    psychometric_figure,
-    reaction_times,
-    wilson_interval,
-)
+from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study.behaviour import Behaviour, CannotTellError
-from neurogym_study.findings import BLUE, GREEN, GREY, ORANGE, Analysis, Finding, Result, figure
+from neurogym_study.chronometric import reaction_times
+from neurogym_study.figures import chronometric_figure, psychometric_figure
+from neurogym_study.findings import Analysis, Finding, Result, figure
+from neurogym_study.proportions import accuracy, choice_proportions
+from neurogym_study.psychometric import fit_psychometric
 
 LEVELS = 12
 """A condition with more values than this is no factor of a table."""
@@ -230,7 +227,7 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
     step = np.diff(values).min() if len(values) <= 40 else 0
     bins = np.arange(values[0] - step / 2, values[-1] + step, step) if step else 30
     wrong = behaviour.answered & ~behaviour.correct
-    for chosen, colour, name in ((behaviour.correct, BLUE, "correct"), (wrong, ORANGE, "error")):
+    for chosen, colour, name in ((behaviour.correct, BLUE, "correct"), (wrong, VERMILION, "error")):
         mine = times[chosen & ~np.isnan(times)]
         if len(mine):
             axes.hist(mine, bins=bins, color=colour, alpha=0.6, label=f"{name} ({len(mine)})")
@@ -429,7 +426,7 @@ def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
         middle,
         yerr=ends,
         capsize=3,
-        color=[BLUE if row["last trial"] == "rewarded" else ORANGE for row in rows],
+        color=[BLUE if row["last trial"] == "rewarded" else VERMILION for row in rows],
     )
     axes.set_xticks(at, [f"{row['last trial']}\n{row['transition']}".strip() for row in rows])
     axes.set_ylim(0, 1)
@@ -463,7 +460,11 @@ def wager(behaviour: Behaviour) -> Result:
     left.set_ylabel("fraction of sure bets")
     right.plot(table["strength"], table["correct, waived"], "o-", color=BLUE, label="waived")
     right.plot(
-        table["strength"], table["correct, not offered"], "o--", color=ORANGE, label="not offered"
+        table["strength"],
+        table["correct, not offered"],
+        "o--",
+        color=VERMILION,
+        label="not offered",
     )
     right.set_ylabel("fraction correct")
     right.legend(frameon=False)

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.study import fit_psychometric, wilson_interval
+from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study.behaviour import Behaviour, CannotTellError
-from neurogym_study.findings import BLUE, GREEN, GREY, ORANGE, Analysis, Finding, Result, figure
+from neurogym_study.findings import Analysis, Finding, Result, figure
+from neurogym_study.psychometric import fit_psychometric
 from neurogym_study.references import Reference, Subject, share_correct, summarised
 
 ERF_WIDTH = 1.702 * np.sqrt(2)
 """Width t of (1 + erf(x / t)) / 2, times the slope of the logistic function nearest to it (they
 differ by less than 0.01).
 """
-COLOURS = (ORANGE, GREEN, GREY, "#cc79a7", "#e69f00")
+COLOURS = (VERMILION, GREEN, GREY, "#cc79a7", "#e69f00")
 SAME = 1e-6
 """Strengths closer than this are the same."""
 
@@ -247,7 +249,7 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
     at = np.arange(len(table))
     error = [table["record"] - table["low"], table["high"] - table["record"]]
     axes.errorbar(at, table["record"], yerr=error, fmt="o", color=BLUE, capsize=2, label="record")
-    axes.plot(at, table["theirs"], "s", color=ORANGE, label=_plain(reference.title))
+    axes.plot(at, table["theirs"], "s", color=VERMILION, label=_plain(reference.title))
     axes.set_xticks(at, table["block"])
     axes.set_xlabel(_plain(behaviour.block))
     axes.set_ylabel("fraction of choices to the right")
