@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.settings import SUBJECTS, made_task, read_conditions, usage_errors
+from neurogym_core.terminal.settings import (
+    SUBJECT_HELP,
+    SubjectName,
+    made_task,
+    read_conditions,
+    usage_errors,
+)
 
 if TYPE_CHECKING:
     from neurogym_study.playing import Played
@@ -17,7 +23,9 @@ if TYPE_CHECKING:
     "evaluate", short_help="Let a trained network or a subject play, and report its behaviour."
 )
 @click.argument("what", metavar="RUN|TASK")
-@click.option("--subject", type=click.Choice(SUBJECTS), help="Who plays a TASK.  [default: guess]")
+@click.option(
+    "--subject", metavar="NAME", type=SubjectName(), help=f"{SUBJECT_HELP}  [default: guess]"
+)
 @click.option(
     "--n-trials",
     default=2000,

@@ -370,12 +370,3 @@ class DiffusionObserver(Subject):
         decides = undecided & (self._sum.max(axis=1) >= self.bound)
         self._since[decides] = 0.0
         self._decision[decides] = np.argmax(self._sum[decides], axis=1)
-
-
-LEARNERS: dict[str, type[Subject]] = {
-    "q_learner": QLearner,
-    "hybrid": Hybrid,
-    "win_stay_lose_shift": WinStayLoseShift,
-    "diffusion": DiffusionObserver,
-}
-"""The subjects of this module by name."""

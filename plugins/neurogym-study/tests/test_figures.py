@@ -2,10 +2,6 @@
 
 import numpy as np
 import pytest
-
-from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.plots import TrialTrace
-from neurogym_core.trials.record import TrialRecord
 from neurogym_study import (
     accuracy,
     chronometric_figure,
@@ -14,6 +10,10 @@ from neurogym_study import (
     psychometric_figure,
     reaction_times,
 )
+
+from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core.plots import TrialTrace
+from neurogym_core.trials.record import TrialRecord
 
 
 def make_record(n=400):

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neurogym_study import DiffusionObserver, Hybrid, QLearner, WinStayLoseShift
 
 from neurogym_core import Axis, Choice, Task, TaskVectorEnv, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.testing import (
-    DiffusionObserver,
-    Hybrid,
-    QLearner,
-    WinStayLoseShift,
-    subject_named,
-)
+from neurogym_core.testing import subject_named
 
 
 class Corridor(Task):
