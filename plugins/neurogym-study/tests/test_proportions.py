@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neurogym_core.study import accuracy, choice_proportions, signed_strength, wilson_interval
+from neurogym_study import accuracy, choice_proportions, signed_strength, wilson_interval
 
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.trials.record import TrialRecord
@@ -137,7 +137,7 @@ class TestChoices:
 
 def test_proportions_need_numpy_only():
     code = (
-        "import sys; from neurogym_core.study import accuracy; "
+        "import sys; from neurogym_study import accuracy; "
         "print(sorted({'scipy', 'pandas', 'matplotlib'} & set(sys.modules)))"
     )
     answer = subprocess.run(
