@@ -43,7 +43,7 @@ def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
     ]
 
 
-# ---------------------------------------------------------------------- over strength
+# ---- over strength ----
 
 
 def over_strength(mine: Subject, reference: Reference) -> Result:
@@ -69,10 +69,17 @@ def over_strength(mine: Subject, reference: Reference) -> Result:
             other.correct[there],
             None if other.n is None else other.n[there],
         )
-        rows.append({
-            "subject": other.name, "strengths": len(here), "distance": distance, "noise ceiling": ceiling,
-            "excess": float(np.sqrt(max(distance**2 - ceiling**2, 0))) if ceiling is not None else None,
-        })  # fmt: skip
+        rows.append(
+            {
+                "subject": other.name,
+                "strengths": len(here),
+                "distance": distance,
+                "noise ceiling": ceiling,
+                "excess": float(np.sqrt(max(distance**2 - ceiling**2, 0)))
+                if ceiling is not None
+                else None,
+            }
+        )
         points += [
             {
                 "subject": other.name,
@@ -109,8 +116,15 @@ def times_over_strength(mine: Subject, reference: Reference) -> Result:
         ours, theirs = mine.reaction_time[here], other.reaction_time[there]
         known = ~np.isnan(ours) & ~np.isnan(theirs)
         difference = (theirs - ours)[known]
-        rows.append({"subject": other.name, "strengths": int(known.sum()), "distance (ms)": _root(difference),
-                     "added (ms)": float(difference.mean()), "shape (ms)": _root(difference - difference.mean())})  # fmt: skip
+        rows.append(
+            {
+                "subject": other.name,
+                "strengths": int(known.sum()),
+                "distance (ms)": _root(difference),
+                "added (ms)": float(difference.mean()),
+                "shape (ms)": _root(difference - difference.mean()),
+            }
+        )
     made, (axes,) = figure(width=5.4, height=4)
     scale = _Scale([mine, *others])
     axes.plot(scale(mine.strengths), mine.reaction_time, "o-", color=BLUE, label="record")
@@ -124,10 +138,15 @@ def times_over_strength(mine: Subject, reference: Reference) -> Result:
         )
     axes.set_ylabel("mean reaction time, correct trials (ms)")
     scale.finish(axes, reference)
-    return Result(pd.DataFrame(rows), made, [
-        f"{row['subject']}: {row['distance (ms)']:.0f} ms apart; {row['shape (ms)']:.0f} ms when "
-        f"{row['added (ms)']:.0f} ms are added to the record's." for row in rows
-    ])  # fmt: skip
+    return Result(
+        pd.DataFrame(rows),
+        made,
+        [
+            f"{row['subject']}: {row['distance (ms)']:.0f} ms apart; {row['shape (ms)']:.0f} ms when"
+            f" {row['added (ms)']:.0f} ms are added to the record's."
+            for row in rows
+        ],
+    )
 
 
 def _common(mine: Subject, other: Subject) -> tuple[np.ndarray, np.ndarray]:
@@ -165,7 +184,7 @@ def _said_distance(row: Mapping[str, Any]) -> str:
     )
 
 
-# ---------------------------------------------------------------------- parameters and blocks
+# ---- parameters and blocks ----
 
 
 def parameters(behaviour: Behaviour, reference: Reference) -> Result:
@@ -184,9 +203,17 @@ def parameters(behaviour: Behaviour, reference: Reference) -> Result:
         for name, theirs in one.parameters.items():
             if name in mine:
                 deviation = one.deviations.get(name)
-                rows.append({"subject": one.name, "parameter": name, "record": mine[name], "theirs": theirs,
-                             "their deviation": deviation, "difference": mine[name] - theirs,
-                             "z": None if deviation is None else (mine[name] - theirs) / deviation})  # fmt: skip
+                rows.append(
+                    {
+                        "subject": one.name,
+                        "parameter": name,
+                        "record": mine[name],
+                        "theirs": theirs,
+                        "their deviation": deviation,
+                        "difference": mine[name] - theirs,
+                        "z": None if deviation is None else (mine[name] - theirs) / deviation,
+                    }
+                )
     return Result(pd.DataFrame(rows), None, [f"Not here: {reason}." for reason in reasons])
 
 
@@ -240,8 +267,18 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
             if value in mine:
                 share, n = mine[value]
                 low, high = wilson_interval(round(share * n), n)
-                rows.append({"subject": one.name, "block": value, "record": share, "low": low, "high": high, "n": n,
-                             "theirs": theirs, "difference": share - theirs})  # fmt: skip
+                rows.append(
+                    {
+                        "subject": one.name,
+                        "block": value,
+                        "record": share,
+                        "low": low,
+                        "high": high,
+                        "n": n,
+                        "theirs": theirs,
+                        "difference": share - theirs,
+                    }
+                )
     if not rows:
         raise CannotTellError(f"no block is in both: the record has {', '.join(mine)}")
     made, (axes,) = figure()
@@ -275,7 +312,7 @@ def _per_block(behaviour: Behaviour) -> dict[str, tuple[float, int]]:
     return found
 
 
-# ---------------------------------------------------------------------- drawing
+# ---- drawing ----
 
 
 def _line(axes: Any, scale: _Scale, subject: Subject, colour: str, label: str) -> None:

@@ -4,8 +4,8 @@ The probability of a response at stimulus strength x is ::
 
     P(x) = guess + (1 - guess - lapse) F(x)
 
-    logistic   F(x) = 1 / (1 + exp(-slope (x - threshold)))     x of any sign; F(threshold) = 1/2
-    weibull    F(x) = 1 - exp(-(x / threshold) ** slope)        x >= 0;        F(threshold) = 1 - 1/e = 0.632
+    logistic   F(x) = 1 / (1 + exp(-slope (x - threshold)))   x of any sign; F(threshold) = 1/2
+    weibull    F(x) = 1 - exp(-(x / threshold) ** slope)      x >= 0; F(threshold) = 1 - 1/e = 0.632
 
 Source: Wichmann & Hill (2001a), Perception & Psychophysics 63:1293 (the fit; why the lapse rate
 must be free); (2001b), 63:1314 (the parametric bootstrap)."""

@@ -168,7 +168,7 @@ def test_they_refuse_noise_and_continuous_actions(subject):
         run(Pointing(), WinStayLoseShift(), 2)
 
 
-# ---------------------------------------------------------------------- diffusion
+# ---- diffusion ----
 
 
 def looked(trials=4000, **settings):
