@@ -142,7 +142,8 @@ def times_over_strength(mine: Subject, reference: Reference) -> Result:
         pd.DataFrame(rows),
         made,
         [
-            f"{row['subject']}: {row['distance (ms)']:.0f} ms apart; {row['shape (ms)']:.0f} ms when"
+            f"{row['subject']}: {row['distance (ms)']:.0f} ms apart;"
+            f" {row['shape (ms)']:.0f} ms when"
             f" {row['added (ms)']:.0f} ms are added to the record's."
             for row in rows
         ],
