@@ -524,12 +524,13 @@ def _head_height(trace: TrialTrace) -> float:
 
 
 def trial_height(trace: TrialTrace) -> float:
+    """Inches that `draw_trial` needs at a width of `TRIAL_WIDTH`."""
     panels = sum(panel.height for panel in _panels(trace))
     return panels + _head_height(trace) + _FOOT + _strip_height(trace, TRIAL_WIDTH)
 
 
 def draw_trial(box: Box, trace: TrialTrace) -> None:
-    """The trial in a box at least as high as `trial_height`; the panels share what is left
+    """Draw the trial into a box at least as high as `trial_height`; the panels share what is left
     over.
     """
     panels, strip = _panels(trace), _strip_height(trace, box.width)
