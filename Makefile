@@ -22,7 +22,7 @@ install: $(VENV)/installed-all  ## an environment in .venv with the core, its ex
 	@echo "Activate it with: . $(VENV)/bin/activate"
 
 demo: $(VENV)/installed-study  ## random-dot motion played by three subjects: a table, and demo.png
-	@$(ONE_THREAD) $(RUN) -m neurogym_core.demo
+	@$(ONE_THREAD) $(RUN) -m neurogym_study.demo
 
 test: $(VENV)/installed-test  ## the fast tests
 	$(ONE_THREAD) $(RUN) -m pytest -q -m "not slow" -n 2
@@ -48,13 +48,17 @@ clean:  ## remove the environments and what the tools left
 	rm -rf $(VENV) .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/installed-test $(VENV)/installed-study: CHOSEN := $(LIGHT)
 CHOSEN := $(PLUGINS)
+$(VENV)/installed-test: CHOSEN := $(LIGHT)
+# What the demo shows needs no extra of the core.
+$(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
+EXTRA = [$*]
+$(VENV)/installed-study: EXTRA :=
 
 # The core with an extra, and plugins, in one call of pip: it resolves them together, from this checkout.
 $(VENV)/installed-%: constraints.txt pyproject.toml $(KERNEL) $(PLUGINS:%=%/pyproject.toml) | $(RUN)
-	@echo "Installing the core [$*] and $(words $(CHOSEN)) plugins into $(VENV) ..."
-	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$*]' $(CHOSEN:%=-e ./%)
+	@echo "Installing the core$(EXTRA) and $(words $(CHOSEN)) plugins into $(VENV) ..."
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(EXTRA)' $(CHOSEN:%=-e ./%)
 	@$(RUN) -c "from neurogym_core.play.kernels import load; kernel = load(); kernel.module or print(kernel)"
 	@touch $@
 

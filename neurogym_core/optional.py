@@ -8,14 +8,15 @@ from types import ModuleType
 from neurogym_core.errors import MissingDependencyError
 
 
-def optional(module: str, *, needed_for: str, extra: str) -> ModuleType:
+def optional(module: str, *, needed_for: str, extra: str | None = None) -> ModuleType:
     """Import `module`, or say what to install.
 
     Args:
         module: dotted name, e.g. ``"scipy.optimize"``.
         needed_for: what was asked for, the subject of the message's first sentence, e.g. ``"Fitting
             a curve"``.
-        extra: the extra of this distribution that brings the package, e.g. ``"study"``.
+        extra: the extra of this distribution that brings the package, e.g. ``"plot"``; None where
+            none does.
 
     Raises:
         MissingDependencyError: the package is not installed, or cannot be imported.
@@ -24,7 +25,12 @@ def optional(module: str, *, needed_for: str, extra: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
+        source = (
+            f"Install it: pip install {package}."
+            if extra is None
+            else f"The extra [{extra}] brings it. Install it from this checkout: pip install"
+            f" '.[{extra}]'."
+        )
         raise MissingDependencyError(
-            f"{needed_for} needs {package}, which cannot be imported here ({error}). The extra"
-            f" [{extra}] brings it. Install it from this checkout: pip install '.[{extra}]'."
+            f"{needed_for} needs {package}, which cannot be imported here ({error}). {source}"
         ) from error

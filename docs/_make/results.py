@@ -183,9 +183,8 @@ def train(example: Example, seed: int) -> dict[str, Any]:
 
 def thresholds(seed: int) -> dict[str, Any]:
     """The coherence with 75 % correct on fresh trials, while a network learns random dots."""
+    from neurogym_study import fit_psychometric
     from neurogym_study.trainers import trainer_named
-
-    from neurogym_core.study import fit_psychometric
 
     began = time.perf_counter()
     # A third of the usual rate: learning is then slow enough to be watched.

@@ -23,8 +23,7 @@ import numpy as np
 from neurogym_core import TaskWrapper, make_task, make_vec, run
 from neurogym_core.ecosystem.discovery import find_wrapper, load_wrapper
 from neurogym_core.ecosystem.records import WrapperInfo
-from neurogym_core.study.figures import TrialTrace
-from neurogym_core.study.traces import trace_of
+from neurogym_core.plots import TrialTrace, trace_of
 
 DOCS = Path(__file__).resolve().parents[1]
 PAGES, PICTURES = DOCS / "wrappers", DOCS / "images" / "wrappers"

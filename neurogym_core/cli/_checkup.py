@@ -18,7 +18,7 @@ from neurogym_core.child import Child, run_child
 from neurogym_core.cli._probe import usable_offers
 from neurogym_core.ecosystem.distributions import UNKNOWN
 from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.records import Installed, Offer, PackageInfo, Problem, advice
+from neurogym_core.ecosystem.records import KINDS, Installed, Offer, PackageInfo, Problem, advice
 from neurogym_core.ecosystem.registry.client import Catalogue, catalogue
 from neurogym_core.errors import NeurogymError, RegistryError, listed
 
@@ -126,7 +126,7 @@ def _stale(package: PackageInfo) -> Iterator[Finding]:
         return
     declared = {
         (f"neurogym.{kind}", offer.name, offer.value)
-        for kind in ("tasks", "wrappers", "commands", "trainers", "plugins")
+        for kind in KINDS
         for offer in getattr(package, kind)
     }
     written = set(_entry_points(project))

@@ -40,8 +40,7 @@ def look_at(task: TaskInfo, folder: Path) -> dict[str, Any]:
         found: Any = load(task)
         if not (hasattr(found, "define") and hasattr(found, "new_trial")):
             return {**_look_at_env(task.id, found, folder / f"{task.name}.svg"), "failure": None}
-        from neurogym_core.study.figures import trial_figure
-        from neurogym_core.study.traces import trace_of
+        from neurogym_core.plots import trace_of, trial_figure
 
         told = _look_at_task(found)
         _save(lambda: trial_figure(trace_of(found(), seed=0)), folder / f"{task.name}.svg")
@@ -65,7 +64,7 @@ def _look_at_task(found: Any) -> dict[str, Any]:
 
 def _look_at_env(name: str, found: type, path: Path) -> dict[str, Any]:
     from neurogym_core.cli._describe import describe_class
-    from neurogym_core.study.plain_envs import env_figure
+    from neurogym_core.plots import env_figure
 
     with contextlib.suppress(NotSupportedError):  # it shows nothing that could be drawn
         _save(lambda: env_figure(name), path)
@@ -73,7 +72,7 @@ def _look_at_env(name: str, found: type, path: Path) -> dict[str, Any]:
 
 
 def _save(draw: Callable[[], Any], path: Path) -> None:
-    from neurogym_core.study.figures import save_figure
+    from neurogym_core.plots import save_figure
 
     matplotlib = optional("matplotlib", needed_for="Drawing a trial for the registry", extra="plot")
     # Text as text, and the same names of parts in every run: small files that do not differ for

@@ -9,7 +9,7 @@ import click
 
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import CORE, canonical
-from neurogym_core.ecosystem.records import Installed, PackageInfo
+from neurogym_core.ecosystem.records import KINDS, Installed, PackageInfo
 from neurogym_core.ecosystem.switches import BLOCK, DISABLE, STRICT, is_on
 
 if TYPE_CHECKING:
@@ -126,8 +126,7 @@ def _show(
 
 def _package_cells(package: PackageInfo) -> tuple[str, str, str, str]:
     origin = f"{package.editable} (editable)" if package.editable else package.location
-    kinds = ("tasks", "wrappers", "commands", "trainers", "plugins")
-    counts = [f"{len(getattr(package, kind))} {kind}" for kind in kinds if getattr(package, kind)]
+    counts = [f"{len(getattr(package, kind))} {kind}" for kind in KINDS if getattr(package, kind)]
     return package.distribution, package.version, ", ".join(counts), origin
 
 

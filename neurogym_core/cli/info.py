@@ -12,7 +12,7 @@ import click
 from neurogym_core.ecosystem.discovery import find_renamed, find_task, find_wrapper, installed
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo, advice
+from neurogym_core.ecosystem.records import KINDS, PackageInfo, TaskInfo, WrapperInfo, advice
 from neurogym_core.errors import UnknownTaskError, did_you_mean
 from neurogym_core.terminal.complete import complete_anything
 
@@ -105,7 +105,7 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
                 ("name", "title", "problem"),
                 [(one.name, one.title, _status(one.status)) for one in offers],
             )
-    others = (*package.commands, *package.trainers, *package.plugins)
+    others = package.offers[len(package.tasks) + len(package.wrappers) :]
     if others:
         page.heading("also")
         page.table(
@@ -141,10 +141,7 @@ def _package_row(package: PackageInfo) -> dict[str, Any]:
         "blocked": package.blocked,
         "location": package.location,
         "editable": package.editable,
-        "offers": {
-            kind: [offer.name for offer in getattr(package, kind)]
-            for kind in ("tasks", "wrappers", "commands", "trainers", "plugins")
-        },
+        "offers": {kind: [offer.name for offer in getattr(package, kind)] for kind in KINDS},
         "problems": [
             {"level": level, "message": message} for level, message in _all_problems(package)
         ],

@@ -122,22 +122,15 @@ def _is_plain(name: str) -> bool:
 
 
 def _draw(task: Any, target: Path, subject: str, seed: int, conditions: dict[str, Any]) -> None:
-    from neurogym_core.study.figures import trial_figure
-    from neurogym_core.study.traces import trace_of
+    from neurogym_core.plots import save_figure, trace_of, trial_figure
 
-    _save(trial_figure(trace_of(task, subject, seed, conditions)), target)
+    save_figure(trial_figure(trace_of(task, subject, seed, conditions)), target)
 
 
 def _draw_plain(name: str, target: Path, seed: int) -> None:
-    from neurogym_core.study.plain_envs import env_figure
+    from neurogym_core.plots import env_figure, save_figure
 
-    _save(env_figure(name, seed), target)
-
-
-def _save(figure: Any, target: Path) -> None:
-    from neurogym_core.study.figures import save_figure
-
-    save_figure(figure, target)
+    save_figure(env_figure(name, seed), target)
 
 
 def _draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:

@@ -11,7 +11,7 @@ import click
 from neurogym_core.terminal.complete import complete_task
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import (
-    SUBJECTS,
+    checked_subject,
     play_options,
     read_conditions,
     read_wrap,
@@ -146,11 +146,9 @@ def _with_amount(
     """The experiment with what the command line says beside the file; with the usual where neither
     says anything.
     """
-    changed: dict[str, Any] = {"subject": subject or experiment.subject or "random"}
-    if changed["subject"] not in SUBJECTS:
-        raise click.UsageError(
-            f"The subject is {changed['subject']!r}. Expected one of {', '.join(SUBJECTS)}."
-        )
+    changed: dict[str, Any] = {
+        "subject": checked_subject(subject or experiment.subject or "random")
+    }
     changed["seed"] = next(one for one in (seed, experiment.seed, 0) if one is not None)
     if n_steps or n_trials:
         changed |= {"steps": n_steps, "trials": n_trials}
@@ -296,14 +294,15 @@ def _summary(record: TrialRecord) -> list[tuple[str, str]]:
 
 
 def _accuracy(record: TrialRecord) -> str:
-    from neurogym_core.study.proportions import accuracy
+    from neurogym_core.trials.intervals import wilson_interval
 
-    (row,) = accuracy(record, None)
-    return (
-        f"{row.fraction:.3f} of {row.n} answers (95 % interval {row.low:.3f}–{row.high:.3f})"
-        if row.n
-        else ""
-    )
+    outcomes = record["outcome"].tolist()
+    correct = outcomes.count("correct")
+    answers = correct + outcomes.count("error")
+    if not answers:
+        return ""
+    low, high = wilson_interval(correct, answers)
+    return f"{correct / answers:.3f} of {answers} answers (95 % interval {low:.3f}–{high:.3f})"
 
 
 def _reaction_time(record: TrialRecord) -> str:

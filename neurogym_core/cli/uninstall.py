@@ -7,7 +7,7 @@ import click
 from neurogym_core.cli._catalogue import busy
 from neurogym_core.ecosystem.discovery import declared, refresh
 from neurogym_core.ecosystem.names import CORE, canonical, clean
-from neurogym_core.ecosystem.records import PackageInfo
+from neurogym_core.ecosystem.records import KINDS, PackageInfo
 from neurogym_core.ecosystem.registry import pip
 from neurogym_core.errors import InstallError, UnknownTaskError, did_you_mean
 
@@ -28,7 +28,7 @@ def command(package: str, yes: bool) -> None:
             f" it. To remove the core itself: `{found.removal}`."
         )
     click.echo(f"{found.distribution} {found.version}, in {clean(found.location)}")
-    for kind in ("tasks", "wrappers", "commands", "trainers", "plugins"):
+    for kind in KINDS:
         names = ", ".join(clean(offer.name) for offer in getattr(found, kind))
         if names:
             click.echo(f"  {kind}: {names}")

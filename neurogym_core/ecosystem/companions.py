@@ -1,4 +1,4 @@
-"""The packages of this project that bring what the core does not: their commands, wrappers and modules.
+"""The packages of this project that bring what the core does not: commands, wrappers, modules.
 
 Whatever is asked for and lives elsewhere is answered with one line that names the package. These tables are read on the
 way to an error only; what is installed is found through entry points.
@@ -18,6 +18,11 @@ COMMANDS = {
     "compare": "neurogym-study",
 }
 """{command of ``ngym``: package}"""
+
+SUBJECTS = dict.fromkeys(
+    ("q_learner", "hybrid", "win_stay_lose_shift", "diffusion"), "neurogym-study"
+)
+"""{name of a subject: package}"""
 
 WRAPPERS = dict.fromkeys(
     (

@@ -14,8 +14,9 @@ import importlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from neurogym_core.ecosystem import companions
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
-from neurogym_core.ecosystem.names import canonical, clean, said_by, snake_case
+from neurogym_core.ecosystem.names import SUBJECTS, canonical, clean, said_by, snake_case
 from neurogym_core.ecosystem.records import (
     Described,
     Installed,
@@ -30,9 +31,11 @@ from neurogym_core.errors import (
     BrokenTaskError,
     DiscoveryError,
     IncompatibleTaskError,
+    UnknownNameError,
     UnknownTaskError,
     did_you_mean,
     listed,
+    unknown,
 )
 
 _InfoT = TypeVar("_InfoT", bound=Described)
@@ -117,6 +120,25 @@ def load_wrapper(name: str) -> type:
         IncompatibleTaskError, BrokenTaskError: see `load_task`.
     """
     return load(_quickly("wrapper", name))
+
+
+def subject_names() -> tuple[str, ...]:
+    """The names of all subjects: the core's, then those of packages. Imports nothing of theirs."""
+    return (*SUBJECTS, *sorted({offer.name for offer in declared().subjects if offer.usable}))
+
+
+def find_subject(name: str) -> Offer:
+    """The subject of this name that an installed package offers. Imports nothing.
+
+    Raises:
+        UnknownNameError: none does. Names the package that would bring it, or the nearest name.
+    """
+    for offer in declared().subjects:
+        if offer.name == name and not (offer.has("blocked") or offer.has("name")):
+            return offer
+    if name in companions.SUBJECTS:
+        raise UnknownNameError(companions.comes_with(name, companions.SUBJECTS[name]))
+    raise unknown("subject", name, subject_names())
 
 
 def load(offer: Offer) -> Any:

@@ -13,8 +13,12 @@ TASK_PREFIX = "neurogym-task-"
 TASK_NAME = Pattern(r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)")
 WRAPPER_NAME = Pattern(r"[A-Z][A-Za-z0-9]*")
 COMMAND_NAME = Pattern(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+SUBJECT_NAME = Pattern(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 MODULE_VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
+
+SUBJECTS = ("random", "guess", "rest", "oracle", "patient", "premature", "integrator")
+"""Names of the core's subjects, whose module imports NumPy. No package can take one of them."""
 
 _DISTRIBUTION = Pattern(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _WORD_START = Pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -13,6 +13,9 @@ from neurogym_core.ecosystem.names import CORE, canonical
 
 Level = Literal["fatal", "error", "warning", "note"]
 
+KINDS = ("tasks", "wrappers", "commands", "subjects", "trainers", "plugins")
+"""What packages offer, each kind in the entry-point group ``neurogym.KIND``."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
@@ -58,8 +61,8 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """One entry point of one installed package: a command, a trainer, a plug-in; tasks and wrappers
-    add to it.
+    """One entry point of one installed package: a command, a subject, a trainer, a plug-in; tasks
+    and wrappers add to it.
 
     Attributes:
         group: the entry-point group, e.g. ``neurogym.tasks``.
@@ -159,6 +162,7 @@ class PackageInfo:
     tasks: tuple[TaskInfo, ...] = ()
     wrappers: tuple[WrapperInfo, ...] = ()
     commands: tuple[Offer, ...] = ()
+    subjects: tuple[Offer, ...] = ()
     trainers: tuple[Offer, ...] = ()
     plugins: tuple[Offer, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -166,7 +170,7 @@ class PackageInfo:
     @property
     def offers(self) -> tuple[Offer, ...]:
         """All that it offers, of every kind."""
-        return (*self.tasks, *self.wrappers, *self.commands, *self.trainers, *self.plugins)
+        return tuple(offer for kind in KINDS for offer in getattr(self, kind))
 
     @property
     def removal(self) -> str:
@@ -195,6 +199,11 @@ class Installed:
     def commands(self) -> tuple[Offer, ...]:
         """The sub-commands that packages add to ``ngym``."""
         return tuple(command for package in self.packages for command in package.commands)
+
+    @property
+    def subjects(self) -> tuple[Offer, ...]:
+        """The reference subjects that packages add to the core's."""
+        return tuple(subject for package in self.packages for subject in package.subjects)
 
     @property
     def trainers(self) -> tuple[Offer, ...]:

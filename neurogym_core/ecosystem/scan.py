@@ -16,6 +16,7 @@ from neurogym_core._patterns import Pattern
 from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.distributions import Declaration, declarations, editable
 from neurogym_core.ecosystem.records import (
+    KINDS,
     Installed,
     Level,
     Offer,
@@ -33,13 +34,7 @@ if TYPE_CHECKING:
 
     from neurogym_core.ecosystem.manifest import Manifest, Row
 
-GROUPS = (
-    "neurogym.tasks",
-    "neurogym.wrappers",
-    "neurogym.commands",
-    "neurogym.trainers",
-    "neurogym.plugins",
-)
+GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS)
 MANIFEST_GROUP = "neurogym.manifest"
 
 _MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
@@ -47,6 +42,7 @@ _FORMS = {
     "neurogym.tasks": (names.TASK_NAME, "CapitalizedWords-v0"),
     "neurogym.wrappers": (names.WRAPPER_NAME, "CapitalizedWords"),
     "neurogym.commands": (names.COMMAND_NAME, "lower-case-words"),
+    "neurogym.subjects": (names.SUBJECT_NAME, "lower_case_words"),
 }
 _FROM_ROW = ("title", "summary", "tags", "species", "references", "aliases", "expected", "presets")
 _OfferT = TypeVar("_OfferT", bound=Offer)
@@ -65,7 +61,7 @@ def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> In
         (one.version for one in found if names.canonical(one.name) == names.CORE), "unknown"
     )
     packages = [_guarded(one, core, blocked, manifests) for one in found]
-    for group in ("commands", "trainers"):
+    for group in ("commands", "subjects", "trainers"):
         packages = _mark_claimed_twice(packages, group)
     return Installed(core_version=core, packages=tuple(packages))
 
@@ -118,6 +114,7 @@ def _package(
         tasks=tuple(_mark_twice(tasks)),
         wrappers=tuple(_mark_twice(wrappers)),
         commands=tuple(groups["neurogym.commands"]),
+        subjects=tuple(groups["neurogym.subjects"]),
         trainers=tuple(groups["neurogym.trainers"]),
         plugins=tuple(groups["neurogym.plugins"]),
         problems=(
@@ -202,6 +199,9 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
             f"{names.clean(name)!r} is no name for {group}; expected {_FORMS[group][1]}.{claim}"
         )
         found.append(Problem(level="fatal", code="name", message=message))
+    if group == "neurogym.subjects" and name in names.SUBJECTS:
+        message = f"{name!r} is a subject of the core. Its author should choose another name."
+        found.append(Problem(level="fatal", code="name", message=message))
     form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
     if form.fullmatch(value) is None:
         message = f"{names.clean(value)!r} says where nothing can be; expected `module:attribute`."
@@ -266,7 +266,7 @@ def _with_duplicate(offer: _OfferT, values: list[str]) -> _OfferT:
 
 
 def _mark_claimed_twice(packages: list[PackageInfo], kind: str) -> list[PackageInfo]:
-    """The packages; a command or trainer that several of them claim is an error of each, and none
+    """The packages; a command, subject or trainer that several of them claim is an error of each, and none
     is used.
     """
     owners = defaultdict(list)

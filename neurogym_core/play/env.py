@@ -187,6 +187,6 @@ class _Trace:
             self.begin(observation)
 
     def picture(self) -> Array:
-        from neurogym_core.study.traces import picture_of
+        from neurogym_core.plots import picture_of
 
         return picture_of(self.env.task, self)

@@ -10,21 +10,41 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.discovery import find_subject, load_wrapper, subject_names
+from neurogym_core.ecosystem.names import SUBJECTS, clean
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 
-SUBJECTS = (
-    "random", "guess", "rest", "oracle", "patient", "premature", "integrator",
-    "q_learner", "hybrid", "win_stay_lose_shift", "diffusion",
-)  # fmt: skip
-"""Names of the reference subjects; those of `neurogym_core.testing.subjects`, which imports
-NumPy.
-"""
+SUBJECT_HELP = f"Who plays: {', '.join(SUBJECTS)}, or a subject of an installed package."
 
 _NAMED = re.compile(r"\s*\w+\s*=")
 _CALLED = re.compile(r"[a-z_]+\(.*\)")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
+
+
+class SubjectName(click.ParamType):
+    """The name of a subject of the core or of an installed package; imports nothing of theirs."""
+
+    name = "subject"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        with usage_errors():
+            return checked_subject(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in subject_names() if name.startswith(incomplete)]
+
+
+def checked_subject(name: str) -> str:
+    """The name, where there is such a subject.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    return name if name in SUBJECTS else find_subject(name).name
 
 
 def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
@@ -35,8 +55,8 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
     by_default = "" if subject else "  [default: random]"
     fixed = "" if seed is not None else "  [default: 0]"
     options = (
-        click.option("--subject", default=subject, show_default=True, type=click.Choice(SUBJECTS),
-                     help=f"Who plays.{by_default}"),
+        click.option("--subject", default=subject, show_default=True, metavar="NAME",
+                     type=SubjectName(), help=f"{SUBJECT_HELP}{by_default}"),
         click.option("--seed", default=seed, show_default=True, type=click.IntRange(min=0),
                      help=f"Fixes all that is random.{fixed}"),
         click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
@@ -93,8 +113,6 @@ def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
         click.UsageError: something else.
         DiscoveryError: there is no such wrapper.
     """
-    from neurogym_core.ecosystem.discovery import load_wrapper
-
     name, _, settings = text.partition(":")
     wrapper = load_wrapper(name.strip())
     pairs = _pairs("--wrap", _joined_values(_split(settings))) if settings else []

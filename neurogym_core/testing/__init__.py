@@ -14,11 +14,7 @@ _HOMES = {
     "check_task": "neurogym_core.testing.conformance",
     "checks_for": "neurogym_core.testing.conformance",
     "parametrize_with_checks": "neurogym_core.testing.conformance",
-    "DiffusionObserver": "neurogym_core.testing.learners",
-    "Hybrid": "neurogym_core.testing.learners",
-    "QLearner": "neurogym_core.testing.learners",
     "Subject": "neurogym_core.testing.subject",
-    "WinStayLoseShift": "neurogym_core.testing.learners",
     "subject_named": "neurogym_core.testing.subjects",
 }
 

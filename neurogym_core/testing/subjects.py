@@ -4,16 +4,17 @@ A subject is called with a vector env and the observations in hand, and returns 
 
     actions = subject(env, observations)
 
-`begin(env)` is called before the first step; everything else is read from the env in hand. Those
-that learn from what they are paid are in `learners`."""
+`begin(env)` is called before the first step; everything else is read from the env in hand.
+Packages bring further subjects through the entry-point group ``neurogym.subjects``."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core.errors import NotSupportedError, unknown
+from neurogym_core.ecosystem.discovery import find_subject, load
+from neurogym_core.ecosystem.records import advice
+from neurogym_core.errors import NotSupportedError
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.testing.learners import LEARNERS
 from neurogym_core.testing.subject import Subject
 
 
@@ -169,17 +170,25 @@ SUBJECTS: dict[str, type[Subject]] = {
     "patient": Patient,
     "premature": Premature,
     "integrator": Integrator,
-    **LEARNERS,
 }
-"""Reference subjects by name."""
+"""The core's subjects by name."""
 
 
 def subject_named(name: str, seed: int | None = 0) -> Subject:
-    """A reference subject.
+    """A subject of the core, or of an installed package, which is imported now.
 
     Raises:
         UnknownNameError: there is none of this name.
+        IncompatibleTaskError, BrokenTaskError: its package cannot be loaded.
+        NotSupportedError: what its package offers is no `Subject`.
     """
-    if name not in SUBJECTS:
-        raise unknown("subject", name, SUBJECTS)
-    return SUBJECTS[name](seed=seed)
+    if name in SUBJECTS:
+        return SUBJECTS[name](seed=seed)
+    offer = find_subject(name)
+    found = load(offer)
+    if not (isinstance(found, type) and issubclass(found, Subject)):
+        raise NotSupportedError(
+            f"{offer.value} of {offer.distribution} was offered as the subject {name!r}. Expected a"
+            f" class made from {Subject.__module__}.Subject. {advice(offer.distribution)}"
+        )
+    return found(seed=seed)

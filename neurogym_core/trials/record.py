@@ -307,7 +307,7 @@ class TrialRecord:
         Raises:
             MissingDependencyError: pandas is not installed.
         """
-        pandas = optional("pandas", needed_for="TrialRecord.to_pandas", extra="study")
+        pandas = optional("pandas", needed_for="TrialRecord.to_pandas")
         return pandas.DataFrame(
             {name: column.copy() for name, column in self._spread()}, index=range(len(self))
         )

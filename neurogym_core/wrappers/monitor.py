@@ -107,15 +107,14 @@ class _Watch:
             trial.pending = observation
 
     def _save(self) -> None:
-        from neurogym_core.study.figures import save_figure, trial_figure
-        from neurogym_core.study.traces import trace_so_far
+        from neurogym_core.plots import save_figure, trace_so_far, trial_figure
 
         figure = trial_figure(trace_so_far(self.task, self._whole))
         save_figure(figure, self.folder / f"trial-{self.trials:08d}.png")  # type: ignore[operator]
 
 
 class _Buffers:
-    """What was seen and done in a trial; as `study.traces` draws it."""
+    """What was seen and done in a trial; as `plots` draws it."""
 
     def __init__(self, pending: Any = None) -> None:
         self.pending = pending

@@ -30,6 +30,7 @@ def test_a_good_package_of_every_kind_of_offer_has_no_problem(ngym, site) -> Non
     groups = {
         "neurogym.commands": {"drill": "neurogym_task_foo.cli:drill"},
         "neurogym.plugins": {"log": "neurogym_task_foo.plugin"},
+        "neurogym.subjects": {"lefty": "neurogym_task_foo.cli:drill"},
         "neurogym.trainers": {"coach": "neurogym_task_foo.cli:drill"},
     }
     files = {"cli.py": CLICK, "plugin.py": PLUGIN}

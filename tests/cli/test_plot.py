@@ -155,7 +155,7 @@ def test_all_leaves_blocked_packages_out(ngym, tasks, tmp_path, monkeypatch):
 
 
 def test_a_film_is_a_strip_of_frames_from_the_first_to_the_last(tasks):
-    from neurogym_core.study.plain_envs import env_figure
+    from neurogym_core.plots import env_figure
 
     tasks("Film")
     panels = env_figure("Film-v0", 0).axes
@@ -164,7 +164,7 @@ def test_a_film_is_a_strip_of_frames_from_the_first_to_the_last(tasks):
 
 
 def test_observations_of_a_plain_env_are_drawn_step_by_step(tasks):
-    from neurogym_core.study.plain_envs import env_figure
+    from neurogym_core.plots import env_figure
 
     tasks("Numbers")
     line = env_figure("Numbers-v0", 0).axes[1].lines[0]

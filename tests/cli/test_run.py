@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import neurogym_core as ngym_core
-from neurogym_core.terminal.settings import SUBJECTS, read_value
+from neurogym_core.terminal.settings import SubjectName, read_value
 from neurogym_core.testing import subjects
 from neurogym_core.trials.record import TrialRecord
 
@@ -199,8 +199,38 @@ def test_the_bar_of_a_long_run_stays_out_of_pipes(shell):
     assert done.stderr == ""
 
 
-def test_the_named_subjects_are_those_there_are():
-    assert set(SUBJECTS) == set(subjects.SUBJECTS)
+PLAYER = """
+import numpy as np
+from neurogym_core.testing import Subject
+
+class Still(Subject):
+    def __call__(self, env, observations):
+        return np.zeros(env.num_envs, int)
+"""
+
+
+def test_a_subject_of_a_package_plays_by_its_name(ngym, site, tmp_path):
+    (tmp_path / "student.py").write_text(STUDENT)
+    task, groups = (
+        f"{tmp_path / 'student.py'}:Lamp",
+        {"neurogym.subjects": {"still": "lab.p:Still"}},
+    )
+    site.add("lab", groups=groups, files={"p.py": PLAYER})
+    result = ngym("run", task, "--subject", "still", "--n-trials", "3")
+    assert (result.exit_code, "played by: still" in result.stdout) == (0, True), result.output
+
+
+def test_a_subject_of_a_package_that_is_missing_names_the_package(ngym, site, tmp_path):
+    (tmp_path / "student.py").write_text(STUDENT)
+    result = ngym("run", f"{tmp_path / 'student.py'}:Lamp", "--subject", "q_learner")
+    assert result.exit_code == 2
+    assert "'q_learner' comes with neurogym-study: pip install neurogym-study" in result.stderr
+
+
+def test_the_shell_completes_the_names_of_subjects(site):
+    site.add("lab", groups={"neurogym.subjects": {"still": "lab.p:Still"}}, files={"p.py": PLAYER})
+    found = SubjectName().shell_complete(None, None, "")
+    assert {"oracle", "still"} <= {item.value for item in found}
 
 
 @pytest.mark.parametrize(

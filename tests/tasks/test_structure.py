@@ -34,7 +34,7 @@ def named(path: Path) -> str:
 
 @pytest.mark.parametrize("path", sorted((CORE / "trials").glob("*.py")), ids=lambda path: path.stem)
 def test_trials_know_nothing_of_tasks_or_what_plays_them(path):
-    above = ("tasks", "play", "wrappers", "study", "testing", "cli")
+    above = ("tasks", "play", "wrappers", "plots", "testing", "cli")
     assert not [name for name in imported(path) if name.split(".")[1] in above]
 
 

@@ -333,6 +333,6 @@ class TestPandas:
 
         monkeypatch.setattr("importlib.import_module", refuse)
         with pytest.raises(
-            MissingDependencyError, match=r"needs pandas.*this checkout: pip install '\.\[study\]'"
+            MissingDependencyError, match=r"needs pandas.*Install it: pip install pandas"
         ):
             record.to_pandas()

@@ -1,6 +1,8 @@
-"""Train networks and agents on tasks, analyse how they behave, and put that beside real subjects.
+"""Analyse the behaviour in trial records, draw it, train networks and agents, compare with real
+subjects.
 
-``ngym train``, ``ngym evaluate`` and ``ngym compare`` are made of what is here.
+Names are imported when first used. ``ngym train``, ``ngym evaluate`` and ``ngym compare`` are made
+of them.
 
 Trainers come from other packages, found through the entry-point group ``neurogym.trainers``;
 nothing here imports torch."""
@@ -12,19 +14,36 @@ from typing import Any
 
 _HOMES = {
     "Behaviour": "behaviour",
+    "DiffusionObserver": "learners",
     "Experiment": "experiment",
+    "Hybrid": "learners",
+    "ProportionRow": "proportions",
+    "PsychometricFit": "psychometric",
+    "QLearner": "learners",
+    "ReactionTimeRow": "chronometric",
     "Reference": "references",
     "Roles": "behaviour",
     "Run": "runs",
     "Trainer": "training",
     "Watch": "training",
+    "WinStayLoseShift": "learners",
+    "accuracy": "proportions",
     "analyse": "analyses",
+    "choice_proportions": "proportions",
+    "chronometric_figure": "figures",
     "compare_with": "comparison",
+    "demo_figure": "figures",
+    "fit_curve": "psychometric",
+    "fit_psychometric": "psychometric",
     "play_run": "playing",
     "play_task": "playing",
+    "psychometric_figure": "figures",
     "published": "references",
+    "reaction_times": "chronometric",
     "read_trials": "references",
+    "signed_strength": "proportions",
     "trainer_named": "trainers",
+    "wilson_interval": "proportions",
     "write_report": "report",
 }
 

@@ -12,18 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.study import (
-    accuracy,
-    choice_proportions,
-    chronometric_figure,
-    fit_psychometric,
-    psychometric_figure,
-    reaction_times,
-    wilson_interval,
-)
+from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study.behaviour import Behaviour, CannotTellError
-from neurogym_study.findings import BLUE, GREEN, GREY, ORANGE, Analysis, Finding, Result, figure
+from neurogym_study.chronometric import reaction_times
+from neurogym_study.figures import chronometric_figure, psychometric_figure
+from neurogym_study.findings import Analysis, Finding, Result, figure
+from neurogym_study.proportions import accuracy, choice_proportions
+from neurogym_study.psychometric import fit_psychometric
 
 LEVELS = 12
 """A condition with more values than this is no factor of a table."""
@@ -35,7 +32,7 @@ def analyse(behaviour: Behaviour) -> list[Finding]:
     return [analysis(behaviour) for analysis in ANALYSES]
 
 
-# ---------------------------------------------------------------------- accuracy
+# ---- accuracy ----
 
 
 def accuracy_per_condition(behaviour: Behaviour) -> Result:
@@ -56,9 +53,16 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
 
 def _accuracy_row(name: str, value: Any, row: Any) -> dict[str, Any]:
     return {
-        "condition": name, "value": value, "correct": row.k, "answered": row.n, "accuracy": row.fraction,
-        "low": row.low, "high": row.high, "unanswered": row.unanswered, "other": row.other,
-    }  # fmt: skip
+        "condition": name,
+        "value": value,
+        "correct": row.k,
+        "answered": row.n,
+        "accuracy": row.fraction,
+        "low": row.low,
+        "high": row.high,
+        "unanswered": row.unanswered,
+        "other": row.other,
+    }
 
 
 def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
@@ -82,7 +86,7 @@ def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
     return made
 
 
-# ---------------------------------------------------------------------- psychometric and chronometric
+# ---- psychometric and chronometric ----
 
 
 def psychometric(behaviour: Behaviour) -> Result:
@@ -103,8 +107,19 @@ def psychometric(behaviour: Behaviour) -> Result:
             f"{behaviour.strength!r} has {len(levels)} values here; a curve needs at least three"
         )
     rows, fit = psychometric_points(behaviour, strength, kind)
-    table = pd.DataFrame([{"strength": row.value, "k": row.k, "n": row.n, "fraction": row.fraction,
-                           "low": row.low, "high": row.high} for row in rows])  # fmt: skip
+    table = pd.DataFrame(
+        [
+            {
+                "strength": row.value,
+                "k": row.k,
+                "n": row.n,
+                "fraction": row.fraction,
+                "low": row.low,
+                "high": row.high,
+            }
+            for row in rows
+        ]
+    )
     made = psychometric_figure(
         rows,
         fit,
@@ -132,9 +147,13 @@ def psychometric_points(
         rows = accuracy(record, binned, slot=slot)
     try:
         fit = fit_psychometric(
-            record, strength, hit, slot=slot, shape="logistic" if kind == "choice" else "weibull",
+            record,
+            strength,
+            hit,
+            slot=slot,
+            shape="logistic" if kind == "choice" else "weibull",
             guess="symmetric" if kind == "choice" else 1 / behaviour.roles.choices,
-        )  # fmt: skip
+        )
     except InvalidValueError:
         fit = None
     return rows, fit
@@ -202,8 +221,17 @@ def distributions(behaviour: Behaviour) -> Result:
             mine = times[chosen & ~np.isnan(times) & (True if value == "all" else level == value)]
             if len(mine) >= 5:
                 quantiles = np.quantile(mine, QUANTILES)
-                rows.append({"outcome": outcome, "strength": value, "n": len(mine),
-                             **{f"q{q:g} (ms)": time for q, time in zip(QUANTILES, quantiles, strict=True)}})  # fmt: skip
+                rows.append(
+                    {
+                        "outcome": outcome,
+                        "strength": value,
+                        "n": len(mine),
+                        **{
+                            f"q{q:g} (ms)": time
+                            for q, time in zip(QUANTILES, quantiles, strict=True)
+                        },
+                    }
+                )
     if not rows:
         raise CannotTellError("fewer than five answers of each kind have a reaction time")
     return Result(pd.DataFrame(rows), _histogram(behaviour, times))
@@ -230,7 +258,7 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
     step = np.diff(values).min() if len(values) <= 40 else 0
     bins = np.arange(values[0] - step / 2, values[-1] + step, step) if step else 30
     wrong = behaviour.answered & ~behaviour.correct
-    for chosen, colour, name in ((behaviour.correct, BLUE, "correct"), (wrong, ORANGE, "error")):
+    for chosen, colour, name in ((behaviour.correct, BLUE, "correct"), (wrong, VERMILION, "error")):
         mine = times[chosen & ~np.isnan(times)]
         if len(mine):
             axes.hist(mine, bins=bins, color=colour, alpha=0.6, label=f"{name} ({len(mine)})")
@@ -240,7 +268,7 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
     return made
 
 
-# ---------------------------------------------------------------------- what came before
+# ---- what came before ----
 
 
 def history(behaviour: Behaviour) -> Result:
@@ -252,20 +280,31 @@ def history(behaviour: Behaviour) -> Result:
     z = weights / errors
     from scipy.stats import norm
 
-    table = pd.DataFrame({
-        "regressor": names, "weight": weights, "standard error": errors, "low": weights - 1.96 * errors,
-        "high": weights + 1.96 * errors, "z": z, "p": 2 * norm.sf(np.abs(z)),
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "regressor": names,
+            "weight": weights,
+            "standard error": errors,
+            "low": weights - 1.96 * errors,
+            "high": weights + 1.96 * errors,
+            "z": z,
+            "p": 2 * norm.sf(np.abs(z)),
+        }
+    )
     made, (axes,) = figure()
     at = np.arange(len(names))[::-1]
     axes.errorbar(weights, at, xerr=1.96 * errors, fmt="o", color=BLUE, capsize=2)
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_yticks(at, names)
     axes.set_xlabel("weight (log odds), 95 % interval")
-    return Result(table, made, [
-        f"{len(y)} trials. The evidence has a standard deviation of 1; a last choice is +1 to the right, -1 to the left. "
-        "Positive: the choice is repeated."
-    ])  # fmt: skip
+    return Result(
+        table,
+        made,
+        [
+            f"{len(y)} trials. The evidence has a standard deviation of 1; a last choice is +1"
+            " to the right, -1 to the left. Positive: the choice is repeated."
+        ],
+    )
 
 
 def _history_design(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -382,7 +421,7 @@ def _share(block: str, trials: str, behaviour: Behaviour, chosen: np.ndarray) ->
     }
 
 
-# ---------------------------------------------------------------------- reward and confidence
+# ---- reward and confidence ----
 
 
 def stay(behaviour: Behaviour) -> Result:
@@ -413,8 +452,17 @@ def stay(behaviour: Behaviour) -> Result:
             chosen = used & of_kind & paid
             k, n = int((choice == behaviour.before(choice))[chosen].sum()), int(chosen.sum())
             low, high = wilson_interval(k, n)
-            rows.append({"transition": kind, "last trial": name, "stayed": k, "n": n,
-                         "fraction": k / n if n else np.nan, "low": low, "high": high})  # fmt: skip
+            rows.append(
+                {
+                    "transition": kind,
+                    "last trial": name,
+                    "stayed": k,
+                    "n": n,
+                    "fraction": k / n if n else np.nan,
+                    "low": low,
+                    "high": high,
+                }
+            )
     table = pd.DataFrame(rows)
     return Result(table if len(kinds) > 1 else table.drop(columns="transition"), _stay_figure(rows))
 
@@ -429,7 +477,7 @@ def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
         middle,
         yerr=ends,
         capsize=3,
-        color=[BLUE if row["last trial"] == "rewarded" else ORANGE for row in rows],
+        color=[BLUE if row["last trial"] == "rewarded" else VERMILION for row in rows],
     )
     axes.set_xticks(at, [f"{row['last trial']}\n{row['transition']}".strip() for row in rows])
     axes.set_ylim(0, 1)
@@ -454,16 +502,28 @@ def wager(behaviour: Behaviour) -> Result:
         here = level == value
         given, taken = here & offered & (sure | behaviour.answered), here & sure
         waived, without = here & offered & behaviour.answered, here & ~offered & behaviour.answered
-        rows.append({"strength": value, "offered": int(given.sum()), "took it": _mean(taken, given),
-                     "correct, waived": _mean(behaviour.correct, waived), "n waived": int(waived.sum()),
-                     "correct, not offered": _mean(behaviour.correct, without), "n not offered": int(without.sum())})  # fmt: skip
+        rows.append(
+            {
+                "strength": value,
+                "offered": int(given.sum()),
+                "took it": _mean(taken, given),
+                "correct, waived": _mean(behaviour.correct, waived),
+                "n waived": int(waived.sum()),
+                "correct, not offered": _mean(behaviour.correct, without),
+                "n not offered": int(without.sum()),
+            }
+        )
     table = pd.DataFrame(rows)
     made, (left, right) = figure(2)
     left.plot(table["strength"], table["took it"], "o-", color=GREEN)
     left.set_ylabel("fraction of sure bets")
     right.plot(table["strength"], table["correct, waived"], "o-", color=BLUE, label="waived")
     right.plot(
-        table["strength"], table["correct, not offered"], "o--", color=ORANGE, label="not offered"
+        table["strength"],
+        table["correct, not offered"],
+        "o--",
+        color=VERMILION,
+        label="not offered",
     )
     right.set_ylabel("fraction correct")
     right.legend(frameon=False)
@@ -488,7 +548,7 @@ def _mean(hit: np.ndarray, of: np.ndarray) -> float:
     return float(hit[of].mean()) if of.any() else float("nan")
 
 
-# ---------------------------------------------------------------------- words
+# ---- words ----
 
 
 def _short(value: Any) -> str:

@@ -92,7 +92,7 @@ class Behaviour:
     def __len__(self) -> int:
         return len(self.record)
 
-    # ------------------------------------------------------------------ columns
+    # ---- columns ----
 
     def _slot(self) -> str | None:
         slots = [

@@ -18,23 +18,47 @@ if TYPE_CHECKING:
 @click.argument(
     "record", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
-@click.option("--with", "other", metavar="NAME|FILE", help="A published summary (--list), a summary in a TOML file, or a "
-              "lab's trials in a CSV file.")  # fmt: skip
+@click.option(
+    "--with",
+    "other",
+    metavar="NAME|FILE",
+    help="A published summary (--list), a summary in a TOML file, or a lab's trials in a CSV file.",
+)
 @click.option("--list", "listing", is_flag=True, help="List the published summaries.")
-@click.option("--map", "columns", multiple=True, metavar="OURS=THEIRS",
-              help="A column of the lab's CSV file, e.g. coherence=coh, correct=hit, subject=monkey.")  # fmt: skip
-@click.option("--scale", "scales", multiple=True, metavar="OURS=FACTOR",
-              help="Times what the lab's numbers are ours, e.g. reaction_time=1000.")  # fmt: skip
+@click.option(
+    "--map",
+    "columns",
+    multiple=True,
+    metavar="OURS=THEIRS",
+    help="A column of the lab's CSV file, e.g. coherence=coh, correct=hit, subject=monkey.",
+)
+@click.option(
+    "--scale",
+    "scales",
+    multiple=True,
+    metavar="OURS=FACTOR",
+    help="Times what the lab's numbers are ours, e.g. reaction_time=1000.",
+)
 @click.option("--strength", help="The condition that says how strong the evidence is.")
 @click.option("--side", help="The condition that says which of two sides is right.")
 @click.option("--block", help="The condition that differs between blocks.")
 @click.option("--slot", help="Which answer, where a trial asks several.")
-@click.option("--out", default="comparison", show_default=True, type=click.Path(file_okay=False, path_type=Path),
-              help="Folder of the report.")  # fmt: skip
+@click.option(
+    "--out",
+    default="comparison",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the report.",
+)
 def command(
-    record: Path | None, other: str | None, listing: bool, columns: tuple[str, ...], scales: tuple[str, ...], out: Path,
+    record: Path | None,
+    other: str | None,
+    listing: bool,
+    columns: tuple[str, ...],
+    scales: tuple[str, ...],
+    out: Path,
     **roles: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Put a trial record (a CSV file, as `ngym evaluate --csv` writes it) beside real subjects.
 
     \b ngym compare --list ngym compare trials.csv --with roitman-shadlen-2002 ngym compare
@@ -132,8 +156,13 @@ def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> No
     from neurogym_study.report import write_report
 
     findings = compare_with(behaviour, reference)
-    facts = {"record": f"{record}, {len(behaviour)} trials", "with": reference.title, "citation": reference.citation,
-             "doi": reference.doi, "notes": " ".join(reference.notes)}  # fmt: skip
+    facts = {
+        "record": f"{record}, {len(behaviour)} trials",
+        "with": reference.title,
+        "citation": reference.citation,
+        "doi": reference.doi,
+        "notes": " ".join(reference.notes),
+    }
     target = write_report(
         out,
         f"{record.name} beside {reference.name}",

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neurogym_core.canvas import BLUE, GREEN, GREY, VERMILION
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.study import fit_psychometric, wilson_interval
+from neurogym_core.trials.intervals import wilson_interval
 from neurogym_study.behaviour import Behaviour, CannotTellError
-from neurogym_study.findings import BLUE, GREEN, GREY, ORANGE, Analysis, Finding, Result, figure
+from neurogym_study.findings import Analysis, Finding, Result, figure
+from neurogym_study.psychometric import fit_psychometric
 from neurogym_study.references import Reference, Subject, share_correct, summarised
 
 ERF_WIDTH = 1.702 * np.sqrt(2)
 """Width t of (1 + erf(x / t)) / 2, times the slope of the logistic function nearest to it (they
 differ by less than 0.01).
 """
-COLOURS = (ORANGE, GREEN, GREY, "#cc79a7", "#e69f00")
+COLOURS = (VERMILION, GREEN, GREY, "#cc79a7", "#e69f00")
 SAME = 1e-6
 """Strengths closer than this are the same."""
 
@@ -41,7 +43,7 @@ def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
     ]
 
 
-# ---------------------------------------------------------------------- over strength
+# ---- over strength ----
 
 
 def over_strength(mine: Subject, reference: Reference) -> Result:
@@ -67,10 +69,17 @@ def over_strength(mine: Subject, reference: Reference) -> Result:
             other.correct[there],
             None if other.n is None else other.n[there],
         )
-        rows.append({
-            "subject": other.name, "strengths": len(here), "distance": distance, "noise ceiling": ceiling,
-            "excess": float(np.sqrt(max(distance**2 - ceiling**2, 0))) if ceiling is not None else None,
-        })  # fmt: skip
+        rows.append(
+            {
+                "subject": other.name,
+                "strengths": len(here),
+                "distance": distance,
+                "noise ceiling": ceiling,
+                "excess": float(np.sqrt(max(distance**2 - ceiling**2, 0)))
+                if ceiling is not None
+                else None,
+            }
+        )
         points += [
             {
                 "subject": other.name,
@@ -107,8 +116,15 @@ def times_over_strength(mine: Subject, reference: Reference) -> Result:
         ours, theirs = mine.reaction_time[here], other.reaction_time[there]
         known = ~np.isnan(ours) & ~np.isnan(theirs)
         difference = (theirs - ours)[known]
-        rows.append({"subject": other.name, "strengths": int(known.sum()), "distance (ms)": _root(difference),
-                     "added (ms)": float(difference.mean()), "shape (ms)": _root(difference - difference.mean())})  # fmt: skip
+        rows.append(
+            {
+                "subject": other.name,
+                "strengths": int(known.sum()),
+                "distance (ms)": _root(difference),
+                "added (ms)": float(difference.mean()),
+                "shape (ms)": _root(difference - difference.mean()),
+            }
+        )
     made, (axes,) = figure(width=5.4, height=4)
     scale = _Scale([mine, *others])
     axes.plot(scale(mine.strengths), mine.reaction_time, "o-", color=BLUE, label="record")
@@ -122,10 +138,16 @@ def times_over_strength(mine: Subject, reference: Reference) -> Result:
         )
     axes.set_ylabel("mean reaction time, correct trials (ms)")
     scale.finish(axes, reference)
-    return Result(pd.DataFrame(rows), made, [
-        f"{row['subject']}: {row['distance (ms)']:.0f} ms apart; {row['shape (ms)']:.0f} ms when "
-        f"{row['added (ms)']:.0f} ms are added to the record's." for row in rows
-    ])  # fmt: skip
+    return Result(
+        pd.DataFrame(rows),
+        made,
+        [
+            f"{row['subject']}: {row['distance (ms)']:.0f} ms apart;"
+            f" {row['shape (ms)']:.0f} ms when"
+            f" {row['added (ms)']:.0f} ms are added to the record's."
+            for row in rows
+        ],
+    )
 
 
 def _common(mine: Subject, other: Subject) -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +185,7 @@ def _said_distance(row: Mapping[str, Any]) -> str:
     )
 
 
-# ---------------------------------------------------------------------- parameters and blocks
+# ---- parameters and blocks ----
 
 
 def parameters(behaviour: Behaviour, reference: Reference) -> Result:
@@ -182,9 +204,17 @@ def parameters(behaviour: Behaviour, reference: Reference) -> Result:
         for name, theirs in one.parameters.items():
             if name in mine:
                 deviation = one.deviations.get(name)
-                rows.append({"subject": one.name, "parameter": name, "record": mine[name], "theirs": theirs,
-                             "their deviation": deviation, "difference": mine[name] - theirs,
-                             "z": None if deviation is None else (mine[name] - theirs) / deviation})  # fmt: skip
+                rows.append(
+                    {
+                        "subject": one.name,
+                        "parameter": name,
+                        "record": mine[name],
+                        "theirs": theirs,
+                        "their deviation": deviation,
+                        "difference": mine[name] - theirs,
+                        "z": None if deviation is None else (mine[name] - theirs) / deviation,
+                    }
+                )
     return Result(pd.DataFrame(rows), None, [f"Not here: {reason}." for reason in reasons])
 
 
@@ -238,8 +268,18 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
             if value in mine:
                 share, n = mine[value]
                 low, high = wilson_interval(round(share * n), n)
-                rows.append({"subject": one.name, "block": value, "record": share, "low": low, "high": high, "n": n,
-                             "theirs": theirs, "difference": share - theirs})  # fmt: skip
+                rows.append(
+                    {
+                        "subject": one.name,
+                        "block": value,
+                        "record": share,
+                        "low": low,
+                        "high": high,
+                        "n": n,
+                        "theirs": theirs,
+                        "difference": share - theirs,
+                    }
+                )
     if not rows:
         raise CannotTellError(f"no block is in both: the record has {', '.join(mine)}")
     made, (axes,) = figure()
@@ -247,7 +287,7 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
     at = np.arange(len(table))
     error = [table["record"] - table["low"], table["high"] - table["record"]]
     axes.errorbar(at, table["record"], yerr=error, fmt="o", color=BLUE, capsize=2, label="record")
-    axes.plot(at, table["theirs"], "s", color=ORANGE, label=_plain(reference.title))
+    axes.plot(at, table["theirs"], "s", color=VERMILION, label=_plain(reference.title))
     axes.set_xticks(at, table["block"])
     axes.set_xlabel(_plain(behaviour.block))
     axes.set_ylabel("fraction of choices to the right")
@@ -273,7 +313,7 @@ def _per_block(behaviour: Behaviour) -> dict[str, tuple[float, int]]:
     return found
 
 
-# ---------------------------------------------------------------------- drawing
+# ---- drawing ----
 
 
 def _line(axes: Any, scale: _Scale, subject: Subject, colour: str, label: str) -> None:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neurogym_core.terminal.settings import SUBJECTS, made_task, read_conditions, usage_errors
+from neurogym_core.terminal.settings import (
+    SUBJECT_HELP,
+    SubjectName,
+    made_task,
+    read_conditions,
+    usage_errors,
+)
 
 if TYPE_CHECKING:
     from neurogym_study.playing import Played
@@ -17,7 +23,9 @@ if TYPE_CHECKING:
     "evaluate", short_help="Let a trained network or a subject play, and report its behaviour."
 )
 @click.argument("what", metavar="RUN|TASK")
-@click.option("--subject", type=click.Choice(SUBJECTS), help="Who plays a TASK.  [default: guess]")
+@click.option(
+    "--subject", metavar="NAME", type=SubjectName(), help=f"{SUBJECT_HELP}  [default: guess]"
+)
 @click.option(
     "--n-trials",
     default=2000,
@@ -60,8 +68,11 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the trial record to this file.",
 )
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
-              help="Folder of the report.  [default: RUN/evaluation, or evaluation]")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the report.  [default: RUN/evaluation, or evaluation]",
+)
 def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None:
     """Let a trained network (RUN, the folder that `ngym train --out` wrote) or a reference subject
     play a task, and write a report of its behaviour.
@@ -135,8 +146,11 @@ def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any
         folder, f"{played.task.name}, played by {played.subject}", played.facts, findings
     )
     for finding in findings:
-        click.echo(f"{finding.title}: {'; '.join(finding.notes) or 'done'}" if finding.why_not is None
-                   else f"{finding.title}: not here: {finding.why_not}")  # fmt: skip
+        click.echo(
+            f"{finding.title}: {'; '.join(finding.notes) or 'done'}"
+            if finding.why_not is None
+            else f"{finding.title}: not here: {finding.why_not}"
+        )
     click.echo(
         f"The report is {target}." + (f" The trials are in {csv}." if csv is not None else "")
     )

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.figure import Figure
+
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from neurogym_study.behaviour import Behaviour
 
@@ -66,16 +67,8 @@ class Result:
 
 def figure(panels: int = 1, *, width: float = 4.6, height: float = 3.6) -> tuple[Any, list[Any]]:
     """A figure without a window, and its axes side by side."""
-    from neurogym_core.optional import optional
-
-    made = optional("matplotlib.figure", needed_for="A figure of behaviour", extra="study").Figure(
-        figsize=(width * panels, height), layout="constrained"
-    )
+    made = Figure(figsize=(width * panels, height), layout="constrained")
     axes = [made.add_subplot(1, panels, k + 1) for k in range(panels)]
     for one in axes:
         one.spines[["top", "right"]].set_visible(False)
     return made, axes
-
-
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#777777"
-"""Colours that people who see no red or green tell apart: Okabe & Ito."""

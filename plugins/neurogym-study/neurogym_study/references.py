@@ -12,8 +12,9 @@ import numpy as np
 
 from neurogym_core import TrialRecord
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.study import accuracy, reaction_times
 from neurogym_study.behaviour import Behaviour, CannotTellError, Roles
+from neurogym_study.chronometric import reaction_times
+from neurogym_study.proportions import accuracy
 
 PUBLISHED = Path(__file__).parent / "published"
 SUBJECT_KEYS = {

@@ -13,7 +13,8 @@ from neurogym_core.files import replacing
 from neurogym_study.findings import Finding
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem;
+  color: #222 }
 table { border-collapse: collapse; font-size: 0.85rem; display: block; overflow-x: auto }
 th, td { text-align: right; padding: 0.15rem 0.6rem; border-bottom: 1px solid #ddd }
 img { max-width: 100% } .not { color: #777 } dt { font-weight: 600 } dd { margin: 0 0 0.3rem 1rem }

@@ -47,10 +47,19 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     type=click.Path(file_okay=False, path_type=Path),
     help="Go on with the run in this folder.",
 )
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
-              help="A parameter of the task, e.g. coherences=0,51.2; may be given again.")  # fmt: skip
-@click.option("--timing", multiple=True, metavar="PERIOD=MS",
-              help="A period's duration, e.g. delay=500 or 'delay=uniform(500,1500)'.")  # fmt: skip
+@click.option(
+    "--set",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the task, e.g. coherences=0,51.2; may be given again.",
+)
+@click.option(
+    "--timing",
+    multiple=True,
+    metavar="PERIOD=MS",
+    help="A period's duration, e.g. delay=500 or 'delay=uniform(500,1500)'.",
+)
 @click.option(
     "--reward", "rewards", multiple=True, metavar="NAME=AMOUNT", help="A reward, e.g. abort=-0.1."
 )
@@ -178,10 +187,16 @@ def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment
         options["batch"] = said["batch"]
     wrap = [*said.get("wrap", ()), *given["wrap"], *_passed(given)]
     experiment = Experiment(
-        tasks=tuple(task_entry(task) for task in said["tasks"]), kind=kind, trainer=trainer,
-        amount=_amount(kind, said, AMOUNTS[kind][1]), seed=said.get("seed", 0), criterion=said.get("criterion"),
-        parameters=_parameters(said, given), wrap=tuple(wrapper_entry(item) for item in wrap), options=options,
-    )  # fmt: skip
+        tasks=tuple(task_entry(task) for task in said["tasks"]),
+        kind=kind,
+        trainer=trainer,
+        amount=_amount(kind, said, AMOUNTS[kind][1]),
+        seed=said.get("seed", 0),
+        criterion=said.get("criterion"),
+        parameters=_parameters(said, given),
+        wrap=tuple(wrapper_entry(item) for item in wrap),
+        options=options,
+    )
     return experiment, Path(said["out"]) if "out" in said else None
 
 

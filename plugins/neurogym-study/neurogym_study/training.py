@@ -247,9 +247,13 @@ class _Bar:
         )
 
         self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[numbers]}"),
-            TimeRemainingColumn(), console=Console(stderr=True),
-        )  # fmt: skip
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[numbers]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
         self._task = self._progress.add_task(
             trainer.unit, total=until, completed=trainer.done, numbers=""
         )

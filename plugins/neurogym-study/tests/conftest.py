@@ -40,10 +40,10 @@ class Practised:
 
 
 class Toy(Trainer):
-    """Args: hidden, rate, wrap, test_every; interrupt: the update at which somebody presses Ctrl-C."""
+    """Args: hidden, rate, wrap, test_every; interrupt: the update at which Ctrl-C is pressed."""
 
-    def __init__(self, tasks, *, seed=0, hidden: int = 8, rate: float = 0.01, batch: int = 4, test_every: int = 10,
-                 interrupt: int = 0):
+    def __init__(self, tasks, *, seed=0, hidden: int = 8, rate: float = 0.01, batch: int = 4,
+                 test_every: int = 10, interrupt: int = 0):
         super().__init__(tasks, seed=seed)
         self.hidden, self.rate, self.batch = hidden, rate, batch
         self.test_every, self.interrupt = test_every, interrupt
@@ -59,7 +59,8 @@ class Toy(Trainer):
             self.skill = min(self.skill + self.rate * (0.5 + self.rng.random()), 1.0)
             self.done += 1
             watch.tick(skill=self.skill)
-            if self.done % self.test_every == 0 and watch.point(self.play(50, seed=3), skill=self.skill):
+            tests = self.done % self.test_every == 0
+            if tests and watch.point(self.play(50, seed=3), skill=self.skill):
                 return
 
     out_again = False
@@ -68,7 +69,8 @@ class Toy(Trainer):
         return Practised(self.skill)
 
     def save(self, folder):
-        state = {"done": self.done, "skill": self.skill, "curve": self.curve, "rng": self.rng.bit_generator.state}
+        state = {"done": self.done, "skill": self.skill, "curve": self.curve}
+        state["rng"] = self.rng.bit_generator.state
         (folder / "toy.json").write_text(json.dumps(state))
 
     def load(self, folder):
@@ -107,7 +109,8 @@ class Sides(Task):
 
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
-        trial.show("sides", np.eye(2)[trial.side] * trial.strength[:, None], during="decision", noise=1.0)
+        sides = np.eye(2)[trial.side] * trial.strength[:, None]
+        trial.show("sides", sides, during="decision", noise=1.0)
         trial.answer("choose", trial.side, during="decision")
 '''
 

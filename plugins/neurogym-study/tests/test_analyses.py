@@ -33,12 +33,20 @@ def simulated(n=N, seed=1, *, bias=0.0, repeat=0.0, shift=0.0, rt=True, text=Fal
         )
         chose[k] = evidence + noise[k] > 0
     columns = {
-        "trial": np.arange(n), "env": np.zeros(n, int), "session": np.zeros(n, int), "coherence": coherence,
-        "direction": np.array(["left", "right"])[direction] if text else direction, "p_right": p_right, "choice": chose,
+        "trial": np.arange(n),
+        "env": np.zeros(n, int),
+        "session": np.zeros(n, int),
+        "coherence": coherence,
+        "direction": np.array(["left", "right"])[direction] if text else direction,
+        "p_right": p_right,
+        "choice": chose,
         "outcome": np.where(chose == direction, "correct", "error"),
-        "reaction_time": 300 + 400 * np.exp(-coherence / 15) + rng.gamma(4, 20, n) if rt else np.full(n, 100.0),
-        "performance": (chose == direction).astype(float), "reward": (chose == direction).astype(float),
-    }  # fmt: skip
+        "reaction_time": 300 + 400 * np.exp(-coherence / 15) + rng.gamma(4, 20, n)
+        if rt
+        else np.full(n, 100.0),
+        "performance": (chose == direction).astype(float),
+        "reward": (chose == direction).astype(float),
+    }
     return TrialRecord({**columns, **extra})
 
 
@@ -157,8 +165,17 @@ def two_step(n=4000, seed=2, *, model_based):
         good = reward[k - 1] > 0
         stay = 0.8 if (good == common[k - 1] if model_based else good) else 0.4
         first[k] = first[k - 1] if rng.random() < stay else 1 - first[k - 1]
-    return TrialRecord({"trial": np.arange(n), "common": common, "first.choice": first, "second.choice": first,
-                        "second.outcome": np.full(n, "other"), "outcome": np.full(n, "other"), "reward": reward})  # fmt: skip
+    return TrialRecord(
+        {
+            "trial": np.arange(n),
+            "common": common,
+            "first.choice": first,
+            "second.choice": first,
+            "second.outcome": np.full(n, "other"),
+            "outcome": np.full(n, "other"),
+            "reward": reward,
+        }
+    )
 
 
 @pytest.mark.parametrize("model_based", [False, True])

@@ -31,11 +31,17 @@ def monkey(n=6 * 436, seed=1, threshold=THRESHOLD, extra_ms=0.0):
     p = 1 - 0.5 * np.exp(-((coherence / threshold) ** SLOPE))
     hit = rng.random(n) < p
     direction = rng.integers(0, 2, n)
-    return TrialRecord({
-        "trial": np.arange(n), "coherence": coherence, "direction": direction,
-        "choice": np.where(hit, direction, 1 - direction), "outcome": np.where(hit, "correct", "error"),
-        "reaction_time": 800 - 6 * coherence + extra_ms + rng.normal(0, 5, n), "reward": hit.astype(float),
-    })  # fmt: skip
+    return TrialRecord(
+        {
+            "trial": np.arange(n),
+            "coherence": coherence,
+            "direction": direction,
+            "choice": np.where(hit, direction, 1 - direction),
+            "outcome": np.where(hit, "correct", "error"),
+            "reaction_time": 800 - 6 * coherence + extra_ms + rng.normal(0, 5, n),
+            "reward": hit.astype(float),
+        }
+    )
 
 
 def found(record, reference, name, roles=None):
@@ -50,7 +56,7 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-# ---------------------------------------------------------------------- published summaries
+# ---- published summaries ----
 
 
 @pytest.mark.parametrize("name", [file.stem for file in sorted(PUBLISHED.glob("*.toml"))])
@@ -124,11 +130,17 @@ def mouse(n=30_000, seed=2):
     shift = np.where(p_left == 0.2, 1.0, -1.0)
     right = rng.random(n) < 0.1 + 0.8 / (1 + np.exp(-(0.17 * signed + shift)))
     side = np.where(signed == 0, rng.random(n) < 0.5, signed > 0)
-    return TrialRecord({
-        "trial": np.arange(n), "contrast": np.abs(signed), "signed_contrast": signed, "p_left": p_left,
-        "side": np.where(side, "right", "left"), "choice": right.astype(int),
-        "outcome": np.where(right == side, "correct", "error"),
-    })  # fmt: skip
+    return TrialRecord(
+        {
+            "trial": np.arange(n),
+            "contrast": np.abs(signed),
+            "signed_contrast": signed,
+            "p_left": p_left,
+            "side": np.where(side, "right", "left"),
+            "choice": right.astype(int),
+            "outcome": np.where(right == side, "correct", "error"),
+        }
+    )
 
 
 def test_a_mouse_is_compared_in_deviations_between_mice():
@@ -185,7 +197,7 @@ def test_an_unknown_key_or_name_is_told_with_the_nearest(tmp_path):
         published("roitman-shadlen-2020")
 
 
-# ---------------------------------------------------------------------- from the command line
+# ---- from the command line ----
 
 
 def write_lab(path, record, rng):
@@ -201,8 +213,20 @@ def write_lab(path, record, rng):
             )
 
 
-MAPPED = ("--map", "coherence=coh", "--map", "direction=dir", "--map", "correct=hit", "--map", "subject=animal",
-          "--map", "reaction_time=rt", "--scale", "reaction_time=1000")  # fmt: skip
+MAPPED = (
+    "--map",
+    "coherence=coh",
+    "--map",
+    "direction=dir",
+    "--map",
+    "correct=hit",
+    "--map",
+    "subject=animal",
+    "--map",
+    "reaction_time=rt",
+    "--scale",
+    "reaction_time=1000",
+)
 
 
 def test_a_labs_table_is_compared_by_a_mapping_of_its_columns(ngym):

@@ -119,7 +119,7 @@ def test_a_folder_without_a_run_is_told(ngym):
     assert "holds no run" in said
 
 
-# ---------------------------------------------------------------------- the design
+# ---- the design ----
 
 
 def test_a_design_is_complete_and_shuffled_each_time_anew(sides):

@@ -70,9 +70,16 @@ def test_a_trainer_needs_a_task(toy):
 
 def test_an_experiment_survives_json(toys, sides):
     experiment = Experiment(
-        tasks=({"task": sides, "strengths": [1.0]},), kind="model", trainer="toy", amount=10, seed=4, criterion=0.8,
-        parameters={"timing": {"fixation": 400}}, wrap=({"name": "TrialHistory"},), options={"hidden": 2},
-    )  # fmt: skip
+        tasks=({"task": sides, "strengths": [1.0]},),
+        kind="model",
+        trainer="toy",
+        amount=10,
+        seed=4,
+        criterion=0.8,
+        parameters={"timing": {"fixation": 400}},
+        wrap=({"name": "TrialHistory"},),
+        options={"hidden": 2},
+    )
     again = Experiment.from_plain(json.loads(json.dumps(experiment.to_plain())))
     assert again.to_plain() == experiment.to_plain()
     assert again.with_amount(20).amount == 20
@@ -101,9 +108,12 @@ def test_settings_of_another_program_are_refused(tmp_path, text, hint):
 
 def test_an_agents_wrappers_of_envs_reach_it_and_those_of_tasks_its_task(toys, sides):
     experiment = Experiment(
-        tasks=({"task": sides},), kind="algo", trainer="toy-agent", amount=10,
+        tasks=({"task": sides},),
+        kind="algo",
+        trainer="toy-agent",
+        amount=10,
         wrap=({"name": "TrialHistory", "probs": 0.9}, {"name": "PassReward"}),
-    )  # fmt: skip
+    )
     trainer = experiment.make_trainer()
     assert trainer.wrap == [("PassReward", {})]
     assert "TrialHistory" in type(trainer.tasks[0]).__name__
@@ -122,4 +132,4 @@ def test_every_public_name_is_there_and_torch_stays_away():
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
     )
-    assert result.stdout.split() == ["False", "15"]
+    assert result.stdout.split() == ["False", "32"]

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neurogym_study import DiffusionObserver
 from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisionMaking
 from neurogym_task_perceptual.roitman_shadlen import RoitmanShadlen
 
 from neurogym_core import run
-from neurogym_core.testing import DiffusionObserver
 
 
 @pytest.mark.parametrize(

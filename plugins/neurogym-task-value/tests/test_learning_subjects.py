@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neurogym_study import Hybrid, QLearner, WinStayLoseShift
 from neurogym_task_value.bandit import Bandit
 from neurogym_task_value.daw_two_step import DawTwoStep
 from neurogym_task_value.drifting_bandit import DriftingBandit
 from neurogym_task_value.matching_pennies import MatchingPennies
 
 from neurogym_core import run
-from neurogym_core.testing import Hybrid, QLearner, WinStayLoseShift
 
 
 def stay_probabilities(subject, trials=8000, **settings):

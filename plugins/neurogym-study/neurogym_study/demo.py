@@ -1,4 +1,4 @@
-"""``python -m neurogym_core.demo``: random-dot motion, from an installed task to a psychometric
+"""``python -m neurogym_study.demo``: random-dot motion, from an installed task to a psychometric
 curve, in a minute.
 """
 
@@ -9,11 +9,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
+from neurogym_core import TrialRecord, run
+from neurogym_core.cli import main as ngym
 from neurogym_core.errors import NeurogymError
+from neurogym_core.plots import TrialTrace, save_figure, trace_of
+from neurogym_core.terminal.output import Page
+from neurogym_study.figures import demo_figure
+from neurogym_study.proportions import ProportionRow, accuracy
+from neurogym_study.psychometric import PsychometricFit, fit_psychometric
 
 TASK = "perceptual/PerceptualDecisionMaking-v0"
 SUBJECTS = ("random", "oracle", "integrator")
@@ -71,25 +77,18 @@ def show(n_trials: int, output: Path, seed: int) -> None:
 
 def list_tasks() -> None:
     """As `ngym list` does."""
-    from neurogym_core.cli import main as ngym
-
     ngym.main(["list"], prog_name="ngym", standalone_mode=False)
 
 
-def play(n_trials: int, seed: int) -> dict[str, Any]:
+def play(n_trials: int, seed: int) -> dict[str, TrialRecord]:
     """The records of the three subjects, name -> record."""
-    from neurogym_core import run
-
     return {
         name: run(TASK, name, n_trials, num_envs=64, seed=seed, sigma=SIGMA) for name in SUBJECTS
     }
 
 
-def draw_and_tell(records: Mapping[str, Any], output: Path, seed: int) -> None:
+def draw_and_tell(records: Mapping[str, TrialRecord], output: Path, seed: int) -> None:
     """The table on the terminal, the figure in its file."""
-    from neurogym_core.study import accuracy, demo_figure, fit_psychometric, save_figure
-    from neurogym_core.terminal.output import Page
-
     rows = {name: accuracy(record, "coherence") for name, record in records.items()}
     fits = {
         name: fit_psychometric(record, "coherence", bootstrap=100)
@@ -109,15 +108,13 @@ def draw_and_tell(records: Mapping[str, Any], output: Path, seed: int) -> None:
     page.show()
 
 
-def one_trial(seed: int) -> Any:
+def one_trial(seed: int) -> TrialTrace:
     """The trial of the figure."""
-    from neurogym_core.study import trace_of
-
     trace = trace_of(TASK, "integrator", seed=seed, conditions=SHOWN, sigma=SIGMA)
     return replace(trace, subtitle=f"{trace.subtitle} %, sigma {SIGMA:g}")
 
 
-def accuracies(rows: Mapping[str, Sequence[Any]]) -> list[tuple[str, ...]]:
+def accuracies(rows: Mapping[str, Sequence[ProportionRow]]) -> list[tuple[str, ...]]:
     """A line per coherence, a cell per subject."""
     return [
         (
@@ -128,7 +125,7 @@ def accuracies(rows: Mapping[str, Sequence[Any]]) -> list[tuple[str, ...]]:
     ]
 
 
-def fitted(fits: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def fitted(fits: Mapping[str, PsychometricFit]) -> list[tuple[str, ...]]:
     """The fitted threshold and lapse rate, a cell per subject."""
     return [
         ("threshold, %", *(fitted_value(fit, "threshold", ".1f") for fit in fits.values())),
@@ -136,7 +133,7 @@ def fitted(fits: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def fitted_value(fit: Any, name: str, form: str) -> str:
+def fitted_value(fit: PsychometricFit, name: str, form: str) -> str:
     """A parameter with its interval; a dash where the data do not pin it down."""
     if name in fit.undetermined:
         return "–"
@@ -157,4 +154,4 @@ def activation() -> str:
 
 
 if __name__ == "__main__":
-    main(prog_name="python -m neurogym_core.demo")
+    main(prog_name="python -m neurogym_study.demo")

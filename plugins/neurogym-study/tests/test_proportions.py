@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from neurogym_study import accuracy, choice_proportions, signed_strength, wilson_interval
 
 from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.study import accuracy, choice_proportions, signed_strength, wilson_interval
 from neurogym_core.trials.record import TrialRecord
 
 
@@ -137,22 +137,10 @@ class TestChoices:
 
 def test_proportions_need_numpy_only():
     code = (
-        "import sys; from neurogym_core.study import accuracy; "
+        "import sys; from neurogym_study import accuracy; "
         "print(sorted({'scipy', 'pandas', 'matplotlib'} & set(sys.modules)))"
     )
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == "[]"
-
-
-def test_public_names_are_there():
-    from neurogym_core import study
-
-    assert (
-        {name for name in study.__all__ if hasattr(study, name)}
-        == set(study.__all__)
-        <= set(dir(study))
-    )
-    with pytest.raises(AttributeError, match="acuracy"):
-        _ = study.acuracy

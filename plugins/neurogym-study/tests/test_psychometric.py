@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from neurogym_study import fit_curve, fit_psychometric, signed_strength
+from neurogym_study.psychometric import _Data, _model, _Search
 
-from neurogym_core.errors import InvalidValueError, MissingDependencyError
-from neurogym_core.study import fit_curve, fit_psychometric, signed_strength
-from neurogym_core.study.psychometric import _Data, _model, _Search
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.record import TrialRecord
 
 COHERENCES = np.array([0, 3.2, 6.4, 12.8, 25.6, 51.2])
@@ -395,14 +395,3 @@ class TestBadInput:
             [1.0, 4.0], [60, 90], [100, 100], guess=0.5, lapse=0.0, shape="weibull", bootstrap=0
         )
         assert fit.predict([1.0, 4.0]) == pytest.approx([0.6, 0.9], abs=1e-4)
-
-
-def test_without_scipy_it_says_what_to_install(monkeypatch):
-    def refuse(name):
-        raise ModuleNotFoundError(f"No module named {name!r}")
-
-    monkeypatch.setattr("importlib.import_module", refuse)
-    with pytest.raises(
-        MissingDependencyError, match=r"needs scipy.*from this checkout: pip install '\.\[study\]'"
-    ):
-        fit_curve(SIGNED, np.arange(11), [10] * 11)

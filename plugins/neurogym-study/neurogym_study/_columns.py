@@ -49,12 +49,3 @@ def values_by(record: TrialRecord, by: str | ArrayLike | None) -> tuple[str, np.
             " value in each. Leave these trials out first: record[~numpy.isnan(values)]."
         )
     return name, values
-
-
-def check_confidence(confidence: float) -> None:
-    """Raise InvalidValueError unless 0 < confidence < 1."""
-    if not 0 < confidence < 1:
-        raise InvalidValueError(
-            f"confidence={confidence!r} was given. Expected a share between 0 and 1. Give 0.95 for"
-            " a 95 % interval."
-        )

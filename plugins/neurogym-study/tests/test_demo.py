@@ -8,12 +8,9 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from neurogym_study import demo
 
-from neurogym_core import demo
 from neurogym_core.cli import main as ngym
-
-pytest.importorskip("matplotlib")
-pytest.importorskip("scipy")
 
 
 @pytest.fixture(scope="module")

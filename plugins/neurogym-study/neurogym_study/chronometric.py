@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
-from neurogym_core.optional import optional
-from neurogym_core.study._columns import check_confidence, slot_column, values_by
+from neurogym_core.trials.intervals import check_confidence
 from neurogym_core.trials.record import TrialRecord
+from neurogym_study._columns import slot_column, values_by
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,6 @@ def reaction_times(
         confidence: of the interval of the mean.
 
     Raises:
-        MissingDependencyError: SciPy is not installed.
         UnknownNameError: no such column.
         InvalidValueError: `by` is not one value per trial, or NaN somewhere.
     """
@@ -82,7 +82,7 @@ def _row(value: Any, outcome: str, chosen: np.ndarray, confidence: float) -> Rea
     times = chosen[~np.isnan(chosen)]
     n, mean = len(times), float(times.mean())
     sem = float(times.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    half = _t_quantile(n - 1, confidence) * sem if n > 1 else float("nan")
+    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * sem if n > 1 else float("nan")
     return ReactionTimeRow(
         value=value,
         outcome=outcome,
@@ -94,10 +94,3 @@ def _row(value: Any, outcome: str, chosen: np.ndarray, confidence: float) -> Rea
         high=mean + half,
         without_time=len(chosen) - n,
     )
-
-
-def _t_quantile(freedom: int, confidence: float) -> float:
-    special = optional(
-        "scipy.special", needed_for="The interval of a mean reaction time", extra="study"
-    )
-    return float(special.stdtrit(freedom, (1 + confidence) / 2))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.study._columns import answered, check_confidence, slot_column, values_by
+from neurogym_core.trials.intervals import check_confidence, wilson_interval
 from neurogym_core.trials.record import TrialRecord
+from neurogym_study._columns import answered, slot_column, values_by
 
 
 @dataclass(frozen=True)
@@ -37,39 +37,6 @@ class ProportionRow:
     high: float
     unanswered: int
     other: int
-
-
-def wilson_interval(k: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Any, Any]:
-    """The score interval of a binomial proportion: floats for numbers, arrays for arrays.
-
-    Never leaves [0, 1] and is sensible for ``k = 0`` and ``k = n``; for ``n = 0`` it is (0, 1):
-    nothing is known. Source: Wilson (1927), J. Am. Stat. Assoc. 22:209; without continuity
-    correction.
-
-    Args:
-        k: successes, broadcast with `n`.
-        n: trials.
-        confidence: coverage, 0 to 1.
-
-    Raises:
-        InvalidValueError: not ``0 <= k <= n``, or a confidence outside (0, 1).
-    """
-    check_confidence(confidence)
-    k, n = np.broadcast_arrays(np.asarray(k, float), np.asarray(n, float))
-    if not np.all((k >= 0) & (k <= n) & np.isfinite(n)):
-        raise InvalidValueError(
-            f"k={k.tolist()!r:.60} of n={n.tolist()!r:.60} was given. Expected 0 <= k <= n. "
-            "Give the number of successes and the number of trials, in this order."
-        )
-    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
-    trials = np.where(n > 0, n, 1.0)
-    middle = (k + z2 / 2) / (trials + z2)
-    half = np.sqrt(z2 * (k * (trials - k) / trials + z2 / 4)) / (trials + z2)
-    # At the ends the formula is exactly 0 and 1; rounding would leave 1e-17 outside.
-    low = np.where(k > 0, np.clip(middle - half, 0, 1), 0.0)
-    high = np.where(k < n, np.clip(middle + half, 0, 1), 1.0)
-    high = np.where(n > 0, high, 1.0)
-    return (float(low), float(high)) if low.ndim == 0 else (low, high)
 
 
 def accuracy(

@@ -8,7 +8,7 @@ import pytest
 import neurogym_core as ngym
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError, UnknownNameError
-from neurogym_core.study.traces import describe, trace_of
+from neurogym_core.plots import describe, trace_of
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 # Image tasks are plain envs, without the table that a trace is read from.

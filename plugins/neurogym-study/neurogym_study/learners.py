@@ -89,7 +89,7 @@ class QLearner(Subject):
         self._state, self._action = state, action
         return action
 
-    # ------------------------------------------------------------------ choosing
+    # ---- choosing ----
 
     def _preferences(self, state: np.ndarray, first: np.ndarray) -> np.ndarray:
         """What is compared in the softmax, (num_envs, actions)."""
@@ -104,7 +104,7 @@ class QLearner(Subject):
         """Softmax: the largest of the preferences with Gumbel noise."""
         return np.argmax(self.beta * preferences + self.rng.gumbel(size=preferences.shape), axis=1)
 
-    # ------------------------------------------------------------------ learning
+    # ---- learning ----
 
     def _learn_from_ends(self, reward: np.ndarray, envs: np.ndarray) -> None:
         """From the last step of a trial, before anything is chosen in the next one."""
@@ -174,9 +174,15 @@ class Hybrid(QLearner):
     """
 
     def __init__(
-        self, seed: int | None = 0, *, alpha: float = 0.5, beta: float = 5.0, trace: float = 0.57,
-        perseveration: float = 0.11, weight: float = 0.39,
-    ) -> None:  # fmt: skip
+        self,
+        seed: int | None = 0,
+        *,
+        alpha: float = 0.5,
+        beta: float = 5.0,
+        trace: float = 0.57,
+        perseveration: float = 0.11,
+        weight: float = 0.39,
+    ) -> None:
         super().__init__(seed, alpha=alpha, beta=beta, trace=trace, perseveration=perseveration)
         if not 0 <= weight <= 1:
             raise InvalidValueError(
@@ -309,9 +315,14 @@ class DiffusionObserver(Subject):
     """
 
     def __init__(
-        self, seed: int | None = 0, *, bound: float = 40.0, non_decision: float = 300.0, channel: str = "stimulus",
+        self,
+        seed: int | None = 0,
+        *,
+        bound: float = 40.0,
+        non_decision: float = 300.0,
+        channel: str = "stimulus",
         group: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(seed)
         if not bound > 0 or not non_decision >= 0:
             raise InvalidValueError(
@@ -370,12 +381,3 @@ class DiffusionObserver(Subject):
         decides = undecided & (self._sum.max(axis=1) >= self.bound)
         self._since[decides] = 0.0
         self._decision[decides] = np.argmax(self._sum[decides], axis=1)
-
-
-LEARNERS: dict[str, type[Subject]] = {
-    "q_learner": QLearner,
-    "hybrid": Hybrid,
-    "win_stay_lose_shift": WinStayLoseShift,
-    "diffusion": DiffusionObserver,
-}
-"""The subjects of this module by name."""

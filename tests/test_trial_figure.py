@@ -7,20 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from neurogym_core.errors import InvalidValueError, MissingDependencyError, UnknownNameError
-from neurogym_core.study import (
-    TrialTrace,
-    accuracy,
-    chronometric_figure,
-    demo_figure,
-    fit_psychometric,
-    psychometric_figure,
-    reaction_times,
-    save_figure,
-    trial_figure,
-)
-from neurogym_core.study.figures import _labels, _played
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core.errors import InvalidValueError, MissingDependencyError
+from neurogym_core.plots import TrialTrace, _labels, _played, save_figure, trial_figure
 
 pytest.importorskip("matplotlib")
 
@@ -45,19 +33,6 @@ def make_trace(units=2, steps=40, **changes):
         "subtitle": "coherence 6.4",
     }
     return TrialTrace(**{**parts, **changes})
-
-
-def make_record(n=400):
-    rng = np.random.default_rng(1)
-    coherence = rng.choice([0, 6.4, 12.8, 25.6, 51.2], n)
-    correct = rng.random(n) < 0.98 - 0.48 * np.exp(-coherence / 10)
-    return TrialRecord(
-        {
-            "coherence": coherence,
-            "outcome": np.where(correct, "correct", "error"),
-            "reaction_time": 300 + 400 * np.exp(-coherence / 20) + rng.gamma(2, 40, n),
-        }
-    )
 
 
 def texts(figure):
@@ -213,80 +188,6 @@ class TestBadTraces:
             make_trace(**changes)
 
 
-class TestPsychometricFigure:
-    def test_points_curve_and_their_numbers(self):
-        record = make_record()
-        fit = fit_psychometric(record, bootstrap=20)
-        figure = psychometric_figure(accuracy(record), fit, title="A subject")
-        written = texts(figure)
-        assert written >= {"A subject", "coherence (%)", "fraction correct", "0", "6.4", "51.2"}
-        assert any(text.startswith(f"threshold {fit.threshold:.3g} [") for text in written)
-
-    def test_several_subjects_are_named(self):
-        record = make_record()
-        figure = psychometric_figure(
-            {"oracle": accuracy(record), "random": accuracy(record)}, {"oracle": None}
-        )
-        assert texts(figure) >= {"oracle", "random"}
-
-    def test_no_curve_where_no_threshold_can_be_told(self):
-        coherence = np.repeat([0, 6.4, 12.8, 25.6], 100)
-        record = TrialRecord(
-            {"coherence": coherence, "outcome": np.tile(["correct", "error"], 200)}
-        )
-        fit = fit_psychometric(record, bootstrap=0)
-        figure = psychometric_figure({"random": accuracy(record)}, {"random": fit})
-        assert "random: no threshold can be told" in texts(figure)
-        assert not [line for line in figure.axes[0].lines if len(line.get_xdata()) > 10]
-
-    def test_signed_strength_has_the_whole_range(self):
-        record = make_record()
-        figure = psychometric_figure(accuracy(record, record["coherence"] * np.tile([-1, 1], 200)))
-        assert figure.axes[0].get_ylim()[0] < 0.01
-        assert "fraction chosen" in texts(figure)
-
-    def test_a_single_strength_and_an_unanswered_one(self):
-        record = TrialRecord(
-            {"coherence": [5.0, 5.0, 7.0], "outcome": ["correct", "error", "miss"]}
-        )
-        texts(psychometric_figure(accuracy(record)))
-        texts(psychometric_figure(accuracy(record[:2])))
-
-    def test_bad_input(self):
-        rows = accuracy(make_record())
-        with pytest.raises(InvalidValueError, match="at least one row"):
-            psychometric_figure([])
-        with pytest.raises(InvalidValueError, match="numbers"):
-            psychometric_figure(accuracy(make_record(), by="outcome"))
-        with pytest.raises(UnknownNameError, match="Did you mean 'oracle'"):
-            psychometric_figure({"oracle": rows}, {"oracl": None})
-
-
-class TestChronometricFigure:
-    @pytest.mark.parametrize("statistic", ["mean", "median"])
-    def test_correct_and_error(self, statistic):
-        figure = chronometric_figure(
-            reaction_times(make_record()), statistic=statistic, title="Times"
-        )
-        assert texts(figure) >= {"Times", "correct", "error", f"{statistic} reaction time (ms)"}
-
-    def test_bad_input(self):
-        with pytest.raises(InvalidValueError, match="at least one row"):
-            chronometric_figure([])
-        with pytest.raises(InvalidValueError, match="statistic='mode'"):
-            chronometric_figure(reaction_times(make_record()), statistic="mode")
-
-
-class TestDemoFigure:
-    def test_a_trial_beside_the_curves(self):
-        rows, fit = accuracy(make_record()), fit_psychometric(make_record(), bootstrap=0)
-        figure = demo_figure(make_trace(), {"oracle": rows, "random": rows}, {"oracle": fit})
-        assert texts(figure) >= {"A task", "Psychometric function", "random", "decision"}
-        box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-        assert 0 <= box.x0 < box.x1 <= width
-        assert 0 <= box.y0 < box.y1 <= height
-
-
 class TestSaving:
     @pytest.mark.parametrize(
         ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
@@ -323,8 +224,8 @@ class TestSaving:
 
 def test_figures_touch_no_pyplot():
     code = (
-        "import sys, numpy as np\nfrom neurogym_core.study import TrialTrace, trial_figure\nfrom"
-        " neurogym_core.study import figures\nassert 'matplotlib' not in sys.modules\nzeros ="
+        "import sys, numpy as np\nfrom neurogym_core.plots import TrialTrace, trial_figure\n"
+        "assert 'matplotlib' not in sys.modules\nzeros ="
         " np.zeros(5, int)\ntrial_figure(TrialTrace(np.zeros((5, 1)), {'a': slice(0, 1)}, [('p', 0,"
         " 5)], zeros)).canvas.draw()\nassert 'matplotlib.pyplot' not in sys.modules\n"
     )

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neurogym_study import DiffusionObserver, Hybrid, QLearner, WinStayLoseShift
 
 from neurogym_core import Axis, Choice, Task, TaskVectorEnv, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.testing import (
-    DiffusionObserver,
-    Hybrid,
-    QLearner,
-    WinStayLoseShift,
-    subject_named,
-)
+from neurogym_core.testing import subject_named
 
 
 class Corridor(Task):
@@ -173,7 +168,7 @@ def test_they_refuse_noise_and_continuous_actions(subject):
         run(Pointing(), WinStayLoseShift(), 2)
 
 
-# ---------------------------------------------------------------------- diffusion
+# ---- diffusion ----
 
 
 def looked(trials=4000, **settings):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from neurogym_study import reaction_times
 
 from neurogym_core.errors import InvalidValueError, UnknownNameError
-from neurogym_core.study import reaction_times
 from neurogym_core.trials.record import TrialRecord
 
 

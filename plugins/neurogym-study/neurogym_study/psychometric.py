@@ -4,12 +4,11 @@ The probability of a response at stimulus strength x is ::
 
     P(x) = guess + (1 - guess - lapse) F(x)
 
-    logistic   F(x) = 1 / (1 + exp(-slope (x - threshold)))     x of any sign; F(threshold) = 1/2
-    weibull    F(x) = 1 - exp(-(x / threshold) ** slope)        x >= 0;        F(threshold) = 1 - 1/e = 0.632
+    logistic   F(x) = 1 / (1 + exp(-slope (x - threshold)))   x of any sign; F(threshold) = 1/2
+    weibull    F(x) = 1 - exp(-(x / threshold) ** slope)      x >= 0; F(threshold) = 1 - 1/e = 0.632
 
 Source: Wichmann & Hill (2001a), Perception & Psychophysics 63:1293 (the fit; why the lapse rate
-must be free); (2001b), 63:1314 (the parametric bootstrap). SciPy is imported when a curve is
-fitted."""
+must be free); (2001b), 63:1314 (the parametric bootstrap)."""
 
 from __future__ import annotations
 
@@ -19,11 +18,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.optional import optional
-from neurogym_core.study._columns import answered, check_confidence, slot_column, values_by
+from neurogym_core.trials.intervals import check_confidence
 from neurogym_core.trials.record import TrialRecord
+from neurogym_study._columns import answered, slot_column, values_by
 
 Shape = Literal["logistic", "weibull"]
 
@@ -235,7 +235,7 @@ def fit_curve(
     return replace(fit, intervals=_opened(intervals, loose, shape))
 
 
-# ---- the two shapes -------------------------------------------------------------------------------------------------
+# ---- the two shapes ----
 
 
 class _Rising(NamedTuple):
@@ -267,7 +267,7 @@ def _weibull(x: np.ndarray, threshold: float, slope: float) -> _Rising:
 _SHAPES = {"logistic": _logistic, "weibull": _weibull}
 
 
-# ---- what was asked -------------------------------------------------------------------------------------------------
+# ---- what was asked ----
 
 
 class _Model(NamedTuple):
@@ -415,7 +415,7 @@ def _negative(values: np.ndarray) -> InvalidValueError:
     )
 
 
-# ---- the search -----------------------------------------------------------------------------------------------------
+# ---- the search ----
 
 
 class _Search:
@@ -426,9 +426,6 @@ class _Search:
     def __init__(self, model: _Model, x: np.ndarray) -> None:
         self.model = model
         self.curve = _SHAPES[model.shape]
-        self.minimize = optional(
-            "scipy.optimize", needed_for="Fitting a psychometric function", extra="study"
-        ).minimize
         limits = _logistic_limits(x) if model.shape == "logistic" else _weibull_limits(x)
         self.bounds = np.array([*limits, *[(0.0, model.max_lapse)] * (len(model.free) - 2)])
         # The logistic's location is in units of the middle and half range of x; the Weibull's is
@@ -489,7 +486,7 @@ class _Search:
 
         options = {"ftol": 1e-11, "gtol": 1e-7, "maxiter": 300}
         ends = [
-            self.minimize(
+            minimize(
                 scaled,
                 np.clip(s, *bounds.T),
                 jac=True,

@@ -1,0 +1,917 @@
+"""The figure of one trial of any task, in ms: channels, periods, target and actions, reward.
+
+    figure = trial_figure(trace_of("control/GoNogo-v0", "random", seed=0))
+    save_figure(figure, "trial.png")
+
+`trace_of` plays a trial, `trial_figure` draws it; `env_figure` draws an env that is no `Task`.
+matplotlib is imported when a figure is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from neurogym_core.canvas import (
+    GREEN,
+    GREY,
+    INK,
+    SMALL,
+    TEXT,
+    VERMILION,
+    Box,
+    cycle_colour,
+    heading,
+    new_figure,
+    number,
+    save_figure,
+)
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.optional import optional
+from neurogym_core.play.make import bare_env, make_task, resolve
+from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.task import Task
+from neurogym_core.testing.subjects import subject_named
+
+__all__ = [
+    "TrialTrace",
+    "env_figure",
+    "picture_of",
+    "save_figure",
+    "trace_of",
+    "trace_so_far",
+    "trial_figure",
+]
+
+TRIAL_WIDTH = 7.2
+"""Width of the figure of a trial, inches."""
+
+_TARGET = "#F0C05A"
+# Pale enough to read lines on; neighbours differ also in lightness.
+_TINTS = ("#E8F1F8", "#FBF0DC", "#E3F3EC", "#F8E9F1", "#EFEFEF", "#E4F4FB", "#F7F6DC", "#ECE8F6")
+_LINES_UP_TO = 3  # units of a channel; more are an image  # units of a channel; more are an image
+_FOOT = 0.55  # inches
+_LEFT, _RIGHT, _GAP, _ROW = 1.25, 0.75, 0.09, 0.17
+_DPI = 100
+_SUBTITLE = 100  # characters that fit above the figure
+_ENV_STEPS, _FRAMES = 400, 4  # of a plain env
+
+
+@dataclass(frozen=True, eq=False)
+class TrialTrace:
+    """What one trial looked like, step by step, for `trial_figure`.
+
+    Attributes:
+        observations: (T, n_obs), what the subject saw.
+        channels: name -> slice of the observation vector.
+        periods: (name, first step, step after the last); those without steps are left out of the
+            figure.
+        targets: the correct action, (T,) or (T, k); ints for discrete actions, negative where there
+            is none.
+        actions: the subject's, as `targets`; None draws the targets alone.
+        rewards: (T,), paid for the action of each step; None draws none.
+        action_names: of the discrete actions, or of the k axes of a continuous one.
+        dt: ms per step.
+        title: of the figure, e.g. the task's name.
+        subtitle: e.g. the trial's conditions.
+
+    Raises:
+        InvalidValueError: shapes that do not agree, a period or channel outside the trial, NaN
+            observations.
+    """
+
+    observations: np.ndarray
+    channels: Mapping[str, slice]
+    periods: Sequence[tuple[str, int, int]]
+    targets: np.ndarray
+    actions: np.ndarray | None = None
+    rewards: np.ndarray | None = None
+    action_names: Sequence[str] = field(default_factory=tuple)
+    dt: float = 1.0
+    title: str = ""
+    subtitle: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("observations", "targets", "actions", "rewards"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, np.asarray(getattr(self, name)))
+        _check_observations(self.observations, self.dt)
+        _check_channels(self.channels, self.observations.shape[1])
+        _check_periods(self.periods, self.steps)
+        _check_answers(self)
+
+    @property
+    def steps(self) -> int:
+        """T, the number of steps."""
+        return len(self.observations)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the actions are choices (ints), not values."""
+        return self.targets.ndim == 1 and self.targets.dtype.kind in "biu"
+
+
+class Buffers(Protocol):
+    """What an env keeps of the trial in hand: one entry per step made, and the observation that
+    waits for an action.
+    """
+
+    @property
+    def observations(self) -> Sequence[np.ndarray]: ...
+
+    @property
+    def actions(self) -> Sequence[Any]: ...
+
+    @property
+    def rewards(self) -> Sequence[float]: ...
+
+    @property
+    def targets(self) -> Sequence[Any]: ...
+
+    @property
+    def periods(self) -> Sequence[str]: ...
+
+    @property
+    def pending(self) -> np.ndarray: ...
+
+    @property
+    def conditions(self) -> Mapping[str, Any]: ...
+
+
+def trial_figure(trace: TrialTrace) -> Any:
+    """One trial over time in ms: channels, periods, target and actions, reward.
+
+    Channels of up to three units are lines, larger ones an image with unit 0 at the top. A value,
+    action or reward of step t spans t·dt to (t+1)·dt.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
+    height = trial_height(trace)
+    figure = new_figure(TRIAL_WIDTH, height)
+    draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
+    return figure
+
+
+def trace_of(
+    task: Any,
+    subject: Any = "oracle",
+    seed: int | None = 0,
+    conditions: Mapping[str, Any] | None = None,
+    *,
+    wrap: Any = (),
+    **params: Any,
+) -> TrialTrace:
+    """Play one whole trial, and keep what was shown and done on every step.
+
+    Args:
+        task, wrap, params: as in `neurogym_core.make_task`.
+        subject: as in `neurogym_core.run`: a name, or a callable ``(env, observations) ->
+            actions``.
+        seed: of the trial, and of a subject given by name.
+        conditions: imposed on the trial, e.g. ``{"coherence": 51.2}``.
+
+    Raises:
+        UnknownNameError: no such condition, parameter or subject.
+        NotSupportedError: the subject cannot play this task.
+    """
+    made = make_task(task, wrap=wrap, **params)
+    env = TaskVectorEnv(made, 1, autoreset_mode="SameStep", seed=seed)
+    observations, _ = env.reset(
+        seed=seed, options={"conditions": conditions} if conditions else None
+    )
+    player = subject
+    if isinstance(subject, str):
+        player = subject_named(subject, seed=0 if seed is None else seed + 1)
+    if hasattr(player, "begin"):
+        player.begin(env)
+    drawn = {name: values[0] for name, values in env.trial.items()}
+    steps: dict[str, list] = {
+        name: [] for name in ("observations", "actions", "rewards", "targets", "periods")
+    }
+    ended = False
+    while not ended:
+        actions = player(env, observations)
+        coming, rewards, _, _, info = env.step(actions)
+        step = (observations[0], actions[0], rewards[0], info["gt"][0], info["period"][0])
+        for column, value in zip(steps.values(), step, strict=True):
+            column.append(value)
+        observations, ended = coming, bool(info["new_trial"][0])
+    who = subject if isinstance(subject, str) else type(subject).__name__
+    played = f"{who}: {info['trial']['outcome'][0]}"
+    return _trace(
+        made, **steps, subtitle=_fitting("; ".join([played, *filter(None, [describe(drawn)])]))
+    )
+
+
+def picture_of(task: Task, buffers: Buffers) -> np.ndarray:
+    """The figure of the trial so far, (height, width, 3) uint8; of the same size for all trials of
+    a task.
+
+    Before the first action it shows the observation in hand.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
+    figure = trial_figure(trace_so_far(task, buffers))
+    figure.set_dpi(_DPI)
+    # A film needs frames of one size, whatever the labels of this trial take.
+    figure.set_size_inches(figure.get_size_inches()[0], _frame_height(task))
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
+
+
+def trace_so_far(task: Task, buffers: Buffers) -> TrialTrace:
+    """What was seen and done in a trial so far; before the first action, the observation in
+    hand.
+    """
+    if not buffers.observations:
+        nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
+        return _trace(
+            task,
+            observations=[buffers.pending],
+            targets=[nothing],
+            actions=None,
+            rewards=None,
+            periods=(),
+        )
+    return _trace(
+        task,
+        observations=buffers.observations,
+        targets=buffers.targets,
+        actions=buffers.actions,
+        rewards=buffers.rewards,
+        periods=buffers.periods,
+        subtitle=_fitting(describe(buffers.conditions)),
+    )
+
+
+def describe(conditions: Mapping[str, Any]) -> str:
+    """Conditions as a line of text: ``direction 1, coherence 51.2``; several values of one in
+    brackets.
+    """
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_written(value)}" for name, value in conditions.items()
+    )
+
+
+def env_figure(task: str, seed: int | None = 0) -> Any:
+    """One trial (400 steps at most) of a plain env, in which a subject does nothing or, where it
+    cannot, anything.
+
+    An env with the render mode "rgb_array" is drawn as four frames of a film, any other with a flat
+    observation as what was observed on every step.
+
+    Args:
+        task: what `make` takes, of an env that is no `Task`.
+        seed: of the trial, and of a subject that does anything.
+
+    Raises:
+        NotSupportedError: it renders nothing, and its observations are no vectors.
+        MissingDependencyError: matplotlib is not installed.
+    """
+    films = "rgb_array" in resolve(task).metadata.get("render_modes", ())
+    env = bare_env(task, render_mode="rgb_array" if films else None)
+    try:
+        return _film(env, task, seed) if films else _observed(env, task, seed)
+    finally:
+        env.close()
+
+
+# ---- playing a trial ----
+
+
+def _trace(
+    task: Task, *, periods: Sequence[str], targets: Any, actions: Any, rewards: Any, **rest: Any
+) -> TrialTrace:
+    return TrialTrace(
+        observations=np.stack(rest.pop("observations")),
+        channels=dict(task.channels),
+        periods=_runs(periods),
+        targets=np.stack(targets),
+        actions=None if actions is None else np.stack(actions).reshape(np.shape(targets)),
+        rewards=None if rewards is None else np.asarray(rewards, float),
+        action_names=task.actions.labels(),
+        dt=task.dt,
+        title=task.name,
+        **rest,
+    )
+
+
+def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Period names per step as (name, first step, step after the last)."""
+    runs, start = [], 0
+    for name, steps in groupby(str(period) for period in periods):
+        stop = start + len(list(steps))
+        runs.append((name, start, stop))
+        start = stop
+    return runs
+
+
+def _written(value: Any) -> str:
+    array = np.asarray(value)
+    if array.ndim:
+        return f"({', '.join(_written(item) for item in array.ravel())})"
+    return f"{array.item():.4g}" if array.dtype.kind == "f" else str(array.item())
+
+
+def _fitting(text: str) -> str:
+    return text if len(text) <= _SUBTITLE else f"{text[: _SUBTITLE - 1]}…"
+
+
+@lru_cache(maxsize=32)
+def _frame_height(task: Task) -> float:
+    """Inches of the tallest figure that a trial of this task may need: short periods, all actions
+    in use.
+    """
+    names = task.period_names
+    steps = max(len(names), 8)
+    continuous, n = task.actions.continuous, task.actions.size
+    targets = np.zeros((steps, n), np.float32) if continuous else np.arange(steps) % n
+    trace = _trace(
+        task,
+        observations=np.zeros((steps, task.channels.size), np.float32),
+        targets=targets,
+        actions=targets,
+        rewards=np.zeros(steps),
+        periods=[names[min(step, len(names) - 1)] for step in range(steps)],
+        subtitle="conditions",
+    )
+    height = trial_figure(trace).get_size_inches()[1]
+    return 2 * round(height * _DPI / 2) / _DPI  # an even number of pixels: film formats want it
+
+
+# ---- plain envs ----
+
+
+def _film(env: Any, task: str, seed: int | None) -> Any:
+    """Four frames side by side, in the order in which they were seen."""
+    frames: list[np.ndarray] = []
+    for _ in _steps_of(env, seed, lambda: frames.append(np.asarray(env.render()))):
+        pass
+    chosen = np.unique(np.linspace(0, len(frames) - 1, _FRAMES).astype(int)).tolist()
+    side, gap = 2.2, 0.15  # inches
+    width, height = len(chosen) * (side + gap) + gap, side + 0.75
+    box = Box(new_figure(width, height), 0, 0, width, height)
+    for k, step in enumerate(chosen):
+        frame = frames[step]
+        axes = box.axes(gap + k * (side + gap), gap, side, side)
+        axes.imshow(frame, cmap="gray", vmin=0, vmax=255 if frame.dtype == np.uint8 else 1)
+        axes.set_axis_off()
+        axes.set_title(f"step {step}", fontsize=SMALL, color=INK, pad=3)
+    heading(box.figure, task, gap / width, 1 - 0.12 / height)
+    return box.figure
+
+
+def _observed(env: Any, task: str, seed: int | None) -> Any:
+    space = env.observation_space
+    if getattr(space, "shape", None) is None or len(space.shape) != 1:
+        raise NotSupportedError(
+            f"{task} observes {space}, and has no render mode 'rgb_array'. Expected an env that"
+            " renders frames, or whose observations are vectors. Give its class metadata ="
+            " {'render_modes': ['rgb_array']} and a render()."
+        )
+    observations, actions, rewards, infos = (
+        list(column) for column in zip(*_steps_of(env, seed), strict=True)
+    )
+    n_actions = int(getattr(env.action_space, "n", 0)) or int(np.prod(env.action_space.shape))
+    targets = [info.get("gt", action) for info, action in zip(infos, actions, strict=True)]
+    trace = TrialTrace(
+        observations=np.stack(observations),
+        channels={"observation": slice(0, space.shape[0])},
+        periods=[("trial", 0, len(observations))],
+        targets=np.stack(targets),
+        actions=np.stack(actions).reshape(np.shape(targets)),
+        rewards=np.asarray(rewards, float),
+        action_names=[str(k) for k in range(n_actions)],
+        title=task,
+        subtitle="steps instead of milliseconds",
+    )
+    return trial_figure(trace)
+
+
+def _steps_of(
+    env: Any, seed: int | None, before: Callable[[], None] = lambda: None
+) -> Iterator[tuple]:
+    """Every step of a trial: observation, action, reward, info. `before` is called before each
+    action.
+    """
+    observation, _ = env.reset(seed=seed)
+    env.action_space.seed(seed)
+    for _ in range(_ENV_STEPS):
+        before()
+        action = _still(env.action_space)
+        coming, reward, terminated, truncated, info = env.step(action)
+        yield observation, action, reward, info
+        if terminated or truncated or info.get("new_trial"):
+            return
+        observation = coming
+
+
+def _still(space: Any) -> Any:
+    """Doing nothing: action 0, or numbers of 0 where these are allowed; else anything."""
+    nothing = np.zeros(space.shape, space.dtype) + getattr(space, "start", 0)
+    nothing = nothing.item() if nothing.ndim == 0 else nothing
+    return nothing if space.contains(nothing) else space.sample()
+
+
+# ---- checking a trace ----
+
+
+def _check_observations(observations: np.ndarray, dt: float) -> None:
+    if observations.ndim != 2 or 0 in observations.shape or observations.dtype.kind not in "biuf":
+        raise InvalidValueError(
+            f"observations have the shape {observations.shape} and the type {observations.dtype}."
+            " Expected numbers of shape (T, n_obs), neither of them 0. Stack the observation"
+            " vectors of the steps."
+        )
+    if not np.isfinite(observations).all():
+        raise InvalidValueError(
+            "Some observations are NaN or infinite. Expected finite numbers. Look at how the trial"
+            " was laid out."
+        )
+    if not (np.isfinite(dt) and dt > 0):
+        raise InvalidValueError(
+            f"dt={dt!r} was given. Expected ms per step, above 0. Give the task's dt."
+        )
+
+
+def _check_channels(channels: Mapping[str, slice], n_obs: int) -> None:
+    for name, part in channels.items():
+        fits = (
+            isinstance(part, slice)
+            and len(range(*part.indices(n_obs)))
+            and (part.stop or 0) <= n_obs
+        )
+        if not fits:
+            raise InvalidValueError(
+                f"Channel {name!r} is {part!r} of {n_obs} observed values. Expected a slice with at"
+                " least one of them. Take task.channels."
+            )
+
+
+def _check_periods(periods: Sequence[tuple[str, int, int]], steps: int) -> None:
+    for name, start, stop in periods:
+        if not 0 <= start <= stop <= steps:
+            raise InvalidValueError(
+                f"Period {name!r} lasts from step {start} to {stop} of a trial of {steps} steps."
+                f" Expected 0 <= start <= stop <= {steps}. Give the first step, and the step after"
+                " the last."
+            )
+
+
+def _check_answers(trace: TrialTrace) -> None:
+    steps, targets = trace.steps, trace.targets
+    shapes = {"targets": targets, "actions": trace.actions, "rewards": trace.rewards}
+    for name, values in shapes.items():
+        expected = {"targets": f"({steps},) or ({steps}, k)", "actions": str(targets.shape)}.get(
+            name, f"({steps},)"
+        )
+        if values is None:
+            continue
+        fits = (
+            values.shape == ((steps, *targets.shape[1:]) if name != "rewards" else (steps,))
+            and values.ndim <= 2
+        )
+        if not fits or values.dtype.kind not in "biuf":
+            raise InvalidValueError(
+                f"{name} have the shape {values.shape} and the type {values.dtype}. Expected"
+                f" numbers of shape {expected}. Give one entry per step."
+            )
+    if trace.discrete and trace.action_names:
+        highest = max(int(v.max()) for v in (targets, trace.actions) if v is not None)
+        if highest >= len(trace.action_names):
+            raise InvalidValueError(
+                f"Action {highest} occurs, and {len(trace.action_names)} action_names were given."
+                " Expected a name for each action. Give all names, or none."
+            )
+
+
+# ---- layout ----
+
+
+class _Panel(NamedTuple):
+    """One row of the trial's figure."""
+
+    kind: str  # "lines", "image", "answers", "rewards"
+    name: str
+    height: float  # inches, with the gap
+
+
+def _panels(trace: TrialTrace) -> list[_Panel]:
+    # Thirty one-unit channels must still fit on a page.
+    line_height = 0.62 if len(trace.channels) <= 10 else 0.34
+    panels = []
+    for name, part in trace.channels.items():
+        units = len(range(*part.indices(trace.observations.shape[1])))
+        if units <= _LINES_UP_TO:
+            panels.append(_Panel("lines", name, line_height + 0.12 * (units - 1)))
+        else:
+            panels.append(_Panel("image", name, float(np.clip(0.55 + 0.03 * units, 0.7, 1.7))))
+    height = float(np.clip(0.35 + 0.16 * len(_shown_actions(trace)), 0.75, 1.7))
+    panels.append(_Panel("answers", "action", height if trace.discrete else 1.0))
+    if trace.rewards is not None:
+        panels.append(_Panel("rewards", "reward", 0.55))
+    return panels
+
+
+def _head_height(trace: TrialTrace) -> float:
+    return 0.15 + 0.24 * bool(trace.title) + 0.22 * bool(trace.subtitle)
+
+
+def trial_height(trace: TrialTrace) -> float:
+    """Inches that `draw_trial` needs at a width of `TRIAL_WIDTH`."""
+    panels = sum(panel.height for panel in _panels(trace))
+    return panels + _head_height(trace) + _FOOT + _strip_height(trace, TRIAL_WIDTH)
+
+
+def draw_trial(box: Box, trace: TrialTrace) -> None:
+    """Draw the trial into a box at least as high as `trial_height`; the panels share what is left
+    over.
+    """
+    panels, strip = _panels(trace), _strip_height(trace, box.width)
+    width, top = box.width - _LEFT - _RIGHT, box.height - _head_height(trace)
+    stretch = (top - strip - _FOOT) / sum(panel.height for panel in panels)
+    drawn = []
+    _draw_strip(box.axes(_LEFT, top - strip, width, strip), trace, width)
+    top -= strip
+    for panel in panels:
+        height = panel.height * stretch
+        axes = box.axes(_LEFT, top - height + _GAP, width, height - _GAP)
+        _PAINTERS[panel.kind](axes, trace, panel.name)
+        _name_panel(axes, panel.name)
+        drawn.append(axes)
+        top -= height
+    for axes, panel in zip(drawn, panels, strict=True):
+        _shade_periods(axes, trace, tint=panel.kind != "image")
+        _time_axis(axes, trace, last=axes is drawn[-1])
+    size = box.figure.get_size_inches()
+    left, upper = (box.left + _LEFT) / size[0], (box.bottom + box.height - 0.12) / size[1]
+    heading(box.figure, trace.title, left, upper)
+    lower = upper - (0.24 if trace.title else 0) / size[1]
+    box.figure.text(left, lower, trace.subtitle, fontsize=TEXT, color=GREY, va="top")
+
+
+def _time_axis(axes: Any, trace: TrialTrace, *, last: bool) -> None:
+    axes.set_xlim(0, trace.steps * trace.dt)
+    axes.tick_params(labelbottom=last, bottom=last)
+    axes.spines["bottom"].set_visible(last)
+    if last:
+        axes.set_xlabel("time in the trial (ms)", fontsize=TEXT, color=INK)
+
+
+def _name_panel(axes: Any, name: str) -> None:
+    """The panel's name, level, left of the tick labels, broken where it is long."""
+    text = name.replace("_", " ")
+    if len(text) > 12 and " " in text:
+        middle = min(
+            (i for i, c in enumerate(text) if c == " "), key=lambda i: abs(i - len(text) / 2)
+        )
+        text = f"{text[:middle]}\n{text[middle + 1 :]}"
+    size = TEXT if max(map(len, text.split("\n"))) <= 12 else SMALL - 1
+    axes.annotate(
+        text,
+        (0, 0.5),
+        (-_LEFT * 72 + 8, 0),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=size,
+        color=INK,
+        ha="left",
+        va="center",
+        fontweight="bold",
+    )
+
+
+# ---- periods ----
+
+
+class _Label(NamedTuple):
+    """A period's name in the strip: the period and the text's extent, in ms, and its row, 0 in the
+    strip itself.
+    """
+
+    name: str
+    start: float
+    stop: float
+    left: float
+    right: float
+    row: int
+
+
+def _played(trace: TrialTrace) -> list[tuple[str, float, float]]:
+    return [
+        (name, start * trace.dt, stop * trace.dt)
+        for name, start, stop in trace.periods
+        if stop > start
+    ]
+
+
+def _tints(trace: TrialTrace) -> dict[str, str]:
+    names = dict.fromkeys(name for name, _, _ in _played(trace))
+    return {name: _TINTS[i % len(_TINTS)] for i, name in enumerate(names)}
+
+
+def _strip_height(trace: TrialTrace, box_width: float) -> float:
+    labels = _labels(trace, box_width - _LEFT - _RIGHT)
+    return _ROW * (1 + max((label.row for label in labels), default=0)) + 0.06
+
+
+def _labels(trace: TrialTrace, width: float) -> list[_Label]:
+    """Where the names stand such that none overlap: in their period where they fit, else above,
+    like flags.
+
+    A flag flies to the right of its pole, above all that would meet it: the poles of later periods
+    end below it."""
+    per_inch = trace.steps * trace.dt / width
+    labels: list[_Label] = []
+    for name, start, stop in reversed(_played(trace)):
+        length, middle = (_text_width(name) + 0.08) * per_inch, (start + stop) / 2
+        if length <= stop - start:
+            labels.append(_Label(name, start, stop, middle - length / 2, middle + length / 2, 0))
+            continue
+        left = min(middle, (width + _RIGHT) * per_inch - length)
+        under = [label.row for label in labels if label.row and label.left < left + length]
+        labels.append(_Label(name, start, stop, left, left + length, 1 + max(under, default=0)))
+    return labels
+
+
+def _text_width(text: str) -> float:
+    """Inches, as `SMALL` letters of the default font are wide."""
+    textpath = optional("matplotlib.textpath", needed_for="Drawing a figure", extra="plot")
+    fonts = optional("matplotlib.font_manager", needed_for="Drawing a figure", extra="plot")
+    width, _, _ = textpath.TextToPath().get_text_width_height_descent(
+        text, fonts.FontProperties(size=SMALL), ismath=False
+    )
+    return float(width) / 72
+
+
+def _draw_strip(axes: Any, trace: TrialTrace, width: float) -> None:
+    """The periods' names above the panels."""
+    labels, tints = _labels(trace, width), _tints(trace)
+    axes.set_axis_off()
+    axes.set_xlim(0, trace.steps * trace.dt)
+    axes.set_ylim(-0.05, 1 + max((label.row for label in labels), default=0))
+    for label in labels:
+        axes.fill_between(
+            [label.start, label.stop], -0.05, 0.9, color=_darker(tints[label.name]), lw=0
+        )
+        if label.row:
+            axes.plot(
+                [(label.start + label.stop) / 2] * 2, [0.45, label.row + 0.8], color=GREY, lw=0.6
+            )
+        middle = (label.left + label.right) / 2
+        axes.text(
+            middle,
+            label.row + 0.43,
+            label.name,
+            fontsize=SMALL,
+            color=INK,
+            ha="center",
+            va="center",
+        )
+
+
+def _darker(colour: str) -> str:
+    red, green, blue = (int(int(colour[i : i + 2], 16) * 0.9) for i in (1, 3, 5))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _shade_periods(axes: Any, trace: TrialTrace, *, tint: bool) -> None:
+    tints = _tints(trace)
+    for name, start, stop in _played(trace):
+        if tint:
+            axes.axvspan(start, stop, color=tints[name], lw=0, zorder=0)
+        if start > 0:
+            axes.axvline(
+                start,
+                color="white" if tint else GREY,
+                lw=1 if tint else 0.6,
+                zorder=1 if tint else 3,
+            )
+
+
+# ---- panels ----
+
+
+def _steps_line(axes: Any, trace: TrialTrace, values: np.ndarray, **style: Any) -> None:
+    """A value per step as a staircase; NaN leaves a gap."""
+    edges = np.arange(trace.steps + 1) * trace.dt
+    axes.step(edges, np.append(values, values[-1]), where="post", **style)
+
+
+def _paint_lines(axes: Any, trace: TrialTrace, name: str) -> None:
+    values = trace.observations[:, trace.channels[name]]
+    for unit, column in enumerate(values.T):
+        _steps_line(axes, trace, column, color=cycle_colour(unit), lw=1.2, zorder=2)
+    if values.shape[1] > 1:
+        _key(axes, [(str(unit), cycle_colour(unit), 1.5) for unit in range(values.shape[1])])
+    low, high = min(0.0, float(values.min())), max(float(values.max()), 0.0)
+    _value_axis(axes, low, high)
+
+
+def _key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
+    """Names with samples of their lines (colour, width in points), at the right, where no line can
+    cross them.
+    """
+    spacing = min(0.18 / _height(axes), 0.95 / len(entries))
+    for row, (name, colour, width) in enumerate(entries):
+        y = 0.5 + ((len(entries) - 1) / 2 - row) * spacing
+        axes.plot(
+            [1.012, 1.035],
+            [y, y],
+            transform=axes.transAxes,
+            color=colour,
+            lw=width,
+            clip_on=False,
+            solid_capstyle="butt",
+        )
+        axes.text(
+            1.045,
+            y,
+            _shortened(name),
+            transform=axes.transAxes,
+            fontsize=SMALL,
+            color=INK,
+            va="center",
+        )
+
+
+def _height(axes: Any) -> float:
+    """Of the axes, in inches."""
+    return float(axes.get_position().height * axes.figure.get_size_inches()[1])
+
+
+def _value_axis(axes: Any, low: float, high: float) -> None:
+    """Room around the values, and ticks at 0 and towards the ends, as many as can be read."""
+    high = high if high > low else low + 1
+    room = 0.12 * (high - low)
+    axes.set_ylim(low - room, high + room)
+    least = 0.13 * (high - low + 2 * room) / _height(axes)
+    ticks = [0.0]
+    for end in sorted((low, high), key=abs, reverse=True):
+        if end and all(abs(_rounded(end) - tick) >= least for tick in ticks):
+            ticks.append(_rounded(end))
+    axes.set_yticks(ticks, [number(tick) for tick in ticks])
+
+
+def _rounded(value: float) -> float:
+    """Towards 0 to one digit, so that the tick lies among the values."""
+    unit = 10.0 ** np.floor(np.log10(abs(value)) + 1e-9)
+    half = unit / 2
+    return float(np.trunc(value / half + np.sign(value) * 1e-6) * half)
+
+
+def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
+    values = trace.observations[:, trace.channels[name]].astype(float)
+    limit = float(np.abs(values).max()) or 1.0
+    signed = values.min() < -0.02 * limit
+    image = axes.imshow(
+        values.T,
+        aspect="auto",
+        interpolation="nearest",
+        zorder=2,
+        cmap="PuOr_r" if signed else "Blues",
+        vmin=-limit if signed else 0.0,
+        vmax=limit,
+        extent=(0, trace.steps * trace.dt, values.shape[1] - 0.5, -0.5),
+    )
+    axes.set_yticks([0, values.shape[1] - 1])
+    bar = axes.inset_axes((1.015, 0.08, 0.014, 0.84))
+    axes.figure.colorbar(
+        image,
+        cax=bar,
+        ticks=[-_rounded(limit), 0, _rounded(limit)] if signed else [0, _rounded(limit)],
+    )
+    bar.tick_params(labelsize=SMALL - 1, colors=INK, length=2, pad=1.5)
+    bar.yaxis.set_major_formatter(lambda value, _: number(value, 3))
+    bar.spines["outline"].set_linewidth(0.4)
+
+
+def _shown_actions(trace: TrialTrace) -> list[int]:
+    """The actions that get a tick: all of up to eight, else those that occur, the most frequent
+    eight of them.
+    """
+    seen = np.concatenate(
+        [values for values in (trace.targets, trace.actions) if values is not None]
+    )
+    numbers, counts = np.unique(seen[seen >= 0], return_counts=True)
+    n_actions = max(len(trace.action_names), int(numbers.max(initial=0)) + 1)
+    if n_actions <= 8:
+        return list(range(n_actions))
+    return sorted(numbers[np.argsort(-counts, kind="stable")[:8]].tolist())
+
+
+def _paint_answers(axes: Any, trace: TrialTrace, _: str) -> None:
+    if trace.discrete:
+        _paint_choices(axes, trace)
+    else:
+        _paint_values(axes, trace)
+
+
+def _paint_choices(axes: Any, trace: TrialTrace) -> None:
+    """The target as a broad pale band, and the subject's action as a thin dark line on it."""
+    _steps_line(
+        axes, trace, _gaps(trace.targets), color=_TARGET, lw=6, solid_capstyle="butt", zorder=2
+    )
+    if trace.actions is not None:
+        _steps_line(axes, trace, _gaps(trace.actions), color=INK, lw=1.5, zorder=3)
+    shown = _shown_actions(trace)
+    names = [str(trace.action_names[i]) if trace.action_names else str(i) for i in shown]
+    highest = max([*shown, len(trace.action_names) - 1, 1])
+    axes.set_ylim(highest + 0.5 + 0.02 * highest, -0.5 - 0.02 * highest)
+    _spaced_ticks(axes, shown, names, highest)
+    _key(axes, _answer_key(trace, _TARGET, INK))
+
+
+def _spaced_ticks(axes: Any, places: list[int], names: list[str], highest: int) -> None:
+    """Ticks at `places`; of those too close to read, the first keeps its name."""
+    least = 0.13 * (highest + 1) / _height(axes)
+    kept: list[int] = []
+    for index, place in enumerate(places):
+        if not kept or place - places[kept[-1]] >= least:
+            kept.append(index)
+    axes.set_yticks([places[i] for i in kept], [_shortened(names[i]) for i in kept])
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= 11 else f"{name[:10]}…"
+
+
+def _gaps(actions: np.ndarray) -> np.ndarray:
+    return np.where(actions < 0, np.nan, actions.astype(float))
+
+
+def _paint_values(axes: Any, trace: TrialTrace) -> None:
+    """Continuous answers: per axis the target as a pale band, and the subject's values as a line on
+    it.
+    """
+    targets = trace.targets.reshape(trace.steps, -1).astype(float)
+    actions = (
+        None if trace.actions is None else trace.actions.reshape(trace.steps, -1).astype(float)
+    )
+    several = targets.shape[1] > 1
+    for axis in range(targets.shape[1]):
+        band, line = (_pale(cycle_colour(axis)), cycle_colour(axis)) if several else (_TARGET, INK)
+        _steps_line(
+            axes, trace, targets[:, axis], color=band, lw=5, solid_capstyle="butt", zorder=2
+        )
+        if actions is not None:
+            _steps_line(axes, trace, actions[:, axis], color=line, lw=1.3, zorder=3)
+    finite = np.concatenate([v[np.isfinite(v)] for v in (targets, actions) if v is not None])
+    _value_axis(
+        axes, min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0)))
+    )
+    names = list(trace.action_names) or [str(axis) for axis in range(targets.shape[1])]
+    axis_key = (
+        [(name, cycle_colour(axis), 1.5) for axis, name in enumerate(names)] if several else []
+    )
+    _key(
+        axes,
+        axis_key
+        + (_answer_key(trace, "#BBBBBB", INK) if several else _answer_key(trace, _TARGET, INK)),
+    )
+
+
+def _pale(colour: str) -> str:
+    red, green, blue = (int(255 - 0.4 * (255 - int(colour[i : i + 2], 16))) for i in (1, 3, 5))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _answer_key(trace: TrialTrace, band: str, line: str) -> list[tuple[str, str, float]]:
+    return [("target", band, 6.0)] + ([("subject", line, 1.5)] if trace.actions is not None else [])
+
+
+def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
+    assert trace.rewards is not None
+    rewards = trace.rewards.astype(float)
+    colours = np.where(rewards >= 0, GREEN, VERMILION)
+    # A reward of one step in a long trial would be a hair: at least 1/150 of the trial is drawn.
+    width = max(trace.dt, trace.steps * trace.dt / 150)
+    left = np.minimum(np.arange(trace.steps) * trace.dt, trace.steps * trace.dt - width)
+    paid = rewards != 0
+    axes.bar(left[paid], rewards[paid], width, align="edge", color=colours[paid], zorder=3)
+    axes.axhline(0, color=GREY, lw=0.6, zorder=2)
+    low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
+    _value_axis(axes, low, high)
+    axes.text(
+        1.012,
+        0.5,
+        f"sum {number(rewards.sum())}",
+        transform=axes.transAxes,
+        fontsize=SMALL,
+        color=INK,
+        va="center",
+    )
+
+
+_PAINTERS = {
+    "lines": _paint_lines,
+    "image": _paint_image,
+    "answers": _paint_answers,
+    "rewards": _paint_rewards,
+}

@@ -1,0 +1,118 @@
+"""Packages bring subjects: found by name, imported when they play, and never instead of the
+core's.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from neurogym_core import Choice, Task, errors, run
+from neurogym_core.ecosystem import companions, installed, names
+from neurogym_core.ecosystem.discovery import find_subject, subject_names
+from neurogym_core.testing import subjects
+
+GROUP = "neurogym.subjects"
+SOURCE = """
+import numpy as np
+from neurogym_core.testing import Subject
+
+class Lefty(Subject):
+    def __call__(self, env, observations):
+        return np.full(env.num_envs, 1)
+
+class Nobody:
+    pass
+"""
+
+
+class Sides(Task):
+    """Left or right, as is shown."""
+
+    timing = {"decision": 100}
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice([0, 1]))
+
+    def new_trial(self, trial):
+        trial.periods("decision")
+        trial.show("stimulus", np.eye(2)[trial.side], during="decision")
+        trial.answer("choose", trial.side, during="decision")
+
+
+def add(site, package="neurogym-lab", **offered: str) -> None:
+    module = package.replace("-", "_")
+    values = {name: f"{module}.players:{value}" for name, value in offered.items()}
+    site.add(package, groups={GROUP: values}, files={"players.py": SOURCE})
+
+
+def test_a_subject_of_an_installed_package_plays_by_its_name(site):
+    add(site, lefty="Lefty")
+    record = run(Sides(), "lefty", 20, seed=1)
+    assert set(record["choice"].tolist()) == {0}
+
+
+def test_the_names_are_known_without_importing_the_package(site):
+    add(site, lefty="Lefty")
+    assert subject_names() == (*names.SUBJECTS, "lefty")
+    assert find_subject("lefty").distribution == "neurogym-lab"
+    assert "neurogym_lab" not in sys.modules
+
+
+def test_the_names_of_the_core_are_those_of_its_subjects():
+    assert set(names.SUBJECTS) == set(subjects.SUBJECTS)
+
+
+def test_no_package_takes_the_name_of_a_core_subject(site):
+    add(site, oracle="Lefty")
+    (offer,) = next(
+        one for one in installed().packages if one.distribution == "neurogym-lab"
+    ).subjects
+    assert not offer.usable
+    assert "subject of the core" in str(offer.problems[-1])
+    assert type(subjects.subject_named("oracle")) is subjects.Oracle
+    assert subject_names() == names.SUBJECTS
+
+
+def test_of_a_subject_that_two_packages_claim_neither_is_used(site):
+    add(site, lefty="Lefty")
+    add(site, "neurogym-other", lefty="Lefty")
+    assert subject_names() == names.SUBJECTS
+    with pytest.raises(errors.BrokenTaskError, match="claimed by 'neurogym-lab', 'neurogym-other'"):
+        run(Sides(), "lefty", 1)
+
+
+def test_a_blocked_package_brings_no_subject(site, monkeypatch):
+    add(site, lefty="Lefty")
+    monkeypatch.setenv("NGYM_BLOCK", "neurogym-lab")
+    with pytest.raises(errors.UnknownNameError, match="Unknown subject 'lefty'"):
+        run(Sides(), "lefty", 1)
+
+
+def test_what_is_no_subject_says_whose_it_is(site):
+    add(site, nobody="Nobody")
+    with pytest.raises(errors.NotSupportedError, match="neurogym-lab was offered as the subject"):
+        run(Sides(), "nobody", 1)
+
+
+@pytest.mark.parametrize("name", companions.SUBJECTS)
+def test_without_its_package_a_learner_says_what_brings_it(site, name):
+    with pytest.raises(errors.UnknownNameError) as caught:
+        run(Sides(), name, 1)
+    assert str(caught.value) == f"'{name}' comes with neurogym-study: pip install neurogym-study"
+
+
+def test_a_mistyped_name_is_answered_with_the_nearest(site):
+    add(site, lefty="Lefty")
+    with pytest.raises(errors.UnknownNameError, match="Did you mean 'lefty'"):
+        run(Sides(), "leftie", 1)
+
+
+@pytest.mark.parametrize("name", ["Lefty", "left-y", "2lefts"])
+def test_names_are_lower_case_words(site, name):
+    add(site, **{name: "Lefty"})
+    assert subject_names() == names.SUBJECTS
