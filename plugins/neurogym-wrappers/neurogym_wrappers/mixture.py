@@ -7,10 +7,10 @@ from typing import Any
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.state import state_of
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.wrappers._mixing import Mixing
+from neurogym_wrappers.mixture_base import MixtureBase
 
 
-class Mixture(Mixing):
+class Mixture(MixtureBase):
     """Trials of several tasks, mixed at random, in turn, in blocks, or by performance.
 
     As in Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297,

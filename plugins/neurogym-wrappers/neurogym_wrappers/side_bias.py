@@ -8,10 +8,10 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.wrappers._scheduling import ANSWER, Scheduling
+from neurogym_wrappers.schedule_base import ANSWER, ScheduleBase
 
 
-class SideBias(Scheduling):
+class SideBias(ScheduleBase):
     """Blocks in which one answer is right more often: a `Schedule` of what is right.
 
     As in the blocks of the International Brain Laboratory (2021), eLife 10:e63711,

@@ -1,4 +1,4 @@
-"""`Walk`: which of several entries (conditions, matrices, tasks) holds in every trial of a
+"""`BlockSequence`: which of several entries (conditions, matrices, tasks) holds in every trial of a
 session.
 """
 
@@ -18,7 +18,7 @@ ORDERS = ("sequence", "random", "performance")
 
 
 @dataclass(frozen=True)
-class Walk:
+class BlockSequence:
     """A way through `size` entries, block by block.
 
     Attributes:
@@ -57,7 +57,7 @@ class Walk:
     @classmethod
     def checked(
         cls, owner: str, size: int, *, length: Any = 1, weights: Any = (), **settings: Any
-    ) -> Walk:
+    ) -> BlockSequence:
         """A walk of settings that somebody wrote.
 
         Raises:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.wrappers._scheduling import Scheduling
+from neurogym_wrappers.schedule_base import ScheduleBase
 
 
-class Schedule(Scheduling):
+class Schedule(ScheduleBase):
     """Blocks of trials with conditions of their own: in turn, at random, or by performance.
 
     Every block is a mapping from conditions to values or distributions, in any written form;

@@ -9,11 +9,11 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.distributions import Choice
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._scheduling import Scheduling
 from neurogym_core.wrappers.noise import add_noise, noisy_channels
+from neurogym_wrappers.schedule_base import ScheduleBase
 
 
-class AdaptiveNoise(Scheduling):
+class AdaptiveNoise(ScheduleBase):
     """Noise that holds the subject's performance near a wanted one: a `Schedule` of noise levels,
     by performance.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.wrappers._mixing import Mixing
+from neurogym_wrappers.mixture_base import MixtureBase
 
 
-class Transfer(Mixing):
+class Transfer(MixtureBase):
     """The wrapped task for some trials, then others in turn: a `Mixture` played once, across
     sessions.
 

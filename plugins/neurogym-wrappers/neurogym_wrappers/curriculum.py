@@ -7,11 +7,11 @@ from typing import Any
 
 from neurogym_core.errors import InvalidValueError, NeurogymError
 from neurogym_core.tasks.task import Task
-from neurogym_core.wrappers._joined import as_task
-from neurogym_core.wrappers._mixing import Mixing
+from neurogym_wrappers.joining import as_task
+from neurogym_wrappers.mixture_base import MixtureBase
 
 
-class Curriculum(Mixing):
+class Curriculum(MixtureBase):
     """Easier versions of a task first; the subject goes on when it is good enough, across sessions.
 
     A `Mixture` of versions of one task by performance. Every stage says what is different in it, as

@@ -7,8 +7,8 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.session import Session
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._walk import Walk
-from neurogym_core.wrappers.trial_history import TrialHistory
+from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.trial_history import TrialHistory
 
 FAVOURED = "evolving_history_favoured"
 """Where a session keeps, for every context and last answer, the favoured next answer."""
@@ -59,10 +59,14 @@ class EvolvingHistory(TrialHistory):
         self._p = p
         self._matrices = np.full((self.population, n, n), 1 / n)
         self._names = np.arange(self.population)
-        self.walk = Walk.checked(
-            "EvolvingHistory", self.population, order=self.order, length=self.length, chance=self.chance,
+        self.sequence = BlockSequence.checked(
+            "EvolvingHistory",
+            self.population,
+            order=self.order,
+            length=self.length,
+            chance=self.chance,
             again=self.again or self.population == 1,
-        )  # fmt: skip
+        )
         self.add_label("history", self.population)
         self._generation = self.free_name("generation")
         self.vary(**{self._generation: 0})

@@ -1,4 +1,4 @@
-"""`Scheduling`: what `Schedule` and its presets share."""
+"""`ScheduleBase`: what `Schedule` and its presets share."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.wrappers._deciding import Deciding
-from neurogym_core.wrappers._walk import Walk
+from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 ANSWER = "answer"
 """The name under which a block says what is right."""
 
 
-class Scheduling(Deciding):
+class ScheduleBase(ConditionWrapper):
     """Base of schedules; presets have parameters of their own, and call `_set_up` with blocks that
     follow from them.
     """
@@ -37,10 +37,19 @@ class Scheduling(Deciding):
         self._check_names(owner)
         settings = {
             name: changed.get(name, state_of(self).settings.get(name, default))
-            for name, default in (("order", "sequence"), ("length", 1), ("chance", 1.0), ("weights", ()), ("again", True),
-                                  ("once", False), ("window", 100), ("criterion", 0.8), ("fallback", 0.0))
-        }  # fmt: skip
-        self.walk = Walk.checked(
+            for name, default in (
+                ("order", "sequence"),
+                ("length", 1),
+                ("chance", 1.0),
+                ("weights", ()),
+                ("again", True),
+                ("once", False),
+                ("window", 100),
+                ("criterion", 0.8),
+                ("fallback", 0.0),
+            )
+        }
+        self.sequence = BlockSequence.checked(
             owner,
             len(self._entries),
             lasting=self._lasting,
@@ -115,13 +124,13 @@ class Scheduling(Deciding):
 
     @property
     def reads_outcomes(self) -> bool:
-        return self.walk.reads_outcomes or self.task.reads_outcomes
+        return self.sequence.reads_outcomes or self.task.reads_outcomes
 
     # ------------------------------------------------------------------ drawing
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
-        self.walk.begin(session, rng)
+        self.sequence.begin(session, rng)
 
     def draw_given(
         self,
@@ -136,7 +145,7 @@ class Scheduling(Deciding):
             *([ANSWER] if answer is not None else []),
         }
         self.clash(outside & set(self._names))
-        index = self.walk.advance(session, rng, trials)
+        index = self.sequence.advance(session, rng, trials)
         flat = self._values(index.ravel(), rng)
         given = {
             name: values.reshape(*index.shape, *values.shape[1:]) for name, values in flat.items()

@@ -1,4 +1,4 @@
-"""`Deciding`: what wrappers that decide the coming trials' conditions share."""
+"""`ConditionWrapper`: what wrappers that decide the coming trials' conditions share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neurogym_core.trials.distributions import Choice, Distribution
 from neurogym_core.trials.trial import Trial
 
 
-class Deciding(TaskWrapper):
+class ConditionWrapper(TaskWrapper):
     """Base of wrappers that decide conditions, or what is right; they write `draw_given`."""
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:

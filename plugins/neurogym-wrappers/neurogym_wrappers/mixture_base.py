@@ -1,4 +1,4 @@
-"""`Mixing`: what `Mixture` and its presets share."""
+"""`MixtureBase`: what `Mixture` and its presets share."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from neurogym_core.trials.distributions import Choice, Distribution
 from neurogym_core.trials.encoders import OneHot
 from neurogym_core.trials.layout import Hold, Layout, Span, Weigh
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._deciding import Deciding
-from neurogym_core.wrappers._joined import (
+from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
+from neurogym_wrappers.joining import (
     Names,
     Renamed,
     Spread,
@@ -42,10 +43,9 @@ from neurogym_core.wrappers._joined import (
     over,
     united,
 )
-from neurogym_core.wrappers._walk import Walk
 
 
-class Mixing(Deciding):
+class MixtureBase(ConditionWrapper):
     """Base of mixtures; they call `_mix` with the tasks and the settings of the walk through
     them.
     """
@@ -88,10 +88,13 @@ class Mixing(Deciding):
             "criterion",
             "fallback",
         )
-        self.walk = Walk.checked(
-            type(self).__name__, len(tasks), lasting=self._lasting, key=f"mixture_{self.depth}",
+        self.sequence = BlockSequence.checked(
+            type(self).__name__,
+            len(tasks),
+            lasting=self._lasting,
+            key=f"mixture_{self.depth}",
             **{name: settings[name] for name in names if name in settings},
-        )  # fmt: skip
+        )
         self._key = f"mixture_{self.depth}_task"
         self._join_interface(rule)
         self._join_layout()
@@ -186,9 +189,10 @@ class Mixing(Deciding):
 
         def fits(k: int, own: str, joined: str) -> bool:
             return all(
-                traits[k].then.get(own) == other.then.get(joined) for other, task in zip(traits[:k], self.tasks, strict=False)
+                traits[k].then.get(own) == other.then.get(joined)
+                for other, task in zip(traits[:k], self.tasks, strict=False)
                 if joined in task.period_names
-            )  # fmt: skip
+            )
 
         self._periods, periods = merged_order(
             [task.period_names for task in self.tasks], self.labels, fits
@@ -197,15 +201,17 @@ class Mixing(Deciding):
         _, notes = united([dict.fromkeys(one.notes, True) for one in traits], self.labels, _equal)
         self._then = {
             names[period]: names.get(target, target)
-            for one, names in zip(traits, periods, strict=True) for period, target in one.then.items()
-        }  # fmt: skip
+            for one, names in zip(traits, periods, strict=True)
+            for period, target in one.then.items()
+        }
         self._check_passed(periods)
         self._layout = (periods, slots, notes)
         self.timing = {  # type: ignore[assignment]
             names.get(period, period): spec
             for task, names in reversed(list(zip(self.tasks, periods, strict=True)))
-            for period, spec in task.timing.items() if period in names
-        }  # fmt: skip
+            for period, spec in task.timing.items()
+            if period in names
+        }
 
     def _join_conditions(self) -> None:
         rng = np.random.default_rng(0)
@@ -217,8 +223,9 @@ class Mixing(Deciding):
         )
         self._samples = {
             joined: np.asarray(one[name][:0])
-            for one, names in reversed(list(zip(drawn, conditions, strict=True))) for name, joined in names.items()
-        }  # fmt: skip
+            for one, names in reversed(list(zip(drawn, conditions, strict=True)))
+            for name, joined in names.items()
+        }
         state = state_of(self)
         state.declared, state.imposed, state.answer = {self.said_by: Choice(self.labels)}, {}, None
         state.dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
@@ -248,8 +255,10 @@ class Mixing(Deciding):
         """
         found = [
             task.imposed.get(name, task.conditions[name])
-            for task, names in zip(self.tasks, conditions, strict=True) for name, other in names.items() if other == joined
-        ]  # fmt: skip
+            for task, names in zip(self.tasks, conditions, strict=True)
+            for name, other in names.items()
+            if other == joined
+        ]
         alike = (
             isinstance(found[0], Distribution)
             and all(one == found[0] for one in found)
@@ -263,9 +272,13 @@ class Mixing(Deciding):
         state.joint = True
         state.limits = tuple(dict.fromkeys(limit for one in below for limit in one.limits))
         state.stages = tuple(
-            {self.said_by: label, **{names.conditions[name]: value for name, value in stage.items()}}
-            for label, one, names in zip(self.labels, below, self.renamed, strict=True) for stage in one.stages or ({},)
-        )  # fmt: skip
+            {
+                self.said_by: label,
+                **{names.conditions[name]: value for name, value in stage.items()},
+            }
+            for label, one, names in zip(self.labels, below, self.renamed, strict=True)
+            for stage in one.stages or ({},)
+        )
 
     # ------------------------------------------------------------------ what a task says of itself
 
@@ -279,7 +292,7 @@ class Mixing(Deciding):
 
     @property
     def reads_outcomes(self) -> bool:
-        return self.walk.reads_outcomes or any(task.reads_outcomes for task in self.tasks)
+        return self.sequence.reads_outcomes or any(task.reads_outcomes for task in self.tasks)
 
     def draw_conditions(
         self,
@@ -301,7 +314,7 @@ class Mixing(Deciding):
     # ------------------------------------------------------------------ drawing
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
-        self.walk.begin(session, rng)
+        self.sequence.begin(session, rng)
         setattr(session, f"{self._key}_last", np.full(len(session), -1))
         for k, task in enumerate(self.tasks):
             if stateful(task):
@@ -324,7 +337,7 @@ class Mixing(Deciding):
         index = (
             self._indices(given.pop(self.said_by))
             if self.said_by in given
-            else self.walk.advance(session, rng, trials)
+            else self.sequence.advance(session, rng, trials)
         )
         shape = index.shape
         drawn = {
@@ -377,9 +390,14 @@ class Mixing(Deciding):
         part.remember(np.flatnonzero(mine), finished)
 
     def _fill(
-        self, k: int, where: tuple[np.ndarray, np.ndarray], part: Session | None, rng: np.random.Generator,
-        given: Mapping[str, np.ndarray], drawn: Drawn,
-    ) -> None:  # fmt: skip
+        self,
+        k: int,
+        where: tuple[np.ndarray, np.ndarray],
+        part: Session | None,
+        rng: np.random.Generator,
+        given: Mapping[str, np.ndarray],
+        drawn: Drawn,
+    ) -> None:
         task, names, m = self.tasks[k], self.renamed[k].conditions, len(where[0])
         wanted = {
             name: given[joined][where][None] for name, joined in names.items() if joined in given
@@ -518,8 +536,9 @@ class Mixing(Deciding):
         back = {joined: name for name, joined in names.periods.items()}
         durations |= {
             back[joined]: np.asarray(ms) if np.ndim(ms) == 0 else np.asarray(ms)[rows]
-            for joined, ms in trial.layout.durations.items() if joined in back
-        }  # fmt: skip
+            for joined, ms in trial.layout.durations.items()
+            if joined in back
+        }
         return layout_of(task, conditions, trial.rng, len(rows), durations)
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core import make_task
 from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.tasks.laying_out import sample_layouts
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.layout import END, STAY, Frames, Hold, Layout, Show, Slot, Span, Weigh
-from neurogym_core.wrappers._layout import laid_out
 
 Names = dict[str, str]
 """What the names of one task are called in the joined one."""
@@ -35,8 +36,6 @@ def as_task(entry: Any) -> Task:
     """A task of a list of tasks: anything `make_task` takes, or a mapping ``{"task": …, parameters,
     "wrap": …}``.
     """
-    from neurogym_core.play.make import make_task
-
     if isinstance(entry, Mapping):
         settings = dict(entry)
         wrap = settings.pop("wrap", ())
@@ -133,7 +132,7 @@ class Traits:
 
     @classmethod
     def of(cls, task: Task, actions: Names) -> Traits:
-        layouts = laid_out(task)
+        layouts = sample_layouts(task)
         slots: dict[str, Slot] = {}
         notes: dict[str, np.ndarray] = {}
         for layout in layouts:
@@ -150,7 +149,7 @@ class Traits:
         return cls(known, dict(first.timeline.then), untimed, notes, tuple(slots.values()))
 
 
-# ---------------------------------------------------------------------- what was laid out for some rows, over all rows
+# -------------------------------------------------- what was laid out for some rows, over all rows
 
 
 ARRAYS = (
@@ -253,10 +252,15 @@ class Spread:
             for name, fill in (("right", False), *((name, 0) for name in ARRAYS[1:-1]))
         }
         return replace(
-            slot, name=self.names.slots[slot.name], group=self.names.actions[slot.group], span=self.span(slot.span),
+            slot,
+            name=self.names.slots[slot.name],
+            group=self.names.actions[slot.group],
+            span=self.span(slot.span),
             then={outcome: self.place(target) for outcome, target in slot.then.items()},
-            needs=None if slot.needs is None else self.names.slots[slot.needs], leads=self._leads(slot, periods), **arrays,
-        )  # fmt: skip
+            needs=None if slot.needs is None else self.names.slots[slot.needs],
+            leads=self._leads(slot, periods),
+            **arrays,
+        )
 
     def _leads(self, slot: Slot, periods: Sequence[str]) -> np.ndarray | None:
         if slot.leads is None:

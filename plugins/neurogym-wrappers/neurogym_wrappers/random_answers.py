@@ -6,11 +6,11 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.drawing import answer_condition, stateful
-from neurogym_core.wrappers._scheduling import Scheduling
-from neurogym_core.wrappers.side_bias import answer_block, answer_rows
+from neurogym_wrappers.schedule_base import ScheduleBase
+from neurogym_wrappers.side_bias import answer_block, answer_rows
 
 
-class RandomAnswers(Scheduling):
+class RandomAnswers(ScheduleBase):
     """The right answer is drawn anew for every trial: a `Schedule` of one block.
 
     Args:

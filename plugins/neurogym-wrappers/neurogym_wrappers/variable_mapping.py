@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import unknown
+from neurogym_core.tasks.laying_out import sample_layouts
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Drawn
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.layout import Slot
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._deciding import Deciding
-from neurogym_core.wrappers._layout import laid_out
-from neurogym_core.wrappers._walk import Walk
+from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 STATE = "variable_mapping"
 
 
-class VariableMapping(Deciding):
+class VariableMapping(ConditionWrapper):
     """What is right is answered by another choice: the choices of a group are exchanged, anew from
     time to time.
 
@@ -51,7 +51,7 @@ class VariableMapping(Deciding):
             raise unknown("action", self.group, self.task.actions, of=self.task.name)
         slots = [
             slot
-            for layout in laid_out(self.task)
+            for layout in sample_layouts(self.task)
             for slot in layout.slots
             if not self.group or slot.group == self.group
         ]
@@ -68,7 +68,7 @@ class VariableMapping(Deciding):
         if any(slot.leads is not None for slot in slots if slot.group == self._group):
             raise self.refusal(f"the choices of {self._group!r} lead to periods of their own")
         self._k = asked[0].right.shape[1]  # type: ignore[union-attr]
-        self.walk = Walk.checked(
+        self.sequence = BlockSequence.checked(
             "VariableMapping",
             2,
             length=self.length,
@@ -88,7 +88,7 @@ class VariableMapping(Deciding):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
-        self.walk.begin(session, rng)
+        self.sequence.begin(session, rng)
         setattr(session, self._state, np.tile(np.arange(self._k), (len(session), 1)))
         setattr(session, f"{self._state}_block", np.zeros(len(session), np.int64))
 
@@ -109,7 +109,7 @@ class VariableMapping(Deciding):
 
     def _mappings(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
         """(trials, sessions, choices)."""
-        block = self.walk.advance(session, rng, trials)
+        block = self.sequence.advance(session, rng, trials)
         before = np.concatenate([getattr(session, f"{self._state}_block")[None], block[:-1]])
         changes = block != before
         current = getattr(session, self._state).copy()

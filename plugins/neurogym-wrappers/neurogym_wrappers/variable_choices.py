@@ -10,11 +10,11 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._scheduling import Scheduling
-from neurogym_core.wrappers.side_bias import answer_block
+from neurogym_wrappers.schedule_base import ScheduleBase
+from neurogym_wrappers.side_bias import answer_block
 
 
-class VariableChoices(Scheduling):
+class VariableChoices(ScheduleBase):
     """Blocks in which only some of the answers can be right: a `Schedule` of what is right.
 
     The record has the number of these answers in `n_choices`. What is shown, and what may be

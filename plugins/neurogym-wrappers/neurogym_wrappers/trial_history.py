@@ -13,14 +13,14 @@ from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Drawn
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import Outcome
-from neurogym_core.wrappers._deciding import Deciding
-from neurogym_core.wrappers._walk import Walk
+from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 STATE = "trial_history_last"
 """Where a session keeps the last right answer, as its row of the matrix."""
 
 
-class TrialHistory(Deciding):
+class TrialHistory(ConditionWrapper):
     """The right answer of a trial depends on that of the trial before, whatever the subject did.
 
     Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat. Commun.
@@ -74,10 +74,14 @@ class TrialHistory(Deciding):
         self._matrices = np.stack(
             [self._matrix(context) for context in self.contexts or (self.probs,)]
         )
-        self.walk = Walk.checked(
-            type(self).__name__, len(self._matrices), order=self.order, length=self.length, chance=self.chance,
+        self.sequence = BlockSequence.checked(
+            type(self).__name__,
+            len(self._matrices),
+            order=self.order,
+            length=self.length,
+            chance=self.chance,
             again=self.again or len(self._matrices) == 1,
-        )  # fmt: skip
+        )
         self._cumulative = np.cumsum(self._matrices, axis=2)[:, :, :-1]
         if len(self._matrices) > 1:
             named = (
@@ -163,12 +167,12 @@ class TrialHistory(Deciding):
 
     @property
     def reads_outcomes(self) -> bool:
-        return self.reset or self.walk.reads_outcomes or self.task.reads_outcomes
+        return self.reset or self.sequence.reads_outcomes or self.task.reads_outcomes
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
         setattr(session, STATE, rng.integers(0, self._size, len(session)))
-        self.walk.begin(session, rng)
+        self.sequence.begin(session, rng)
 
     def draw_given(
         self,
@@ -183,7 +187,7 @@ class TrialHistory(Deciding):
             if answer is not None or answer_condition(self.task) in imposed
             else ()
         )
-        context = self.walk.advance(session, rng, trials)
+        context = self.sequence.advance(session, rng, trials)
         if self.reset:
             self._forget(session, rng)
         leads, labels = self._leads(session, rng, context)

@@ -9,15 +9,15 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.laying_out import sample_layouts
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._deciding import Deciding
-from neurogym_core.wrappers._layout import laid_out
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 
-class CatchTrials(Deciding):
+class CatchTrials(ConditionWrapper):
     """In a share of the trials a correct answer pays something else: nothing, say, to see what the
     subject expects.
 
@@ -60,7 +60,7 @@ class CatchTrials(Deciding):
             raise self.refusal("what its answers pay is worked out on every step")
         slots = [
             slot
-            for layout in laid_out(self.task)
+            for layout in sample_layouts(self.task)
             for slot in layout.slots
             if slot.amounts is None and slot.pays is None
         ]

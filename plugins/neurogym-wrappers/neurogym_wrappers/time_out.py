@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core.tasks.laying_out import sample_layouts
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.distributions import Distribution, parse
 from neurogym_core.trials.layout import END, Hold, Layout, Slot, Span
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._layout import asked, laid_out
+from neurogym_wrappers.slots import asked
 
 AFTER = ("error", "miss")
 
@@ -43,7 +44,7 @@ class TimeOut(TaskWrapper):
             raise self._refusal("it has a period 'timeout' already")
         if self.task.step_action is not None:
             raise self._refusal("it computes what actions do on every step (step_action)")
-        layouts = laid_out(self.task)
+        layouts = sample_layouts(self.task)
         slots = [slot for layout in layouts for slot in layout.slots]
         if "error" in self.after and not any(_errs(slot) for slot in slots):
             raise self._refusal("no wrong answer ends its trials (trial.answer with then='end')")

@@ -17,21 +17,21 @@ from neurogym_core.tasks.drawing import (
     stateful,
 )
 from neurogym_core.tasks.given import draw_given
-from neurogym_core.tasks.laying_out import hooked, layout_of
+from neurogym_core.tasks.laying_out import hooked, layout_of, sample_layouts
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.trials.distributions import Choice, Distribution, parse
 from neurogym_core.trials.encoders import OneHot
 from neurogym_core.trials.layout import Frames, Layout, Slot, Span, to_steps
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._deciding import Deciding
-from neurogym_core.wrappers._joined import Traits, as_task, begin_inside, labels_of, united
-from neurogym_core.wrappers._layout import asked, laid_out
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
+from neurogym_wrappers.joining import Traits, as_task, begin_inside, labels_of, united
+from neurogym_wrappers.slots import asked
 
 KINDS = ("main", "distractor", "both")
 
 
-class Combine(Deciding):
+class Combine(ConditionWrapper):
     """A second task inside the trials of the first: a distractor in its delay, say.
 
     As in the dual task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191:
@@ -98,13 +98,13 @@ class Combine(Deciding):
                 f"{self.other.name} looks at what became of its last trial, and has no trials of"
                 " its own here"
             )
-        for layout in laid_out(self.task):
+        for layout in sample_layouts(self.task):
             if _leaves_order(layout):
                 raise self.refusal(
                     f"{self.task.name} leaves the order of its periods (then=), which would move"
                     " the distractor"
                 )
-        for layout in laid_out(self.other):
+        for layout in sample_layouts(self.other):
             if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
                 raise self.refusal(
                     f"{self.other.name} has a period without a timer, or choices that lead to"
@@ -195,7 +195,7 @@ class Combine(Deciding):
 
     def _check_fit(self) -> None:
         rng = np.random.default_rng(0)
-        mains = laid_out(self.task)
+        mains = sample_layouts(self.task)
         for main in mains:
             onset = np.asarray(self._onset.sample(rng, main.n), float)
             conditions = draw_sessionless(self.other, rng, main.n, {})

@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.laying_out import sample_layouts
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.layout import Slot
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._layout import asked, laid_out
+from neurogym_wrappers.slots import asked
 
 
 class MissPenalty(TaskWrapper):
@@ -40,7 +41,7 @@ class MissPenalty(TaskWrapper):
                 "its continuous actions are judged without a trigger=, so nothing can be missed"
             )
         if not any(
-            _missable(slot).any() for layout in laid_out(self.task) for slot in layout.slots
+            _missable(slot).any() for layout in sample_layouts(self.task) for slot in layout.slots
         ):
             raise self._refusal("it asks nothing that can be missed (trial.answer, trial.pay)")
 
