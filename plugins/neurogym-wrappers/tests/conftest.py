@@ -8,7 +8,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-NAME = "wrapper_small_tasks"
+NAME = "neurogym_wrappers_small_tasks"
 
 if NAME not in sys.modules:
     spec = importlib.util.spec_from_file_location(NAME, Path(__file__).with_name("small_tasks.py"))

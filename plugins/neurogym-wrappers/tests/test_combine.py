@@ -6,7 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from wrapper_small_tasks import (
+from neurogym_wrappers import Combine, TimeOut
+from neurogym_wrappers_small_tasks import (
     Arms,
     Blocked,
     Choosing,
@@ -22,7 +23,7 @@ from wrapper_small_tasks import (
 from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.laying_out import lay_out_imposed
-from neurogym_core.wrappers import Combine, ReactionTime, TimeOut
+from neurogym_core.wrappers import ReactionTime
 
 
 def long_delay(**settings) -> TwoSides:
@@ -36,11 +37,15 @@ def test_both_tasks_are_in_a_trial_each_on_its_own_channels():
     assert list(task.actions) == ["fixate", "choose", "go"]
     assert task.period_names == TwoSides().period_names
     batch = task.sample(30, seed=0)
-    main = lay_out_imposed(TwoSides(), 
-        np.random.default_rng(0), 30,
-        {**{name: batch.conditions[name] for name in ("side", "strength")},
-         "duration.delay": batch.period_steps["delay"] * 100},
-    )  # fmt: skip
+    main = lay_out_imposed(
+        TwoSides(),
+        np.random.default_rng(0),
+        30,
+        {
+            **{name: batch.conditions[name] for name in ("side", "strength")},
+            "duration.delay": batch.period_steps["delay"] * 100,
+        },
+    )
     other = lay_out_imposed(Going(), np.random.default_rng(0), 30, {"go": batch.conditions["go"]})
     np.testing.assert_array_equal(batch.render(None)[:, :3], main.render(None))
     begin = np.cumsum(batch.steps) - batch.steps
@@ -138,9 +143,14 @@ def test_a_timed_answer_is_due_at_its_moment_within_the_other_task():
 def test_one_by_one_is_as_all_together():
     batch = Combine(long_delay(), distractor=OneByOne(), onset=400).sample(5, seed=0)
     same = Combine(long_delay(), distractor=Choosing(), onset=400).sample(
-        5, seed=1, **{name.replace("OneByOne", "Choosing"): values for name, values in batch.conditions.items()},
+        5,
+        seed=1,
+        **{
+            name.replace("OneByOne", "Choosing"): values
+            for name, values in batch.conditions.items()
+        },
         **{"duration.delay": batch.period_steps["delay"] * 100},
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(batch.render(None), same.render(None))
     np.testing.assert_array_equal(batch.render_targets(), same.render_targets())
 

@@ -10,7 +10,8 @@ import pickle
 
 import numpy as np
 import pytest
-from wrapper_small_tasks import (
+from neurogym_wrappers import Curriculum, Mixture, Schedule, SideBias, TimeOut, Transfer
+from neurogym_wrappers_small_tasks import (
     Arms,
     Blocked,
     Choosing,
@@ -27,15 +28,7 @@ from wrapper_small_tasks import (
 from neurogym_core import Dataset, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.laying_out import lay_out_imposed
-from neurogym_core.wrappers import (
-    Curriculum,
-    Mixture,
-    ReactionTime,
-    Schedule,
-    SideBias,
-    TimeOut,
-    Transfer,
-)
+from neurogym_core.wrappers import ReactionTime
 
 MANY = (Going, TwoSides, Timed, Blocked, Computed)
 

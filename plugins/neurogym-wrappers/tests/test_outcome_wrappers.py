@@ -1,4 +1,5 @@
-"""Noise, misses, catch trials, time-outs and mappings: each changes what it says, and nothing else.
+"""Adaptive noise, misses, catch trials, time-outs and mappings: each changes what it says, and
+nothing else.
 
 False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison.
 """
@@ -9,34 +10,23 @@ import pickle
 
 import numpy as np
 import pytest
-from wrapper_small_tasks import Arms, Choosing, Counting, Going, Learning, Steering, Timed, TwoSides
+from neurogym_wrappers import AdaptiveNoise, CatchTrials, MissPenalty, TimeOut, VariableMapping
+from neurogym_wrappers_small_tasks import (
+    Arms,
+    Choosing,
+    Counting,
+    Going,
+    Learning,
+    Steering,
+    Timed,
+    TwoSides,
+)
 
 from neurogym_core import Choice, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.wrappers import (
-    AdaptiveNoise,
-    CatchTrials,
-    MissPenalty,
-    Noise,
-    ReactionTime,
-    TimeOut,
-    VariableMapping,
-)
+from neurogym_core.wrappers import ReactionTime
 
 # ---------------------------------------------------------------------- noise
-
-
-def test_variances_of_noise_add_up_on_the_channels_asked_for():
-    task = Noise(Choosing(dt=50), sigma=2.0, on=("stimulus",))
-    batch = task.sample(400, seed=0)
-    added = batch.render(np.random.default_rng(0)) - batch.render(None)
-    shown = np.repeat(batch.period == 1, batch.duration[0])
-    during = np.tile(shown, 400)
-    for rows, variance in ((during, (1 + 4) / 50), (~during, 4 / 50)):
-        values = added[rows, 1:]
-        assert abs(values.var() / variance - 1) < 5 * np.sqrt(2 / values.size)
-    assert not added[:, 0].any()
-    assert Noise(Choosing()).sample(2, seed=0).render(np.random.default_rng(0))[:, 0].std() > 0
 
 
 def test_adaptive_noise_goes_up_with_success_and_down_with_failure():
@@ -60,7 +50,7 @@ def test_adaptive_noise_holds_performance_near_what_is_wanted():
     assert record["noise"][record["trial"] >= 800].mean() > 4
 
 
-# ---------------------------------------------------------------------- misses, catch trials, time-outs
+# ------------------------------------------------------------ misses, catch trials, time-outs
 
 
 def test_a_miss_costs_and_rightly_resting_does_not():
@@ -165,8 +155,11 @@ def test_a_mapping_can_be_imposed():
 @pytest.mark.parametrize(
     ("make", "error", "says"),
     [
-        (lambda: Noise(Choosing(), sigma=0.0), InvalidValueError, "a number above 0"),
-        (lambda: Noise(Choosing(), on=("stimulis",)), UnknownNameError, "Did you mean 'stimulus'"),
+        (
+            lambda: AdaptiveNoise(Choosing(), on=("stimulis",)),
+            UnknownNameError,
+            "Did you mean 'stimulus'",
+        ),
         (lambda: AdaptiveNoise(Choosing(), step=0.0), InvalidValueError, "the step is above 0"),
         (lambda: AdaptiveNoise(Choosing(), performance=1.0), InvalidValueError, "between 0 and 1"),
         (lambda: MissPenalty(Choosing(), reward=0.0), InvalidValueError, "other than 0"),
@@ -215,7 +208,7 @@ def test_what_cannot_be_is_told(make, error, says):
 
 
 @pytest.mark.parametrize(
-    "wrapper", [Noise, AdaptiveNoise, MissPenalty, CatchTrials, TimeOut, VariableMapping]
+    "wrapper", [AdaptiveNoise, MissPenalty, CatchTrials, TimeOut, VariableMapping]
 )
 def test_each_is_a_value_and_is_found_by_name(wrapper):
     task = wrapper(Choosing())

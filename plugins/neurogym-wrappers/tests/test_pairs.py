@@ -12,9 +12,9 @@ import pickle
 import warnings
 from itertools import product
 
+import neurogym_wrappers_small_tasks as small
 import numpy as np
 import pytest
-import wrapper_small_tasks as small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +24,8 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play import dataset, dealer
 from neurogym_core.tasks.drawing import has_answer
 
-WRAPPERS = sorted(info.name for info in installed().wrappers if info.namespace == "core")
+OWN = ("core", "wrappers")
+WRAPPERS = sorted(info.name for info in installed().wrappers if info.namespace in OWN)
 KINDS = {kind.__name__: kind for kind in small.KINDS}
 STEPS = 60
 

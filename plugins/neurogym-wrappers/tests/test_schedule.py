@@ -10,12 +10,20 @@ import pickle
 
 import numpy as np
 import pytest
-from wrapper_small_tasks import Arms, Blocked, Choosing, Computed, Going, Steering, TwoSides
+from neurogym_wrappers import RandomAnswers, Schedule, SideBias, TrialHistory, VariableChoices
+from neurogym_wrappers_small_tasks import (
+    Arms,
+    Blocked,
+    Choosing,
+    Computed,
+    Going,
+    Steering,
+    TwoSides,
+)
 
 from neurogym_core import Choice, Dataset, Task, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.drawing import fresh_session
-from neurogym_core.wrappers import RandomAnswers, Schedule, SideBias, TrialHistory, VariableChoices
 
 STRONG_WEAK = ({"strength": 4}, {"strength": 1})
 

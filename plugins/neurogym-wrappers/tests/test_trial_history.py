@@ -11,6 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from neurogym_wrappers import EvolvingHistory, TrialHistory
+from neurogym_wrappers_small_tasks import Choosing
 
 from neurogym_core import (
     Choice,
@@ -21,12 +23,13 @@ from neurogym_core import (
     TaskVectorEnv,
     Uniform,
     make_task,
+    make_vec,
     run,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 from neurogym_core.tasks.drawing import fresh_session, stateful
 from neurogym_core.tasks.state import state_of
-from neurogym_core.wrappers import EvolvingHistory, TrialHistory
+from neurogym_core.wrappers import ReactionTime
 
 MATRIX = ((0.1, 0.7, 0.2), (0.5, 0.3, 0.2), (0.25, 0.25, 0.5))
 
@@ -411,3 +414,17 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
 def test_contexts_that_cannot_be_are_told(make, error, says):
     with pytest.raises(error, match=says):
         make()
+
+
+def test_it_stands_below_and_above_a_wrapper_of_the_core():
+    both = make_task(
+        Choosing, wrap=[("TrialHistory", {"probs": 0.9}), ("ReactionTime", {"urgency": -0.1})]
+    )
+    other = make_task(Choosing, wrap=[ReactionTime, TrialHistory])
+    for task in (both, other):
+        assert stateful(task)
+        side = run(task, "oracle", 300, num_envs=1, seed=0)["side"]
+        # 0.9 (0.8) of 299 pairs repeat; 0.65 is 6 standard errors away.
+        assert (side[1:] == side[:-1]).mean() > 0.65
+        assert (run(task, "oracle", 20, seed=0)["reaction_time"] == 100).all()
+    assert make_vec(both, 3).reset(seed=0)[0].shape == (3, 4)
