@@ -225,6 +225,15 @@ def test_every_mistake_is_told_with_its_line(tmp_path, right, wrong, line, says)
     assert message.startswith(where), message
 
 
+@pytest.mark.parametrize(
+    ("former", "now"), [("TrialHistory", "TrialHistory"), ("TrialHistoryV2", "TrialHistory")]
+)
+def test_the_id_that_a_wrapper_had_in_the_core_is_told_with_its_line(tmp_path, former, now):
+    text = f'task = "{DOTS}"\n\n[[wrap]]\nname = "core/{former}"\n'
+    with pytest.raises(InvalidValueError, match=f"line 4: .*is now 'wrappers/{now}'"):
+        load(file_of(tmp_path, text))
+
+
 def test_a_wrapper_that_cannot_apply_is_told_with_its_line(tmp_path):
     text = (
         'task = "value/Bandit-v0"\n\n[[wrap]]\nname = "core/Noise"\n\n[[wrap]]\nname ='
