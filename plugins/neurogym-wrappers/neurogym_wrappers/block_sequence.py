@@ -1,5 +1,5 @@
-"""`BlockSequence`: which of several entries (conditions, matrices, tasks) holds in every trial of a
-session.
+"""`BlockSequence`: the order of a session's blocks, and which entry (conditions, a matrix, a task)
+applies on each trial.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ ORDERS = ("sequence", "random", "performance")
 
 @dataclass(frozen=True)
 class BlockSequence:
-    """A way through `size` entries, block by block.
+    """An order of blocks, each with one of `size` entries.
 
     Attributes:
-        owner: whose walk it is, for messages.
+        owner: name of the wrapper, for errors.
         size: number of entries.
-        order: "sequence" (one after another, over and over), "random", or "performance" (on when
-            the subject is good enough, back when it is not).
-        length: trials of a block; then it ends with probability `chance` a trial.
-        chance: see `length`; 1: at once.
-        lengths: of each entry's blocks, instead of `length`; None: all alike.
-        weights: (size,) how likely each entry is in a random order; None: all alike.
+        order: "sequence" (one after another, repeatedly), "random", or "performance" (the next
+            entry when the subject is good enough, the one before when it is not).
+        length: trials of a block; after them it ends with probability `chance` per trial.
+        chance: see `length`; 1: the block ends after `length` trials.
+        lengths: lengths of each entry's blocks, instead of `length`; None: `length` for all.
+        weights: (size,) probability of each entry in a random order; None: equal ones.
         again: whether a random order may take the same entry twice in a row.
         once: whether a sequence stays with its last entry.
         window: trials over which performance is averaged.
-        criterion, fallback: mean performance from which on the walk goes on, and below which it
-            goes back.
-        lasting: whether it goes on in the next session, where it was.
-        key: prefix of what it keeps in the session.
+        criterion, fallback: mean performance at which the next entry begins, and below which the
+            one before returns.
+        lasting: whether the next session continues where the last one ended.
+        key: prefix of the names under which it keeps its state in the session.
     """
 
     owner: str
@@ -52,17 +52,17 @@ class BlockSequence:
     criterion: float = 0.8
     fallback: float = 0.0
     lasting: bool = False
-    key: str = "walk"
+    key: str = "block_sequence"
 
     @classmethod
     def checked(
         cls, owner: str, size: int, *, length: Any = 1, weights: Any = (), **settings: Any
     ) -> BlockSequence:
-        """A walk of settings that somebody wrote.
+        """A block sequence from the settings of a wrapper.
 
         Raises:
-            InvalidValueError: settings that make no walk.
-            UnknownNameError: no such order.
+            InvalidValueError: a setting is out of its range.
+            UnknownNameError: there is no such order.
         """
         if settings.get("order", "sequence") not in ORDERS:
             raise unknown("order", settings["order"], ORDERS, of=owner)
@@ -89,19 +89,23 @@ class BlockSequence:
                 f"{size} numbers of trials",
             )
             settings["lengths"] = tuple(_length(owner, one) for one in settings["lengths"])
-        walk = cls(
+        sequence = cls(
             owner,
             size,
             length=_length(owner, length),
             weights=_weights(owner, size, weights),
             **settings,
         )
-        if walk.order == "random" and not walk.again and np.count_nonzero(walk._weights) < 2:
+        if (
+            sequence.order == "random"
+            and not sequence.again
+            and np.count_nonzero(sequence._weights) < 2
+        ):
             raise InvalidValueError(
                 f"{owner} was given again=False and one entry that can be drawn; two are needed to"
                 " change between them. Give more, or again=True."
             )
-        return walk
+        return sequence
 
     # ------------------------------------------------------------------ state
 
@@ -112,7 +116,7 @@ class BlockSequence:
         return f"{self.key}_{part}"
 
     def begin(self, session: Session, rng: np.random.Generator) -> None:
-        """Set off at the beginning of sessions."""
+        """Choose the first block of new sessions, or continue those of the last ones."""
         holder = self._holder(session)
         if self.lasting and hasattr(holder, self._name("at")):
             # The trial that ended the last session is seen here only.
@@ -129,7 +133,7 @@ class BlockSequence:
 
     @property
     def reads_outcomes(self) -> bool:
-        """Whether it depends on what the subject did."""
+        """Whether the next entry depends on the subject's performance."""
         return self.order == "performance" and self.size > 1
 
     def advance(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
@@ -138,14 +142,10 @@ class BlockSequence:
             return np.zeros((trials, len(session)), np.int64)
         if self.reads_outcomes:
             return np.stack([self._by_performance(session) for _ in range(trials)])
-        if self._independent:
+        single = self.length == Constant(1) and self.lengths is None and self.chance == 1
+        if self.order == "random" and self.again and single:  # trials are independent
             return self._drawn(rng, trials * len(session)).reshape(trials, len(session))
         return self._by_blocks(self._holder(session), rng, trials, len(session))
-
-    @property
-    def _independent(self) -> bool:
-        single = self.length == Constant(1) and self.lengths is None and self.chance == 1
-        return self.order == "random" and self.again and single
 
     # ------------------------------------------------------------------ blocks
 
@@ -187,14 +187,14 @@ class BlockSequence:
         return np.searchsorted(np.cumsum(self._weights)[:-1], rng.random(n), side="right")
 
     def _another(self, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Entries other than those, as likely as their weights say."""
+        """Entries other than `at`, drawn with their weights."""
         weights = np.where(at[:, None] == np.arange(self.size), 0, self._weights)
         reached = np.cumsum(weights, axis=1)
         luck = rng.random((len(at), 1)) * reached[:, -1:]
         return np.minimum((luck >= reached).sum(axis=1), self.size - 1)
 
     def _lengths(self, rng: np.random.Generator, at: np.ndarray) -> np.ndarray:
-        """How many trials the blocks of these entries last."""
+        """Lengths in trials of new blocks of the entries `at`."""
         lengths = np.empty(len(at), np.int64)
         for k, length in enumerate(self.lengths or (self.length,)):
             rows = slice(None) if self.lengths is None else np.flatnonzero(at == k)
@@ -209,8 +209,8 @@ class BlockSequence:
         return self._judge(session, played, session.previous["performance"][played]).copy()
 
     def _judge(self, session: Session, played: np.ndarray, performance: np.ndarray) -> np.ndarray:
-        """Count the last trials of the sessions `played`; go on or back where enough were seen. The
-        entries, (sessions,).
+        """Entries (sessions,) after the last trials of the sessions `played`: the next or previous
+        one where the mean over a full window says so.
         """
         holder = self._holder(session)
         at, seen, scores = (

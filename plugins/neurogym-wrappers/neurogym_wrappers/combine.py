@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,13 @@ from neurogym_core.trials.encoders import OneHot
 from neurogym_core.trials.layout import Frames, Layout, Slot, Span, to_steps
 from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
-from neurogym_wrappers.joining import Traits, as_task, begin_inside, labels_of, united
+from neurogym_wrappers.joining import (
+    TaskFacts,
+    begin_nested_session,
+    merged,
+    task_from_entry,
+    task_labels,
+)
 from neurogym_wrappers.slots import asked
 
 KINDS = ("main", "distractor", "both")
@@ -70,8 +77,8 @@ class Combine(ConditionWrapper):
             raise InvalidValueError(
                 "Combine was given no distractor; give distractor=…: an id, a task, or {task: …}."
             )
-        self.other = as_task(self.distractor)
-        self._other_label = labels_of((self.task, self.other))[1]
+        self.other = task_from_entry(self.distractor)
+        self._other_label = task_labels((self.task, self.other))[1]
         state_of(self).joint = True
         self._check_tasks()
         self._read_settings()
@@ -152,21 +159,21 @@ class Combine(ConditionWrapper):
     def _join(self) -> None:
         label = (self._other_label,)
         both = [self.task.channels.parts, self.other.channels.parts]
-        channels, (_, self._channels) = united(both, ("", *label), _never)
+        channels, (_, self._channels) = merged(both, ("", *label), _never)
         if self.cue:
             self._cue = self.free_name("combined")
             channels[self._cue] = OneHot(2)
         self.observe(**channels)
         self._join_actions(label[0])
-        traits = [
-            Traits.of(task, {name: name for name in task.actions})
+        facts = [
+            TaskFacts.of(task, {name: name for name in task.actions})
             for task in (self.task, self.other)
         ]
-        _, (_, self._slots) = united([one.slots for one in traits], ("", *label), _never)
-        _, (_, self._notes) = united(
-            [dict.fromkeys(one.notes) for one in traits], ("", *label), _never
+        _, (_, self._slots) = merged([one.slots for one in facts], ("", *label), _never)
+        _, (_, self._notes) = merged(
+            [dict.fromkeys(one.notes) for one in facts], ("", *label), _never
         )
-        conditions, (_, self._conditions) = united(
+        conditions, (_, self._conditions) = merged(
             [self.task.conditions, self.other.conditions], ("", *label), _never
         )
         state = state_of(self)
@@ -187,7 +194,7 @@ class Combine(ConditionWrapper):
             self.task.actions.parts,
             {name: part for name, part in self.other.actions.parts.items() if name != own},
         ]
-        whole, (_, self._actions) = united(parts, ("", label), _equal if self.share else _never)
+        whole, (_, self._actions) = merged(parts, ("", label), eq if self.share else _never)
         self._actions = {own: rest, **self._actions}
         self.act(**whole)
 
@@ -267,7 +274,7 @@ class Combine(ConditionWrapper):
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
         if stateful(self.other):
-            begin_inside(session, f"combine_{self.depth}", self.other, rng)
+            begin_nested_session(session, f"combine_{self.depth}", self.other, rng)
 
     def draw_given(
         self,
@@ -300,7 +307,8 @@ class Combine(ConditionWrapper):
 
     def new_trial(self, trial: Trial) -> None:
         super().new_trial(trial)
-        there = self._there(trial)
+        # Which of the tasks there are, (n,); None: both.
+        there = None if self._kind_name is None else np.atleast_1d(getattr(trial, self._kind_name))
         if there is not None:
             self._hide_main(trial.layout, there != "distractor")
         conditions = {}
@@ -322,10 +330,6 @@ class Combine(ConditionWrapper):
                 axis=1,
             )
             trial.show(self._cue, present.astype(np.float32), during=names)
-
-    def _there(self, trial: Trial) -> np.ndarray | None:
-        """(n,) which of the tasks there are; None: both."""
-        return None if self._kind_name is None else np.atleast_1d(getattr(trial, self._kind_name))
 
     @staticmethod
     def _hide_main(layout: Layout, there: np.ndarray) -> None:
@@ -458,10 +462,6 @@ def _leaves_order(layout: Layout) -> bool:
     return bool(
         leads or layout.timeline.untimed or layout.timeline.then or then & (names | {"restart"})
     )
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return bool(one == other)
 
 
 def _never(one: Any, other: Any) -> bool:

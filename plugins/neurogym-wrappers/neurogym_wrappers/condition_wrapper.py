@@ -1,4 +1,4 @@
-"""`ConditionWrapper`: what wrappers that decide the coming trials' conditions share."""
+"""`ConditionWrapper`: base of wrappers that decide conditions of the coming trials."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class ConditionWrapper(TaskWrapper):
         raise NotImplementedError
 
     _label: str | None = None
-    """The condition that tells which entry of a walk a trial is in; it is recorded, and decided by
-    nobody else.
+    """The condition that records the entry of the block sequence a trial is in; it cannot be
+    imposed.
     """
 
     def add_label(self, name: str, values: Any) -> None:
-        """Declare the condition that tells which entry holds."""
+        """Declare the condition that records which entry applies."""
         self._label = self.free_name(name)
         self.vary(**{self._label: Choice(values)})
         state_of(self).recorded.add(self._label)
@@ -71,7 +71,7 @@ class ConditionWrapper(TaskWrapper):
 
     @property
     def depth(self) -> int:
-        """How many wrappers are below this one: two of a kind keep their state apart."""
+        """Number of wrappers below this one; it keeps the session state of two of a kind apart."""
         count, task = 0, self.task
         while isinstance(task, TaskWrapper):
             count, task = count + 1, task.task
@@ -104,7 +104,7 @@ class ConditionWrapper(TaskWrapper):
             raise self.refusal(f"its only right answer is {task.answers.tolist()}")
 
     def clash(self, names: Any) -> None:
-        """Raise where somebody else decides the same."""
+        """Raise where another wrapper decides the same conditions."""
         if both := sorted(names):
             raise InvalidValueError(f"two wrappers of {self.task.name} decide {', '.join(both)}.")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from neurogym_core.errors import InvalidValueError, NeurogymError
 from neurogym_core.tasks.task import Task
-from neurogym_wrappers.joining import as_task
+from neurogym_wrappers.joining import task_from_entry
 from neurogym_wrappers.mixture_base import MixtureBase
 
 
@@ -36,7 +36,7 @@ class Curriculum(MixtureBase):
     fallback: float = 0.0
     window: int = 100
 
-    said_by = "stage"
+    task_condition = "stage"
     _lasting = True
 
     def define(self) -> None:
@@ -61,7 +61,7 @@ class Curriculum(MixtureBase):
 
     def _stage(self, k: int, stage: Mapping[str, Any]) -> Task:
         try:
-            made = as_task({"task": self.task, **stage})
+            made = task_from_entry({"task": self.task, **stage})
         except NeurogymError as error:
             raise InvalidValueError(
                 f"Curriculum was given the stage {k}, {dict(stage)!r}: {error}"

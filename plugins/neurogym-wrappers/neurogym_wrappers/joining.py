@@ -1,7 +1,7 @@
-"""Several tasks as one: how their channels, actions, periods and trials are joined.
+"""Join several tasks into one: their channels, actions, periods, slots, conditions and trials.
 
-What agrees in name and kind is shared; what only agrees in name gets the task's name behind it
-(``stimulus.GoNogo``)."""
+Parts that agree in name and kind are shared; a part that agrees in name only gets the name of its
+task as a suffix (``stimulus.GoNogo``)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.layout import END, STAY, Frames, Hold, Layout, Show, Slot, Span, Weigh
 
 Names = dict[str, str]
-"""What the names of one task are called in the joined one."""
+"""{name in one task: name in the joined task}"""
 
 
-def begin_inside(session: Session, name: str, task: Task, rng: np.random.Generator) -> None:
-    """Sessions of another task within `session`, under a name of their own; what outlives them is
-    kept with its subject.
+def begin_nested_session(session: Session, name: str, task: Task, rng: np.random.Generator) -> None:
+    """Start sessions of another task inside `session`, as its attribute `name`; state that outlives
+    a session is kept with the subject, under the same name.
     """
     part = fresh_session(task, rng, len(session), getattr(session.subject, name, None))
     setattr(session, name, part)
     setattr(session.subject, name, part.subject)
 
 
-def as_task(entry: Any) -> Task:
-    """A task of a list of tasks: anything `make_task` takes, or a mapping ``{"task": …, parameters,
-    "wrap": …}``.
+def task_from_entry(entry: Any) -> Task:
+    """The task that an entry of a wrapper's list of tasks stands for: anything that `make_task`
+    takes, or a mapping ``{"task": …, parameters, "wrap": …}``.
     """
     if isinstance(entry, Mapping):
         settings = dict(entry)
@@ -43,8 +43,8 @@ def as_task(entry: Any) -> Task:
     return make_task(entry)
 
 
-def labels_of(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """A name for each of the tasks, numbered where several have the same."""
+def task_labels(tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Name of each task, numbered where several have the same."""
     names = [task.name for task in tasks]
     seen: dict[str, int] = {}
     labels = []
@@ -54,11 +54,13 @@ def labels_of(tasks: Sequence[Task]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def united(
+def merged(
     parts: Sequence[Mapping[str, Any]], labels: Sequence[str], same: Callable[[Any, Any], bool]
 ) -> tuple[dict[str, Any], list[Names]]:
-    """All parts under one roof: what there is by its joined name, and the names that each part's
-    have become.
+    """The union of the parts by joined name, and for each part the joined names of its entries.
+
+    Args:
+        same: whether two entries of one name are the same, and shared.
     """
     whole: dict[str, Any] = {}
     renamed: list[Names] = []
@@ -108,7 +110,7 @@ def merged_order(
 
 @dataclass(frozen=True)
 class Renamed:
-    """What the names of a task have become in the joined one."""
+    """Joined names of all parts of one task."""
 
     channels: Names
     actions: Names
@@ -119,9 +121,15 @@ class Renamed:
 
 
 @dataclass(frozen=True)
-class Traits:
-    """What is known of a task from a few of its trials: slot -> what must agree to be shared,
-    periods, covariates.
+class TaskFacts:
+    """Facts about a task, from a few of its trials.
+
+    Attributes:
+        slots: slot -> the facts that must agree for two tasks to share it.
+        then: period -> what follows it.
+        untimed: periods without a timer.
+        notes: covariate -> an empty array of its kind and shape.
+        examples: one slot of each name.
     """
 
     slots: dict[str, tuple]
@@ -131,7 +139,7 @@ class Traits:
     examples: tuple[Slot, ...]
 
     @classmethod
-    def of(cls, task: Task, actions: Names) -> Traits:
+    def of(cls, task: Task, actions: Names) -> TaskFacts:
         layouts = sample_layouts(task)
         slots: dict[str, Slot] = {}
         notes: dict[str, np.ndarray] = {}
@@ -164,12 +172,12 @@ ARRAYS = (
     "tolerance",
     "leads",
 )
-"""What a slot has one row of per trial."""
+"""Fields of a slot that have one row per trial."""
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Puts what a task laid out for the trials `rows` (m,) into the layout of `n` trials."""
+class Placement:
+    """Puts the layout of one task, of the trials `rows` (m,), into the layout of all `n` trials."""
 
     rows: np.ndarray
     n: int
@@ -271,50 +279,55 @@ class Spread:
         return self.array(moved, STAY)
 
 
-def add_absent(layout: Layout, traits: Traits, names: Renamed, periods: Sequence[str]) -> None:
-    """Add what a task without a trial here asks and notes, so that all batches have the same slots
-    and columns.
+def add_absent(layout: Layout, facts: TaskFacts, names: Renamed, periods: Sequence[str]) -> None:
+    """Add the slots and notes of a task that has no trial in this batch, so that all batches have
+    the same columns.
     """
-    nobody = np.zeros(layout.n, bool)
-    spread = Spread(np.zeros(0, np.int64), layout.n, names)
-    for example in traits.examples:
+    nowhere = np.zeros(layout.n, bool)
+    placement = Placement(np.zeros(0, np.int64), layout.n, names)
+    for example in facts.examples:
         arrays = {
             name: getattr(example, name) for name in ARRAYS if np.ndim(getattr(example, name))
         }
         empty = replace(
             example, **{name: np.asarray(values)[:0] for name, values in arrays.items()}
         )
-        slot = spread.slot(replace(empty, span=Span(example.span.periods[:1])), periods)
-        layout.slots.append(replace(slot, span=replace(slot.span, where=nobody)))
-    for name, sample in traits.notes.items():
+        slot = placement.slot(replace(empty, span=Span(example.span.periods[:1])), periods)
+        layout.slots.append(replace(slot, span=replace(slot.span, where=nowhere)))
+    for name, sample in facts.notes.items():
         layout.notes.setdefault(
-            names.notes[name], np.full((layout.n, *sample.shape[1:]), filler(sample), sample.dtype)
+            names.notes[name],
+            np.full((layout.n, *sample.shape[1:]), missing_value(sample), sample.dtype),
         )
 
 
-def add_layout(layout: Layout, part: Layout, spread: Spread, periods: Sequence[str]) -> None:
-    """Add what was said of `part` to `layout`, whose timeline has the periods already."""
-    layout.shows += [spread.show(show) for show in part.shows]
-    layout.frames += [spread.frames(frames) for frames in part.frames]
-    layout.weights += [spread.weigh(weigh) for weigh in part.weights]
-    layout.holds += [joined for hold in part.holds for joined in spread.holds(hold, part.interface)]
-    layout.charges += [replace(charge, span=spread.span(charge.span)) for charge in part.charges]
-    layout.slots += [spread.slot(slot, periods) for slot in part.slots]
+def add_layout(layout: Layout, part: Layout, placement: Placement, periods: Sequence[str]) -> None:
+    """Add the layout `part` of one task to `layout`, whose timeline has the periods already."""
+    layout.shows += [placement.show(show) for show in part.shows]
+    layout.frames += [placement.frames(frames) for frames in part.frames]
+    layout.weights += [placement.weigh(weigh) for weigh in part.weights]
+    layout.holds += [
+        joined for hold in part.holds for joined in placement.holds(hold, part.interface)
+    ]
+    layout.charges += [replace(charge, span=placement.span(charge.span)) for charge in part.charges]
+    layout.slots += [placement.slot(slot, periods) for slot in part.slots]
     for name, values in part.notes.items():
-        joined = spread.names.notes[name]
+        joined = placement.names.notes[name]
         before = layout.notes.get(joined)
-        values = spread.array(values, filler(np.asarray(values)))
-        layout.notes[joined] = values if before is None else over(before, values, spread.rows)
+        values = placement.array(values, missing_value(np.asarray(values)))
+        layout.notes[joined] = (
+            values if before is None else with_rows(before, values, placement.rows)
+        )
 
 
-def over(before: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def with_rows(before: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """`before`, with `values` in these rows."""
     out = before.astype(np.result_type(before, values))
     out[rows] = values[rows]
     return out
 
 
-def filler(values: np.ndarray) -> Any:
+def missing_value(values: np.ndarray) -> Any:
     """What stands in a column where a trial's task has no such thing: -1, 0.0, False or an empty
     text.
     """

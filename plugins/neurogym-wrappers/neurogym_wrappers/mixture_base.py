@@ -1,8 +1,9 @@
-"""`MixtureBase`: what `Mixture` and its presets share."""
+"""`MixtureBase`: base of `Mixture`, `Transfer` and `Curriculum`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -29,28 +30,28 @@ from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
     Names,
+    Placement,
     Renamed,
-    Spread,
-    Traits,
+    TaskFacts,
     add_absent,
     add_layout,
-    as_task,
-    begin_inside,
-    filler,
+    begin_nested_session,
     kind_of,
-    labels_of,
+    merged,
     merged_order,
-    over,
-    united,
+    missing_value,
+    task_from_entry,
+    task_labels,
+    with_rows,
 )
 
 
 class MixtureBase(ConditionWrapper):
-    """Base of mixtures; they call `_mix` with the tasks and the settings of the walk through
-    them.
+    """Base of mixtures; they call `_mix` with the tasks and the settings of their block
+    sequence.
     """
 
-    said_by = "task"
+    task_condition = "task"
     """The condition that says which task a trial is of."""
     _lasting = False
 
@@ -58,7 +59,7 @@ class MixtureBase(ConditionWrapper):
         tasks = []
         for entry in others:
             try:
-                tasks.append(as_task(entry))
+                tasks.append(task_from_entry(entry))
             except NeurogymError as error:
                 raise type(error)(
                     f"{type(self).__name__} was given the task {entry!r}: {error}"
@@ -74,7 +75,7 @@ class MixtureBase(ConditionWrapper):
         labels: Sequence[str] = (),
     ) -> None:
         self.tasks = tuple(tasks)
-        self.labels = tuple(labels) or labels_of(tasks)
+        self.labels = tuple(labels) or task_labels(tasks)
         self._check_tasks()
         names = (
             "order",
@@ -125,21 +126,21 @@ class MixtureBase(ConditionWrapper):
                 raise self.refusal(
                     f"continuous actions have to be the same, and those of {task.name} are others"
                 )
-            if self.said_by in task.conditions:
+            if self.task_condition in task.conditions:
                 raise self.refusal(
                     f"{task.name} is a mixture itself; name all tasks in one"
-                    if hasattr(type(task), "said_by")
+                    if hasattr(type(task), "task_condition")
                     else (
-                        f"{task.name} has a condition {self.said_by!r}, the name by which a trial's"
-                        f" {self.said_by} is told"
+                        f"{task.name} has a condition {self.task_condition!r}, the name under which"
+                        f" the record says a trial's {self.task_condition}"
                     )
                 )
 
     # ------------------------------------------------------------------ joining, once
 
     def _join_interface(self, rule: bool) -> None:
-        channels, self._channel_names = united(
-            [task.channels.parts for task in self.tasks], self.labels, _equal
+        channels, self._channel_names = merged(
+            [task.channels.parts for task in self.tasks], self.labels, eq
         )
         if rule:
             self._rule = self.free_name("rule")
@@ -153,7 +154,7 @@ class MixtureBase(ConditionWrapper):
         """All groups of actions; who can rest rests with the same action."""
         resting = next((task for task in self.tasks if task.actions.rest_name is not None), None)
         if resting is None:
-            whole, names = united([task.actions.parts for task in self.tasks], self.labels, _equal)
+            whole, names = merged([task.actions.parts for task in self.tasks], self.labels, eq)
             self.act(**whole)
             return names
         rest = resting.actions.rest_name
@@ -165,9 +166,7 @@ class MixtureBase(ConditionWrapper):
             }
             for task in self.tasks
         ]
-        whole, names = united(
-            [{rest: resting.actions.parts[rest]}, *parts], ("", *self.labels), _equal
-        )
+        whole, names = merged([{rest: resting.actions.parts[rest]}, *parts], ("", *self.labels), eq)
         self.act(**whole)
         own = [task.actions.rest_name for task in self.tasks]
         return [
@@ -176,11 +175,11 @@ class MixtureBase(ConditionWrapper):
         ]
 
     def _join_layout(self) -> None:
-        self._traits = traits = [
-            Traits.of(task, names)
+        self._facts = facts = [
+            TaskFacts.of(task, names)
             for task, names in zip(self.tasks, self._action_names, strict=True)
         ]
-        for task, one in zip(self.tasks, traits, strict=True):
+        for task, one in zip(self.tasks, facts, strict=True):
             if one.untimed:
                 raise self.refusal(
                     f"the period {min(one.untimed)!r} of {task.name} has no timer; give it one with"
@@ -189,19 +188,19 @@ class MixtureBase(ConditionWrapper):
 
         def fits(k: int, own: str, joined: str) -> bool:
             return all(
-                traits[k].then.get(own) == other.then.get(joined)
-                for other, task in zip(traits[:k], self.tasks, strict=False)
+                facts[k].then.get(own) == other.then.get(joined)
+                for other, task in zip(facts[:k], self.tasks, strict=False)
                 if joined in task.period_names
             )
 
         self._periods, periods = merged_order(
             [task.period_names for task in self.tasks], self.labels, fits
         )
-        _, slots = united([one.slots for one in traits], self.labels, _equal)
-        _, notes = united([dict.fromkeys(one.notes, True) for one in traits], self.labels, _equal)
+        _, slots = merged([one.slots for one in facts], self.labels, eq)
+        _, notes = merged([dict.fromkeys(one.notes, True) for one in facts], self.labels, eq)
         self._then = {
             names[period]: names.get(target, target)
-            for one, names in zip(traits, periods, strict=True)
+            for one, names in zip(facts, periods, strict=True)
             for period, target in one.then.items()
         }
         self._check_passed(periods)
@@ -216,10 +215,10 @@ class MixtureBase(ConditionWrapper):
     def _join_conditions(self) -> None:
         rng = np.random.default_rng(0)
         drawn = [draw_sessionless(task, rng, 7, {}) for task in self.tasks]
-        kinds, conditions = united(
+        kinds, conditions = merged(
             [{name: kind_of(np.asarray(v)) for name, v in one.items()} for one in drawn],
             self.labels,
-            _equal,
+            eq,
         )
         self._samples = {
             joined: np.asarray(one[name][:0])
@@ -227,12 +226,22 @@ class MixtureBase(ConditionWrapper):
             for name, joined in names.items()
         }
         state = state_of(self)
-        state.declared, state.imposed, state.answer = {self.said_by: Choice(self.labels)}, {}, None
+        state.declared, state.imposed, state.answer = (
+            {self.task_condition: Choice(self.labels)},
+            {},
+            None,
+        )
         state.dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
         for joined in kinds:
             state.declared[joined] = self._united_distribution(joined, conditions)
         periods, slots, notes = self._layout
-        notes = [{name: self._free_note(joined) for name, joined in one.items()} for one in notes]
+        notes = [
+            {
+                name: f"{joined}.note" if joined in self.conditions else joined
+                for name, joined in one.items()
+            }
+            for one in notes
+        ]
         self.renamed = tuple(
             Renamed(*parts)
             for parts in zip(
@@ -246,12 +255,9 @@ class MixtureBase(ConditionWrapper):
             )
         )
 
-    def _free_note(self, name: str) -> str:
-        return f"{name}.note" if name in self.conditions else name
-
     def _united_distribution(self, joined: str, conditions: Sequence[Names]) -> Any:
-        """What all tasks draw it from; a function that nobody calls where they differ: the tasks
-        draw for themselves.
+        """The distribution that all tasks share, or else a function that is never called: tasks
+        that differ draw their own values.
         """
         found = [
             task.imposed.get(name, task.conditions[name])
@@ -273,7 +279,7 @@ class MixtureBase(ConditionWrapper):
         state.limits = tuple(dict.fromkeys(limit for one in below for limit in one.limits))
         state.stages = tuple(
             {
-                self.said_by: label,
+                self.task_condition: label,
                 **{names.conditions[name]: value for name, value in stage.items()},
             }
             for label, one, names in zip(self.labels, below, self.renamed, strict=True)
@@ -318,7 +324,7 @@ class MixtureBase(ConditionWrapper):
         setattr(session, f"{self._key}_last", np.full(len(session), -1))
         for k, task in enumerate(self.tasks):
             if stateful(task):
-                begin_inside(session, f"{self._key}_{k}", task, rng)
+                begin_nested_session(session, f"{self._key}_{k}", task, rng)
 
     def draw_given(
         self,
@@ -335,19 +341,19 @@ class MixtureBase(ConditionWrapper):
             )
         given = dict(imposed)
         index = (
-            self._indices(given.pop(self.said_by))
-            if self.said_by in given
+            self._indices(given.pop(self.task_condition))
+            if self.task_condition in given
             else self.sequence.advance(session, rng, trials)
         )
         shape = index.shape
         drawn = {
-            name: np.full((*shape, *sample.shape[1:]), filler(sample), sample.dtype)
+            name: np.full((*shape, *sample.shape[1:]), missing_value(sample), sample.dtype)
             for name, sample in self._samples.items()
         }
         for k in np.unique(index).tolist():
             self._draw_task(k, index, session, rng, given, drawn)
         setattr(session, f"{self._key}_last", index[-1])
-        return {self.said_by: np.asarray(self.labels)[index], **drawn}
+        return {self.task_condition: np.asarray(self.labels)[index], **drawn}
 
     def _draw_task(
         self,
@@ -416,7 +422,7 @@ class MixtureBase(ConditionWrapper):
         strange = np.setdiff1d(names, self.labels)
         if len(strange):
             raise InvalidValueError(
-                f"{self.said_by}={strange[0].item()!r} was imposed; {self.name} has"
+                f"{self.task_condition}={strange[0].item()!r} was imposed; {self.name} has"
                 f" {', '.join(map(repr, self.labels))}. Give one of them."
             )
         order = np.argsort(self.labels)
@@ -437,10 +443,10 @@ class MixtureBase(ConditionWrapper):
         if not given:
             return dict(drawn)
         result = dict(drawn)
-        if self.said_by in given:
-            result = self._changed_tasks(result, rng, given[self.said_by])
-        index = self._indices(result[self.said_by])
-        for name in (name for name in given if name != self.said_by):
+        if self.task_condition in given:
+            result = self._changed_tasks(result, rng, given[self.task_condition])
+        index = self._indices(result[self.task_condition])
+        for name in (name for name in given if name != self.task_condition):
             having = np.isin(
                 index, [k for k, one in enumerate(self.renamed) if name in one.conditions.values()]
             )
@@ -452,12 +458,16 @@ class MixtureBase(ConditionWrapper):
         self, drawn: dict[str, np.ndarray], rng: np.random.Generator, wanted: np.ndarray
     ) -> dict[str, np.ndarray]:
         """Draw the trials anew whose task is to be another."""
-        rows = np.flatnonzero(drawn[self.said_by] != wanted)
+        rows = np.flatnonzero(drawn[self.task_condition] != wanted)
         self._indices(wanted)
         if not len(rows):
             return drawn
         fresh = self.draw_given(
-            fresh_session(self, rng, len(rows)), rng, 1, {self.said_by: wanted[None, rows]}, None
+            fresh_session(self, rng, len(rows)),
+            rng,
+            1,
+            {self.task_condition: wanted[None, rows]},
+            None,
         )
         result = {}
         for name, values in drawn.items():
@@ -490,7 +500,7 @@ class MixtureBase(ConditionWrapper):
     def new_trial(self, trial: Trial) -> None:
         layout = trial.layout
         layout.read.update(layout.conditions)
-        index = self._indices(trial.conditions[self.said_by])
+        index = self._indices(trial.conditions[self.task_condition])
         timeline = layout.timeline
         timeline.names, timeline.then = self._periods, dict(self._then)
         timeline.steps = {name: np.zeros(trial.n, np.int64) for name in self._periods}
@@ -499,25 +509,25 @@ class MixtureBase(ConditionWrapper):
             if len(rows):
                 self._lay_out_task(trial, k, rows)
             else:
-                add_absent(layout, self._traits[k], self.renamed[k], self._periods)
+                add_absent(layout, self._facts[k], self.renamed[k], self._periods)
         if self._rule is not None:
             trial.show(self._rule, np.eye(len(self.tasks))[index], during=self._periods)
 
     def _lay_out_task(self, trial: Trial, k: int, rows: np.ndarray) -> None:
         task, names = self.tasks[k], self.renamed[k]
         part, layout = self._told(trial, k, rows), trial.layout
-        spread = Spread(rows, trial.n, names)
+        placement = Placement(rows, trial.n, names)
         for name, steps in part.timeline.steps.items():
             layout.timeline.steps[names.periods[name]][rows] = steps
-        everywhere = Span(tuple(names.periods.values()), where=spread.mask)
+        everywhere = Span(tuple(names.periods.values()), where=placement.mask)
         layout.holds.append(self._usual_hold(task, everywhere))
         if task.actions.rest is None and self.actions.rest is not None:
             layout.weights.append(Weigh(0.0, everywhere))
-            layout.weights += [Weigh(1.0, spread.span(slot.span)) for slot in part.slots]
-        add_layout(layout, part, spread, self._periods)
+            layout.weights += [Weigh(1.0, placement.span(slot.span)) for slot in part.slots]
+        add_layout(layout, part, placement, self._periods)
         if part.best_pay is not None:
             best = np.full(trial.n, np.nan) if layout.best_pay is None else layout.best_pay
-            layout.best_pay = over(best, spread.array(part.best_pay), rows)
+            layout.best_pay = with_rows(best, placement.array(part.best_pay), rows)
 
     @staticmethod
     def _usual_hold(task: Task, everywhere: Span) -> Hold:
@@ -540,10 +550,6 @@ class MixtureBase(ConditionWrapper):
             if joined in back
         }
         return layout_of(task, conditions, trial.rng, len(rows), durations)
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return bool(one == other)
 
 
 def _drawn_by_tasks(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:

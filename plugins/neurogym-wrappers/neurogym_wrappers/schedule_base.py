@@ -1,4 +1,4 @@
-"""`ScheduleBase`: what `Schedule` and its presets share."""
+"""`ScheduleBase`: base of `Schedule` and its presets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ScheduleBase(ConditionWrapper):
     _lasting = False
 
     def _set_up(self, blocks: Any, **changed: Any) -> None:
-        """Read blocks and walk; presets give their own."""
+        """Read the blocks and their sequence; presets give their own."""
         owner = type(self).__name__
         self._entries = self._read_blocks(owner, blocks)
         self._names = tuple(dict.fromkeys(name for entry in self._entries for name in entry))
