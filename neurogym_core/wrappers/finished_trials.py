@@ -1,5 +1,5 @@
-"""What `RecordTrials` and `Monitor` share: the trials that ended on a step of an env, as a
-record.
+"""Read the trials that ended on a step from an env's `info`, as a record. Wrappers that record or
+watch trials use it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from neurogym_core.trials.record import TrialRecord
 
 
 def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
-    """The trial that ended on the last step of a single env, as a record of one row; None: none
-    did.
+    """The trial that ended on the last step of a single env, as a record of one row; None if no
+    trial ended.
     """
     if "trial" not in info:
         return None
@@ -24,8 +24,8 @@ def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
 
 
 def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
-    """The trials that ended on the last step of a vector env, native or of Gymnasium; None: none
-    did.
+    """The trials that ended on the last step of a vector env, native or of Gymnasium, as a record;
+    None if no trial ended.
     """
     trial = info.get("trial")
     if hasattr(trial, "finished"):
