@@ -24,7 +24,7 @@ def problems(answers: dict[str, str]) -> list[str]:
         found.append(f"task_name is {name!r}, which has a meaning in Python, pytest or the core; expected another name.")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", lab) or len(lab) > 40:
         found.append(f"lab is {lab!r}, expected lower-case letters and digits, words joined by one hyphen, such as my-lab.")
-    elif lab == "core" or lab.startswith("x-"):
+    elif lab in ("core", "wrappers") or lab.startswith("x-"):
         found.append(f"lab is {lab!r}, which would claim a namespace that is another's; expected another name.")
     if not author.strip() or author != author.strip() or not author.isprintable() or set(author) & set('"\\{}<>%#`|$*_[]'):
         found.append(f"author is {author!r}, expected a name without quotation marks, brackets or other signs.")

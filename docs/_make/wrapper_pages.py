@@ -177,7 +177,7 @@ def page_of(name: str) -> str:
             "*Made by `docs/_make/wrapper_pages.py` from the class and the manifest; do not edit it"
             " here.*"
         ),
-        f"`{info.id}`, a wrapper of {kind}s. {info.summary}",
+        f"`{info.id}`, a wrapper of {kind}s. {info.summary}{_source(info)}",
         f"![before and after](../images/wrappers/{_stem(name)}.svg)",
         _snippet(name, example),
         (
@@ -190,6 +190,12 @@ def page_of(name: str) -> str:
         "[All wrappers together](../assemble-a-task.md) · [write one](../write-a-wrapper.md)",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _source(info: WrapperInfo) -> str:
+    if info.namespace == "core":
+        return ""
+    return f" It comes with {info.distribution}: `pip install {info.distribution}`."
 
 
 def _stem(name: str) -> str:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from neurogym_core.ecosystem.discovery import find_renamed, find_task, find_wrapper, installed
+from neurogym_core.ecosystem.discovery import (
+    find_renamed,
+    find_task,
+    find_wrapper,
+    installed,
+    missing_companion,
+)
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.records import KINDS, PackageInfo, TaskInfo, WrapperInfo, advice
@@ -62,7 +68,8 @@ def _find(name: str) -> PackageInfo | Entry | None:
     try:
         return find_wrapper(name)
     except UnknownTaskError:
-        pass
+        if missing_companion(name):
+            raise
     if (renamed := find_renamed(name)) is not None:
         return renamed
     try:

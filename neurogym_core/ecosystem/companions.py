@@ -1,7 +1,8 @@
 """The packages of this project that bring what the core does not: commands, wrappers, modules.
 
-Whatever is asked for and lives elsewhere is answered with one line that names the package. These tables are read on the
-way to an error only; what is installed is found through entry points.
+Whatever is asked for and lives elsewhere is answered with one line that names the package. These
+tables are read on the way to an error only, and where a bare name of a wrapper is looked up;
+installed packages are found through entry points.
 """
 
 from __future__ import annotations
@@ -48,6 +49,28 @@ WRAPPERS = dict.fromkeys(
 )
 """{name of a wrapper: package}; no other package may take these names away."""
 
+FORMER_WRAPPERS = dict.fromkeys(
+    (
+        "CurriculumLearning",
+        "MissTrialReward",
+        "MultiEnvs",
+        "RandomGroundTruth",
+        "ScheduleAttr",
+        "ScheduleEnvs",
+        "Shaping",
+        "TrHReset",
+        "TransferLearning",
+        "TrialHistoryEvolution",
+        "TrialHistoryObsolete",
+        "TrialHistoryV2",
+        "TrialHistory_NAlt",
+        "Variable_nch",
+        "compose",
+    ),
+    "neurogym-wrappers",
+)
+"""{former name of a wrapper, in any version of NeuroGym: package}"""
+
 MODULES = {
     "neurogym_core.classic": ("neurogym-classic", "neurogym_classic"),
     "neurogym_core.study": ("neurogym-study", "neurogym_study"),
@@ -57,5 +80,8 @@ MODULES = {
 
 
 def comes_with(what: str, package: str) -> str:
-    """One line that names the package, e.g. ``'check' comes with neurogym-check: pip install neurogym-check``."""
+    """One line that names the package.
+
+    For example: ``'check' comes with neurogym-check: pip install neurogym-check``.
+    """
     return f"{what!r} comes with {package}: pip install {package}"

@@ -16,7 +16,14 @@ from typing import Any, TypeVar
 
 from neurogym_core.ecosystem import companions
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
-from neurogym_core.ecosystem.names import SUBJECTS, canonical, clean, said_by, snake_case
+from neurogym_core.ecosystem.names import (
+    SUBJECTS,
+    canonical,
+    clean,
+    namespace_of,
+    said_by,
+    snake_case,
+)
 from neurogym_core.ecosystem.records import (
     Described,
     Installed,
@@ -90,10 +97,12 @@ def find_wrapper(name: str) -> WrapperInfo:
     """The installed wrapper of this id or bare name, as ``ReactionTime`` or ``reaction_time``.
     Imports nothing.
 
-    A bare name of one of the core's wrappers always means the core's: no package can take it away.
+    A bare name of a wrapper of the core or of neurogym-wrappers always means that one, whether
+    neurogym-wrappers is installed or not: no other package can take it away.
 
     Raises:
-        UnknownTaskError: nothing is offered under it; says what is nearest.
+        UnknownTaskError: nothing is offered under it; says what it is called now, which package
+            brings it, or what is nearest.
         AmbiguousTaskError: several are; lists them.
     """
     return _find("wrapper", name, installed().wrappers)
@@ -221,6 +230,8 @@ def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
     matches = [offer for offer in offers if _answers(kind, offer, name)]
     if kind == "wrapper":
         matches = [match for match in matches if match.namespace == "core"] or matches
+        if "/" not in name and (owner := _companion(name)):
+            matches = [match for match in matches if canonical(match.distribution) == owner]
     free = [match for match in matches if not match.has("blocked")]
     if len(free) == 1:
         return free[0]
@@ -247,6 +258,24 @@ def _answers(kind: str, offer: Offer, name: str) -> bool:
     )
 
 
+def missing_companion(name: str) -> str | None:
+    """The package of this project that brings the wrapper of this name, or former name, and is not
+    installed; None where there is no such package.
+    """
+    namespace, _, bare = name.rpartition("/")
+    package = _companion(bare) or companions.FORMER_WRAPPERS.get(bare)
+    if package is None or namespace not in ("", "core", namespace_of(package)):
+        return None
+    present = any(canonical(one.distribution) == package for one in declared().packages)
+    return None if present else package
+
+
+def _companion(bare: str) -> str | None:
+    """The package of this project that a wrapper's bare name, in either spelling, belongs to."""
+    packages = {snake_case(name): package for name, package in companions.WRAPPERS.items()}
+    return packages.get(snake_case(bare))
+
+
 def _ambiguous(name: str, matches: Sequence[Offer]) -> DiscoveryError:
     if len({match.id for match in matches}) == 1:
         return AmbiguousTaskError(matches[0].problems[-1].message)
@@ -258,6 +287,8 @@ def _ambiguous(name: str, matches: Sequence[Offer]) -> DiscoveryError:
 
 def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     """What to say about a name that nobody offers, the most helpful thing first."""
+    if kind == "wrapper" and (package := missing_companion(name)):
+        return companions.comes_with(name, package)
     show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` shows what is installed."
     if renamed := [offer for offer in offers if _was_called(offer, name)]:
         return (
@@ -308,7 +339,11 @@ def _listed_in_a_registry(name: str) -> str | None:
 
 def _was_called(offer: _InfoT, name: str) -> bool:
     namespace, _, bare = name.rpartition("/")
-    return bare in offer.aliases and namespace in ("", offer.namespace)
+    if bare in offer.aliases and namespace in ("", offer.namespace):
+        return True
+    # The wrappers of neurogym-wrappers were the core's: experiment files may still say so.
+    moved = namespace == "core" and _companion(offer.name) == canonical(offer.distribution)
+    return moved and (bare in offer.aliases or snake_case(bare) == snake_case(offer.name))
 
 
 def _called_now(offer: Described, name: str) -> str:

@@ -8,6 +8,7 @@ import unicodedata
 from neurogym_core._patterns import Pattern
 
 CORE = "neurogym-core"
+_OWN_NAMESPACES = {CORE: "core", "neurogym-wrappers": "wrappers"}
 TASK_PREFIX = "neurogym-task-"
 
 TASK_NAME = Pattern(r"[A-Z][A-Za-z0-9]*-v(0|[1-9][0-9]*)")
@@ -41,14 +42,16 @@ def canonical(distribution: str) -> str:
 def namespace_of(distribution: str) -> str:
     """The namespace of a distribution's ids, which no other distribution can have.
 
-    ``neurogym-task-foo`` has ``foo``, the core has ``core``, and any other its whole name behind
-    ``x-``; so have ``neurogym-task-core`` and ``neurogym-task-x-…``, which would otherwise claim a
-    namespace that is another's."""
+    ``neurogym-task-foo`` has ``foo``, the core has ``core``, neurogym-wrappers has ``wrappers``,
+    and any other its whole name behind ``x-``; so have ``neurogym-task-core``,
+    ``neurogym-task-wrappers`` and ``neurogym-task-x-…``, which would otherwise claim the namespace
+    of another package."""
     name = canonical(distribution)
-    if name == CORE:
-        return "core"
+    if name in _OWN_NAMESPACES:
+        return _OWN_NAMESPACES[name]
     short = name.removeprefix(TASK_PREFIX)
-    if short != name and short != "core" and not short.startswith("x-"):
+    taken = short in _OWN_NAMESPACES.values() or short.startswith("x-")
+    if short != name and not taken:
         return short
     return f"x-{name}"
 

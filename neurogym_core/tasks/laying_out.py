@@ -110,6 +110,15 @@ def layout_of(
     return trial.layout
 
 
+def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:
+    """Layouts of `n` independent trials, from a fixed seed: one, or `n` of one trial each where the
+    task is not batched. Wrappers look at them to decide whether they can be applied.
+    """
+    rng = np.random.default_rng(0)
+    batch = lay_out(task, draw_sessionless(task, rng, n, {}), rng, n)
+    return [source.layout for source in batch.sources]
+
+
 def lay_out_imposed(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> TrialBatch:

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core.tasks.laying_out import sample_layouts
 from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.layout import STAY, Charge, Layout, Slot, Span
 from neurogym_core.trials.trial import Trial
-from neurogym_core.wrappers._layout import laid_out
 
 
 class ReactionTime(TaskWrapper):
@@ -54,7 +54,7 @@ class ReactionTime(TaskWrapper):
                 " them before joining them"
             )
         self._evidence = self._evidence_periods()
-        layouts = laid_out(self.task)
+        layouts = sample_layouts(self.task)
         slots = [slot for layout in layouts for slot in layout.slots]
         self._slot = self._first_asked(slots)
         entries = [slot for slot in slots if slot.name == self._slot]

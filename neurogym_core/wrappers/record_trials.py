@@ -15,7 +15,7 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.trials.record import TrialRecord
-from neurogym_core.wrappers._finished import finished_in_env, finished_in_envs
+from neurogym_core.wrappers.finished_trials import finished_in_env, finished_in_envs
 
 
 class TrialLog:

@@ -7,11 +7,12 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
+from neurogym_wrappers import TrialHistory
 
 import neurogym_core.gym  # noqa: F401
 from neurogym_core import make, make_task, make_vec, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.wrappers import PassReward, ReactionTime, TrialHistory
+from neurogym_core.wrappers import PassReward, ReactionTime
 
 
 def test_a_file_and_its_class(ref):

@@ -281,6 +281,24 @@ class TestOthers:
         for name in ("LeftBias", "left_bias", "x-bar/LeftBias"):
             assert "Makes sides unequal." in ngym("info", name).stdout
 
+    @pytest.mark.parametrize("name", ["TrialHistory", "core/trial_history", "ScheduleAttr"])
+    def test_a_wrapper_of_a_missing_package_is_answered_with_the_package(
+        self, ngym, name: str
+    ) -> None:
+        line = f"{name!r} comes with neurogym-wrappers: pip install neurogym-wrappers"
+        result = ngym("info", name, "--offline")
+        assert (result.exit_code, result.stderr.strip()) == (1, f"Error: {line}")
+
+    def test_the_core_alone_lists_its_five_wrappers(self, ngym) -> None:
+        rows = json.loads(ngym("list", "--wrappers", "--json").stdout)
+        assert {row["id"] for row in rows} == {
+            "core/ReactionTime",
+            "core/Noise",
+            "core/PassAction",
+            "core/PassReward",
+            "core/RecordTrials",
+        }
+
     @pytest.mark.parametrize("name", ["neurogym-task-foo", "foo", "Neurogym_Task_Foo"])
     def test_a_package_is_shown_without_running_its_code(self, ngym, site, name: str) -> None:
         result = ngym("info", name)

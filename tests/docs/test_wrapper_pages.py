@@ -1,5 +1,5 @@
-"""Every wrapper of the core has a page that its class and manifest say, with a picture, and every
-word of code runs.
+"""Every wrapper of the core and of neurogym-wrappers has a page that its class and manifest say,
+with a picture, and every word of code runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from neurogym_core.cli import main
 from neurogym_core.ecosystem.discovery import installed, load_wrapper
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-CORE = {info.name: info for info in installed().wrappers if info.namespace == "core"}
+OWN = {info.name: info for info in installed().wrappers if info.namespace in ("core", "wrappers")}
 
 
 def _loaded(path: Path, name: str):
@@ -32,13 +32,13 @@ snippets = _loaded(Path(__file__).with_name("test_snippets.py"), "docs_test_snip
 
 
 def test_every_wrapper_has_a_page():
-    assert set(pages.EXAMPLES) == set(CORE)
+    assert set(pages.EXAMPLES) == set(OWN)
     assert {path.stem for path in (DOCS / "wrappers").glob("*.md")} == {
-        pages._stem(name) for name in CORE
+        pages._stem(name) for name in OWN
     }
 
 
-@pytest.mark.parametrize("name", sorted(CORE))
+@pytest.mark.parametrize("name", sorted(OWN))
 def test_the_page_says_what_the_class_says(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = DOCS / "wrappers" / f"{pages._stem(name)}.md"
@@ -46,14 +46,14 @@ def test_the_page_says_what_the_class_says(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow  # the snippet runs above, too; what is new here is the command line
-@pytest.mark.parametrize("name", sorted(CORE))
+@pytest.mark.parametrize("name", sorted(OWN))
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "140")
     snippets.play_page(DOCS / "wrappers" / f"{pages._stem(name)}.md")
 
 
-@pytest.mark.parametrize("name", sorted(CORE))
+@pytest.mark.parametrize("name", sorted(OWN))
 def test_the_picture_shows_before_and_after(name):
     picture = DOCS / "images" / "wrappers" / f"{pages._stem(name)}.svg"
     root = ET.parse(picture).getroot()
@@ -78,19 +78,19 @@ def test_the_page_that_assembles_a_task_runs(tmp_path, monkeypatch):
 
 def test_it_links_to_the_page_of_every_wrapper():
     text = (DOCS / "assemble-a-task.md").read_text("utf-8")
-    for name in CORE:
+    for name in OWN:
         assert f"[{name}](wrappers/{pages._stem(name)}.md)" in text
 
 
-FORMER = sorted((alias, info.name) for info in CORE.values() for alias in info.aliases)
+FORMER = sorted((alias, info.name) for info in OWN.values() for alias in info.aliases)
 
 
 @pytest.mark.parametrize(("alias", "now"), FORMER)
 def test_a_former_name_answers_with_what_it_is_now(alias, now):
     done = CliRunner().invoke(main, ["info", alias], prog_name="ngym", env={"COLUMNS": "140"})
     assert done.exit_code == 0, done.output
-    assert done.output.startswith(f"core/{now}\n")
-    assert f"{alias} is now core/{now}, with {CORE[now].presets[alias]}" in " ".join(
+    assert done.output.startswith(f"{OWN[now].id}\n")
+    assert f"{alias} is now {OWN[now].id}, with {OWN[now].presets[alias]}" in " ".join(
         done.output.split()
     )
 
@@ -99,7 +99,7 @@ def test_a_former_name_answers_with_what_it_is_now(alias, now):
 def test_the_preset_of_a_former_name_can_be_applied(alias, now, tmp_path, monkeypatch):
     """It is what ``--wrap`` takes."""
     monkeypatch.chdir(tmp_path)
-    preset = CORE[now].presets[alias]
+    preset = OWN[now].presets[alias]
     task, more = "perceptual/NAltPerceptualDecisionMaking-v0", ["--set", "alternatives=4"]
     if now in ("Curriculum", "TrialHistory", "RandomAnswers"):
         task, more = "perceptual/PerceptualDecisionMaking-v0", ["--timing", "delay=500"]
@@ -120,6 +120,6 @@ def test_names_that_every_version_of_neurogym_used_are_known():
         " CatchTrials MissTrialReward TransferLearning Combine compose CurriculumLearning Shaping"
         " ManageData TTLPulse"
     )
-    known = {*CORE, *(alias for info in CORE.values() for alias in info.aliases)}
+    known = {*OWN, *(alias for info in OWN.values() for alias in info.aliases)}
     assert set(once.split()) <= known
-    assert all(load_wrapper(name) for name in CORE)
+    assert all(load_wrapper(name) for name in OWN)

@@ -167,6 +167,66 @@ class TestWrappers:
         assert find_wrapper("reaction_time").id == "core/ReactionTime"
         assert find_wrapper("x-evil/reaction_time").id == "x-evil/ReactionTime"
 
+    def test_no_package_takes_the_names_of_neurogym_wrappers_away(self, site) -> None:
+        groups = {"neurogym.wrappers": {"TrialHistory": "evil.tasks:TrialHistory"}}
+        site.add("evil", groups=groups)
+        for name in ("TrialHistory", "trial_history"):
+            with pytest.raises(errors.UnknownTaskError, match="comes with neurogym-wrappers"):
+                find_wrapper(name)
+        assert find_wrapper("x-evil/TrialHistory").distribution == "evil"
+        site.add(
+            "neurogym-wrappers",
+            groups={"neurogym.wrappers": {"TrialHistory": "neurogym_wrappers.tasks:TrialHistory"}},
+        )
+        assert find_wrapper("TrialHistory").id == "wrappers/TrialHistory"
+        assert find_wrapper("trial_history").id == "wrappers/TrialHistory"
+        assert find_wrapper("x-evil/TrialHistory").distribution == "evil"
+
+    def test_no_alias_of_another_package_takes_them_away(self, site) -> None:
+        row = '[[wrapper]]\nname = "Mine"\naliases = ["TrialHistory", "ScheduleAttr"]\n'
+        groups = {"neurogym.wrappers": {"Mine": "evil.tasks:Mine"}}
+        site.add("evil", manifest=f"schema = 1\n{row}", groups=groups)
+        for name in ("TrialHistory", "ScheduleAttr"):
+            with pytest.raises(errors.UnknownTaskError, match="comes with neurogym-wrappers"):
+                find_wrapper(name)
+
+    @pytest.mark.parametrize("spelling", ["{}", "core/{}", "wrappers/{}"])
+    @pytest.mark.parametrize(
+        "name", ["TrialHistory", "trial_history", "TTLPulse", "ScheduleAttr", "compose"]
+    )
+    def test_a_wrapper_of_a_package_that_is_missing_is_answered_with_the_package(
+        self, site, name: str, spelling: str
+    ) -> None:
+        name = spelling.format(name)
+        for find in (find_wrapper, load_wrapper):
+            with pytest.raises(errors.UnknownTaskError) as caught:
+                find(name)
+            line = f"{name!r} comes with neurogym-wrappers: pip install neurogym-wrappers"
+            assert str(caught.value) == line
+
+    def test_the_name_in_another_namespace_is_not_answered_with_the_package(self, site) -> None:
+        with pytest.raises(errors.UnknownTaskError, match="has the namespace 'foo'"):
+            find_wrapper("foo/TrialHistory")
+
+    @pytest.mark.parametrize("name", ["core/TrialHistory", "core/trial_history"])
+    def test_the_id_that_a_wrapper_had_in_the_core_is_answered_with_its_id(
+        self, site, name: str
+    ) -> None:
+        site.add(
+            "neurogym-wrappers",
+            groups={"neurogym.wrappers": {"TrialHistory": "neurogym_wrappers.tasks:TrialHistory"}},
+        )
+        with pytest.raises(
+            errors.UnknownTaskError, match=r"is now 'wrappers/TrialHistory'\. Use that name"
+        ):
+            find_wrapper(name)
+
+    def test_no_other_package_answers_to_a_former_id_of_the_core(self, site) -> None:
+        groups = {"neurogym.wrappers": {"Mine": "evil.tasks:Mine"}}
+        site.add("evil", groups=groups)
+        with pytest.raises(errors.UnknownTaskError, match="no installed package offers it"):
+            find_wrapper("core/Mine")
+
     def test_an_unknown_wrapper_is_answered_with_the_nearest(self) -> None:
         with pytest.raises(errors.UnknownTaskError, match="Did you mean 'reaction_time'"):
             find_wrapper("reacton_time")

@@ -29,9 +29,11 @@ NAMES = st.from_regex(r"[a-z0-9]([a-z0-9._-]{0,12}[a-z0-9])?", fullmatch=True)
         ("neurogym-task-perceptual", "perceptual"),
         ("Neurogym_Task.Perceptual", "perceptual"),
         ("neurogym-core", "core"),
+        ("neurogym-wrappers", "wrappers"),
         ("foolab", "x-foolab"),
         ("neurogym", "x-neurogym"),
         ("neurogym-task-core", "x-neurogym-task-core"),
+        ("neurogym-task-wrappers", "x-neurogym-task-wrappers"),
         ("neurogym-task-x-foolab", "x-neurogym-task-x-foolab"),
     ],
 )

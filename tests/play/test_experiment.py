@@ -48,7 +48,7 @@ name = "core/ReactionTime"
 urgency = -0.01
 
 [[wrap]]
-name = "core/TrialHistory"
+name = "wrappers/TrialHistory"
 probs = [[0.9, 0.1], [0.1, 0.9]]
 
 [[wrap]]
@@ -225,10 +225,19 @@ def test_every_mistake_is_told_with_its_line(tmp_path, right, wrong, line, says)
     assert message.startswith(where), message
 
 
+@pytest.mark.parametrize(
+    ("former", "now"), [("TrialHistory", "TrialHistory"), ("TrialHistoryV2", "TrialHistory")]
+)
+def test_the_id_that_a_wrapper_had_in_the_core_is_told_with_its_line(tmp_path, former, now):
+    text = f'task = "{DOTS}"\n\n[[wrap]]\nname = "core/{former}"\n'
+    with pytest.raises(InvalidValueError, match=f"line 4: .*is now 'wrappers/{now}'"):
+        load(file_of(tmp_path, text))
+
+
 def test_a_wrapper_that_cannot_apply_is_told_with_its_line(tmp_path):
     text = (
         'task = "value/Bandit-v0"\n\n[[wrap]]\nname = "core/Noise"\n\n[[wrap]]\nname ='
-        ' "core/SideBias"\n'
+        ' "wrappers/SideBias"\n'
     )
     with pytest.raises(
         InvalidValueError, match=r"line 7: SideBias cannot be applied to Noise\(Bandit\)"
@@ -255,7 +264,7 @@ def test_a_task_in_a_file_is_only_run_where_somebody_says_so(tmp_path):
         load(path)
     nested = file_of(
         tmp_path,
-        f'task = "{DOTS}"\n[[wrap]]\nname = "core/Mixture"\nothers = [{{task = "lamp.py:Lamp"}}]\n',
+        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nothers = [{{task = "lamp.py:Lamp"}}]\n',
     )
     with pytest.raises(InvalidValueError, match=r"line 4: .* code in a file"):
         load(nested)
@@ -286,8 +295,8 @@ def test_a_saved_file_finds_the_task_from_where_it_is(tmp_path, monkeypatch):
 def test_only_the_tasks_that_wrappers_are_given_are_held_to_ids(tmp_path):
     """A schedule over a mixture names tasks as the mixture calls them."""
     text = (
-        f'task = "{DOTS}"\n[[wrap]]\nname = "core/Mixture"\nothers = ["control/GoNogo-v0"]\n'
-        '[[wrap]]\nname = "core/Schedule"\nblocks = [{task = "GoNogo"}]\n'
+        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nothers = ["control/GoNogo-v0"]\n'
+        '[[wrap]]\nname = "wrappers/Schedule"\nblocks = [{task = "GoNogo"}]\n'
     )
     assert load(file_of(tmp_path, text)).make_task().tasks[1].name == "GoNogo"
     with pytest.raises(InvalidValueError, match="line 4: the task 'GoNogo-v0' is no whole id"):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from neurogym_wrappers import Curriculum, Schedule
 
 from neurogym_core import Choice, Dataset, Task, Uniform, load, make, make_task, make_vec, run
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError
-from neurogym_core.wrappers import Curriculum, Schedule
 
 
 class Kinds(Task):

@@ -120,6 +120,7 @@ HOSTILE = [
     {"lab": "my--lab"},
     {"lab": "../evil"},
     {"lab": "core"},
+    {"lab": "wrappers"},
     {"lab": "x-other"},
     {"lab": "memory"},
     {"lab": "memor"},

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, Phase, assume, reject, settings
 from hypothesis import strategies as st
+from neurogym_wrappers import Mixture, Transfer
 
 from neurogym_core import END, STAY, Axis, Task, Uniform, parse
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.trials.record import Outcome
-from neurogym_core.wrappers.mixture import Mixture
-from neurogym_core.wrappers.transfer import Transfer
 
 N_CONDITIONS = 4
 PERIODS = ("a", "b", "c", "d", "e")

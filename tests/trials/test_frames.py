@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from neurogym_wrappers import Combine
 
 from neurogym_core import Axis, Choice, Task, make
-from neurogym_core.wrappers import Combine
 
 
 class Gap(Task):

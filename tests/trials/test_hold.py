@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from neurogym_wrappers import Mixture
 
 from neurogym_core import END, STAY, Choice, Task, run
-from neurogym_core.wrappers import Mixture
 
 
 class Waiting(Task):

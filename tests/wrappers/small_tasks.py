@@ -1,4 +1,4 @@
-"""Small tasks of every kind, for tests of wrappers."""
+"""Small tasks of three kinds, for tests of wrappers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, Ring, Task, Uniform
+from neurogym_core import Axis, Choice, Task, Uniform
 
 
 class Choosing(Task):
@@ -28,41 +28,6 @@ class Choosing(Task):
         trial.answer("choose", trial.side, during="decision")
 
 
-class TwoSides(Choosing):
-    """Two choices, answered on a ring, after a delay of random length."""
-
-    timing: ClassVar = {"delay": Uniform(100, 500)}
-
-    def define(self):
-        self.ring = Ring(2)
-        self.observe(fixation=1, stimulus=self.ring)
-        self.act(fixate=1, choose=self.ring)
-        self.vary(side=Choice(2), strength=Choice((1.0, 2.0)), answer="side")
-
-    def new_trial(self, trial):
-        trial.periods("fixation", "stimulus", "delay", "decision")
-        trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
-        trial.show(
-            "stimulus", self.ring.cosine(trial.side, trial.strength), during="stimulus", noise=1
-        )
-        trial.answer("choose", trial.side, during="decision")
-
-
-class Computed(Choosing):
-    """What is right is computed from two conditions."""
-
-    def define(self):
-        self.observe(fixation=1, stimulus=2)
-        self.act(fixate=1, choose=3)
-        self.vary(a=Choice(3), b=Choice(3), answer=lambda drawn: (drawn["a"] + drawn["b"]) % 3)
-
-    def new_trial(self, trial):
-        trial.periods("fixation", "stimulus", "decision")
-        trial.show("fixation", 1, during=("fixation", "stimulus"))
-        trial.show("stimulus", np.stack([trial.a, trial.b], axis=1), during="stimulus")
-        trial.answer("choose", trial.right_answer, during="decision")
-
-
 class Going(Task):
     """Go or withhold."""
 
@@ -80,62 +45,6 @@ class Going(Task):
         trial.answer("go", trial.go - 1, during="decision")
 
 
-class Arms(Task):
-    """A bandit: no rest, nothing is right."""
-
-    timing: ClassVar = {"decision": 200}
-    supervised = False
-
-    def define(self):
-        self.observe(on=1)
-        self.act(arm=2)
-        self.vary(good=Choice(2))
-
-    def new_trial(self, trial):
-        trial.periods("decision")
-        trial.show("on", 1, during="decision")
-        trial.pay("arm", np.eye(2)[trial.good], during="decision")
-
-
-class Learning(Arms):
-    """Which arm is good depends on what was chosen last."""
-
-    reads_outcomes = True
-
-    def draw(self, session, rng):
-        last = session.previous["choice"]
-        return {"good": np.where(last == 0, 1, 0)}
-
-
-class Blocked(Choosing):
-    """Its strength comes in blocks of its own."""
-
-    def new_session(self, session, rng):
-        session.strength = rng.integers(1, 5, len(session))
-
-    def draw(self, session, rng):
-        session.strength = np.where(
-            session.trial % 5 == 0, session.strength % 4 + 1, session.strength
-        )
-        return self.draw_conditions(rng, len(session), {"strength": session.strength})
-
-
-class Timed(Task):
-    """Act at a moment."""
-
-    timing: ClassVar = {"ready": 200, "produce": 1000}
-
-    def define(self):
-        self.observe(cue=1)
-        self.act(rest=1, press=1)
-        self.vary(interval=Choice((300, 500)))
-
-    def new_trial(self, trial):
-        trial.periods("ready", "produce")
-        trial.show("cue", trial.interval / 500, during="ready")
-        trial.answer_at("press", trial.interval, "produce", tolerance=100)
-
-
 class Steering(Task):
     """Continuous: hold a value, judged on every step."""
 
@@ -150,43 +59,3 @@ class Steering(Task):
         trial.periods("hold")
         trial.show("wanted", trial.wanted, during="hold")
         trial.answer("value", trial.wanted[:, None], during="hold", tolerance=0.1)
-
-
-class OneByOne(Choosing):
-    """Laid out trial by trial."""
-
-    batched = False
-
-    def new_trial(self, trial):
-        trial.periods("fixation", "stimulus", "decision")
-        trial.show("fixation", 1, during=("fixation", "stimulus"))
-        trial.show("stimulus", np.eye(3)[trial.side] * trial.strength, during="stimulus")
-        trial.answer("choose", trial.side, during="decision")
-
-
-class Counting(Choosing):
-    """Computes on every step: shows how often it was acted."""
-
-    memory: ClassVar = {"count": 0}
-
-    def step_action(self, now, action):
-        now.memory["count"] += action > 0
-        return None, None
-
-    def step_observation(self, now, obs):
-        return obs + now.memory["count"][:, None]
-
-
-KINDS = (
-    Choosing,
-    TwoSides,
-    Computed,
-    Going,
-    Arms,
-    Learning,
-    Blocked,
-    Timed,
-    Steering,
-    OneByOne,
-    Counting,
-)

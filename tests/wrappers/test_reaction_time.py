@@ -18,12 +18,10 @@ from neurogym_core import (
     TaskVectorEnv,
     make,
     make_task,
-    make_vec,
     run,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.wrappers import ReactionTime, TrialHistory
+from neurogym_core.wrappers import ReactionTime
 
 
 class Dots(Task):
@@ -241,20 +239,6 @@ def test_settings_of_a_wrapped_task_reach_the_task_or_the_wrapper():
     wrapped = make_task(ReactionTime(Dots()), dt=50, urgency=-0.1, timing={"stimulus": 600})
     assert (wrapped.task.dt, wrapped.urgency, wrapped.timing["stimulus"].mean) == (50, -0.1, 600)
     assert wrapped.end_on_stimulus
-
-
-def test_wrappers_wrap_wrappers():
-    both = make_task(
-        Dots, wrap=[("TrialHistory", {"probs": 0.9}), ("ReactionTime", {"urgency": -0.1})]
-    )
-    other = make_task(Dots, wrap=[ReactionTime, TrialHistory])
-    for task in (both, other):
-        assert stateful(task)
-        side = run(task, "oracle", 300, num_envs=1, seed=0)["side"]
-        # 0.9 (0.8) of 299 pairs repeat; 0.65 is 6 standard errors away.
-        assert (side[1:] == side[:-1]).mean() > 0.65
-        assert (run(task, "oracle", 20, seed=0)["reaction_time"] == 100).all()
-    assert make_vec(both, 3).reset(seed=0)[0].shape == (3, 3)
 
 
 class Unasked(Dots):

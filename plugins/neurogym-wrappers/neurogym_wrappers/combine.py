@@ -1,0 +1,468 @@
+"""Two tasks at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from operator import eq
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import (
+    dimensions_of,
+    draw_sessionless,
+    impose_on,
+    imposed_durations,
+    stateful,
+)
+from neurogym_core.tasks.given import draw_given
+from neurogym_core.tasks.laying_out import hooked, layout_of, sample_layouts
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.trials.distributions import Choice, Distribution, parse
+from neurogym_core.trials.encoders import OneHot
+from neurogym_core.trials.layout import Frames, Layout, Slot, Span, to_steps
+from neurogym_core.trials.trial import Trial
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
+from neurogym_wrappers.joining import (
+    TaskFacts,
+    begin_nested_session,
+    merged,
+    task_from_entry,
+    task_labels,
+)
+from neurogym_wrappers.slots import asked
+
+KINDS = ("main", "distractor", "both")
+
+
+class Combine(ConditionWrapper):
+    """A second task inside the trials of the first: a distractor in its delay, say.
+
+    As in the dual task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191:
+    go or withhold in the delay of a paired-association task.
+
+    The distractor has channels of its own, and begins `onset` ms after the trial does. Its answers
+    do not end the trial, and its holds, loss weights and costs of acting too early are those of the
+    main task: an action is judged by the task whose window is open. Conditions, slots and channels
+    of the distractor whose names the main task has already get its name behind theirs. The record
+    has the answers to both.
+
+    Args:
+        distractor: the second task: an id, a task, or a mapping ``{"task": …, parameters}``.
+        onset: ms from the beginning of the trial, a number or a distribution.
+        weights: how likely trials with the main task only, the distractor only, and both are; ():
+            both in every trial. The record then says in `combined` which kind a trial was of.
+        cue: whether a channel "combined" with two units shows which of the two there are in a
+            trial.
+        share: whether actions that agree in name and encoder are the same action in both tasks.
+
+    Raises:
+        NotSupportedError: tasks with another dt, without an action of resting, continuous ones,
+            computed ones, a main task that leaves the order of its periods, a distractor that does
+            not end in time, or two questions at once that the same action would answer.
+        InvalidValueError: no distractor, an onset that is no number of ms, or impossible weights.
+    """
+
+    distractor: Any = None
+    onset: float | Distribution = 0
+    weights: tuple[float, ...] = ()
+    cue: bool = False
+    share: bool = True
+
+    def define(self) -> None:
+        if self.distractor is None:
+            raise InvalidValueError(
+                "Combine was given no distractor; give distractor=…: an id, a task, or {task: …}."
+            )
+        self.other = task_from_entry(self.distractor)
+        self._other_label = task_labels((self.task, self.other))[1]
+        state_of(self).joint = True
+        self._check_tasks()
+        self._read_settings()
+        self._join()
+        self._check_fit()
+
+    # ------------------------------------------------------------------ what can be combined
+
+    def _check_tasks(self) -> None:
+        for task in (self.task, self.other):
+            if task.dt != self.task.dt:
+                raise self.refusal(
+                    f"its steps last {self.task.dt:g} ms, and those of {task.name} {task.dt:g} ms"
+                )
+            if hooked(task):
+                raise self.refusal(f"{task.name} is computed on every step (step_action, …)")
+            if task.actions.continuous or task.actions.rest_name is None:
+                raise self.refusal(
+                    f"{task.name} has no action of resting, so it cannot wait while the other is"
+                    " asked"
+                )
+        if self.other.reads_outcomes:
+            raise self.refusal(
+                f"{self.other.name} looks at what became of its last trial, and has no trials of"
+                " its own here"
+            )
+        for layout in sample_layouts(self.task):
+            if _leaves_order(layout):
+                raise self.refusal(
+                    f"{self.task.name} leaves the order of its periods (then=), which would move"
+                    " the distractor"
+                )
+        for layout in sample_layouts(self.other):
+            if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
+                raise self.refusal(
+                    f"{self.other.name} has a period without a timer, or choices that lead to"
+                    " periods of their own"
+                )
+            if not layout.slots:
+                raise self.refusal(f"{self.other.name} asks nothing")
+            self._check_contiguous(layout)
+
+    def _check_contiguous(self, layout: Layout) -> None:
+        order = layout.timeline.names
+        for slot in layout.slots:
+            places = [order.index(name) for name in slot.span.periods]
+            if places != list(range(places[0], places[-1] + 1)):
+                raise self.refusal(
+                    f"{slot.name!r} of {self.other.name} is asked in periods that do not follow on"
+                    " each other"
+                )
+
+    def _read_settings(self) -> None:
+        try:
+            self._onset: Distribution = parse(self.onset)
+            least = self._onset.bounds[0]
+        except (InvalidValueError, TypeError, ValueError):
+            least = -1.0
+        if not 0 <= least < np.inf:
+            raise InvalidValueError(
+                f"Combine was given onset={self.onset!r}; give 0 ms or more, or a distribution of"
+                " them."
+            )
+        weights = np.asarray(self.weights or (0, 0, 1), float)
+        if (
+            weights.shape != (3,)
+            or not (weights >= 0).all()
+            or not np.isfinite(weights).all()
+            or not weights[1:].any()
+        ):
+            raise InvalidValueError(
+                f"Combine was given weights={self.weights!r}; give three numbers of 0 or more"
+                " (main, distractor, both), not all trials with the main task only."
+            )
+
+    # ------------------------------------------------------------------ joining, once
+
+    def _join(self) -> None:
+        label = (self._other_label,)
+        both = [self.task.channels.parts, self.other.channels.parts]
+        channels, (_, self._channels) = merged(both, ("", *label), _never)
+        if self.cue:
+            self._cue = self.free_name("combined")
+            channels[self._cue] = OneHot(2)
+        self.observe(**channels)
+        self._join_actions(label[0])
+        facts = [
+            TaskFacts.of(task, {name: name for name in task.actions})
+            for task in (self.task, self.other)
+        ]
+        _, (_, self._slots) = merged([one.slots for one in facts], ("", *label), _never)
+        _, (_, self._notes) = merged(
+            [dict.fromkeys(one.notes) for one in facts], ("", *label), _never
+        )
+        conditions, (_, self._conditions) = merged(
+            [self.task.conditions, self.other.conditions], ("", *label), _never
+        )
+        state = state_of(self)
+        state.declared = dict(conditions)
+        state.dimensions |= {
+            joined: dimensions_of(self.other, name) for name, joined in self._conditions.items()
+        }
+        self._onset_name = self.free_name("onset")
+        self.vary(**{self._onset_name: self._onset})
+        self._kind_name = None
+        if self.weights:
+            self._kind_name = self.free_name("combined") if not self.cue else self._cue
+            state.declared[self._kind_name] = Choice(KINDS, p=self.weights)
+
+    def _join_actions(self, label: str) -> None:
+        rest, own = self.task.actions.rest_name, self.other.actions.rest_name
+        parts = [
+            self.task.actions.parts,
+            {name: part for name, part in self.other.actions.parts.items() if name != own},
+        ]
+        whole, (_, self._actions) = merged(parts, ("", label), eq if self.share else _never)
+        self._actions = {own: rest, **self._actions}
+        self.act(**whole)
+
+    # ------------------------------------------------------------------ whether they fit
+
+    def _check_fit(self) -> None:
+        rng = np.random.default_rng(0)
+        mains = sample_layouts(self.task)
+        for main in mains:
+            onset = np.asarray(self._onset.sample(rng, main.n), float)
+            conditions = draw_sessionless(self.other, rng, main.n, {})
+            for part in self._parts(conditions, rng, main.n, {}):
+                self._check_in_time(main, part, onset)
+
+    def _parts(
+        self,
+        conditions: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        n: int,
+        durations: Mapping,
+    ) -> list[Layout]:
+        if self.other.batched:
+            return [self._told(conditions, rng, n, durations)]
+        return [
+            self._told({k: v[i : i + 1] for k, v in conditions.items()}, rng, 1, {})
+            for i in range(n)
+        ]
+
+    def _told(
+        self,
+        conditions: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        n: int,
+        durations: Mapping,
+    ) -> Layout:
+        imposed = imposed_durations(state_of(self.other), rng, n)
+        return layout_of(self.other, conditions, rng, n, {**imposed, **durations})
+
+    def _check_in_time(self, main: Layout, part: Layout, onset: np.ndarray) -> None:
+        lasts = sum(main.timeline.steps.values()) * main.dt
+        if main.n != part.n:
+            lasts, onset = lasts[: part.n], onset[: part.n]
+        inside = _Inside(part, onset, main.timeline.names)
+        for slot in part.slots:
+            moved = inside.window(slot.span)
+            late = asked(slot) & (moved.stop > lasts + 1e-6)
+            if late.any():
+                raise self.refusal(
+                    f"{slot.name!r} of {self.other.name} is asked until {moved.stop[late].max():g}"
+                    f" ms after the trial's beginning, and trials of {self.task.name} may last only"
+                    f" {lasts[late].min():g} ms; give a smaller onset=, or other timing="
+                )
+            for other in main.slots:
+                if main.n == part.n and self._actions[slot.group] == other.group:
+                    self._check_apart(slot, moved, other, main)
+
+    def _check_apart(self, slot: Slot, moved: Span, other: Slot, main: Layout) -> None:
+        window = _Inside(main, np.zeros(main.n), main.timeline.names).window(other.span)
+        overlap = (
+            asked(slot)
+            & asked(other)
+            & (moved.start < window.stop - 1e-6)
+            & (window.start < moved.stop - 1e-6)
+        )
+        if overlap.any():
+            raise self.refusal(
+                f"{slot.name!r} of {self.other.name} is asked while {other.name!r} is, and the same"
+                " action answers both; give another onset=, or share=False for actions of its own"
+            )
+
+    # ------------------------------------------------------------------ drawing
+
+    @property
+    def batched(self) -> bool:
+        return self.task.batched and self.other.batched
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        super().new_session(session, rng)
+        if stateful(self.other):
+            begin_nested_session(session, f"combine_{self.depth}", self.other, rng)
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        own = {
+            name: imposed[joined] for name, joined in self._conditions.items() if joined in imposed
+        }
+        part = (
+            getattr(session, f"combine_{self.depth}")
+            if stateful(self.other)
+            else Session(len(session))
+        )
+        part.trial = session.trial.copy()
+        drawn = draw_given(self.other, part, rng, trials, own)
+        flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
+        flat = impose_on(self.other, flat, rng, trials * len(session), {})
+        shape = (trials, len(session))
+        joined = {
+            self._conditions[name]: values.reshape(*shape, *values.shape[1:])
+            for name, values in flat.items()
+        }
+        return self.draw_below(session, rng, trials, {**imposed, **joined}, answer)
+
+    # ------------------------------------------------------------------ laying out
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        # Which of the tasks there are, (n,); None: both.
+        there = None if self._kind_name is None else np.atleast_1d(getattr(trial, self._kind_name))
+        if there is not None:
+            self._hide_main(trial.layout, there != "distractor")
+        conditions = {}
+        for name, joined in self._conditions.items():
+            trial.layout.read.add(joined)
+            conditions[name] = trial.conditions[joined]
+        onset = np.broadcast_to(np.asarray(getattr(trial, self._onset_name), float), (trial.n,))
+        part = self._told(conditions, trial.rng, trial.n, {})
+        shown = None if there is None else there != "main"
+        names = trial.layout.timeline.names
+        self._add(trial.layout, part, _Inside(part, onset, names, shown))
+        if self.cue:
+            present = np.stack(
+                (
+                    [np.ones(trial.n, bool)] * 2
+                    if there is None
+                    else [there != "distractor", there != "main"]
+                ),
+                axis=1,
+            )
+            trial.show(self._cue, present.astype(np.float32), during=names)
+
+    @staticmethod
+    def _hide_main(layout: Layout, there: np.ndarray) -> None:
+        for edits in (layout.shows, layout.frames, layout.slots, layout.charges, layout.weights):
+            for edit in edits:
+                where = there if edit.span.where is None else there & edit.span.where
+                edit.span = replace(edit.span, where=where)
+
+    def _add(self, layout: Layout, part: Layout, inside: _Inside) -> None:
+        for show in part.shows:
+            layout.shows += [
+                replace(show, channel=self._channels[show.channel], span=span)
+                for span in inside.pieces(show.span)
+            ]
+        layout.frames += [inside.frames(frames, self._channels) for frames in part.frames]
+        for charge in part.charges:
+            layout.charges += [replace(charge, span=span) for span in inside.pieces(charge.span)]
+        for slot in part.slots:
+            layout.slots.append(
+                replace(
+                    slot,
+                    name=self._slots[slot.name],
+                    group=self._actions[slot.group],
+                    span=inside.window(slot.span),
+                    then=dict.fromkeys(slot.then, "wait"),
+                    needs=None if slot.needs is None else self._slots[slot.needs],
+                )
+            )
+        for name, values in part.notes.items():
+            layout.notes[self._notes[name]] = values
+
+
+class _Inside:
+    """Stretches of a trial that begins `onset` ms (n,) after another does, in the time of that
+    one.
+    """
+
+    def __init__(
+        self,
+        part: Layout,
+        onset: np.ndarray,
+        periods: tuple[str, ...],
+        shown: np.ndarray | None = None,
+    ) -> None:
+        self.part, self.periods, self.shown = part, periods, shown
+        self.dt = part.dt
+        # The nearest step, so that all that belongs to the part moves together.
+        self.onset: dict[str, np.ndarray] = {}
+        elapsed = to_steps(onset, part.dt)
+        for name in part.timeline.names:
+            self.onset[name] = elapsed
+            elapsed = elapsed + part.timeline.steps[name]
+
+    def _where(self, where: np.ndarray | None) -> np.ndarray | None:
+        if self.shown is None or where is None:
+            return self.shown if where is None else where
+        return self.shown & where
+
+    def window(self, span: Span) -> Span:
+        """A stretch over periods that follow on each other, as one."""
+        first, last = span.periods[0], span.periods[-1]
+        begin = self.onset[first] * self.dt
+        end = (self.onset[last] + self.part.timeline.steps[last]) * self.dt
+        start = begin if span.start is None else begin + np.maximum(span.start, 0)
+        stop = end if span.stop is None else np.minimum(begin + span.stop, end)
+        return Span(self.periods, start, stop, self._where(span.where))
+
+    def pieces(self, span: Span) -> list[Span]:
+        """A stretch, period by period."""
+        pieces, offset = [], np.zeros(self.part.n)
+        for name in span.periods:
+            begin, lasts = self.onset[name] * self.dt, self.part.timeline.steps[name] * self.dt
+            start = (
+                np.zeros(self.part.n)
+                if span.start is None
+                else np.clip(span.start - offset, 0, lasts)
+            )
+            stop = lasts if span.stop is None else np.clip(span.stop - offset, 0, lasts)
+            pieces.append(
+                Span(
+                    self.periods,
+                    begin + start,
+                    begin + np.maximum(stop, start),
+                    self._where(span.where),
+                )
+            )
+            offset = offset + lasts
+        return pieces
+
+    def frames(self, frames: Frames, names: Mapping[str, str]) -> Frames:
+        """Values that change from step to step, shown within their periods only."""
+        span = frames.span
+        begin, last = self.onset[span.periods[0]], span.periods[-1]
+        lasts = int((self.onset[last] + self.part.timeline.steps[last] - begin).max())
+        k = self._rows_of(span, begin, lasts)
+        shown = (k >= 0) & (k < frames.values.shape[1])
+        source = np.broadcast_to(frames.values, (self.part.n, *frames.values.shape[1:]))
+        values = source[np.arange(self.part.n)[:, None], np.where(shown, k, 0)] * shown[:, :, None]
+        return Frames(
+            names[frames.name],
+            values.astype(np.float32),
+            Span(self.periods, begin * self.dt, None, self._where(span.where)),
+        )
+
+    def _rows_of(self, span: Span, begin: np.ndarray, lasts: int) -> np.ndarray:
+        """(n, lasts) which of the values of frames each step from `begin` on shows; -1: none."""
+        step, k = np.arange(lasts), np.full((self.part.n, lasts), -1)
+        offset = (
+            np.zeros(self.part.n, np.int64)
+            if span.start is None
+            else -to_steps(span.start, self.dt)
+        )
+        for name in span.periods:
+            since, steps = (
+                step - (self.onset[name] - begin)[:, None],
+                self.part.timeline.steps[name],
+            )
+            k = np.where((since >= 0) & (since < steps[:, None]), since + offset[:, None], k)
+            offset = offset + steps
+        return k
+
+
+def _leaves_order(layout: Layout) -> bool:
+    """Whether anything leads to a period, or time stands still."""
+    names = set(layout.timeline.names)
+    leads = any(slot.leads is not None and (slot.leads >= 0).any() for slot in layout.slots)
+    then = {target for slot in layout.slots for target in slot.then.values()} | {
+        hold.then for hold in layout.holds
+    }
+    return bool(
+        leads or layout.timeline.untimed or layout.timeline.then or then & (names | {"restart"})
+    )
+
+
+def _never(one: Any, other: Any) -> bool:
+    return False

@@ -1,0 +1,117 @@
+"""`ConditionWrapper`: base of wrappers that decide conditions of the coming trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.drawing import answer_condition, has_answer
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.distributions import Choice, Distribution
+from neurogym_core.trials.trial import Trial
+
+
+class ConditionWrapper(TaskWrapper):
+    """Base of wrappers that decide conditions, or what is right; they write `draw_given`."""
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        return {
+            name: values[0] for name, values in self.draw_given(session, rng, 1, {}, None).items()
+        }
+
+    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn:
+        return self.draw_given(session, rng, trials, {}, None)
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        raise NotImplementedError
+
+    _label: str | None = None
+    """The condition that records the entry of the block sequence a trial is in; it cannot be
+    imposed.
+    """
+
+    def add_label(self, name: str, values: Any) -> None:
+        """Declare the condition that records which entry applies."""
+        self._label = self.free_name(name)
+        self.vary(**{self._label: Choice(values)})
+        state_of(self).recorded.add(self._label)
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        if self._label is not None:
+            getattr(trial, self._label)  # recorded, and nowhere else
+
+    def impose_on(
+        self,
+        drawn: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any],
+    ) -> dict[str, np.ndarray]:
+        if self._label in imposed:
+            raise InvalidValueError(
+                f"The condition {self._label!r} was imposed, which only tells what"
+                f" {type(self).__name__} drew. Impose the conditions of {self.task.name} that are"
+                " wanted instead."
+            )
+        return super().impose_on(drawn, rng, n, imposed)
+
+    @property
+    def depth(self) -> int:
+        """Number of wrappers below this one; it keeps the session state of two of a kind apart."""
+        count, task = 0, self.task
+        while isinstance(task, TaskWrapper):
+            count, task = count + 1, task.task
+        return count
+
+    def refusal(self, why: str) -> NotSupportedError:
+        """The error for a task that this cannot be applied to."""
+        return NotSupportedError(
+            f"{type(self).__name__} cannot be applied to {self.task.name}: {why}."
+        )
+
+    def check_answers(self, least: int = 2) -> None:
+        """Refuse tasks whose right answers cannot be decided from outside.
+
+        Raises:
+            NotSupportedError: the task declares no answer, a continuum of them, fewer than `least`,
+                or an imposed one.
+        """
+        task = self.task
+        if not has_answer(task):
+            raise self.refusal(
+                "it does not declare what decides the right answer; add answer=… to self.vary() in"
+                " its define()"
+            )
+        if answer_condition(task) in task.imposed:
+            raise self.refusal(f"its answer {answer_condition(task)!r} is imposed with conditions=")
+        if not _countable(task):
+            raise self.refusal("its right answers are numbers of any size, not some few")
+        if len(task.answers) < least:
+            raise self.refusal(f"its only right answer is {task.answers.tolist()}")
+
+    def clash(self, names: Any) -> None:
+        """Raise where another wrapper decides the same conditions."""
+        if both := sorted(names):
+            raise InvalidValueError(f"two wrappers of {self.task.name} decide {', '.join(both)}.")
+
+
+def _countable(task: Task) -> bool:
+    name = answer_condition(task)
+    if name is None:
+        return task.answers.dtype.kind != "f"
+    declared = task.conditions[name]
+    return not isinstance(declared, Distribution) or declared.support() is not None

@@ -1,0 +1,61 @@
+"""Make not answering cost something."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.laying_out import sample_layouts
+from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.layout import Slot
+from neurogym_core.trials.trial import Trial
+from neurogym_wrappers.slots import asked
+
+
+class MissPenalty(TaskWrapper):
+    """A question that is not answered in time pays something, beside what the task pays for a miss.
+
+    Where resting is right, nothing is missed.
+
+    Args:
+        reward: what a miss adds to the reward; negative to make it costly.
+
+    Raises:
+        NotSupportedError: the task asks nothing that can be missed.
+        InvalidValueError: a reward of 0, or none.
+    """
+
+    reward: float = -1.0
+
+    def define(self) -> None:
+        if not math.isfinite(self.reward) or self.reward == 0:
+            raise InvalidValueError(
+                f"MissPenalty was given reward={self.reward!r}; it needs a number other than 0."
+            )
+        if self.task.actions.rest is None:
+            raise self._refusal("there is no action of resting, so nothing can be missed")
+        if self.task.actions.continuous and self.task.actions.trigger is None:
+            raise self._refusal(
+                "its continuous actions are judged without a trigger=, so nothing can be missed"
+            )
+        if not any(
+            _missable(slot).any() for layout in sample_layouts(self.task) for slot in layout.slots
+        ):
+            raise self._refusal("it asks nothing that can be missed (trial.answer, trial.pay)")
+
+    def _refusal(self, why: str) -> NotSupportedError:
+        return NotSupportedError(f"MissPenalty cannot be applied to {self.task.name}: {why}.")
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        for slot in trial.layout.slots:
+            slot.miss = np.where(_missable(slot), slot.miss + self.reward, slot.miss)
+
+
+def _missable(slot: Slot) -> np.ndarray:
+    """(n,) whether a slot can be missed: not where resting is right."""
+    return asked(slot) & (
+        slot.right.any(axis=1) if slot.right is not None and slot.amounts is None else True
+    )

@@ -1,0 +1,558 @@
+"""`MixtureBase`: base of `Mixture`, `Transfer` and `Curriculum`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import eq
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, NeurogymError
+from neurogym_core.tasks.drawing import (
+    draw_sessionless,
+    for_each_trial,
+    fresh_session,
+    impose_on,
+    imposed_durations,
+    stateful,
+)
+from neurogym_core.tasks.given import draw_given
+from neurogym_core.tasks.laying_out import hooked, layout_of
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.distributions import Choice, Distribution
+from neurogym_core.trials.encoders import OneHot
+from neurogym_core.trials.layout import Hold, Layout, Span, Weigh
+from neurogym_core.trials.trial import Trial
+from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
+from neurogym_wrappers.joining import (
+    Names,
+    Placement,
+    Renamed,
+    TaskFacts,
+    add_absent,
+    add_layout,
+    begin_nested_session,
+    kind_of,
+    merged,
+    merged_order,
+    missing_value,
+    task_from_entry,
+    task_labels,
+    with_rows,
+)
+
+
+class MixtureBase(ConditionWrapper):
+    """Base of mixtures; they call `_mix` with the tasks and the settings of their block
+    sequence.
+    """
+
+    task_condition = "task"
+    """The condition that says which task a trial is of."""
+    _lasting = False
+
+    def _read_others(self, others: Sequence[Any]) -> list[Task]:
+        tasks = []
+        for entry in others:
+            try:
+                tasks.append(task_from_entry(entry))
+            except NeurogymError as error:
+                raise type(error)(
+                    f"{type(self).__name__} was given the task {entry!r}: {error}"
+                ) from error
+        return tasks
+
+    def _mix(
+        self,
+        tasks: Sequence[Task],
+        settings: Mapping[str, Any],
+        *,
+        rule: bool,
+        labels: Sequence[str] = (),
+    ) -> None:
+        self.tasks = tuple(tasks)
+        self.labels = tuple(labels) or task_labels(tasks)
+        self._check_tasks()
+        names = (
+            "order",
+            "length",
+            "lengths",
+            "chance",
+            "weights",
+            "again",
+            "once",
+            "window",
+            "criterion",
+            "fallback",
+        )
+        self.sequence = BlockSequence.checked(
+            type(self).__name__,
+            len(tasks),
+            lasting=self._lasting,
+            key=f"mixture_{self.depth}",
+            **{name: settings[name] for name in names if name in settings},
+        )
+        self._key = f"mixture_{self.depth}_task"
+        self._join_interface(rule)
+        self._join_layout()
+        self._join_conditions()
+        self._join_lengths()
+
+    # ------------------------------------------------------------------ what can be mixed
+
+    def _check_tasks(self) -> None:
+        first = self.task
+        for task in self.tasks:
+            if task.dt != first.dt:
+                raise self.refusal(
+                    f"its steps last {first.dt:g} ms, and those of {task.name} {task.dt:g} ms; give"
+                    " both the same dt"
+                )
+            if hooked(task):
+                raise self.refusal(
+                    f"{task.name} is computed on every step (step_action, …), and cannot be mixed"
+                    " with others"
+                )
+            if task.actions.continuous != first.actions.continuous:
+                raise self.refusal(
+                    f"the actions of {task.name} and {first.name} are not both continuous, or"
+                    " both not"
+                )
+            if task.actions.continuous and task.actions != first.actions:
+                raise self.refusal(
+                    f"continuous actions have to be the same, and those of {task.name} are others"
+                )
+            if self.task_condition in task.conditions:
+                raise self.refusal(
+                    f"{task.name} is a mixture itself; name all tasks in one"
+                    if hasattr(type(task), "task_condition")
+                    else (
+                        f"{task.name} has a condition {self.task_condition!r}, the name under which"
+                        f" the record says a trial's {self.task_condition}"
+                    )
+                )
+
+    # ------------------------------------------------------------------ joining, once
+
+    def _join_interface(self, rule: bool) -> None:
+        channels, self._channel_names = merged(
+            [task.channels.parts for task in self.tasks], self.labels, eq
+        )
+        if rule:
+            self._rule = self.free_name("rule")
+            channels[self._rule] = OneHot(len(self.tasks))
+        else:
+            self._rule = None
+        self.observe(**channels)
+        self._action_names = self._join_actions()
+
+    def _join_actions(self) -> list[Names]:
+        """All groups of actions; who can rest rests with the same action."""
+        resting = next((task for task in self.tasks if task.actions.rest_name is not None), None)
+        if resting is None:
+            whole, names = merged([task.actions.parts for task in self.tasks], self.labels, eq)
+            self.act(**whole)
+            return names
+        rest = resting.actions.rest_name
+        parts = [
+            {
+                name: part
+                for name, part in task.actions.parts.items()
+                if name != task.actions.rest_name
+            }
+            for task in self.tasks
+        ]
+        whole, names = merged([{rest: resting.actions.parts[rest]}, *parts], ("", *self.labels), eq)
+        self.act(**whole)
+        own = [task.actions.rest_name for task in self.tasks]
+        return [
+            {**({mine: rest} if mine else {}), **one}
+            for mine, one in zip(own, names[1:], strict=True)
+        ]
+
+    def _join_layout(self) -> None:
+        self._facts = facts = [
+            TaskFacts.of(task, names)
+            for task, names in zip(self.tasks, self._action_names, strict=True)
+        ]
+        for task, one in zip(self.tasks, facts, strict=True):
+            if one.untimed:
+                raise self.refusal(
+                    f"the period {min(one.untimed)!r} of {task.name} has no timer; give it one with"
+                    " timing="
+                )
+
+        def fits(k: int, own: str, joined: str) -> bool:
+            return all(
+                facts[k].then.get(own) == other.then.get(joined)
+                for other, task in zip(facts[:k], self.tasks, strict=False)
+                if joined in task.period_names
+            )
+
+        self._periods, periods = merged_order(
+            [task.period_names for task in self.tasks], self.labels, fits
+        )
+        _, slots = merged([one.slots for one in facts], self.labels, eq)
+        _, notes = merged([dict.fromkeys(one.notes, True) for one in facts], self.labels, eq)
+        self._then = {
+            names[period]: names.get(target, target)
+            for one, names in zip(facts, periods, strict=True)
+            for period, target in one.then.items()
+        }
+        self._check_passed(periods)
+        self._layout = (periods, slots, notes)
+        self.timing = {  # type: ignore[assignment]
+            names.get(period, period): spec
+            for task, names in reversed(list(zip(self.tasks, periods, strict=True)))
+            for period, spec in task.timing.items()
+            if period in names
+        }
+
+    def _join_conditions(self) -> None:
+        rng = np.random.default_rng(0)
+        drawn = [draw_sessionless(task, rng, 7, {}) for task in self.tasks]
+        kinds, conditions = merged(
+            [{name: kind_of(np.asarray(v)) for name, v in one.items()} for one in drawn],
+            self.labels,
+            eq,
+        )
+        self._samples = {
+            joined: np.asarray(one[name][:0])
+            for one, names in reversed(list(zip(drawn, conditions, strict=True)))
+            for name, joined in names.items()
+        }
+        state = state_of(self)
+        state.declared, state.imposed, state.answer = (
+            {self.task_condition: Choice(self.labels)},
+            {},
+            None,
+        )
+        state.dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
+        for joined in kinds:
+            state.declared[joined] = self._united_distribution(joined, conditions)
+        periods, slots, notes = self._layout
+        notes = [
+            {
+                name: f"{joined}.note" if joined in self.conditions else joined
+                for name, joined in one.items()
+            }
+            for one in notes
+        ]
+        self.renamed = tuple(
+            Renamed(*parts)
+            for parts in zip(
+                self._channel_names,
+                self._action_names,
+                periods,
+                slots,
+                conditions,
+                notes,
+                strict=True,
+            )
+        )
+
+    def _united_distribution(self, joined: str, conditions: Sequence[Names]) -> Any:
+        """The distribution that all tasks share, or else a function that is never called: tasks
+        that differ draw their own values.
+        """
+        found = [
+            task.imposed.get(name, task.conditions[name])
+            for task, names in zip(self.tasks, conditions, strict=True)
+            for name, other in names.items()
+            if other == joined
+        ]
+        alike = (
+            isinstance(found[0], Distribution)
+            and all(one == found[0] for one in found)
+            and len(found) == len(self.tasks)
+        )
+        return found[0] if alike else _drawn_by_tasks
+
+    def _join_lengths(self) -> None:
+        """How long trials may get, and what is imposed to have trials of each of the tasks."""
+        state, below = state_of(self), [state_of(task) for task in self.tasks]
+        state.joint = True
+        state.limits = tuple(dict.fromkeys(limit for one in below for limit in one.limits))
+        state.stages = tuple(
+            {
+                self.task_condition: label,
+                **{names.conditions[name]: value for name, value in stage.items()},
+            }
+            for label, one, names in zip(self.labels, below, self.renamed, strict=True)
+            for stage in one.stages or ({},)
+        )
+
+    # ------------------------------------------------------------------ what a task says of itself
+
+    @property
+    def supervised(self) -> bool:
+        return all(task.supervised for task in self.tasks)
+
+    @property
+    def batched(self) -> bool:
+        return all(task.batched for task in self.tasks)
+
+    @property
+    def reads_outcomes(self) -> bool:
+        return self.sequence.reads_outcomes or any(task.reads_outcomes for task in self.tasks)
+
+    def draw_conditions(
+        self,
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any] | None = None,
+        answer: np.ndarray | None = None,
+    ) -> dict[str, np.ndarray]:
+        session = fresh_session(self, rng, n)
+        given = {
+            name: for_each_trial(self, name, value, n)[None]
+            for name, value in (imposed or {}).items()
+        }
+        return {
+            name: values[0]
+            for name, values in self.draw_given(session, rng, 1, given, answer).items()
+        }
+
+    # ------------------------------------------------------------------ drawing
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        self.sequence.begin(session, rng)
+        setattr(session, f"{self._key}_last", np.full(len(session), -1))
+        for k, task in enumerate(self.tasks):
+            if stateful(task):
+                begin_nested_session(session, f"{self._key}_{k}", task, rng)
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        if answer is not None:
+            raise InvalidValueError(
+                f"the tasks of {self.name} decide what is right; decide it for each task before"
+                " mixing them."
+            )
+        given = dict(imposed)
+        index = (
+            self._indices(given.pop(self.task_condition))
+            if self.task_condition in given
+            else self.sequence.advance(session, rng, trials)
+        )
+        shape = index.shape
+        drawn = {
+            name: np.full((*shape, *sample.shape[1:]), missing_value(sample), sample.dtype)
+            for name, sample in self._samples.items()
+        }
+        for k in np.unique(index).tolist():
+            self._draw_task(k, index, session, rng, given, drawn)
+        setattr(session, f"{self._key}_last", index[-1])
+        return {self.task_condition: np.asarray(self.labels)[index], **drawn}
+
+    def _draw_task(
+        self,
+        k: int,
+        index: np.ndarray,
+        session: Session,
+        rng: np.random.Generator,
+        given: Mapping[str, np.ndarray],
+        drawn: Drawn,
+    ) -> None:
+        """Fill in the trials that are of task `k`."""
+        if not stateful(self.tasks[k]):
+            self._fill(k, np.nonzero(index == k), None, rng, given, drawn)
+            return
+        sessions = getattr(session, f"{self._key}_{k}")
+        for t in np.flatnonzero((index == k).any(axis=1)).tolist():
+            rows = np.flatnonzero(index[t] == k)
+            part = sessions.take(rows)
+            self._remind(k, session, part, rows)
+            self._fill(k, (np.full(len(rows), t), rows), part, rng, given, drawn)
+            part.trial += 1
+            sessions.put(rows, part)
+
+    def _remind(self, k: int, session: Session, part: Session, rows: np.ndarray) -> None:
+        """Tell a task that reads outcomes what became of its last trial, if that was of this
+        task.
+        """
+        if not self.tasks[k].reads_outcomes:
+            return
+        mine = getattr(session, f"{self._key}_last")[rows] == k
+        known = {
+            **{name: name for name in ("choice", "outcome", "reward", "performance")},
+            **self.renamed[k].conditions,
+        }
+        finished = {
+            name: session.previous[joined][rows[mine]]
+            for name, joined in known.items()
+            if joined in session.previous
+        }
+        part.remember(np.flatnonzero(mine), finished)
+
+    def _fill(
+        self,
+        k: int,
+        where: tuple[np.ndarray, np.ndarray],
+        part: Session | None,
+        rng: np.random.Generator,
+        given: Mapping[str, np.ndarray],
+        drawn: Drawn,
+    ) -> None:
+        task, names, m = self.tasks[k], self.renamed[k].conditions, len(where[0])
+        wanted = {
+            name: given[joined][where][None] for name, joined in names.items() if joined in given
+        }
+        values = draw_given(task, part or Session(m), rng, 1, wanted)
+        flat = impose_on(task, {name: value[0] for name, value in values.items()}, rng, m, {})
+        for name, value in flat.items():
+            joined = names[name]
+            if drawn[joined].dtype != value.dtype:
+                drawn[joined] = drawn[joined].astype(np.result_type(drawn[joined], value))
+            drawn[joined][where] = value
+
+    def _indices(self, names: np.ndarray) -> np.ndarray:
+        """Numbers of the tasks that are called so."""
+        names = np.asarray(names)
+        strange = np.setdiff1d(names, self.labels)
+        if len(strange):
+            raise InvalidValueError(
+                f"{self.task_condition}={strange[0].item()!r} was imposed; {self.name} has"
+                f" {', '.join(map(repr, self.labels))}. Give one of them."
+            )
+        order = np.argsort(self.labels)
+        return order[np.searchsorted(np.asarray(self.labels)[order], names)]
+
+    def impose_on(
+        self,
+        drawn: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any],
+    ) -> dict[str, np.ndarray]:
+        given = {
+            name: for_each_trial(self, name, value, n)
+            for name, value in imposed.items()
+            if name in self.conditions
+        }
+        if not given:
+            return dict(drawn)
+        result = dict(drawn)
+        if self.task_condition in given:
+            result = self._changed_tasks(result, rng, given[self.task_condition])
+        index = self._indices(result[self.task_condition])
+        for name in (name for name in given if name != self.task_condition):
+            having = np.isin(
+                index, [k for k, one in enumerate(self.renamed) if name in one.conditions.values()]
+            )
+            shape = (n, *[1] * (given[name].ndim - 1))
+            result[name] = np.where(having.reshape(shape), given[name], result[name])
+        return result
+
+    def _changed_tasks(
+        self, drawn: dict[str, np.ndarray], rng: np.random.Generator, wanted: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Draw the trials anew whose task is to be another."""
+        rows = np.flatnonzero(drawn[self.task_condition] != wanted)
+        self._indices(wanted)
+        if not len(rows):
+            return drawn
+        fresh = self.draw_given(
+            fresh_session(self, rng, len(rows)),
+            rng,
+            1,
+            {self.task_condition: wanted[None, rows]},
+            None,
+        )
+        result = {}
+        for name, values in drawn.items():
+            if name not in fresh:  # of a wrapper around this one
+                result[name] = values
+                continue
+            result[name] = values.astype(np.result_type(values, fresh[name]))
+            result[name][rows] = fresh[name][0]
+        return result
+
+    def _check_passed(self, periods: Sequence[Names]) -> None:
+        """Refuse tasks whose trials would be led astray by what follows a period of another task,
+        of 0 ms in them.
+        """
+        place = self._periods.index
+        for passed, target in self._then.items():
+            for task, names in zip(self.tasks, periods, strict=True):
+                own = names.values()
+                if passed not in own and (
+                    target != "end" or any(place(name) > place(passed) for name in own)
+                ):
+                    raise self.refusal(
+                        f"{target!r} follows the period {passed!r}, which trials of {task.name}"
+                        " pass over; name the tasks with then= in periods() first, or give them"
+                        " periods of other names"
+                    )
+
+    # ------------------------------------------------------------------ laying out
+
+    def new_trial(self, trial: Trial) -> None:
+        layout = trial.layout
+        layout.read.update(layout.conditions)
+        index = self._indices(trial.conditions[self.task_condition])
+        timeline = layout.timeline
+        timeline.names, timeline.then = self._periods, dict(self._then)
+        timeline.steps = {name: np.zeros(trial.n, np.int64) for name in self._periods}
+        for k in range(len(self.tasks)):
+            rows = np.flatnonzero(index == k)
+            if len(rows):
+                self._lay_out_task(trial, k, rows)
+            else:
+                add_absent(layout, self._facts[k], self.renamed[k], self._periods)
+        if self._rule is not None:
+            trial.show(self._rule, np.eye(len(self.tasks))[index], during=self._periods)
+
+    def _lay_out_task(self, trial: Trial, k: int, rows: np.ndarray) -> None:
+        task, names = self.tasks[k], self.renamed[k]
+        part, layout = self._told(trial, k, rows), trial.layout
+        placement = Placement(rows, trial.n, names)
+        for name, steps in part.timeline.steps.items():
+            layout.timeline.steps[names.periods[name]][rows] = steps
+        everywhere = Span(tuple(names.periods.values()), where=placement.mask)
+        layout.holds.append(self._usual_hold(task, everywhere))
+        if task.actions.rest is None and self.actions.rest is not None:
+            layout.weights.append(Weigh(0.0, everywhere))
+            layout.weights += [Weigh(1.0, placement.span(slot.span)) for slot in part.slots]
+        add_layout(layout, part, placement, self._periods)
+        if part.best_pay is not None:
+            best = np.full(trial.n, np.nan) if layout.best_pay is None else layout.best_pay
+            layout.best_pay = with_rows(best, placement.array(part.best_pay), rows)
+
+    @staticmethod
+    def _usual_hold(task: Task, everywhere: Span) -> Hold:
+        """What acting outside all windows costs and does in a trial of this task."""
+        if task.actions.rest is None:
+            return Hold(everywhere, 0.0)
+        return Hold(everywhere, task.rewards["abort"], "end" if task.abort_ends_trial else "stay")
+
+    def _told(self, trial: Trial, k: int, rows: np.ndarray) -> Layout:
+        """What a task says of its trials."""
+        task, names = self.tasks[k], self.renamed[k]
+        conditions = {
+            name: trial.conditions[joined][rows] for name, joined in names.conditions.items()
+        }
+        durations = imposed_durations(state_of(task), trial.rng, len(rows))
+        back = {joined: name for name, joined in names.periods.items()}
+        durations |= {
+            back[joined]: np.asarray(ms) if np.ndim(ms) == 0 else np.asarray(ms)[rows]
+            for joined, ms in trial.layout.durations.items()
+            if joined in back
+        }
+        return layout_of(task, conditions, trial.rng, len(rows), durations)
+
+
+def _drawn_by_tasks(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
+    raise InvalidValueError(
+        "the tasks of a mixture draw their own conditions; use its draw_conditions."
+    )

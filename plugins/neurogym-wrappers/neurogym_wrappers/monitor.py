@@ -1,0 +1,220 @@
+"""Watch how it goes, while it goes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import VectorEnv, VectorWrapper
+
+from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.trials.record import TrialRecord
+from neurogym_core.wrappers.finished_trials import finished_in_env, finished_in_envs
+
+
+class _Watch:
+    """Counts trials; after every so many it prints a line, and saves the figure of the last one."""
+
+    def __init__(self, task: Any, every: int, folder: Any, out: Any) -> None:
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise InvalidValueError(
+                f"Monitor was given every={every!r}; it needs a whole number of trials, at least 1."
+            )
+        if folder is not None and task is None:
+            raise NotSupportedError(
+                "Monitor was given folder=, and the env has no task whose trials could be drawn."
+                " Leave it out."
+            )
+        self.task, self.every, self._out = task, every, out
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        self.trials = 0
+        self._recent: deque[tuple[float, float]] = deque(maxlen=every)
+        self._since = time.monotonic()
+        self._trial, self._whole = _Buffers(), _Buffers()
+
+    # ------------------------------------------------------------------ trials
+
+    def add(self, finished: TrialRecord) -> None:
+        """Count these trials."""
+        for performance, reward in zip(
+            finished["performance"].tolist(), finished["reward"].tolist(), strict=True
+        ):
+            self.trials += 1
+            self._recent.append((performance, reward))
+            if self.trials % self.every == 0:
+                self._report()
+
+    @property
+    def performance(self) -> float:
+        """Mean of the last `every` trials; NaN before the first."""
+        return (
+            float(np.mean([performance for performance, _ in self._recent]))
+            if self._recent
+            else float("nan")
+        )
+
+    def _report(self) -> None:
+        reward = np.mean([reward for _, reward in self._recent])
+        speed = self.trials / max(time.monotonic() - self._since, 1e-9)
+        line = (
+            f"trials {self.trials:,}   performance {self.performance:.3f}   reward {reward:.3f}  "
+            f" {speed:,.0f} trials/s"
+        )
+        out = sys.stderr if self._out is None else self._out
+        print(line, file=out, end="\r" if out.isatty() else "\n", flush=True)
+        if self.folder is not None and self._whole.observations:
+            self._save()
+
+    # ------------------------------------------------------------------ figures
+
+    def begin(self, observation: np.ndarray) -> None:
+        """A session begins with this observation."""
+        self._trial = _Buffers(observation)
+
+    def see(
+        self,
+        action: Any,
+        reward: Any,
+        target: Any,
+        period: Any,
+        observation: np.ndarray,
+        ended: bool,
+        conditions: Any,
+    ) -> None:
+        """A step of the env that is drawn: what was done on the observation in hand, and what comes
+        next.
+        """
+        trial = self._trial
+        trial.observations.append(np.asarray(trial.pending)[: self.task.channels.size])
+        for values, value in (
+            (trial.actions, action),
+            (trial.rewards, reward),
+            (trial.targets, target),
+            (trial.periods, period),
+        ):
+            values.append(value)
+        if ended:
+            trial.conditions = conditions
+            self._whole, self._trial = trial, _Buffers(observation)
+        else:
+            trial.pending = observation
+
+    def _save(self) -> None:
+        from neurogym_core.plots import save_figure, trace_so_far, trial_figure
+
+        figure = trial_figure(trace_so_far(self.task, self._whole))
+        save_figure(figure, self.folder / f"trial-{self.trials:08d}.png")  # type: ignore[operator]
+
+
+class _Buffers:
+    """What was seen and done in a trial; as `plots` draws it."""
+
+    def __init__(self, pending: Any = None) -> None:
+        self.pending = pending
+        self.observations: list = []
+        self.actions: list = []
+        self.rewards: list = []
+        self.targets: list = []
+        self.periods: list = []
+        self.conditions: Any = {}
+
+
+class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
+    """`Monitor` for vector envs; the figures are of the first env."""
+
+    def __init__(
+        self, env: VectorEnv, every: int = 100, folder: Any = None, out: Any = None
+    ) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, every=every, folder=folder)
+        super().__init__(env)
+        self._watch = _Watch(getattr(env.unwrapped, "task", None), every, folder, out)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple:
+        observations, info = self.env.reset(seed=seed, options=options)
+        self._watch.begin(observations[0])
+        return observations, info
+
+    def step(self, actions: Any) -> tuple:
+        observations, rewards, terminated, truncated, info = self.env.step(actions)
+        finished = finished_in_envs(info)
+        if self._watch.folder is not None:
+            ended = bool(info["new_trial"][0])
+            conditions = (
+                _first(finished, self._watch.task) if ended and finished is not None else {}
+            )
+            action, period = np.asarray(actions)[0], info["period"][0]
+            self._watch.see(
+                action, rewards[0], info["gt"][0], period, observations[0], ended, conditions
+            )
+        if finished is not None:
+            self._watch.add(finished)
+        return observations, rewards, terminated, truncated, info
+
+    @property
+    def running_performance(self) -> float:
+        """Mean of the last `every` trials; NaN before the first."""
+        return self._watch.performance
+
+
+class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
+    """Prints how it goes, after every so many trials, and saves the figure of the last of them.
+
+    The line goes to stderr: trials so far, mean performance and reward of the last `every` trials,
+    and speed. On a terminal it stays one line. ``env.running_performance`` is the mean by itself.
+    To keep the trials, use `RecordTrials`.
+
+    Args:
+        env: any env whose `info` has the record of finished trials.
+        every: trials.
+        folder: where figures go, as PNG; None: none are drawn.
+        out: where lines go, a text stream; None: stderr.
+
+    Raises:
+        InvalidValueError: no number of trials.
+        NotSupportedError: figures of an env that has no task.
+    """
+
+    vector = VectorMonitor
+
+    def __init__(
+        self, env: gymnasium.Env, every: int = 100, folder: Any = None, out: Any = None
+    ) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self, every=every, folder=folder)
+        super().__init__(env)
+        self._watch = _Watch(getattr(env.unwrapped, "task", None), every, folder, out)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple:
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._watch.begin(observation)
+        return observation, info
+
+    def step(self, action: Any) -> tuple:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        finished = finished_in_env(info)
+        if self._watch.folder is not None:
+            conditions = {} if finished is None else _first(finished, self._watch.task)
+            ended = info["new_trial"]
+            self._watch.see(
+                action, reward, info["gt"], info["period"], observation, ended, conditions
+            )
+        if finished is not None:
+            self._watch.add(finished)
+        return observation, reward, terminated, truncated, info
+
+    @property
+    def running_performance(self) -> float:
+        """Mean of the last `every` trials; NaN before the first."""
+        return self._watch.performance
+
+
+def _first(finished: TrialRecord, task: Any) -> dict[str, Any]:
+    """Conditions of the first of these trials."""
+    row = finished.row(0)
+    return {name: row[name] for name in task.conditions if name in row}

@@ -1,0 +1,187 @@
+"""`ScheduleBase`: base of `Schedule` and its presets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.drawing import answer_condition, dimensions_of
+from neurogym_core.tasks.given import check_free
+from neurogym_core.tasks.imposed import read_condition
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.trials.distributions import Distribution
+from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
+
+ANSWER = "answer"
+"""The name under which a block says what is right."""
+
+
+class ScheduleBase(ConditionWrapper):
+    """Base of schedules; presets have parameters of their own, and call `_set_up` with blocks that
+    follow from them.
+    """
+
+    _label_name = "block"
+    _lasting = False
+
+    def _set_up(self, blocks: Any, **changed: Any) -> None:
+        """Read the blocks and their sequence; presets give their own."""
+        owner = type(self).__name__
+        self._entries = self._read_blocks(owner, blocks)
+        self._names = tuple(dict.fromkeys(name for entry in self._entries for name in entry))
+        self._check_names(owner)
+        settings = {
+            name: changed.get(name, state_of(self).settings.get(name, default))
+            for name, default in (
+                ("order", "sequence"),
+                ("length", 1),
+                ("chance", 1.0),
+                ("weights", ()),
+                ("again", True),
+                ("once", False),
+                ("window", 100),
+                ("criterion", 0.8),
+                ("fallback", 0.0),
+            )
+        }
+        self.sequence = BlockSequence.checked(
+            owner,
+            len(self._entries),
+            lasting=self._lasting,
+            key=f"{owner.lower()}_{self.depth}",
+            **settings,
+        )
+        if ANSWER in self._names:
+            self.check_answers(least=1)
+            self._check_answer_values(owner)
+        self._check_others_free()
+        if len(self._entries) > 1:
+            self.add_label(self._label_name, len(self._entries))
+
+    # ------------------------------------------------------------------ reading
+
+    def _read_blocks(self, owner: str, blocks: Any) -> tuple[dict[str, Distribution], ...]:
+        if not blocks or not all(isinstance(block, Mapping) for block in blocks) or not any(blocks):
+            raise InvalidValueError(
+                f"{owner} was given blocks={blocks!r}; give one mapping or more from conditions to"
+                " values, e.g. blocks=[{coherence: 51.2}, {coherence: [0, 6.4]}]."
+            )
+        return tuple(
+            {self._renamed(name): self._read(name, spec) for name, spec in block.items()}
+            for block in blocks
+        )
+
+    def _renamed(self, name: str) -> str:
+        """What is right goes by one name, whatever the task calls it."""
+        return ANSWER if name == answer_condition(self.task) else name
+
+    def _read(self, name: str, spec: Any) -> Distribution:
+        if name not in self.conditions and name != ANSWER:
+            raise unknown("condition", name, [*self.conditions, ANSWER], of=self.task.name)
+        declared = self.conditions.get(answer_condition(self.task) if name == ANSWER else name)
+        several = name != ANSWER and dimensions_of(self, name) > 0
+        return read_condition(self.task.name, name, spec, declared, several)
+
+    def _check_names(self, owner: str) -> None:
+        for name in self._names:
+            if name in self.task.imposed:
+                raise self.refusal(f"its condition {name!r} is imposed with conditions=")
+            free = ANSWER if name == ANSWER else self.conditions[name]
+            partial = any(name not in entry for entry in self._entries)
+            if partial and name != ANSWER and not isinstance(free, Distribution):
+                raise InvalidValueError(
+                    f"{owner} was given blocks that name {name!r} only sometimes; {self.task.name}"
+                    " computes it from others. Say in every block what it is."
+                )
+
+    def _check_answer_values(self, owner: str) -> None:
+        known = self.task.answers.tolist()
+        for entry in self._entries:
+            support = entry[ANSWER].support() if ANSWER in entry else self.task.answers
+            if support is None or not set(np.asarray(support).tolist()) <= set(known):
+                raise InvalidValueError(
+                    f"{owner} was given the answer {entry[ANSWER].to_plain()!r}; {self.task.name}"
+                    f" has the right answers {known}. Give some of them, e.g. answer={{choice:"
+                    " [[…], [probabilities]]}."
+                )
+
+    def _check_others_free(self) -> None:
+        rng = np.random.default_rng(0)
+        index = np.arange(len(self._entries))
+        given = self._values(index, rng)
+        answer = given.pop(ANSWER, None)
+        check_free(
+            self.task,
+            type(self).__name__,
+            {k: v for k, v in given.items() if k in self.task.conditions},
+            answer,
+        )
+
+    @property
+    def reads_outcomes(self) -> bool:
+        return self.sequence.reads_outcomes or self.task.reads_outcomes
+
+    # ------------------------------------------------------------------ drawing
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        super().new_session(session, rng)
+        self.sequence.begin(session, rng)
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        outside = {
+            *(self._renamed(name) for name in imposed),
+            *([ANSWER] if answer is not None else []),
+        }
+        self.clash(outside & set(self._names))
+        index = self.sequence.advance(session, rng, trials)
+        flat = self._values(index.ravel(), rng)
+        given = {
+            name: values.reshape(*index.shape, *values.shape[1:]) for name, values in flat.items()
+        }
+        answer = given.pop(ANSWER, answer)
+        given |= imposed
+        if self._label is not None:
+            given[self._label] = index
+        return self.draw_below(session, rng, trials, given, answer)
+
+    def _values(self, index: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """What the blocks `index` (m,) say, name -> (m, …)."""
+        return {name: self._value(name, index, rng) for name in self._names}
+
+    def _value(self, name: str, index: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        parts = [
+            self._sampled(name, entry, rows, rng)
+            for entry, rows in zip(self._entries, self._rows(index), strict=True)
+        ]
+        kept = [part for part in parts if len(part)]
+        order = np.concatenate(self._rows(index))
+        out = np.concatenate(kept)
+        result = np.empty_like(out)
+        result[order] = out
+        return result
+
+    def _rows(self, index: np.ndarray) -> list[np.ndarray]:
+        return [np.flatnonzero(index == k) for k in range(len(self._entries))]
+
+    def _sampled(
+        self, name: str, entry: dict[str, Distribution], rows: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        if not len(rows):
+            return np.zeros(0)
+        if name in entry:
+            return np.asarray(entry[name].sample(rng, len(rows)))
+        if name == ANSWER:
+            return np.asarray(self.task.answer_of(self.task.draw_conditions(rng, len(rows))))
+        return np.asarray(self.conditions[name].sample(rng, len(rows)))

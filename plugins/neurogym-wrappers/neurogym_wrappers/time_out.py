@@ -1,0 +1,122 @@
+"""Make the subject wait after an error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core.tasks.laying_out import sample_layouts
+from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.distributions import Distribution, parse
+from neurogym_core.trials.layout import END, Hold, Layout, Slot, Span
+from neurogym_core.trials.trial import Trial
+from neurogym_wrappers.slots import asked
+
+AFTER = ("error", "miss")
+
+
+class TimeOut(TaskWrapper):
+    """After a wrong answer the trial does not end, but goes on for some time in which nothing is
+    shown or asked.
+
+    As after errors in the task of the International Brain Laboratory (2021), eLife 10:e63711,
+    doi:10.7554/eLife.63711.
+
+    The time-out is a last period of the trial, "timeout", which a wrong answer leads to, and
+    nothing else. What is done there is neither paid nor counted.
+
+    Args:
+        duration: ms, a number or a distribution.
+        after: "error", "miss" or both.
+
+    Raises:
+        NotSupportedError: no wrong answer (or miss) ends a trial of the task, or it has a period
+            "timeout" already.
+        InvalidValueError: a duration that is not above 0, or another outcome.
+    """
+
+    duration: float | Distribution = 1000
+    after: tuple[str, ...] = ("error",)
+
+    def define(self) -> None:
+        self._check_settings()
+        if "timeout" in self.task.period_names:
+            raise self._refusal("it has a period 'timeout' already")
+        if self.task.step_action is not None:
+            raise self._refusal("it computes what actions do on every step (step_action)")
+        layouts = sample_layouts(self.task)
+        slots = [slot for layout in layouts for slot in layout.slots]
+        if "error" in self.after and not any(_errs(slot) for slot in slots):
+            raise self._refusal("no wrong answer ends its trials (trial.answer with then='end')")
+        if "miss" in self.after:
+            self._check_misses(layouts)
+        self.timing = {**self.task.timing, "timeout": self._duration}  # type: ignore[assignment]
+
+    def _check_settings(self) -> None:
+        strange = [name for name in self.after if name not in AFTER]
+        if strange or not self.after:
+            raise InvalidValueError(
+                f"TimeOut was given after={self.after!r}; give one or both of {listed(AFTER)}."
+            )
+        try:
+            self._duration: Distribution = parse(self.duration)
+            low = self._duration.bounds[0]
+        except (InvalidValueError, TypeError, ValueError):
+            low = 0.0
+        if not 0 < low < np.inf:
+            raise InvalidValueError(
+                f"TimeOut was given duration={self.duration!r}; give ms above 0, or a distribution"
+                " of them."
+            )
+
+    def _check_misses(self, layouts: list[Layout]) -> None:
+        """A miss is that the last period runs out: nothing else may lead there."""
+        last = self.task.period_names[-1]
+        slots = [slot for layout in layouts for slot in layout.slots]
+        closing = [slot for slot in slots if last in slot.span.periods and slot.span.stop is None]
+        rests = any(
+            slot.right is not None and (asked(slot) & ~slot.right.any(axis=1)).any()
+            for slot in slots
+        )
+        waits = any("wait" in slot.then.values() and slot.leads is None for slot in slots)
+        if not closing or rests or waits or any(last in layout.timeline.then for layout in layouts):
+            raise self._refusal(
+                "its trials also come to their end without a miss (resting is right, or an answer"
+                " waits); use after=('error',)"
+            )
+
+    def _refusal(self, why: str) -> NotSupportedError:
+        return NotSupportedError(f"TimeOut cannot be applied to {self.task.name}: {why}.")
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        layout = trial.layout
+        timeline = layout.timeline
+        last = timeline.names[-1]
+        trial.add_period("timeout")
+        if "miss" not in self.after:
+            timeline.then.setdefault(last, "end")
+        layout.holds.append(Hold(Span(("timeout",)), 0.0))
+        if "error" in self.after:
+            for slot in layout.slots:
+                self._lead(slot, timeline.names.index("timeout"))
+
+    def _lead(self, slot: Slot, place: int) -> None:
+        if not _errs(slot):
+            return
+        if slot.leads is None:
+            slot.then = {**slot.then, "error": "timeout"}
+        else:
+            slot.leads = np.where((slot.leads == END) & ~slot.right, place, slot.leads).astype(
+                slot.leads.dtype
+            )
+
+
+def _errs(slot: Slot) -> bool:
+    """Whether a wrong answer to it ends the trial."""
+    if slot.amounts is not None:
+        return False
+    if slot.leads is not None:
+        return slot.right is not None and bool(((slot.leads == END) & ~slot.right).any())
+    graded = slot.right is None or slot.due is not None or slot.needs is not None
+    return slot.then["error"] == "end" and (graded or bool((~slot.right[asked(slot)]).any()))  # type: ignore[operator]

@@ -1,0 +1,159 @@
+"""Let the mapping from stimuli to answers change from time to time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from neurogym_core.errors import unknown
+from neurogym_core.tasks.laying_out import sample_layouts
+from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import Drawn
+from neurogym_core.trials.distributions import Distribution
+from neurogym_core.trials.layout import Slot
+from neurogym_core.trials.trial import Trial
+from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.condition_wrapper import ConditionWrapper
+
+STATE = "variable_mapping"
+
+
+class VariableMapping(ConditionWrapper):
+    """What is right is answered by another choice: the choices of a group are exchanged, anew from
+    time to time.
+
+    A session begins with the task's own mapping. The record has in `mapping` which choice each of
+    the task's choices has become, one column per choice.
+
+    Args:
+        length: trials before the mapping may change, a number or a distribution; then it does with
+            probability `chance` a trial.
+        chance: see `length`; 1: at once.
+        group: the action whose choices are exchanged; "": that of the first question.
+
+    Raises:
+        NotSupportedError: the task asks nothing with several choices of which some are right.
+        UnknownNameError: no such action.
+    """
+
+    length: int | Distribution = 30
+    chance: float = 0.01
+    group: str = ""
+
+    def define(self) -> None:
+        if self.task.actions.continuous or self.task.step_action is not None:
+            raise self.refusal("its answers are no choices of a table")
+        if self.group and self.group not in self.task.actions:
+            raise unknown("action", self.group, self.task.actions, of=self.task.name)
+        slots = [
+            slot
+            for layout in sample_layouts(self.task)
+            for slot in layout.slots
+            if not self.group or slot.group == self.group
+        ]
+        asked = [
+            slot
+            for slot in slots
+            if slot.right is not None and slot.right.shape[1] > 1 and slot.amounts is None
+        ]
+        if not asked:
+            raise self.refusal(
+                "it asks nothing with several choices of which some are right (trial.answer)"
+            )
+        self._group = asked[0].group
+        if any(slot.leads is not None for slot in slots if slot.group == self._group):
+            raise self.refusal(f"the choices of {self._group!r} lead to periods of their own")
+        self._k = asked[0].right.shape[1]  # type: ignore[union-attr]
+        self.sequence = BlockSequence.checked(
+            "VariableMapping",
+            2,
+            length=self.length,
+            chance=self.chance,
+            key=f"mapping_{self.depth}",
+        )
+        self._state = f"{STATE}_{self.depth}"
+        self._mapping = self.free_name("mapping")
+        self.vary(**{self._mapping: self._identity_mapping})
+
+    def _identity_mapping(
+        self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        return np.tile(np.arange(self._k), (prior.n, 1))  # type: ignore[attr-defined]
+
+    # ------------------------------------------------------------------ drawing
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        super().new_session(session, rng)
+        self.sequence.begin(session, rng)
+        setattr(session, self._state, np.tile(np.arange(self._k), (len(session), 1)))
+        setattr(session, f"{self._state}_block", np.zeros(len(session), np.int64))
+
+    def draw_given(
+        self,
+        session: Session,
+        rng: np.random.Generator,
+        trials: int,
+        imposed: dict[str, np.ndarray],
+        answer: np.ndarray | None,
+    ) -> Drawn:
+        mapping = (
+            {}
+            if self._mapping in imposed
+            else {self._mapping: self._mappings(session, rng, trials)}
+        )
+        return self.draw_below(session, rng, trials, {**imposed, **mapping}, answer)
+
+    def _mappings(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
+        """(trials, sessions, choices)."""
+        block = self.sequence.advance(session, rng, trials)
+        before = np.concatenate([getattr(session, f"{self._state}_block")[None], block[:-1]])
+        changes = block != before
+        current = getattr(session, self._state).copy()
+        mappings = np.empty((*block.shape, self._k), np.int64)
+        edges = [*np.flatnonzero(changes.any(axis=1)).tolist(), trials]
+        mappings[: edges[0]] = current
+        for begin, end in pairwise(edges):
+            rows = np.flatnonzero(changes[begin])
+            current[rows] = _another(current[rows], rng)
+            mappings[begin:end] = current
+        setattr(session, self._state, current)
+        setattr(session, f"{self._state}_block", block[-1].copy())
+        return mappings
+
+    # ------------------------------------------------------------------ laying out
+
+    def new_trial(self, trial: Trial) -> None:
+        super().new_trial(trial)
+        layout = trial.layout
+        mapping = np.asarray(getattr(trial, self._mapping)).reshape(trial.n, self._k)
+        layout.slots[:] = [
+            _exchanged(slot, mapping) if slot.group == self._group else slot
+            for slot in layout.slots
+        ]
+
+
+def _another(mapping: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Other mappings, each different from that given, (n, k)."""
+    new = mapping.copy()
+    same = np.arange(len(mapping))
+    while len(same):
+        new[same] = rng.permuted(mapping[same], axis=1)
+        same = same[(new[same] == mapping[same]).all(axis=1)]
+    return new
+
+
+def _exchanged(slot: Slot, mapping: np.ndarray) -> Slot:
+    changed: dict[str, Any] = {}
+    for name in ("right", "amounts", "worth"):
+        values = getattr(slot, name)
+        if values is not None:
+            moved = np.empty_like(values)
+            np.put_along_axis(moved, mapping, values, axis=1)
+            changed[name] = moved
+    aim = np.asarray(slot.aim)
+    moved = np.take_along_axis(mapping, np.maximum(aim, 0)[:, None], axis=1)[:, 0]
+    return replace(slot, aim=np.where(aim >= 0, moved, aim), **changed)

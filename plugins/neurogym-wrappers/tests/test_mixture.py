@@ -1,0 +1,405 @@
+"""Several tasks as one: every trial is one of its own task's trials, and everybody agrees which.
+
+False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from neurogym_wrappers import Curriculum, Mixture, Schedule, SideBias, TimeOut, Transfer
+from neurogym_wrappers_small_tasks import (
+    Arms,
+    Blocked,
+    Choosing,
+    Computed,
+    Counting,
+    Going,
+    Learning,
+    OneByOne,
+    Steering,
+    Timed,
+    TwoSides,
+)
+
+from neurogym_core import Dataset, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.tasks.laying_out import lay_out_imposed
+from neurogym_core.wrappers import ReactionTime
+
+MANY = (Going, TwoSides, Timed, Blocked, Computed)
+
+
+def mixed(**settings) -> Mixture:
+    return Mixture(Choosing(trials_per_session=None), others=MANY, **settings)
+
+
+def assert_share(hits: np.ndarray, p: float) -> None:
+    assert abs(hits.mean() - p) <= 5 * np.sqrt(p * (1 - p) / hits.size) + 1e-12, (hits.mean(), p)
+
+
+# ---------------------------------------------------------------------- names
+
+
+def test_what_agrees_in_name_and_kind_is_shared_and_the_rest_gets_its_tasks_name():
+    task = mixed()
+    named = ["stimulus.Going", "stimulus.TwoSides", "cue", "stimulus.Computed", "rule"]
+    assert list(task.channels) == ["fixation", "stimulus", *named]
+    assert list(task.actions) == ["fixate", "choose", "go", "choose.TwoSides", "press"]
+    assert task.actions.rest == 0
+    assert task.labels == ("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed")
+    assert Mixture(Choosing(), others=(Choosing(dt=100, rewards={"error": -1}),)).labels == (
+        "Choosing",
+        "Choosing 2",
+    )
+
+
+def test_the_order_of_every_tasks_periods_is_kept():
+    task = mixed()
+    for one, names in zip(task.tasks, task.renamed, strict=True):
+        places = [task.period_names.index(names.periods[period]) for period in one.period_names]
+        assert places == sorted(places)
+
+
+def test_without_a_rule_nothing_tells_the_tasks_apart():
+    assert "rule" not in mixed(rule=False).channels
+
+
+# ---------------------------------------------------------------------- trials
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_a_trial_is_a_trial_of_its_task(k):
+    """Shown, targets and durations are those that the task itself lays out for the same
+    conditions.
+    """
+    task = Mixture(Choosing(), others=(Going, TwoSides, Timed, Blocked, Computed))
+    label = task.labels[k]
+    batch = task.sample(12, seed=3, task=label)
+    own, names = task.tasks[k], task.renamed[k]
+    conditions = {name: batch.conditions[joined] for name, joined in names.conditions.items()}
+    durations = {
+        f"duration.{name}": batch.period_steps[joined] * task.dt
+        for name, joined in names.periods.items()
+    }
+    alone = lay_out_imposed(own, np.random.default_rng(0), 12, {**conditions, **durations})
+    seen, expected = batch.render(None), alone.render(None)
+    for name, joined in names.channels.items():
+        np.testing.assert_array_equal(
+            seen[:, task.channels[joined]], expected[:, own.channels[name]]
+        )
+    np.testing.assert_array_equal(seen[:, task.channels["rule"]], np.eye(6)[np.full(len(seen), k)])
+    others = [name for name in task.channels if name not in (*names.channels.values(), "rule")]
+    assert not any(seen[:, task.channels[name]].any() for name in others)
+    ids = np.concatenate(
+        [
+            np.arange(part.start, part.stop)
+            for part in map(task.actions.__getitem__, names.actions.values())
+        ]
+    )
+    np.testing.assert_array_equal(batch.render_targets(), ids[alone.render_targets()])
+
+
+def test_the_oracle_is_right_and_the_random_subject_pays_each_tasks_own_price():
+    task = Mixture(Choosing(rewards={"abort": -1.0}), others=(Going(rewards={"abort": 0.0}),))
+    assert run(task, "oracle", 60, seed=0)["performance"].mean() == 1
+    record = run(task, "premature", 60, seed=0)
+    paid = {
+        name: record["reward"][(record["task"] == name) & (record["aborts"] > 0)]
+        for name in task.labels
+    }
+    assert (paid["Choosing"] < -0.9).all()
+    assert (paid["Going"] >= 0).all()
+
+
+def test_tasks_come_as_often_as_their_weights_say():
+    record = run(Mixture(Choosing(), others=(Going,), weights=(1, 3)), "oracle", 2000, seed=0)
+    assert_share(record["task"] == "Going", 0.75)
+
+
+def test_tasks_come_in_blocks():
+    record = run(mixed(order="sequence", length=4), "oracle", 48, num_envs=1, seed=0)
+    expected = np.asarray(("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed"))[
+        np.arange(48) // 4 % 6
+    ]
+    np.testing.assert_array_equal(record["task"], expected)
+
+
+def test_a_task_with_a_state_of_its_own_keeps_it():
+    """`Blocked` changes its strength after every five of its own trials."""
+    record = run(
+        Mixture(Choosing(trials_per_session=None), others=(Blocked(),)),
+        "oracle",
+        200,
+        num_envs=1,
+        seed=0,
+    )
+    strength = record["strength"][record["task"] == "Blocked"]
+    np.testing.assert_array_equal(np.flatnonzero(np.diff(strength)) % 5, 4)
+
+
+def test_a_task_that_reads_outcomes_hears_of_its_own():
+    task = Mixture(Arms(trials_per_session=None), others=(Learning(),), order="sequence", length=3)
+    assert task.reads_outcomes
+    record = run(task, lambda env, obs: np.zeros(env.num_envs, int), 60, num_envs=1, seed=0)
+    mine = record[record["task"] == "Learning"]
+    expected = [0] + [int(choice == 0) for choice in mine["choice"][:-1]]
+    for k in range(1, len(mine)):
+        if mine["trial"][k] == mine["trial"][k - 1] + 1:  # its last trial was the last of all
+            assert mine["good"][k] == expected[k]
+
+
+def test_tasks_that_come_later_have_their_questions_from_the_beginning():
+    """Laid out trial by trial, the first table has no trial of the second task, whose slot and
+    covariate come later.
+    """
+
+    class Noting(Going):
+        def new_trial(self, trial):
+            super().new_trial(trial)
+            trial.note(doubled=2 * trial.go)
+
+    stages = {"order": "performance", "window": 3, "criterion": 0.9}
+    record = run(
+        Mixture(Choosing(trials_per_session=None), others=(Noting(),), **stages),
+        "oracle",
+        30,
+        num_envs=1,
+        seed=0,
+    )
+    assert record["task"].tolist() == ["Choosing"] * 3 + ["Noting"] * 27
+    assert set(record["go.outcome"][3:]) == {"correct"}
+    assert record["doubled"].tolist() == [-1] * 3 + (2 * record["go"][3:]).tolist()
+
+
+def test_a_condition_that_a_trials_task_lacks_says_so():
+    record = run(mixed(), "oracle", 100, seed=0)
+    lacking = np.isin(record["task"], ["Choosing", "TwoSides", "Timed", "Blocked", "Computed"])
+    assert (record["go"][lacking] == -1).all()
+    assert (record["go"][~lacking] >= 0).all()
+
+
+# ---------------------------------------------------------------------- players, imposing, values
+
+
+@pytest.mark.parametrize("order", ["random", "sequence", "performance"])
+def test_players_agree(order):
+    task = mixed(order=order, window=3)
+    single, vector = TaskEnv(task), TaskVectorEnv(task, 1)
+    a, b = single.reset(seed=3)[0], vector.reset(seed=3)[0]
+    rng = np.random.default_rng(0)
+    for _ in range(600):
+        np.testing.assert_array_equal(a, b[0])
+        action = single.target if rng.random() < 0.9 else int(rng.integers(task.actions.size))
+        a, reward, *_, info = single.step(action)
+        b, rewards, *_, infos = vector.step(np.array([action]))
+        assert (reward, info["gt"], info["period"]) == (
+            rewards[0],
+            infos["gt"][0],
+            infos["period"][0],
+        )
+
+
+def test_a_dataset_of_a_mixture_scores_its_own_targets():
+    batch = next(Dataset(mixed(), 8, 300, seed=0))
+    record = batch.score(batch.targets)
+    assert record["performance"].mean() == 1
+    assert len(set(record["task"])) > 3
+
+
+def test_the_task_and_its_conditions_can_be_imposed():
+    task = mixed()
+    record = run(task, "oracle", 30, seed=0, conditions={"task": "Going", "go": 1})
+    assert set(record["task"]) == {"Going"}
+    assert set(record["go"]) == {1}
+    batch = task.sample(6, seed=0, task=list(task.labels), strength=4)
+    assert batch.conditions["task"].tolist() == list(task.labels)
+    having = np.isin(batch.conditions["task"], ["Choosing", "TwoSides", "Blocked"])
+    np.testing.assert_array_equal(batch.conditions["strength"] == 4, having)
+    long = task.sample(4, seed=0, task="TwoSides", **{"duration.delay": 700})
+    assert (long.period_steps["delay"] == 7).all()
+    with pytest.raises(InvalidValueError, match="task='Goin' was imposed; Mixture"):
+        task.sample(4, task="Goin")
+
+
+def test_what_make_imposed_on_a_task_holds_for_its_trials():
+    inner = Choosing(conditions={"strength": 4, "duration.stimulus": 700})
+    batch = Mixture(Going(), others=(inner,)).sample(40, seed=0)
+    mine = batch.conditions["task"] == "Choosing"
+    assert (batch.conditions["strength"][mine] == 4).all()
+    assert (batch.period_steps["stimulus"] == np.where(mine, 7, 2)).all()
+
+
+def test_tasks_that_are_laid_out_one_by_one_are_mixed_too():
+    batch = Mixture(OneByOne(), others=(Choosing(), Going())).sample(30, seed=0)
+    assert set(batch.conditions["task"]) == {"OneByOne", "Choosing", "Going"}
+    one = batch.take(batch.conditions["task"] == "OneByOne")
+    alone = lay_out_imposed(
+        OneByOne(),
+        np.random.default_rng(0),
+        len(one),
+        {k: one.conditions[k] for k in ("side", "strength")},
+    )
+    np.testing.assert_array_equal(one.render(None)[:, :4], alone.render(None))
+    np.testing.assert_array_equal(one.render_targets(), alone.render_targets())
+
+
+def test_it_is_a_value():
+    task = mixed(weights=(1, 2, 3, 4, 5, 6))
+    assert len({task, pickle.loads(pickle.dumps(task)), copy.deepcopy(task)}) == 1
+    entry = {"task": "control/GoNogo-v0", "timing": {"delay": 0}, "wrap": ["Noise"]}
+    made = make_task(Choosing, wrap=("Mixture", {"others": [entry]}))
+    assert made.tasks[1].name == "Noise(GoNogo)"
+
+
+def test_wrappers_stand_on_a_mixture():
+    blocks = ({"task": "Going"}, {"task": "Choosing"})
+    record = run(Schedule(mixed(), blocks=blocks, length=5), "oracle", 40, num_envs=1, seed=0)
+    np.testing.assert_array_equal(
+        record["task"], np.where(np.arange(40) // 5 % 2 == 0, "Going", "Choosing")
+    )
+    record = run(TimeOut(mixed()), "guess", 200, seed=0)
+    assert (record["duration.timeout"] == 1000).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: Mixture(Choosing()), InvalidValueError, "no other task"),
+        (
+            lambda: Mixture(Choosing(), others=("nowhere/Nothing-v0",)),
+            LookupError,
+            "was given the task 'nowhere/Nothing-v0'",
+        ),
+        (
+            lambda: Mixture(Choosing(), others=({"task": Going, "gain": 3},)),
+            UnknownNameError,
+            "Unknown parameter 'gain'",
+        ),
+        (
+            lambda: Mixture(Choosing(), others=(Going(dt=50),)),
+            NotSupportedError,
+            "those of Going 50 ms",
+        ),
+        (
+            lambda: Mixture(Choosing(), others=(Counting(),)),
+            NotSupportedError,
+            "computed on every step",
+        ),
+        (
+            lambda: Mixture(Choosing(), others=(Steering(),)),
+            NotSupportedError,
+            "not both continuous",
+        ),
+        (lambda: Mixture(mixed(), others=(Going(),)), NotSupportedError, "is a mixture itself"),
+        (lambda: ReactionTime(mixed()), NotSupportedError, "apply ReactionTime to each of them"),
+        (
+            lambda: SideBias(mixed()),
+            NotSupportedError,
+            "does not declare what decides the right answer",
+        ),
+    ],
+)
+def test_what_cannot_be_mixed_is_told(make, error, says):
+    with pytest.raises(error, match=says):
+        make()
+
+
+# ---------------------------------------------------------------------- presets
+
+
+def test_a_transfer_counts_trials_across_sessions_and_stays_with_its_last_task():
+    task = Transfer(Choosing(trials_per_session=4), others=(Going(), TwoSides()), lengths=(5, 7))
+    record = run(task, "oracle", 40, num_envs=1, seed=0)
+    assert record["task"].tolist() == ["Choosing"] * 5 + ["Going"] * 7 + ["TwoSides"] * 28
+    assert record["session"].max() == 9
+    with pytest.raises(InvalidValueError, match="trials of every task but the last"):
+        Transfer(Choosing(), others=(Going(), TwoSides()), lengths=(1, 2, 3))
+
+
+def test_a_transfer_begins_again_with_a_seed():
+    env = TaskEnv(Transfer(Choosing(trials_per_session=2), others=(Going(),), lengths=(3,)))
+    for _ in range(2):
+        env.reset(seed=1)
+        tasks = []
+        while len(tasks) < 8:
+            *_, truncated, info = env.step(env.target)
+            if info["new_trial"]:
+                tasks.append(info["trial"]["task"])
+            if truncated:
+                env.reset()
+        assert tasks == ["Choosing"] * 3 + ["Going"] * 5
+
+
+def test_a_curriculum_goes_on_with_who_is_good_and_waits_for_who_is_not():
+    stages = ({"conditions": {"strength": 4}}, {"timing": {"stimulus": 100}})
+    task = Curriculum(Choosing(trials_per_session=7), stages=stages, window=5, criterion=0.9)
+    good = run(task, "oracle", 40, num_envs=1, seed=0)
+    assert (np.diff(good["stage"]) >= 0).all()
+    assert good["stage"][-1] == 2
+    assert set(good["strength"][good["stage"] == 0]) == {4}
+    assert set(good["duration.stimulus"][good["stage"] == 1]) == {100}
+    assert set(good["duration.stimulus"][good["stage"] == 2]) == {300}
+    assert not run(task, "rest", 40, num_envs=1, seed=0)["stage"].any()
+    assert list(task.channels) == list(Choosing().channels)
+
+
+@pytest.mark.parametrize(
+    ("stages", "says"),
+    [
+        ((), "one mapping of settings or more"),
+        (({"timing": {"stimulis": 3}},), "Did you mean 'stimulus'"),
+        (({},), "which is Choosing as it is"),
+    ],
+)
+def test_stages_that_cannot_be_are_told(stages, says):
+    with pytest.raises(InvalidValueError, match=says):
+        Curriculum(Choosing(), stages=stages)
+
+
+def test_durations_that_differ_are_drawn_by_each_task():
+    task = Mixture(
+        TwoSides(timing={"delay": Uniform(100, 300)}), others=(TwoSides(timing={"delay": 900}),)
+    )
+    batch = task.sample(200, seed=0)
+    second = batch.conditions["task"] == "TwoSides 2"
+    assert (batch.period_steps["delay"][second] == 9).all()
+    assert (batch.period_steps["delay"][~second] <= 3).all()
+    assert task.max_steps >= 1 + 3 + 9 + 2
+
+
+LASTING = {"early": 100, "late": 100, "cue": 100, "go": 100}
+
+
+class Over(Task):
+    """Ends after its first period, although a second one is named behind it."""
+
+    timing = LASTING
+
+    def define(self):
+        self.observe(lamp=1)
+        self.act(rest=1, go=1)
+
+    def new_trial(self, trial):
+        trial.periods("early", "late", then={"early": "end"})
+        trial.hold(during="early")
+
+
+class Behind(Over):
+    """Periods that lie behind those of `Over` where it is mixed in first to last."""
+
+    def new_trial(self, trial):
+        trial.periods("cue", "go")
+        trial.hold(during="cue")
+
+
+def test_trials_that_would_end_with_a_period_of_another_task_are_refused():
+    assert Mixture(Over(), others=(Behind(),)).sample(20, seed=0).period_steps["go"].any()
+    with pytest.raises(
+        NotSupportedError,
+        match="'end' follows the period 'early', which trials of Behind pass over",
+    ):
+        Mixture(Behind(), others=(Over(),))
