@@ -21,9 +21,16 @@ from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.types import TypeIndex
-from neurogym_core.tasks.drawing import dimensions_of, fresh_session, impose_on, stateful
+from neurogym_core.tasks.drawing import (
+    dimensions_of,
+    draw_independent,
+    fresh_session,
+    impose_on,
+    stateful,
+)
 from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Columns, Ints
 from neurogym_core.trials.noise import key_of
@@ -85,11 +92,13 @@ class Dealer:
         imposed: dict[str, Array] = {}
         for name, value in conditions.items():
             period = name.removeprefix(DURATION)
-            known = self.task.period_names if name.startswith(DURATION) else self.task.conditions
+            known = (
+                period_names_of(self.task) if name.startswith(DURATION) else self.task.conditions
+            )
             if (period if name.startswith(DURATION) else name) not in known:
                 names = [
                     *self.task.conditions,
-                    *(DURATION + known for known in self.task.period_names),
+                    *(DURATION + known for known in period_names_of(self.task)),
                 ]
                 raise unknown("condition", name, names, of=self.task.name)
             imposed[name] = np.asarray(value)
@@ -134,7 +143,7 @@ class Dealer:
         """The next block: of stride 1 if trials depend on nothing, else of stride n."""
         task, rows = self.task, self.block_rows
         if not stateful(task):
-            drawn = task.draw_conditions(self.conditions, rows, self._next_imposed(rows))
+            drawn = draw_independent(task, self.conditions, rows, self._next_imposed(rows))
             return self._lay_out(drawn, rows, stride=1)
         trials = max(rows // self.n, 1)
         drawn = {

@@ -16,6 +16,7 @@ from neurogym_core.play.results import TrialInfo
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.laying_out import hooked
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 
@@ -50,7 +51,7 @@ class TaskEnv(gymnasium.Env[Array, Any]):
         self.stepper = Stepper(task, 1, seed)
         self._hooked = hooked(task) or task.actions.continuous
         self._once = task.trials_per_session == 1
-        self._names, self._size = task.period_names, task.actions.size
+        self._names, self._size = period_names_of(task), task.actions.size
         self._trace = _Trace(self) if render_mode else None
         self._bind()
 
@@ -130,7 +131,7 @@ class TaskEnv(gymnasium.Env[Array, Any]):
     @property
     def period(self) -> str:
         """Name of the period."""
-        return self.task.period_names[self.stepper.period.item(0)]
+        return period_names_of(self.task)[self.stepper.period.item(0)]
 
     @property
     def trial(self) -> dict[str, Any]:

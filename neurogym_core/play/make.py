@@ -247,7 +247,9 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task,
     if isinstance(found, type):
         found = found(**params)
     elif params:
-        found = found.with_settings(**params)
+        from neurogym_core.tasks.identity import with_settings
+
+        found = with_settings(found, **params)
     env_wrappers: Wrappers = []
     for item in _as_list(wrap):
         wrapper, settings = _wrapper(item)

@@ -17,6 +17,7 @@ from neurogym_core.play.results import VectorInfo
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.laying_out import hooked
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 
@@ -64,7 +65,7 @@ class TaskVectorEnv(VectorEnv):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self.stepper = Stepper(task, self.num_envs, seed, next_step=next_step)
-        self._names = np.asarray(task.period_names)
+        self._names = np.asarray(period_names_of(task))
         self._hooked = hooked(task) or task.actions.continuous
         self._bind()
 

@@ -12,6 +12,7 @@ import numpy as np
 from neurogym_core.play.make import make_task
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.study.figures import TrialTrace, trial_figure
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 
 _DPI = 100
@@ -175,7 +176,7 @@ def _frame_height(task: Task) -> float:
     """Inches of the tallest figure that a trial of this task may need: short periods, all actions
     in use.
     """
-    names = task.period_names
+    names = period_names_of(task)
     steps = max(len(names), 8)
     continuous, n = task.actions.continuous, task.actions.size
     targets = np.zeros((steps, n), np.float32) if continuous else np.arange(steps) % n

@@ -134,6 +134,11 @@ def state_of(task: TaskLike) -> TaskState:
     return state
 
 
+def period_names_of(task: TaskLike) -> tuple[str, ...]:
+    """Names of the periods of a task, in order."""
+    return state_of(task).period_names
+
+
 def interface_of(task: TaskLike) -> Interface:
     """What the trials of a task need to know of it."""
     interface = state_of(task).interface

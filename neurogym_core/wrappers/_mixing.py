@@ -19,7 +19,7 @@ from neurogym_core.tasks.drawing import (
 from neurogym_core.tasks.given import draw_given
 from neurogym_core.tasks.laying_out import hooked, layout_of
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.state import Drawn, period_names_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Choice, Distribution
 from neurogym_core.trials.encoders import OneHot
@@ -187,11 +187,11 @@ class Mixing(Deciding):
         def fits(k: int, own: str, joined: str) -> bool:
             return all(
                 traits[k].then.get(own) == other.then.get(joined) for other, task in zip(traits[:k], self.tasks, strict=False)
-                if joined in task.period_names
+                if joined in period_names_of(task)
             )  # fmt: skip
 
         self._periods, periods = merged_order(
-            [task.period_names for task in self.tasks], self.labels, fits
+            [period_names_of(task) for task in self.tasks], self.labels, fits
         )
         _, slots = united([one.slots for one in traits], self.labels, _equal)
         _, notes = united([dict.fromkeys(one.notes, True) for one in traits], self.labels, _equal)
@@ -247,7 +247,7 @@ class Mixing(Deciding):
         draw for themselves.
         """
         found = [
-            task.imposed.get(name, task.conditions[name])
+            state_of(task).imposed.get(name, task.conditions[name])
             for task, names in zip(self.tasks, conditions, strict=True) for name, other in names.items() if other == joined
         ]  # fmt: skip
         alike = (
