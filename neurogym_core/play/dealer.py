@@ -122,9 +122,7 @@ class Dealer:
     def new_sessions(self) -> None:
         """Start a session in every env."""
         if stateful(self.task):
-            before = self.session.previous if self.session is not None else {}
             self.session = fresh_session(self.task, self.sessions, self.n, self.subject)
-            self.session.previous = _blank(before) | self.session.previous
             self.subject = self.session.subject
 
     def _renew_sessions(self, envs: Ints) -> None:
@@ -134,8 +132,7 @@ class Dealer:
         subject.previous = {name: values[envs] for name, values in self.session.previous.items()}
         fresh = fresh_session(self.task, self.sessions, len(envs), subject)
         self.session.put(envs, fresh)
-        blank = {name: values[envs] for name, values in _blank(self.session.previous).items()}
-        self.session.remember(envs, blank | fresh.previous)
+        self.session.remember(envs, fresh.previous)
 
     # ------------------------------------------------------------------ blocks
 
@@ -286,11 +283,6 @@ def _block_rows(task: Task, n: int) -> int:
         wanted = min(wanted, BLOCK_DRAWS * n)
     most = BLOCK_UNITS // (min(steps, BLOCK_SEGMENTS) * (task.channels.size + 4))
     return max(min(wanted, most, 1 << 15), n, SMALLEST)
-
-
-def _blank(previous: Columns) -> dict[str, Array]:
-    """What `session.previous` holds while nothing is known: zeros, also for conditions."""
-    return {name: np.zeros_like(values) for name, values in previous.items()}
 
 
 def _history(ended: TrialResults) -> dict[str, Array]:

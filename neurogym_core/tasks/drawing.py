@@ -229,18 +229,24 @@ def fresh_session(
     """
     session = Session(n, subject if subject is not None else Session(n))
     if task.reads_outcomes:
-        zeros = np.zeros(n)
-        session.remember(
-            np.arange(n),
-            {
-                "choice": zeros.astype(np.int64) - 1,
-                "outcome": zeros.astype(np.int8),
-                "reward": zeros,
-                "performance": zeros,
-            },
-        )
+        session.previous = {
+            **_blank_conditions(task, n),
+            "choice": np.full(n, -1),
+            "outcome": np.zeros(n, np.int8),
+            "reward": np.zeros(n),
+            "performance": np.zeros(n),
+        }
     task.new_session(session, rng)
     return session
+
+
+def _blank_conditions(task: TaskLike, n: int) -> Drawn:
+    """Zeros, False or "" for every condition, (n, …) each, of the shape and type that is drawn."""
+    state = state_of(task)
+    if not state.declared.keys() <= state.blank.keys():  # the first trials of all are being drawn
+        drawn = draw_once(task, np.random.default_rng(0), 1, {})
+        state.blank = {name: np.zeros_like(values[0]) for name, values in drawn.items()}
+    return {name: np.repeat(value[None], n, axis=0) for name, value in state.blank.items()}
 
 
 def draw_sessionless(

@@ -278,6 +278,7 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
                 f"{state.name} draws {name!r} as an array of dtype {kind}; draw bools, numbers or"
                 " texts (astype(str), say)."
             )
+    state.blank = {name: np.zeros_like(values[0]) for name, values in conditions.items()}
     state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
     batch = lay_out(task, conditions, rng, n)
     check_shortest(task, batch, conditions)
