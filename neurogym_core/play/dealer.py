@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.types import TypeIndex
@@ -28,9 +28,9 @@ from neurogym_core.tasks.drawing import (
     impose_on,
     stateful,
 )
+from neurogym_core.tasks.imposed import read_values
 from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Columns, Ints
 from neurogym_core.trials.noise import key_of
@@ -89,25 +89,9 @@ class Dealer:
         A value holds for every trial; an array (m,) gives the values of the coming trials in turn,
         over and over.
         """
-        imposed: dict[str, Array] = {}
-        for name, value in conditions.items():
-            period = name.removeprefix(DURATION)
-            known = (
-                period_names_of(self.task) if name.startswith(DURATION) else self.task.conditions
-            )
-            if (period if name.startswith(DURATION) else name) not in known:
-                names = [
-                    *self.task.conditions,
-                    *(DURATION + known for known in period_names_of(self.task)),
-                ]
-                raise unknown("condition", name, names, of=self.task.name)
-            imposed[name] = np.asarray(value)
-            if not imposed[name].size:
-                raise InvalidValueError(
-                    f"The condition {name!r} of {self.task.name} was imposed with no values; "
-                    "give at least one."
-                )
-            if imposed[name].dtype.kind == "f" and np.isnan(imposed[name]).any():
+        imposed = read_values(self.task, conditions)
+        for name, values in imposed.items():
+            if values.dtype.kind == "f" and np.isnan(values).any():
                 raise InvalidValueError(
                     f"The condition {name!r} of {self.task.name} was imposed as NaN; give a number."
                 )

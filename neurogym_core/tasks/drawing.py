@@ -243,10 +243,12 @@ def fresh_session(
 def _blank_conditions(task: TaskLike, n: int) -> Drawn:
     """Zeros, False or "" for every condition, (n, …) each, of the shape and type that is drawn."""
     state = state_of(task)
-    if not state.declared.keys() <= state.blank.keys():  # the first trials of all are being drawn
-        drawn = draw_once(task, np.random.default_rng(0), 1, {})
-        state.blank = {name: np.zeros_like(values[0]) for name, values in drawn.items()}
-    return {name: np.repeat(value[None], n, axis=0) for name, value in state.blank.items()}
+    if not state.declared.keys() <= state.example.keys():  # the very first trials are being drawn
+        drawn = draw_once(task, np.random.default_rng(0), 1, state.example)
+        state.example = {name: values[0] for name, values in drawn.items()}
+    return {
+        name: np.zeros((n, *np.shape(value)), value.dtype) for name, value in state.example.items()
+    }
 
 
 def draw_sessionless(

@@ -45,7 +45,7 @@ class TaskState:
         declared: condition -> distribution, or a function of those before.
         answer: what decides the right answer.
         imposed: conditions and durations that `make` imposed.
-        blank: condition -> zeros of the shape and type of one trial's values.
+        example: condition -> its value in one trial, as it was drawn.
         dimensions: condition -> 0 where it is one value per trial, 1 where it is several.
         limits: ms after which a trial is over; see `Interface`.
         stages: conditions that are imposed to get the trials of each part of a sequence of tasks;
@@ -70,7 +70,7 @@ class TaskState:
     declared: dict[str, Distribution | Computed] = field(default_factory=dict)
     answer: Answer = None
     imposed: dict[str, Distribution] = field(default_factory=dict)
-    blank: dict[str, Array] = field(default_factory=dict)
+    example: dict[str, Array] = field(default_factory=dict)
     dimensions: dict[str, int] = field(default_factory=dict)
     limits: tuple[float | None, ...] = ()
     stages: tuple[Mapping[str, Any], ...] = ()

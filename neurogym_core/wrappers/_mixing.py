@@ -222,10 +222,10 @@ class Mixing(Deciding):
         state = state_of(self)
         state.declared, state.imposed, state.answer = {self.said_by: Choice(self.labels)}, {}, None
         state.dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
-        state.blank = {
-            self.said_by: np.zeros_like(self.labels[0]),
-            **{name: np.zeros(one.shape[1:], one.dtype) for name, one in self._samples.items()},
-        }
+        state.example = {self.said_by: np.asarray(self.labels[0])} | {
+            joined: np.asarray(one[name])[0]
+            for one, names in zip(drawn, conditions, strict=True) for name, joined in names.items()
+        }  # fmt: skip
         for joined in kinds:
             state.declared[joined] = self._united_distribution(joined, conditions)
         periods, slots, notes = self._layout
