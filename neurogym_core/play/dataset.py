@@ -20,7 +20,7 @@ from neurogym_core.play.types import Types
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes
+from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Interface
@@ -602,7 +602,7 @@ class _Stepped:
         shown = target if stepper.task.actions.continuous else self.dataset.encode(target)
         column = (
             np.where(on[:, None], self._observation, 0),
-            np.where(on.reshape(-1, *[1] * (shown.ndim - 1)), shown, 0),
+            np.where(per_row(on, shown), shown, 0),
             np.where(on, stepper.table("weight"), 0),
             (self._lasted == 0) & on,
         )

@@ -16,6 +16,7 @@ from neurogym_core.play.kernel import NEVER, STATE, Moved
 from neurogym_core.play.kernels import Kernel, kernel_class
 from neurogym_core.play.results import TrialResults
 from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
@@ -122,6 +123,7 @@ class Stepper:
         next_step: whether an env sits out the step after a session's end.
 
     Attributes:
+        hooked: whether hooks or continuous actions add to what the kernel does in a step.
         may_wait: whether envs sit out steps, on which hooks must leave their memory as it is.
     """
 
@@ -136,6 +138,7 @@ class Stepper:
         self.number_of = {name: number for number, name in enumerate(period_names_of(task))}
         self.dealer = Dealer(task, n, seed)
         self.begun = False
+        self.hooked = hooked(task) or task.actions.continuous
         self.memory = {name: _of_each(initial, n) for name, initial in task.memory.items()}
         self._next_step = self.may_wait = next_step
         self._blocks: list[Block | None] = []
