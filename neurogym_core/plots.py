@@ -34,6 +34,7 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.optional import optional
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.testing.subjects import subject_named
 
@@ -328,7 +329,7 @@ def _frame_height(task: Task) -> float:
     """Inches of the tallest figure that a trial of this task may need: short periods, all actions
     in use.
     """
-    names = task.period_names
+    names = period_names_of(task)
     steps = max(len(names), 8)
     continuous, n = task.actions.continuous, task.actions.size
     targets = np.zeros((steps, n), np.float32) if continuous else np.arange(steps) % n

@@ -23,7 +23,8 @@ from neurogym_core import Dataset, TaskEnv, TaskVectorEnv, make, make_task, run
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.tasks.identity import settings
-from neurogym_core.tasks.laying_out import hooked
+from neurogym_core.tasks.laying_out import hooked, max_steps
+from neurogym_core.tasks.state import period_names_of
 
 # Those whose observations are images are plain envs, without a Task; their package tests them.
 TASKS = {info.id: info for info in installed().tasks if "pixels" not in info.tags}
@@ -214,7 +215,7 @@ def test_a_thousand_steps_stay_inside_the_spaces(task_id, subject):
         assert type(truncated) is bool
         assert {"gt", "period", "new_trial"} <= info.keys()
         assert type(info["new_trial"]) is bool
-        assert info["period"] in task.period_names
+        assert info["period"] in period_names_of(task)
         assert np.asarray(info["gt"], dtype=env.action_space.dtype) in env.action_space
         assert ("trial" in info) == ("performance" in info) == info["new_trial"]
         if info["new_trial"]:
@@ -261,7 +262,7 @@ def test_single_env_is_a_vector_env_of_one(task_id, mode):
     obs, info = single.reset(seed=9)
     same(obs, vector.reset(seed=9)[0][0])
     sessions = 0
-    for number, action in enumerate(actions_of(task, max(200, 5 * task.max_steps))):
+    for number, action in enumerate(actions_of(task, max(200, 5 * max_steps(task)))):
         action = single.target if number % 3 == 0 else action
         same(single.target, vector.target[0])
         same(single.period, vector.period[0])
@@ -447,7 +448,7 @@ def test_premature_answering_never_pays(task_id):
         "every action is an answer, or there is only one",
     )
     n = (
-        400 if task.max_steps < 500 else 40
+        400 if max_steps(task) < 500 else 40
     )  # who is always premature may keep a long trial from ever getting on
     reward = {
         name: run(task, name, n, num_envs=100, seed=1)["reward"]

@@ -376,11 +376,4 @@ static inline void noise_run(const float *table, uint64_t key, uint64_t serial,
     noise_fill(table, key, &request, out);
 }
 
-/* The numbers of one step of one trial: out is stop - first. */
-static inline void noise_row(const float *table, uint64_t key, uint64_t serial, uint32_t step,
-                             int first, int stop, float *out)
-{
-    noise_run(table, key, serial, step, 1, first, stop, out);
-}
-
 #endif

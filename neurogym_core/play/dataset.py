@@ -13,6 +13,7 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.kernels import fill_function
+from neurogym_core.play.make import is_classic, make_task, resolve
 from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
@@ -20,7 +21,7 @@ from neurogym_core.play.types import Types
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes
+from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.encoders import Ring
 from neurogym_core.trials.interface import Interface
@@ -342,8 +343,6 @@ class Dataset:
     """
 
     def __new__(cls, task: Any = None, *args: Any, **settings: Any) -> Dataset:
-        from neurogym_core.play.make import is_classic, resolve
-
         if cls is Dataset and task is not None and is_classic(resolve(task)):
             from neurogym_core.play.classic_dataset import ClassicDataset
 
@@ -354,8 +353,6 @@ class Dataset:
         self, task: Any, batch_size: int = 16, seq_len: int | None = None, seed: int | None = None, split: str | None = None,
         *, targets: str = "action", wrap: Any = (), **params: Any,
     ) -> None:  # fmt: skip
-        from neurogym_core.play.make import make_task
-
         self.task = make_task(task, wrap=wrap, **params)
         self.batch_size = _whole("batch_size", batch_size)
         self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
@@ -602,7 +599,7 @@ class _Stepped:
         shown = target if stepper.task.actions.continuous else self.dataset.encode(target)
         column = (
             np.where(on[:, None], self._observation, 0),
-            np.where(on.reshape(-1, *[1] * (shown.ndim - 1)), shown, 0),
+            np.where(per_row(on, shown), shown, 0),
             np.where(on, stepper.table("weight"), 0),
             (self._lasted == 0) & on,
         )

@@ -17,11 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.types import TypeIndex
-from neurogym_core.tasks.drawing import dimensions_of, fresh_session, impose_on, stateful
+from neurogym_core.tasks.drawing import (
+    dimensions_of,
+    draw_independent,
+    fresh_session,
+    impose_on,
+    stateful,
+)
+from neurogym_core.tasks.imposed import read_values
 from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
@@ -82,23 +89,9 @@ class Dealer:
         A value holds for every trial; an array (m,) gives the values of the coming trials in turn,
         over and over.
         """
-        imposed: dict[str, Array] = {}
-        for name, value in conditions.items():
-            period = name.removeprefix(DURATION)
-            known = self.task.period_names if name.startswith(DURATION) else self.task.conditions
-            if (period if name.startswith(DURATION) else name) not in known:
-                names = [
-                    *self.task.conditions,
-                    *(DURATION + known for known in self.task.period_names),
-                ]
-                raise unknown("condition", name, names, of=self.task.name)
-            imposed[name] = np.asarray(value)
-            if not imposed[name].size:
-                raise InvalidValueError(
-                    f"The condition {name!r} of {self.task.name} was imposed with no values; "
-                    "give at least one."
-                )
-            if imposed[name].dtype.kind == "f" and np.isnan(imposed[name]).any():
+        imposed = read_values(self.task, conditions)
+        for name, values in imposed.items():
+            if values.dtype.kind == "f" and np.isnan(values).any():
                 raise InvalidValueError(
                     f"The condition {name!r} of {self.task.name} was imposed as NaN; give a number."
                 )
@@ -113,9 +106,7 @@ class Dealer:
     def new_sessions(self) -> None:
         """Start a session in every env."""
         if stateful(self.task):
-            before = self.session.previous if self.session is not None else {}
             self.session = fresh_session(self.task, self.sessions, self.n, self.subject)
-            self.session.previous = _blank(before) | self.session.previous
             self.subject = self.session.subject
 
     def _renew_sessions(self, envs: Ints) -> None:
@@ -125,8 +116,7 @@ class Dealer:
         subject.previous = {name: values[envs] for name, values in self.session.previous.items()}
         fresh = fresh_session(self.task, self.sessions, len(envs), subject)
         self.session.put(envs, fresh)
-        blank = {name: values[envs] for name, values in _blank(self.session.previous).items()}
-        self.session.remember(envs, blank | fresh.previous)
+        self.session.remember(envs, fresh.previous)
 
     # ------------------------------------------------------------------ blocks
 
@@ -134,7 +124,7 @@ class Dealer:
         """The next block: of stride 1 if trials depend on nothing, else of stride n."""
         task, rows = self.task, self.block_rows
         if not stateful(task):
-            drawn = task.draw_conditions(self.conditions, rows, self._next_imposed(rows))
+            drawn = draw_independent(task, self.conditions, rows, self._next_imposed(rows))
             return self._lay_out(drawn, rows, stride=1)
         trials = max(rows // self.n, 1)
         drawn = {
@@ -277,11 +267,6 @@ def _block_rows(task: Task, n: int) -> int:
         wanted = min(wanted, BLOCK_DRAWS * n)
     most = BLOCK_UNITS // (min(steps, BLOCK_SEGMENTS) * (task.channels.size + 4))
     return max(min(wanted, most, 1 << 15), n, SMALLEST)
-
-
-def _blank(previous: Columns) -> dict[str, Array]:
-    """What `session.previous` holds while nothing is known: zeros, also for conditions."""
-    return {name: np.zeros_like(values) for name, values in previous.items()}
 
 
 def _history(ended: TrialResults) -> dict[str, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import gymnasium
@@ -10,17 +10,18 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all, checked_one
+from neurogym_core.play.bound_step import BoundStep
 from neurogym_core.play.kernel import Stepped
 from neurogym_core.play.options import read_options
 from neurogym_core.play.results import TrialInfo
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.tasks.laying_out import hooked
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 
 
-class TaskEnv(gymnasium.Env[Array, Any]):
+class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     """One subject playing one task, trial after trial.
 
     ``step(action)`` scores the action against the observation it was chosen on and returns the next
@@ -48,18 +49,14 @@ class TaskEnv(gymnasium.Env[Array, Any]):
         self.observation_space = observation_space(task)
         self.action_space = action_space(task)
         self.stepper = Stepper(task, 1, seed)
-        self._hooked = hooked(task) or task.actions.continuous
         self._once = task.trials_per_session == 1
-        self._names, self._size = task.period_names, task.actions.size
+        self._names, self._size = period_names_of(task), task.actions.size
         self._trace = _Trace(self) if render_mode else None
         self._bind()
 
-    def _bind(self) -> None:
-        """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every
-        step.
-        """
-        if not self._hooked and self._trace is None and type(self).step is TaskEnv.step:
-            self.step = self.stepper.kernel.step  # type: ignore[method-assign]
+    def _kernel_step(self) -> Callable[..., Any] | None:
+        adds = self.stepper.hooked or self._trace is not None or type(self).step is not TaskEnv.step
+        return None if adds else self.stepper.kernel.step
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -79,7 +76,7 @@ class TaskEnv(gymnasium.Env[Array, Any]):
 
     def step(self, action: Any) -> Stepped:
         """One step; see the class."""
-        if self._hooked:
+        if self.stepper.hooked:
             result = self._step_with_hooks(action)
         else:
             result = self.stepper.kernel.step(action)
@@ -130,7 +127,7 @@ class TaskEnv(gymnasium.Env[Array, Any]):
     @property
     def period(self) -> str:
         """Name of the period."""
-        return self.task.period_names[self.stepper.period.item(0)]
+        return period_names_of(self.task)[self.stepper.period.item(0)]
 
     @property
     def trial(self) -> dict[str, Any]:
@@ -147,13 +144,6 @@ class TaskEnv(gymnasium.Env[Array, Any]):
     def can_wait(self) -> bool:
         """Whether the slot may also be answered on a later step."""
         return bool(self.stepper.can_wait()[0])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "step"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._bind()
 
 
 class _Trace:

@@ -39,9 +39,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neurogym_core.ecosystem.discovery import find_wrapper, installed, load_wrapper, task_id
 from neurogym_core.ecosystem.files import is_file_reference
-from neurogym_core.errors import InvalidValueError, NeurogymError, NotSupportedError, unknown
+from neurogym_core.errors import (
+    DiscoveryError,
+    InvalidValueError,
+    NeurogymError,
+    NotSupportedError,
+    unknown,
+)
 from neurogym_core.files import replacing
+from neurogym_core.play.make import (
+    _as_list,
+    _wrapper,
+    _wraps_tasks,
+    is_task,
+    make,
+    make_task,
+    make_vec,
+    resolve,
+)
 
 if TYPE_CHECKING:
     import gymnasium
@@ -99,8 +116,6 @@ class Experiment:
     @property
     def settings(self) -> dict[str, Any]:
         """Keywords of the task, as `make` takes them."""
-        from neurogym_core.play.make import resolve
-
         found = resolve(self.source)
         parameters = {
             name: _read(value, getattr(found, name, None))
@@ -124,8 +139,6 @@ class Experiment:
     @property
     def wrappers(self) -> list[tuple[str, dict[str, Any]]]:
         """The wrappers, as `make` takes them."""
-        from neurogym_core.ecosystem.discovery import load_wrapper
-
         made = []
         for name, settings in self.wrap:
             wrapper = load_wrapper(name)
@@ -137,23 +150,17 @@ class Experiment:
 
     def make_task(self) -> Task:
         """The task with its task wrappers; wrappers of envs are left out."""
-        from neurogym_core.play.make import _wrapper, _wraps_tasks, make_task
-
         wrap = [item for item in self.wrappers if _wraps_tasks(_wrapper(item)[0])]
         return make_task(self.source, wrap=wrap, **self.settings)
 
     def make(self, **options: Any) -> gymnasium.Env:
         """The env, as `neurogym_core.make` makes it; `options` are those of `make`."""
-        from neurogym_core.play.make import make
-
         return make(
             self.source, wrap=self.wrappers, **{"seed": self.seed, **self.settings, **options}
         )
 
     def make_vec(self, num_envs: int = 1, **options: Any) -> TaskVectorEnv:
         """The vector env, as `neurogym_core.make_vec` makes it."""
-        from neurogym_core.play.make import make_vec
-
         return make_vec(
             self.source,
             num_envs,
@@ -223,7 +230,6 @@ class Experiment:
         Raises:
             NotSupportedError: a task or wrapper that has no name others could find it by.
         """
-        from neurogym_core.play.make import _as_list
         from neurogym_core.tasks.identity import plain_settings
 
         own = {one.name for one in fields(cls)} - {"task", "wrap"}
@@ -357,9 +363,6 @@ class _Reader:
     @staticmethod
     def _full_id(name: Any) -> str:
         """The whole id of what was meant, where that is clear."""
-        from neurogym_core.ecosystem.discovery import task_id
-        from neurogym_core.errors import DiscoveryError
-
         try:
             return f"Write {task_id(name)!r}."
         except DiscoveryError as error:
@@ -407,7 +410,6 @@ class _Reader:
 
     def _check_made(self, found: Experiment) -> None:
         from neurogym_core.play.dealer import Dealer
-        from neurogym_core.play.make import is_task, make_task, resolve
 
         self._tried(lambda: resolve(found.source), ("task",), {})
         # A plain env has no Task to check; it is made when it is played.
@@ -468,9 +470,6 @@ def _check_env_wrapper(name: str, settings: Mapping[str, Any]) -> None:
     """Raise for settings that a wrapper of envs does not take; one of tasks says so itself when it
     is made.
     """
-    from neurogym_core.ecosystem.discovery import load_wrapper
-    from neurogym_core.play.make import _wraps_tasks
-
     wrapper = load_wrapper(name)
     parameters = inspect.signature(wrapper).parameters
     if _wraps_tasks(wrapper) or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
@@ -577,8 +576,6 @@ def _read(value: Any, default: Any) -> Any:
 
 
 def _whole_id(task: Any) -> str:
-    from neurogym_core.ecosystem.discovery import task_id
-
     if not isinstance(task, str):
         raise NotSupportedError(
             f"{task!r} has no id; an experiment names its task by the id of an installed one, or by"
@@ -588,7 +585,6 @@ def _whole_id(task: Any) -> str:
 
 
 def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
-    from neurogym_core.ecosystem.discovery import find_wrapper, installed
     from neurogym_core.tasks.identity import plain_settings
 
     wrapper, settings = item if isinstance(item, tuple) else (item, {})

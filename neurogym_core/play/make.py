@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from neurogym_core.ecosystem import discovery
+from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed, unknown
 
 if TYPE_CHECKING:
@@ -209,16 +211,7 @@ def resolve(task: TaskLike) -> Any:
 
 
 def _named(name: str) -> Any:
-    from neurogym_core.ecosystem.discovery import load_task
-    from neurogym_core.ecosystem.files import load_from_file
-
-    return load_from_file(name) if _is_file(name) else load_task(name)
-
-
-def _is_file(name: str) -> bool:
-    from neurogym_core.ecosystem.files import is_file_reference
-
-    return is_file_reference(name)
+    return load_from_file(name) if is_file_reference(name) else discovery.load_task(name)
 
 
 def is_task(value: Any) -> bool:
@@ -247,7 +240,9 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task,
     if isinstance(found, type):
         found = found(**params)
     elif params:
-        found = found.with_settings(**params)
+        from neurogym_core.tasks.identity import with_settings
+
+        found = with_settings(found, **params)
     env_wrappers: Wrappers = []
     for item in _as_list(wrap):
         wrapper, settings = _wrapper(item)
@@ -277,9 +272,7 @@ def _as_list(wrap: Any) -> list[Any]:
 def _wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
     wrapper, settings = item if isinstance(item, tuple) else (item, {})
     if isinstance(wrapper, str):
-        from neurogym_core.ecosystem.discovery import load_wrapper
-
-        wrapper = load_wrapper(wrapper)
+        wrapper = discovery.load_wrapper(wrapper)
     if not callable(wrapper):
         raise InvalidValueError(
             f"{item!r} is no wrapper; give a wrapper class, its name, or (wrapper, {{settings}})."
@@ -324,10 +317,8 @@ def _vector_twin(wrapper: Any) -> Any:
 
 
 def _spec_id(task: TaskLike) -> str:
-    if isinstance(task, str) and not _is_file(task):
-        from neurogym_core.ecosystem.discovery import task_id
-
-        return task_id(task)
+    if isinstance(task, str) and not is_file_reference(task):
+        return discovery.task_id(task)
     found = resolve(task)
     name = found.__name__ if isinstance(found, type) else type(found).__name__
     return f"{name}-v0"
@@ -343,10 +334,8 @@ def _spec_kwargs(task: TaskLike, wrap: Any, params: dict[str, Any]) -> dict[str,
 
 
 def _with_plugins(env: gymnasium.Env[Any, Any], spec: EnvSpec) -> gymnasium.Env[Any, Any]:
-    from neurogym_core.ecosystem.discovery import declared
-
     if "neurogym_core.ecosystem.hooks" not in sys.modules and not any(
-        package.plugins for package in declared().packages
+        package.plugins for package in discovery.declared().packages
     ):
         return env  # pluggy takes a while to import, and there is nothing to call
     from neurogym_core.ecosystem import hooks

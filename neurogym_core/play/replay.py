@@ -9,7 +9,7 @@ from neurogym_core.play.results import TrialResults
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.play.types import Types
 from neurogym_core.tasks.task import Task
-from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.arrays import Array, per_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import TrialRecord
 
@@ -36,13 +36,9 @@ def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
         if not stepper.running.any():
             break
         stepper.kernel.set("waiting", (~stepper.running).astype(np.int64))
-        stepper.step(np.where(_wide(stepper.running, actions[:, step]), actions[:, step], 0))
+        stepper.step(np.where(per_row(stepper.running, actions[:, step]), actions[:, step], 0))
     stepper.stop(np.flatnonzero(stepper.running))
     return TrialResults(np.arange(len(trials)), stepper.trials).record()
-
-
-def _wide(mask: Array, like: Array) -> Array:
-    return mask.reshape(-1, *[1] * (like.ndim - 1))
 
 
 def _path(trials: TrialBatch) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.make import is_task, make_task, make_vec, resolve
+from neurogym_core.testing.subjects import subject_named
 from neurogym_core.trials.record import TrialRecord
 
 KEPT = 4096
@@ -54,13 +55,10 @@ class Played:
             self._parts.append(finished)
             self._waiting += len(number)
         if self._waiting >= KEPT:
-            self._merge()
-
-    def _merge(self) -> None:
-        # One assignment, so that Ctrl-C finds each trial once, before it or after it.
-        self._parts[self._records :] = [self._joined(self._parts[self._records :])]
-        self._records += 1
-        self._waiting = 0
+            # One assignment, so that Ctrl-C finds each trial once, before it or after it.
+            self._parts[self._records :] = [self._joined(self._parts[self._records :])]
+            self._records += 1
+            self._waiting = 0
 
     def _joined(self, parts: list[Any]) -> TrialRecord:
         record = TrialRecord.concatenate(
@@ -144,6 +142,4 @@ def _checked(name: str, value: Any, least: int) -> int:
 def _named(subject: Any, seed: int | None) -> Any:
     if not isinstance(subject, str):
         return subject
-    from neurogym_core.testing.subjects import subject_named
-
     return subject_named(subject, seed=0 if seed is None else seed + 1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core.errors import unknown
 from neurogym_core.play.actions import added_by, checked_all, checked_one, columns_of
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
@@ -15,7 +16,9 @@ from neurogym_core.play.kernel import NEVER, STATE, Moved
 from neurogym_core.play.kernels import Kernel, kernel_class
 from neurogym_core.play.results import TrialResults
 from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Reals, Singles
 
@@ -53,9 +56,20 @@ class Now:
         """(N,) index of the period."""
         return self._stepper.period
 
+    def number_of(self, period: str) -> int:
+        """Index of a period, to be returned as `goto` or compared with `period`.
+
+        Raises:
+            UnknownNameError: the task has no such period.
+        """
+        numbers = self._stepper.number_of
+        if period not in numbers:
+            raise unknown("period", period, numbers, of=self._stepper.task.name)
+        return numbers[period]
+
     def in_period(self, name: str) -> Bools:
         """(N,) whether this is the period."""
-        is_it: Bools = self._stepper.period == self._stepper.number_of[name]
+        is_it: Bools = self._stepper.period == self.number_of(name)
         return is_it
 
     @property
@@ -109,6 +123,7 @@ class Stepper:
         next_step: whether an env sits out the step after a session's end.
 
     Attributes:
+        hooked: whether hooks or continuous actions add to what the kernel does in a step.
         may_wait: whether envs sit out steps, on which hooks must leave their memory as it is.
     """
 
@@ -120,9 +135,10 @@ class Stepper:
         next_step: bool = False,
     ) -> None:
         self.task, self.n = task, n
-        self.number_of = {name: number for number, name in enumerate(task.period_names)}
+        self.number_of = {name: number for number, name in enumerate(period_names_of(task))}
         self.dealer = Dealer(task, n, seed)
         self.begun = False
+        self.hooked = hooked(task) or task.actions.continuous
         self.memory = {name: _of_each(initial, n) for name, initial in task.memory.items()}
         self._next_step = self.may_wait = next_step
         self._blocks: list[Block | None] = []
@@ -133,7 +149,7 @@ class Stepper:
 
     def _make_kernel(self) -> None:
         self.kernel: Kernel = kernel_class()(
-            self.n, self.dealer.key, np.array(self.task.period_names),
+            self.n, self.dealer.key, np.array(period_names_of(self.task)),
             self.task.trials_per_session or NEVER, self._next_step, self._deal,
             partial(checked_one, self.task), partial(checked_all, self.task, self.n),
         )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,18 @@ from gymnasium.vector.utils import batch_space
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all
+from neurogym_core.play.bound_step import BoundStep
 from neurogym_core.play.kernel import VectorStepped
 from neurogym_core.play.options import read_options
 from neurogym_core.play.results import VectorInfo
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.tasks.laying_out import hooked
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 
 
-class TaskVectorEnv(VectorEnv):
+class TaskVectorEnv(BoundStep, VectorEnv):
     """`num_envs` envs of one task in one set of arrays.
 
     ``step(actions)`` scores each action against the observation it was chosen on and returns the
@@ -64,24 +65,13 @@ class TaskVectorEnv(VectorEnv):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self.stepper = Stepper(task, self.num_envs, seed, next_step=next_step)
-        self._names = np.asarray(task.period_names)
-        self._hooked = hooked(task) or task.actions.continuous
+        self._names = np.asarray(period_names_of(task))
         self._bind()
 
-    def _bind(self) -> None:
-        """Let `step` be the kernel's own, where nothing is added to it: it saves a call on every
-        step.
-        """
-        plain = not self._hooked and self.autoreset_mode is AutoresetMode.NEXT_STEP
-        if plain and type(self).step is TaskVectorEnv.step:
-            self.step = self.stepper.kernel.vector_step  # type: ignore[method-assign, assignment]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "step"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._bind()
+    def _kernel_step(self) -> Callable[..., Any] | None:
+        plain = not self.stepper.hooked and self.autoreset_mode is AutoresetMode.NEXT_STEP
+        own = type(self).step is not TaskVectorEnv.step
+        return self.stepper.kernel.vector_step if plain and not own else None
 
     # ------------------------------------------------------------------ Gymnasium
 
@@ -105,7 +95,7 @@ class TaskVectorEnv(VectorEnv):
 
     def step(self, actions: Any) -> VectorStepped:
         """One step of every env; see the class."""
-        if self._hooked:
+        if self.stepper.hooked:
             checked = checked_all(self.task, self.num_envs, actions)
             result = self._step_with_hooks(checked)
         else:

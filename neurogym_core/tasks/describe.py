@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.tasks.drawing import draw_sessionless
-from neurogym_core.tasks.identity import plain_settings
+from neurogym_core.tasks.identity import parameters_of, plain_settings
 from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.parameters import parameter_types
 from neurogym_core.tasks.task import Task
@@ -53,8 +53,8 @@ def _type(annotation: Any) -> str:
 
 def _parameters(task: Task) -> list[dict[str, Any]]:
     cls = type(task)
-    values = plain_settings(task.parameters)
-    defaults = plain_settings({name: getattr(cls, name, None) for name in task.parameters})
+    values = plain_settings(parameters_of(task))
+    defaults = plain_settings({name: getattr(cls, name, None) for name in parameters_of(task)})
     docs = argument_docs(cls)
     types = parameter_types(cls)
     return [
@@ -65,7 +65,7 @@ def _parameters(task: Task) -> list[dict[str, Any]]:
             "value": values[name],
             "doc": docs.get(name, ""),
         }
-        for name in task.parameters
+        for name in parameters_of(task)
     ]
 
 

@@ -101,13 +101,41 @@ def draw_conditions(
     imposed: Mapping[str, Any] | None = None,
     answer: Array | None = None,
 ) -> Drawn:
-    """See `Task.draw_conditions`."""
+    """Independent draws of all conditions but those that are imposed; see
+    `Task.draw_conditions`.
+    """
     imposed, name = dict(imposed or {}), answer_condition(task)
     if answer is None:
         return draw_once(task, rng, n, imposed)
     if name is not None:
         return draw_once(task, rng, n, {**imposed, name: answer})
     return _draw_until(task, rng, n, imposed, answer)
+
+
+def without_imposed(
+    task: TaskLike, imposed: Mapping[str, Any], answer: Array | None
+) -> tuple[Mapping[str, Any], Array | None]:
+    """The part of what a task's `draw` decides that `make` does not impose."""
+    fixed = state_of(task).imposed
+    if not fixed:
+        return imposed, answer
+    kept = {name: value for name, value in imposed.items() if name not in fixed}
+    return kept, None if answer_condition(task) in fixed else answer
+
+
+def draw_independent(
+    task: TaskLike,
+    rng: np.random.Generator,
+    n: int,
+    imposed: Mapping[str, Any] | None = None,
+    answer: Array | None = None,
+) -> Drawn:
+    """Independent draws in which `imposed` holds against what `make` imposes; task wrappers may
+    draw in another way.
+    """
+    if state_of(task).wraps is not None:
+        return task.draw_conditions(rng, n, imposed, answer)
+    return draw_conditions(task, rng, n, imposed, answer)
 
 
 def draw_once(
@@ -201,18 +229,26 @@ def fresh_session(
     """
     session = Session(n, subject if subject is not None else Session(n))
     if task.reads_outcomes:
-        zeros = np.zeros(n)
-        session.remember(
-            np.arange(n),
-            {
-                "choice": zeros.astype(np.int64) - 1,
-                "outcome": zeros.astype(np.int8),
-                "reward": zeros,
-                "performance": zeros,
-            },
-        )
+        session.previous = {
+            **_blank_conditions(task, n),
+            "choice": np.full(n, -1),
+            "outcome": np.zeros(n, np.int8),
+            "reward": np.zeros(n),
+            "performance": np.zeros(n),
+        }
     task.new_session(session, rng)
     return session
+
+
+def _blank_conditions(task: TaskLike, n: int) -> Drawn:
+    """Zeros, False or "" for every condition, (n, …) each, of the shape and type that is drawn."""
+    state = state_of(task)
+    if not state.declared.keys() <= state.example.keys():  # the very first trials are being drawn
+        drawn = draw_once(task, np.random.default_rng(0), 1, state.example)
+        state.example = {name: values[0] for name, values in drawn.items()}
+    return {
+        name: np.zeros((n, *np.shape(value)), value.dtype) for name, value in state.example.items()
+    }
 
 
 def draw_sessionless(
@@ -220,7 +256,7 @@ def draw_sessionless(
 ) -> Drawn:
     """Conditions of `n` trials, each the first of a session of its own."""
     if not stateful(task):
-        return task.draw_conditions(rng, n, imposed)
+        return draw_independent(task, rng, n, imposed)
     session = fresh_session(task, rng, n)
     return impose_on(task, task.draw(session, rng), rng, n, imposed)
 

@@ -14,7 +14,14 @@ from typing import Any, cast
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.drawing import answer_condition, answer_of, fresh_session, stateful
+from neurogym_core.tasks.drawing import (
+    answer_condition,
+    answer_of,
+    draw_independent,
+    fresh_session,
+    stateful,
+    without_imposed,
+)
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import STATE, Drawn, TaskLike, state_of
 from neurogym_core.trials.arrays import Array
@@ -58,8 +65,8 @@ def _draw_independent(
     flat = {
         name: np.asarray(values).reshape(n, *values.shape[2:]) for name, values in imposed.items()
     }
-    drawn = task.draw_conditions(
-        rng, n, flat, None if answer is None else np.asarray(answer).reshape(n)
+    drawn = draw_independent(
+        task, rng, n, flat, None if answer is None else np.asarray(answer).reshape(n)
     )
     return {name: values.reshape(*shape, *values.shape[1:]) for name, values in drawn.items()}
 
@@ -128,9 +135,8 @@ def _draw_asked(
         raise InvalidValueError(f"the draw() of {task.name} imposes the right answer.")
     if both := sorted(str(name) for name in decided & taken if name is not None):
         raise InvalidValueError(f"the draw() of {task.name} imposes {', '.join(both)}.")
-    return task.draw_conditions(
-        rng, n, {**(imposed or {}), **given}, wanted if answer is None else answer
-    )
+    kept, own = without_imposed(task, imposed or {}, answer)
+    return draw_independent(task, rng, n, {**kept, **given}, wanted if own is None else own)
 
 
 def check_free(

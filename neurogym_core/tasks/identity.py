@@ -5,13 +5,16 @@ it is printed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from neurogym_core.tasks.parameters import OVERRIDES
 from neurogym_core.tasks.state import TaskLike, state_of
 from neurogym_core.trials.distributions import Distribution
+
+SomeTask = TypeVar("SomeTask", bound=TaskLike)
 
 
 def keywords(task: TaskLike) -> dict[str, Any]:
@@ -39,13 +42,29 @@ def settings(task: TaskLike) -> dict[str, Any]:
     return plain_settings(keywords(task))
 
 
-def merged_settings(task: TaskLike, changed: Mapping[str, Any]) -> dict[str, Any]:
-    """`keywords` with some changed; entries of `timing`, `rewards` and `conditions` one by one."""
+def with_settings(task: SomeTask, **settings: Any) -> SomeTask:
+    """The same task with some parameters, or entries of `timing`, `rewards` and `conditions`,
+    changed.
+
+    Of a task wrapper its own parameters, or else those of the wrapped task.
+    """
+    state, make = state_of(task), cast(Any, type(task))
     merged = keywords(task)
-    for name, value in changed.items():
+    if state.wraps is not None:
+        own = {name: settings.pop(name) for name in list(settings) if name in merged}
+        inner = with_settings(state.wraps, **settings) if settings else state.wraps
+        return cast(SomeTask, make(inner, **{**merged, **own}))
+    for name, value in settings.items():
         merges = name in OVERRIDES and isinstance(value, Mapping)
         merged[name] = {**merged.get(name, {}), **value} if merges else value
-    return merged
+    return cast(SomeTask, make(**merged))
+
+
+def parameters_of(task: TaskLike) -> Mapping[str, Any]:
+    """Parameters by name, all of them; of a task wrapper its own beside those of the wrapped
+    task.
+    """
+    return MappingProxyType(state_of(task).parameters)
 
 
 def identity(task: TaskLike) -> tuple[Any, ...]:

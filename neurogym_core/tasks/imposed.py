@@ -1,5 +1,5 @@
 """Read what conditions are to be, where `conditions=`, an experiment's file or a block of a
-schedule says it.
+schedule says it, and the values that `reset` and `sample` are given.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.state import TaskLike, period_names_of, state_of
+from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
+from neurogym_core.trials.record import DURATION, as_texts
 
 
 def read_condition(
@@ -34,14 +37,15 @@ def read_condition(
     """
     support = declared.support() if isinstance(declared, Distribution) else None
     several = several or (support is not None and support.ndim > 1)
+    kind = _kind(declared, support)
     try:
         if isinstance(spec, Distribution | Mapping):
             return parse(spec)
         if several and isinstance(spec, list | tuple | np.ndarray):
-            return _several(spec, _kind(declared, support))
-        if support is not None and support.dtype.kind == "U":
+            return _several(spec, kind)
+        if support is not None and kind == "U":
             return _named(owner, name, spec, support)
-        return _single(spec, _kind(declared, support))
+        return _single(spec, kind) if kind is None or several else _one_number(spec, kind)
     except InvalidValueError as error:
         raise InvalidValueError(
             f"{owner} was given the condition {name}={spec!r}. {error}"
@@ -69,6 +73,21 @@ def _single(spec: Any, kind: str | None) -> Distribution:
     return parse(spec)
 
 
+def _one_number(spec: Any, kind: str) -> Distribution:
+    try:
+        found = _single(spec, kind)
+        values = found.support()
+    except ValueError as error:
+        if isinstance(error, InvalidValueError):
+            raise
+        found, values = Constant(0), np.asarray(None)  # rows of unequal lengths
+    if values is not None and (values.ndim != 1 or values.dtype.kind not in "biuf"):
+        raise InvalidValueError(
+            "It is one number in every trial. Give a number, or a list of them."
+        )
+    return found
+
+
 def _named(owner: str, name: str, spec: Any, support: np.ndarray) -> Distribution:
     known = support.tolist()
     for value in np.unique(np.asarray(spec)).tolist():
@@ -91,3 +110,68 @@ def _several(spec: Any, kind: str | None) -> Distribution:
             f"It is several {words} in every trial. Give a list of them, or a list of such lists."
         )
     return Constant(tuple(values.tolist())) if values.ndim == 1 else Choice(values)
+
+
+# ---------------------------------------------------------------------- values
+
+
+def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
+    """Values of conditions and durations for coming trials, name -> one trial's value or (m, …).
+
+    Args:
+        given: by name, ``duration.<period>`` for ms.
+
+    Raises:
+        UnknownNameError: the task has no such condition or period.
+        InvalidValueError: values of another type or shape than the task draws.
+    """
+    state, periods = state_of(task), [DURATION + name for name in period_names_of(task)]
+    if not isinstance(given, Mapping):
+        raise InvalidValueError(
+            f"{state.name} was given conditions={given!r}; give them by name, e.g."
+            f" {{{next(iter(state.declared), 'condition')!r}: …}}."
+        )
+    values: dict[str, Array] = {}
+    for name, value in given.items():
+        if name in state.declared:
+            values[name] = _values(state.name, name, value, np.asarray(state.example[name]))
+        elif name in periods:
+            values[name] = _values(state.name, name, value, np.zeros(()))
+        else:
+            raise unknown("condition", name, [*state.declared, *periods], of=state.name)
+    return values
+
+
+def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
+    """Values as an array of one trial's shape, or (m, …).
+
+    Args:
+        drawn: one trial's value, as the task draws it.
+    """
+    start = f"{owner} was given the condition {name}={_shortly(given)}"
+    words, kinds = ("a text", "U") if drawn.dtype.kind == "U" else ("a number", "biuf")
+    one = words if not drawn.ndim else f"{drawn.shape[0]} {words.split()[1]}s"
+    expected = f"Expected {one} in every trial. Give {one}, or an array of one row per trial."
+    if not drawn.ndim:
+        expected = f"Expected {one} in every trial. Give {one}, or a list of one per trial."
+    try:
+        values = as_texts(np.asarray(given))
+    except ValueError:
+        raise InvalidValueError(f"{start}, whose rows have unequal lengths. {expected}") from None
+    if not values.size:
+        raise InvalidValueError(f"{start}, which has no values. {expected}")
+    if values.dtype.kind not in kinds:
+        raise InvalidValueError(f"{start}. {expected}")
+    if (
+        values.ndim - drawn.ndim not in (0, 1)
+        or values.shape[values.ndim - drawn.ndim :] != drawn.shape
+    ):
+        raise InvalidValueError(f"{start} of shape {values.shape}. {expected}")
+    if values.dtype.kind == "f" and drawn.dtype.kind in "iu" and (values % 1 == 0).all():
+        return values.astype(drawn.dtype)
+    return values
+
+
+def _shortly(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -26,6 +26,7 @@ from neurogym_core.tasks.drawing import (
     stateful,
 )
 from neurogym_core.tasks.given import draw_given
+from neurogym_core.tasks.imposed import read_values
 from neurogym_core.tasks.state import Drawn, TaskLike, interface_of, state_of
 from neurogym_core.trials.arrays import Array, Ints
 from neurogym_core.trials.batch import TrialBatch
@@ -123,19 +124,11 @@ def lay_out_imposed(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> TrialBatch:
     """`n` independent trials with imposed conditions and durations, number or (n, …) each."""
-    state = state_of(task)
-    for name in imposed:
-        if name not in state.declared and not name.startswith(DURATION):
-            raise unknown(
-                "condition",
-                name,
-                [*state.declared, *(DURATION + period for period in task.timing)],
-                of=task.name,
-            )
+    imposed = read_values(task, imposed)
     durations = {
         name.removeprefix(DURATION): ms for name, ms in imposed.items() if name.startswith(DURATION)
     }
-    wanted = {name: value for name, value in imposed.items() if name in state.declared}
+    wanted = {name: value for name, value in imposed.items() if not name.startswith(DURATION)}
     return lay_out(task, draw_sessionless(task, rng, n, wanted), rng, n, durations)
 
 
@@ -143,8 +136,12 @@ def sample(task: TaskLike, n: Any, seed: Any, conditions: Mapping[str, Any]) -> 
     """See `Task.sample`."""
     rng = np.random.default_rng(seed)
     if isinstance(n, Mapping):
-        conditions = {**n, **conditions}
-        n = max((len(values) for values in n.values() if np.ndim(values)), default=1)
+        design, example = read_values(task, n), state_of(task).example
+        conditions = {**design, **conditions}
+        n = max(
+            (len(one) for name, one in design.items() if one.ndim > np.ndim(example.get(name, 0))),
+            default=1,
+        )
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidValueError(
             f"{task.name}.sample() was given n={n!r}; it needs a whole number of trials, at"

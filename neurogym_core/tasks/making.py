@@ -231,7 +231,7 @@ def _check_defined(state: TaskState) -> Actions:
 
 def _read_conditions(state: TaskState, given: Mapping[str, Any]) -> dict[str, Distribution]:
     for name in given:
-        if name not in state.declared and not name.startswith(DURATION):
+        if name not in state.declared and not str(name).startswith(DURATION):
             raise unknown("condition", name, state.declared, of=state.name)
     return {
         name: _duration_distribution(state.name, name, spec)
@@ -278,6 +278,7 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
                 f"{state.name} draws {name!r} as an array of dtype {kind}; draw bools, numbers or"
                 " texts (astype(str), say)."
             )
+    state.example = {name: np.asarray(values)[0] for name, values in conditions.items()}
     state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
     batch = lay_out(task, conditions, rng, n)
     check_shortest(task, batch, conditions)

@@ -45,6 +45,7 @@ class TaskState:
         declared: condition -> distribution, or a function of those before.
         answer: what decides the right answer.
         imposed: conditions and durations that `make` imposed.
+        example: condition -> its value in one trial, as it was drawn.
         dimensions: condition -> 0 where it is one value per trial, 1 where it is several.
         limits: ms after which a trial is over; see `Interface`.
         stages: conditions that are imposed to get the trials of each part of a sequence of tasks;
@@ -69,6 +70,7 @@ class TaskState:
     declared: dict[str, Distribution | Computed] = field(default_factory=dict)
     answer: Answer = None
     imposed: dict[str, Distribution] = field(default_factory=dict)
+    example: dict[str, Array] = field(default_factory=dict)
     dimensions: dict[str, int] = field(default_factory=dict)
     limits: tuple[float | None, ...] = ()
     stages: tuple[Mapping[str, Any], ...] = ()
@@ -132,6 +134,11 @@ def state_of(task: TaskLike) -> TaskState:
     """What the core keeps of a task."""
     state: TaskState = task.__dict__[STATE]
     return state
+
+
+def period_names_of(task: TaskLike) -> tuple[str, ...]:
+    """Names of the periods of a task, in order."""
+    return state_of(task).period_names
 
 
 def interface_of(task: TaskLike) -> Interface:

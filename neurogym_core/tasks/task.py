@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, cast, dataclass_transform
+from typing import Any, ClassVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Answer, Drawn, TaskState, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.interface import Actions, Channels
 from neurogym_core.trials.trial import Trial
 
@@ -34,8 +33,21 @@ class Task:
     `rewards` and `conditions` override single periods, rewards and conditions; every unknown name
     is an error that says which there are.
 
-    The public names of this class are taken; all others, and all that begin with "_", are the
-    author's.
+    You write:
+        - `define` and `new_trial`, in every task;
+        - `new_session`, `draw` and `draw_ahead`, where a trial depends on those before it;
+        - `step_action`, `step_observation` and `step_target`, with their `memory`, where a table
+          cannot say what happens;
+        - `timing` and `rewards`, and the declarations `supervised`, `batched`, `reads_outcomes`,
+          `evidence` and `go_cue` where their defaults do not fit.
+
+    You call `observe`, `act` and `vary` in `define`, and `draw_conditions` in `draw`.
+
+    You read the parameters, `name`, `channels`, `actions` and `conditions`. Trials come from
+    `sample`, and designs for it from `factorial`.
+
+    These names and those of the parameters below are taken; all others, and all that begin with
+    "_", are yours.
 
     Args:
         dt: ms per step.
@@ -153,11 +165,6 @@ class Task:
         return self.__ngym__.name
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Parameters by name, all of them."""
-        return MappingProxyType(self.__ngym__.parameters)
-
-    @property
     def channels(self) -> Channels:
         """The channels of the observation."""
         return self.__ngym__.channels
@@ -172,43 +179,7 @@ class Task:
         """Declared conditions: name -> Distribution, or a function of those before."""
         return MappingProxyType(self.__ngym__.declared)
 
-    @property
-    def imposed(self) -> Mapping[str, Distribution]:
-        """Conditions and durations that `make` imposed."""
-        return MappingProxyType(self.__ngym__.imposed)
-
-    @property
-    def period_names(self) -> tuple[str, ...]:
-        """Names of the periods, in order."""
-        return self.__ngym__.period_names
-
-    @property
-    def answers(self) -> Array:
-        """The possible right answers, (m,).
-
-        Raises:
-            NotSupportedError: the task declares no answer.
-        """
-        return drawing.answers_of(self)
-
-    @property
-    def max_steps(self) -> int:
-        """Steps of the longest trial: the longest of 1,000 sampled ones, and of those with every
-            drawn duration at its bound.
-
-        Of a sequence of tasks, the longest of any of them.
-        """
-        return laying_out.max_steps(self)
-
     # ------------------------------------------------------------------ trials
-
-    def answer_of(self, conditions: Mapping[str, Array]) -> Array:
-        """Which answer is right in each trial, (n,).
-
-        Raises:
-            NotSupportedError: the task declares no answer.
-        """
-        return drawing.answer_of(self, conditions)
 
     def draw_conditions(
         self,
@@ -219,12 +190,15 @@ class Task:
     ) -> Drawn:
         """Independent draws of all conditions, name -> (n, …).
 
+        What `make` was told with ``conditions=`` holds against `imposed` and `answer`.
+
         Args:
             imposed: values (n, …) or single ones that are not drawn.
             answer: (n,) the right answers that are wanted; where they are computed, conditions are
                 drawn until they fit.
         """
-        return drawing.draw_conditions(self, rng, n, imposed, answer)
+        given, answer = drawing.without_imposed(self, imposed or {}, answer)
+        return drawing.draw_conditions(self, rng, n, given, answer)
 
     def sample(
         self,
@@ -255,12 +229,6 @@ class Task:
             NotSupportedError: no condition can be enumerated.
         """
         return laying_out.factorial(self, repeats, levels)
-
-    def with_settings(self, **settings: Any) -> Self:
-        """The same task with some parameters, or entries of `timing`, `rewards` and `conditions`,
-        changed.
-        """
-        return type(self)(**identity.merged_settings(self, settings))
 
     # ------------------------------------------------------------------ construction and identity
 

@@ -6,13 +6,13 @@ import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self, cast, dataclass_transform
+from typing import Any, ClassVar, cast, dataclass_transform
 
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError
 from neurogym_core.tasks import making
-from neurogym_core.tasks.drawing import draw_once, for_each_trial, impose_on
+from neurogym_core.tasks.drawing import draw_conditions, draw_once, for_each_trial, impose_on
 from neurogym_core.tasks.given import draw_given, draw_in_turn
 from neurogym_core.tasks.names import check_assignment, check_class
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
@@ -51,7 +51,7 @@ class TaskWrapper(Task):
             before wrapping it.
     """
 
-    __redefines__ = ("vary", "with_settings")
+    __redefines__ = ("vary", "draw_conditions")
 
     supervised: ClassVar[bool] = _inherited("supervised")
     batched: ClassVar[bool] = _inherited("batched")
@@ -83,7 +83,7 @@ class TaskWrapper(Task):
             for name in ("draw", "draw_ahead", "new_session")
         )
         self.__dict__[STATE] = replace(
-            below, name=f"{cls.__name__}({task.name})", parameters={**task.parameters, **own}, settings=own, wraps=task,
+            below, name=f"{cls.__name__}({task.name})", parameters={**below.parameters, **own}, settings=own, wraps=task,
             declared=dict(below.declared), imposed=dict(below.imposed), dimensions=dict(below.dimensions),
             recorded=set(below.recorded), known={}, stateful=changes or below.stateful, sealed=False,
         )  # fmt: skip
@@ -131,6 +131,15 @@ class TaskWrapper(Task):
         if cls.draw is not TaskWrapper.draw or cls.draw_ahead is not TaskWrapper.draw_ahead:
             return draw_in_turn(self, session, rng, trials, imposed, answer)
         return self.draw_below(session, rng, trials, imposed, answer)
+
+    def draw_conditions(
+        self,
+        rng: np.random.Generator,
+        n: int,
+        imposed: Mapping[str, Any] | None = None,
+        answer: Array | None = None,
+    ) -> Drawn:
+        return draw_conditions(self, rng, n, imposed, answer)
 
     def impose_on(
         self,
@@ -194,14 +203,6 @@ class TaskWrapper(Task):
                     " declares already; give it another name."
                 )
         super().vary(answer=answer, **conditions)
-
-    def with_settings(self, **settings: Any) -> Self:
-        """The same with some settings changed: the wrapper's own, or else those of the task."""
-        known = _parameters(type(self))
-        own = {name: value for name, value in settings.items() if name in known}
-        others = {name: value for name, value in settings.items() if name not in known}
-        task = self.task.with_settings(**others) if others else self.task
-        return type(self)(task, **{**self.__ngym__.settings, **own})
 
     # ------------------------------------------------------------------ what it takes over from the task
 

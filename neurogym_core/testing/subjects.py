@@ -16,6 +16,7 @@ from neurogym_core.ecosystem.records import advice
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.testing.subject import Subject
+from neurogym_core.trials.arrays import per_row
 
 
 def _resting(env: TaskVectorEnv) -> np.ndarray:
@@ -56,7 +57,7 @@ class Guesser(Subject):
             else _anything(env, self.rng)
         )
         asked = env.is_asked
-        return np.where(asked.reshape(-1, *[1] * (acting.ndim - 1)), acting, _resting(env))
+        return np.where(per_row(asked, acting), acting, _resting(env))
 
 
 class Rest(Subject):
@@ -100,7 +101,7 @@ class Patient(Subject):
             env.is_asked, self._waited + 1, 0
         )  # an action of this step happens at its end
         waits = env.can_wait & (self._waited * env.task.dt < self.wait)
-        return np.where(waits.reshape(-1, *[1] * (np.ndim(target) - 1)), _resting(env), target)
+        return np.where(per_row(waits, target), _resting(env), target)
 
 
 class Premature(Subject):

@@ -1,4 +1,6 @@
-"""Types of NumPy arrays, one name for each kind that the table of a trial has."""
+"""Types of NumPy arrays, one name for each kind that the table of a trial has; and the shape in
+which one value per row meets rows of several.
+"""
 
 from __future__ import annotations
 
@@ -20,3 +22,8 @@ Reals: TypeAlias = npt.NDArray[np.floating[Any]]
 """Floating-point numbers of any width."""
 Columns: TypeAlias = Mapping[str, Array]
 """Arrays (n, …) by name: conditions, covariates, a design."""
+
+
+def per_row(values: Array, like: Any) -> Array:
+    """Values (n,) in the shape (n, 1, …), with as many dimensions as `like` (n, …)."""
+    return values.reshape(-1, *[1] * (np.ndim(like) - 1))

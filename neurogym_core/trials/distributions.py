@@ -10,6 +10,7 @@ choices); `to_plain` writes the second, which TOML, JSON and Gymnasium's specs c
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from abc import ABC, abstractmethod
@@ -320,8 +321,6 @@ def _parse_text(text: str) -> Distribution:
 
 
 def _read_arguments(whole: str, inside: str) -> list[Any]:
-    import json
-
     try:
         arguments: list[Any] = json.loads(f"[{inside.replace('(', '[').replace(')', ']')}]")
         return arguments

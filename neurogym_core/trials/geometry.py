@@ -56,12 +56,9 @@ class Geometry:
                 cuts[p] += [edge for edge in (start, stop) if edge is not None]
         for slot in layout.slots:
             if slot.due is not None:
-                self._cut_due(slot, cuts)
+                for p, due in self.due_pieces(slot):
+                    cuts[p] += [due, due + 1]
         return cuts
-
-    def _cut_due(self, slot: Slot, cuts: list[list[Array]]) -> None:
-        for p, due in self.due_pieces(slot):
-            cuts[p] += [due, due + 1]
 
     def due_pieces(self, slot: Slot) -> list[tuple[int, Array]]:
         """For every period of a timed slot's window, the step of that period on which the answer is

@@ -356,31 +356,21 @@ class _Builder:
         needs = tuple(
             -1 if (need := first[name].needs) is None else names.index(need) for name in names
         )
-        units = tuple(
-            (
-                slice(self._first_unit(name), self._last_unit(name))
-                if len(self.actions)
-                else slice(0, 0)
-            )
-            for name in names
-        )
+        units = []
+        for name in names:
+            mine = [self.actions[slot.group] for slot in self.slots if slot.name == name]
+            units.append(slice(min(one.start for one in mine), max(one.stop for one in mine)))
         then = np.full(len(self.geometry.names), STAY, np.int16)
         for name, target in self.layout.timeline.then.items():
             then[self.geometry.names.index(name)] = self._goto(target, 0)
         best = np.full(self.n, np.nan) if self.layout.best_pay is None else self.layout.best_pay
         return Payoffs(
-            slot_names=tuple(names), needs=needs, pays=tuple(first[name].pays for name in names), units=units,
+            slot_names=tuple(names), needs=needs, pays=tuple(first[name].pays for name in names), units=tuple(units),
             period=self.geometry.period, period_then=then, reward=self.reward, aborts=self.aborts, goto=self.goto,
             slot=self.slot, outcome=self.outcome, score=self.score, window=self.window, asked=self.asked,
             miss_outcome=self.miss_outcome, aim=self.aim, best=best, target_goto=self.target_goto,
             error_goto=self.error_goto, **self.per_slot,
         )  # fmt: skip
-
-    def _first_unit(self, name: str) -> int:
-        return min(int(self.actions[slot.group].start) for slot in self.slots if slot.name == name)
-
-    def _last_unit(self, name: str) -> int:
-        return max(int(self.actions[slot.group].stop) for slot in self.slots if slot.name == name)
 
     def _normalise_scores(self) -> None:
         """Priced choices score worth / best; where the best is worth nothing every choice is as

@@ -70,16 +70,12 @@ def _named(columns: Columns, name: str) -> Columns:
             # The trial's own outcome stays; an abort says nothing of the answer, the performance
             # does.
             answered = np.where(columns["performance"] == 1, "correct", "error")
-            answered = np.where(_is_given(columns["reaction_time"]), answered, "none")
+            answered = np.where(~np.isnan(columns["reaction_time"]), answered, "none")
             result[f"{name}.outcome"] = np.where(values == "abort", answered, values)
             result["outcome"] = values
         else:
             result[f"{name}.{column}" if column in ANSWER else column] = values
     return result
-
-
-def _is_given(reaction_time: np.ndarray) -> np.ndarray:
-    return np.asarray(~np.isnan(reaction_time))
 
 
 def _completed(columns: Columns, wanted: Sequence[str], known: Columns) -> Columns:

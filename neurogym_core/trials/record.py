@@ -22,6 +22,7 @@ A task that asks several things prefixes the answer's three columns by the slot,
 
 from __future__ import annotations
 
+import csv
 import io
 import operator
 import os
@@ -121,12 +122,9 @@ class TrialRecord:
                 f"The columns of a trial record have different lengths: {lengths}. One row per"
                 " trial was expected. Give every column one entry per finished trial."
             )
-        self._assign(table, next(iter(lengths.values()), 0), dict(meta))
-
-    def _assign(self, columns: dict[str, np.ndarray], length: int, meta: dict[str, Any]) -> None:
-        object.__setattr__(self, "_columns", columns)
-        object.__setattr__(self, "_length", length)
-        object.__setattr__(self, "_meta", meta)
+        object.__setattr__(self, "_columns", table)
+        object.__setattr__(self, "_length", next(iter(lengths.values()), 0))
+        object.__setattr__(self, "_meta", dict(meta))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -265,8 +263,6 @@ class TrialRecord:
                 is as it was.
         """
         spread = dict(self._spread())
-        import csv
-
         text = io.StringIO()
         writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(spread)

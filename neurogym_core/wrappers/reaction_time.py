@@ -9,7 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.tasks.laying_out import sample_layouts
-from neurogym_core.tasks.state import state_of
+from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.layout import STAY, Charge, Layout, Slot, Span
 from neurogym_core.trials.trial import Trial
@@ -70,7 +70,7 @@ class ReactionTime(TaskWrapper):
 
     def _evidence_periods(self) -> tuple[str, ...]:
         """The periods whose evidence suffices, in the order of the trial."""
-        names = self.task.period_names
+        names = period_names_of(self.task)
         if self.evidence is not None:
             missing = [name for name in self.evidence if name not in names]
             if missing or not self.evidence:
@@ -146,12 +146,12 @@ class ReactionTime(TaskWrapper):
             if self.end_on_stimulus
             else max((slot.span.periods[-1] for slot in slots), key=self._place)
         )
-        return self.task.period_names[self._place(self._evidence[0]) : self._place(end) + 1]
+        return period_names_of(self.task)[self._place(self._evidence[0]) : self._place(end) + 1]
 
     def _dropped_periods(self, layouts: list[Layout]) -> tuple[str, ...]:
         """The periods after the evidence, but for those that something leads to."""
         reached = set().union(*(_destinations(layout) for layout in layouts))
-        later = self.task.period_names[self._place(self._evidence[-1]) + 1 :]
+        later = period_names_of(self.task)[self._place(self._evidence[-1]) + 1 :]
         return tuple(name for name in later if name not in reached)
 
     def _check_dropped(self, others: list[Slot]) -> None:
@@ -163,7 +163,7 @@ class ReactionTime(TaskWrapper):
                 )
 
     def _place(self, period: str) -> int:
-        return self.task.period_names.index(period)
+        return period_names_of(self.task).index(period)
 
     def _refusal(self, why: str) -> NotSupportedError:
         return NotSupportedError(f"ReactionTime cannot be applied to {self.task.name}: {why}.")
@@ -193,7 +193,7 @@ class ReactionTime(TaskWrapper):
         """
         if self.end_on_stimulus or span.stop is None:
             return None
-        earlier = self.task.period_names[
+        earlier = period_names_of(self.task)[
             self._place(self._window[0]) : self._place(span.periods[0])
         ]
         return span.stop + sum(layout.timeline.steps[name] for name in earlier) * layout.dt

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, TaskEnv, TaskVectorEnv, Uniform
+from neurogym_core import Choice, Task, TaskEnv, TaskVectorEnv, Uniform, run
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -122,6 +122,36 @@ def test_what_is_known_of_the_trial_before_is_blank_throughout_when_a_session_be
         else [-2, 11, -2, -2, 11, -2, 11]
     )
     assert seen == expected
+
+
+class Reading(Following):
+    """Notes whether all that is known of the last trial was there on the first one."""
+
+    def define(self):
+        super().define()
+        self.vary(word=Choice(("go", "stop")), place=lambda rng, prior: rng.random((prior.n, 2)))
+
+    def draw(self, session, rng):
+        previous, n = session.previous, len(session)
+        blank = [
+            previous["word"] == "",
+            (previous["place"] == 0).all(axis=1),
+            ~(previous["side"] != 0),
+        ]
+        assert not session.trial.any() or not np.any(blank)
+        return self.draw_conditions(
+            rng, n, {"side": np.ones(n, int), "known": np.sum(blank, axis=0)}
+        )
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        trial.note(first_word=trial.word, sum=trial.place.sum(axis=1))
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_on_the_first_trial_of_a_subject_the_conditions_of_the_last_one_are_there_and_blank(n):
+    record = run(Reading(), "oracle", 2 * n, num_envs=n, seed=1)
+    assert record["known"].tolist() == [3] * n + [0] * n
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -42,6 +42,33 @@ def test_what_is_imposed_on_a_sample_comes_before_what_was_imposed_on_the_task()
     ).all()
 
 
+class Blocks(Task):
+    """The block alternates; the side is on the left or on the right with it."""
+
+    timing: ClassVar = {"stimulus": 100}
+
+    def define(self):
+        self.observe(cue=1)
+        self.act(rest=1, go=2)
+        self.vary(block=Choice(2), side=lambda rng, prior: prior["block"] + 10, answer="block")
+
+    def draw(self, session, rng):
+        return self.draw_conditions(rng, len(session), {"block": session.trial % 2})
+
+    def new_trial(self, trial):
+        trial.periods("stimulus")
+        trial.show("cue", trial.side, during="stimulus")
+        trial.answer("go", trial.block, during="stimulus")
+
+
+def test_conditions_computed_from_one_that_make_imposes_follow_it_also_where_draw_decides_it():
+    task = Blocks(conditions={"block": 1})
+    assert set(task.sample(8, seed=0).conditions["side"]) == {11}
+    assert set(run(task, "oracle", 8, seed=0)["side"]) == {11}
+    wanted = Task.draw_conditions(task, np.random.default_rng(0), 4, answer=np.zeros(4, int))
+    assert set(wanted["block"]) == {1}
+
+
 def test_players_honour_what_was_imposed():
     task = Counting(conditions={"side": [1], "place": [[0.25, 0.75]]})
     for envs in (1, 3):

@@ -7,6 +7,7 @@ import pytest
 
 from neurogym_core import Choice, Task, TaskWrapper, make_task, run
 from neurogym_core.errors import TrialLayoutError
+from neurogym_core.tasks.laying_out import max_steps
 
 
 class Sides(Task):
@@ -241,8 +242,8 @@ SEQUENCES = [
 @pytest.mark.parametrize("around", [(), ("Noise", {"sigma": 1.0})], ids=["alone", "wrapped"])
 def test_the_longest_trial_of_a_sequence_is_that_of_its_longest_task(wrap, around):
     task = make_task(Short, wrap=[wrap, *([around] if around else [])])
-    assert Short().max_steps == 2
-    assert task.max_steps == LONGEST
+    assert max_steps(Short()) == 2
+    assert max_steps(task) == LONGEST
 
 
 def test_the_longest_trial_of_a_sequence_within_a_sequence_is_found():
@@ -250,7 +251,7 @@ def test_the_longest_trial_of_a_sequence_within_a_sequence_is_found():
     task = make_task(
         Short, wrap=("Mixture", {"others": (inner,), "order": "sequence", "length": 9})
     )
-    assert task.max_steps == LONGEST
+    assert max_steps(task) == LONGEST
 
 
 def test_the_longest_trial_of_a_sequence_that_is_scheduled_is_that_of_its_longest_task():
@@ -258,7 +259,7 @@ def test_the_longest_trial_of_a_sequence_that_is_scheduled_is_that_of_its_longes
     task = make_task(
         mixture, wrap=("Schedule", {"blocks": ({"task": "Short"}, {"task": "Long"}), "length": 5})
     )
-    assert task.max_steps == LONGEST
+    assert max_steps(task) == LONGEST
 
 
 def test_the_longest_trial_of_a_schedule_is_that_of_its_longest_block():
@@ -275,10 +276,10 @@ def test_the_longest_trial_of_a_schedule_is_that_of_its_longest_block():
     task = make_task(
         Stretched, wrap=("Schedule", {"blocks": ({"lasts": 1}, {"lasts": 9}), "length": 5})
     )
-    assert task.max_steps == 9 + 2
+    assert max_steps(task) == 9 + 2
 
 
 def test_the_longest_trial_is_not_longer_than_what_is_played():
     task = make_task(Short, wrap=("Transfer", {"others": (Long(),), "lengths": 5}))
     record = run(task, "oracle", 200, seed=1)
-    assert LONGEST - 3 <= record["steps"].max() <= task.max_steps
+    assert LONGEST - 3 <= record["steps"].max() <= max_steps(task)

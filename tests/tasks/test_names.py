@@ -12,6 +12,9 @@ import pytest
 from neurogym_core import Choice, Task, TaskWrapper, Trial, make
 from neurogym_core.errors import TaskDefinitionError
 from neurogym_core.tasks import drawing, given, identity, laying_out, making
+from neurogym_core.tasks.drawing import answer_of
+from neurogym_core.tasks.identity import parameters_of, with_settings
+from neurogym_core.tasks.laying_out import max_steps
 from neurogym_core.tasks.names import AUTHORS, BASE_PARAMETERS
 from neurogym_core.tasks.state import STATE, TaskState
 from neurogym_core.trials.layout import Layout
@@ -101,7 +104,7 @@ def test_no_parameter_can_have_a_public_name_of_the_task(name):
 @pytest.mark.parametrize("name", sorted(BASE_PARAMETERS))
 def test_parameters_that_every_task_has_can_be_declared_again_with_another_default(name):
     kind = made(Sides, __annotations__={name: "int"}, **{name: 1})
-    assert kind().parameters[name] == 1
+    assert parameters_of(kind())[name] == 1
 
 
 @pytest.mark.parametrize(
@@ -194,9 +197,9 @@ def test_an_authors_helper_may_have_any_private_name(name):
 
     task = made(Sides, define=define, **{name: lambda self, conditions: 1 - conditions["side"]})()
     batch = task.sample(20, seed=1)
-    np.testing.assert_array_equal(task.answer_of(batch.conditions), 1 - batch.conditions["side"])
+    np.testing.assert_array_equal(answer_of(task, batch.conditions), 1 - batch.conditions["side"])
     assert set(task.factorial()["side"]) == {0, 1}
-    assert task.with_settings(dt=50) == made_again(task)
+    assert with_settings(task, dt=50) == made_again(task)
     env = make(task)
     env.reset(seed=0)
     for _ in range(12):
@@ -216,7 +219,7 @@ def test_an_authors_attribute_may_have_any_private_name(name):
     task = made(Sides, define=define)()
     assert getattr(task, name) == "mine"
     assert set(task.sample(20, seed=1).conditions["side"]) == {0, 1}
-    assert task.max_steps == 4
+    assert max_steps(task) == 4
 
 
 @pytest.mark.parametrize("name", PRIVATE)
@@ -227,7 +230,7 @@ def test_an_attribute_of_a_wrapper_may_have_any_private_name(name):
     task = made(TaskWrapper, define=define)(Sides())
     assert getattr(task, name) == "mine"
     assert set(task.sample(20, seed=1).conditions["side"]) == {0, 1}
-    assert task.with_settings(dt=50).dt == 50
+    assert with_settings(task, dt=50).dt == 50
 
 
 @pytest.mark.parametrize("name", WERE_TAKEN)

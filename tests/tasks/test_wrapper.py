@@ -22,6 +22,7 @@ from neurogym_core import (
 )
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, UnknownNameError
 from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.identity import parameters_of, with_settings
 
 
 class Plain(Task):
@@ -140,7 +141,7 @@ def test_it_has_the_attributes_of_the_task_and_its_own():
     wrapped = Louder(Again(Plain(gain=3.0, dt=50)), factor=5)
     assert (wrapped.gain, wrapped.dt, wrapped.factor, wrapped.trials_per_session) == (3.0, 50, 5, 7)
     assert (wrapped.secret, wrapped.helper()) == (42, 43)
-    assert set(wrapped.parameters) == {*Plain().parameters, "factor", "share"}
+    assert set(parameters_of(wrapped)) == {*parameters_of(Plain()), "factor", "share"}
     with pytest.raises(AttributeError, match="nothing"):
         wrapped.nothing  # noqa: B018
     with pytest.raises(TaskDefinitionError, match="tasks do not change"):
@@ -162,8 +163,8 @@ def test_equality_hash_copies_and_pickles():
 
 
 def test_settings_go_to_whom_they_belong():
-    wrapped = Louder(Again(Plain()), factor=3).with_settings(
-        gain=1, share=0.1, timing={"stimulus": 400}
+    wrapped = with_settings(
+        Louder(Again(Plain()), factor=3), gain=1, share=0.1, timing={"stimulus": 400}
     )
     assert (
         wrapped.task.task.gain,
@@ -172,7 +173,7 @@ def test_settings_go_to_whom_they_belong():
         wrapped.timing["stimulus"].mean,
     ) == (1, 0.1, 3, 400)
     with pytest.raises(UnknownNameError, match="'gian'"):
-        wrapped.with_settings(gian=1)
+        with_settings(wrapped, gian=1)
 
 
 def test_conditions_can_be_imposed_on_both():

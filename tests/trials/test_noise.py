@@ -330,7 +330,7 @@ EXPORT void normal(const float *table, const uint32_t *words, int count, float *
 EXPORT void row(const float *table, uint64_t key, uint64_t serial, uint32_t step, int first,
                 int stop, float *out)
 {
-    noise_row(table, key, serial, step, first, stop, out);
+    noise_run(table, key, serial, step, 1, first, stop, out);
 }
 EXPORT void rows(const float *table, uint64_t key, size_t n, const uint64_t *serial,
                  const uint32_t *step, int first, int stop, float *out)

@@ -21,6 +21,7 @@ from neurogym_core import (
     run,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.tasks.identity import parameters_of
 from neurogym_core.wrappers import ReactionTime
 
 
@@ -228,8 +229,8 @@ def test_it_is_a_value_that_says_what_it_is():
     assert wrapped != ReactionTime(Dots(dt=50))
     assert wrapped != Dots(dt=50)
     assert len({wrapped, pickle.loads(pickle.dumps(wrapped)), copy.deepcopy(wrapped)}) == 1
-    assert wrapped.parameters["urgency"] == wrapped.urgency == -0.2
-    assert wrapped.parameters["dt"] == wrapped.dt == 50
+    assert parameters_of(wrapped)["urgency"] == wrapped.urgency == -0.2
+    assert parameters_of(wrapped)["dt"] == wrapped.dt == 50
     assert repr(wrapped).startswith("ReactionTime(Dots(dt=50")
     assert repr(wrapped).endswith("end_on_stimulus=True, urgency=-0.2)")
     assert wrapped.name == "ReactionTime(Dots)"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.identity import with_settings
 from neurogym_core.tasks.laying_out import typical_steps
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.testing.conformance.candidate import ENVS, LONG, Candidate, dealer_of
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
 from neurogym_core.testing.conformance.statistics import largest_deviation
@@ -145,7 +147,7 @@ def the_answer_does_not_show_early(candidate: Candidate) -> dict[str, float]:
     answer."""
     quiet = [
         name
-        for name in candidate.task.period_names
+        for name in period_names_of(candidate.task)
         if name.startswith(QUIET) and _before_all(candidate, name)
     ]
     if not quiet:
@@ -171,7 +173,7 @@ def the_answer_does_not_show_early(candidate: Candidate) -> dict[str, float]:
 
 def _before_all(candidate: Candidate, name: str) -> bool:
     """Whether only quiet periods come before this one."""
-    names = candidate.task.period_names
+    names = period_names_of(candidate.task)
     return all(other.startswith(QUIET) for other in names[: names.index(name)])
 
 
@@ -205,7 +207,7 @@ def _played(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndar
     """Per trial: mean of what was shown in these periods and their number of steps, and the right
     answer, as columns.
     """
-    task = candidate.task.with_settings(trials_per_session=1)
+    task = with_settings(candidate.task, trials_per_session=1)
     env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")
     dealer_of(env).block_rows = candidate.several(8, 32) * ENVS
     observations, _ = env.reset(seed=19)

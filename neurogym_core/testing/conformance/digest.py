@@ -35,8 +35,9 @@ from neurogym_core.files import replacing
 from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.describe import describe
 from neurogym_core.tasks.drawing import fresh_session, stateful
-from neurogym_core.tasks.identity import plain_settings
+from neurogym_core.tasks.identity import parameters_of, plain_settings
 from neurogym_core.tasks.laying_out import hooked, lay_out_imposed, typical_steps
+from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.testing.conformance.stable import StableGenerator
 from neurogym_core.trials.batch import TrialBatch
@@ -156,9 +157,9 @@ def _declared(task: Task) -> str:
         "rewards",
     ):
         result.plain(name, found[name])
-    result.plain("parameters", plain_settings(task.parameters))
+    result.plain("parameters", plain_settings(parameters_of(task)))
     result.plain("timing", {name: spec.to_plain() for name, spec in task.timing.items()})
-    result.plain("periods", list(task.period_names))
+    result.plain("periods", list(period_names_of(task)))
     for name in (
         "abort_ends_trial",
         "max_duration",
@@ -195,7 +196,9 @@ def _tables(task: Task) -> TrialBatch:
 def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
     """Values of all conditions that are declared with a distribution, (rows, …): the factorial
     design, thinned or gone through over and over to so many rows."""
-    declared = {name: task.imposed.get(name, one) for name, one in task.conditions.items()}
+    declared = {
+        name: state_of(task).imposed.get(name, one) for name, one in task.conditions.items()
+    }
     levels = {
         name: one.support() for name, one in declared.items() if isinstance(one, Distribution)
     }
@@ -316,7 +319,7 @@ def _steps(task: Task) -> str:
         done = stepper.step(actions)
         result.array("target", target)
         result.array("reward", done.reward)
-        result.plain("period", [task.period_names[period] for period in done.period.tolist()])
+        result.plain("period", [period_names_of(task)[period] for period in done.period.tolist()])
         result.array("ended", np.flatnonzero(done.ended))
         if done.finished is not None:
             result.array("outcome", done.finished.outcome)

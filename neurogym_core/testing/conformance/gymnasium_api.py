@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
-from neurogym_core.tasks.identity import settings
+from neurogym_core.tasks.identity import parameters_of, settings, with_settings
 from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.testing.conformance.candidate import Candidate
 from neurogym_core.testing.conformance.play import mixed, trajectory
@@ -59,12 +59,12 @@ def settings_survive_json(candidate: Candidate) -> None:
 def _settings_make_the_task_again(task: Any) -> None:
     from neurogym_core.tasks.identity import plain_settings
 
-    parameters = plain_settings(task.parameters)
+    parameters = plain_settings(parameters_of(task))
     try:
         again = json.loads(json.dumps({**parameters, **settings(task)}, allow_nan=False))
     except (TypeError, ValueError) as error:
         raise AssertionError(f"The parameters {parameters!r} are no JSON: {error}.") from error
-    made = task.with_settings(**again)
+    made = with_settings(task, **again)
     require(made == task, f"Made from its JSON, the task is {made!r} instead of {task!r}.")
 
 

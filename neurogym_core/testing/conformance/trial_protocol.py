@@ -10,7 +10,9 @@ import numpy as np
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.tasks.drawing import draw_sessionless, stateful
+from neurogym_core.tasks.identity import with_settings
 from neurogym_core.tasks.laying_out import lay_out
+from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.testing.conformance.candidate import Candidate, dealer_of
 from neurogym_core.testing.conformance.records import NotApplicable, check, require
@@ -116,7 +118,7 @@ def durations_are_in_ms(candidate: Candidate) -> None:
 
 def _with_dt(task: Task, dt: float) -> Task:
     try:
-        return task.with_settings(dt=dt)
+        return with_settings(task, dt=dt)
     except NeurogymError as error:
         raise AssertionError(f"It cannot be made with dt={dt:g}: {error}") from error
 
@@ -153,7 +155,7 @@ def durations_are_as_declared(candidate: Candidate) -> None:
         if (
             name not in batch.period_names
             or name in batch.untimed
-            or DURATION + name in task.imposed
+            or DURATION + name in state_of(task).imposed
         ):
             continue
         distance = distance_in_steps(batch.period_steps[name], spec, task.dt)
@@ -199,7 +201,7 @@ def conditions_have_declared_values(candidate: Candidate) -> None:
     for name, declared in candidate.task.conditions.items():
         if isinstance(declared, Distribution):
             for values in drawn[name]:  # type: ignore[assignment]
-                _check_values(name, values, candidate.task.imposed.get(name, declared))
+                _check_values(name, values, state_of(candidate.task).imposed.get(name, declared))
 
 
 def _check_values(name: str, values: np.ndarray, declared: Distribution) -> None:
@@ -236,7 +238,7 @@ def what_is_imposed_is_played(candidate: Candidate) -> None:
         if not task.reads_outcomes:
             _impose(task, {name: np.array(values) for name, values in wanted.items()}, 12)
     for name in task.timing:
-        if name in task.period_names and name not in candidate.batch.untimed:
+        if name in period_names_of(task) and name not in candidate.batch.untimed:
             ms = float(7 * task.dt)
             batch = task.sample(5, seed=1, **{DURATION + name: ms})
             played = batch.period_steps[name] * task.dt
@@ -365,7 +367,7 @@ def _check_columns(task: Task, records: list[dict[str, Any]]) -> None:
         "performance",
         "reward",
         "steps",
-        *(DURATION + name for name in task.period_names),
+        *(DURATION + name for name in period_names_of(task)),
     }
     missing = sorted(wanted - set(records[0]))
     require(not missing, f"The record has no {missing}.")
@@ -407,7 +409,7 @@ def conditions_are_as_often_as_declared(candidate: Candidate) -> None:
     drawn = task.draw_conditions(np.random.default_rng(14), n)
     limit = largest_distance(n, len(declared))
     for name, one in declared.items():
-        distance = distance_of_values(drawn[name], task.imposed.get(name, one))
+        distance = distance_of_values(drawn[name], state_of(task).imposed.get(name, one))
         fits = distance is None or distance <= limit
         what = f"The condition {name!r} is not {one.to_plain()}"
         require(fits, f"{what}: its distribution is {distance} away (at most {limit:.3f}).")

@@ -11,7 +11,7 @@ import numpy as np
 
 from neurogym_core import Task, TrialRecord
 from neurogym_core.errors import listed, unknown
-from neurogym_core.tasks.drawing import answer_condition
+from neurogym_core.tasks.drawing import answer_condition, answers_of
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity", "evidence")
 SIDES = ("side", "direction", "answer")
@@ -60,7 +60,7 @@ class Roles:
         """As the task says, where nothing is given."""
         roles: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         answer = answer_condition(task)
-        if "side" not in roles and answer is not None and task.answers.size == 2:
+        if "side" not in roles and answer is not None and answers_of(task).size == 2:
             roles["side"] = answer
         actions = task.actions
         resting = 0 if actions.continuous or actions.rest is None else 1

@@ -99,12 +99,7 @@ class ChangingEnvironment(Task):
         over = session.left == 0
         session.environment = np.where(over, 1 - session.environment, session.environment)
         session.left = np.where(over, self._block_lengths(len(session), rng), session.left) - 1
-        # Who asked for an environment when the task was made gets it instead of the blocks.
-        block = (
-            {}
-            if "environment" in self.imposed
-            else {"environment": np.take(ENVIRONMENTS, session.environment)}
-        )
+        block = {"environment": np.take(ENVIRONMENTS, session.environment)}
         return self.draw_conditions(rng, len(session), block)
 
     # ------------------------------------------------------------------ how it is laid out

@@ -86,9 +86,7 @@ class HierarchicalReasoning(Task):
         over = session.left == 0
         session.rule = np.where(over, 1 - session.rule, session.rule)
         session.left = np.where(over, self._block_lengths(session, rng), session.left) - 1
-        # Who asked for a rule when the task was made gets it instead of the blocks.
-        block = {} if "rule" in self.imposed else {"rule": np.take(RULES, session.rule)}
-        return self.draw_conditions(rng, len(session), block)
+        return self.draw_conditions(rng, len(session), {"rule": np.take(RULES, session.rule)})
 
     # ------------------------------------------------------------------ how it is laid out
 

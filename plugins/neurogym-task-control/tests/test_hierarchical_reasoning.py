@@ -12,6 +12,7 @@ from neurogym_task_control.hierarchical_reasoning import RULES, HierarchicalReas
 
 from neurogym_core import TaskEnv
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answer_of
 
 INTERVALS = (530, 610, 690, 770, 850, 930, 1010, 1090, 1170)
 RULE, CHOOSE = 1, 3
@@ -76,7 +77,7 @@ def test_the_declared_answer_is_the_one_laid_out():
         task = HierarchicalReasoning(dt=dt)
         batch = task.sample(300, seed=4)
         np.testing.assert_array_equal(
-            task.answer_of(batch.conditions), batch.target[:, -1] - CHOOSE
+            answer_of(task, batch.conditions), batch.target[:, -1] - CHOOSE
         )
 
 

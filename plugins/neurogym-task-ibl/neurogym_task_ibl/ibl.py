@@ -118,11 +118,8 @@ class IBL(Task):
         self.blocks.begin(session, rng)
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        # Who asked for a prior when the task was made gets it instead of the blocks.
         coming = self.blocks.next_trial(session, rng)
-        return self.draw_conditions(
-            rng, len(session), {} if "p_left" in self.imposed else {"p_left": coming}
-        )
+        return self.draw_conditions(rng, len(session), {"p_left": coming})
 
     # ------------------------------------------------------------------ how it is laid out
 

@@ -89,12 +89,11 @@ class IBLWheel(IBL):
             responding & (towards <= 1e-9 - START),
         )
         late = responding & ~centred & (self._left(now) < 1.5 * now.dt)
-        names = self.period_names
         goto = np.where(
-            centred, names.index("reward"), np.where(gone | late, names.index("timeout"), STAY)
+            centred, now.number_of("reward"), np.where(gone | late, now.number_of("timeout"), STAY)
         )
         restart = now.in_period("quiescence") & (action != 0)
-        goto = np.where(restart, names.index("quiescence"), goto)
+        goto = np.where(restart, now.number_of("quiescence"), goto)
         outcome = np.select(
             [centred, gone, late], [Outcome.CORRECT, Outcome.ERROR, Outcome.MISS], Outcome.NONE
         )

@@ -11,6 +11,8 @@ from neurogym_task_memory.two_alternative_choice import (
 )
 
 from neurogym_core import TruncatedExponential
+from neurogym_core.tasks.identity import parameters_of
+from neurogym_core.tasks.state import period_names_of
 
 
 def stimuli(task, n: int = 100) -> tuple:
@@ -41,7 +43,7 @@ def test_the_stronger_one_is_right_and_they_differ_by_the_coherence(kind):
 
 
 def test_periods_of_the_simultaneous_version():
-    assert SimultaneousTwoAlternativeChoice().period_names == (
+    assert period_names_of(SimultaneousTwoAlternativeChoice()) == (
         "fixation",
         "stimulus1",
         "delay1",
@@ -58,8 +60,9 @@ def test_every_duration_is_a_truncated_exponential():
 
 
 def test_the_named_configurations_differ_in_settings_only():
-    assert (
-        SimultaneousTwoAlternativeChoice().parameters
-        == TwoAlternativeChoice(simultaneous=True).parameters
+    assert parameters_of(SimultaneousTwoAlternativeChoice()) == parameters_of(
+        TwoAlternativeChoice(simultaneous=True)
     )
-    assert GoNogoTwoAlternativeChoice().parameters == TwoAlternativeChoice(go_nogo=True).parameters
+    assert parameters_of(GoNogoTwoAlternativeChoice()) == parameters_of(
+        TwoAlternativeChoice(go_nogo=True)
+    )

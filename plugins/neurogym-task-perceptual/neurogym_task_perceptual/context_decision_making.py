@@ -90,7 +90,7 @@ class ContextDecisionMaking(Task):
                 self.channels.encoder("context").encode(cue),
                 during=(*before, "decision"),
             )
-        trial.answer("choose", self.answer_of(trial.conditions), during="decision")
+        trial.answer("choose", trial.right_answer, during="decision")
 
 
 def _relevant(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -15,6 +15,7 @@ from neurogym_task_perceptual.history import (
 from neurogym_core import Dataset, TaskEnv, run
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.tasks.laying_out import max_steps
 
 KINDS = [HistoryPerceptualDecisionMaking, PriorBlocks]
 
@@ -60,7 +61,7 @@ def test_history_is_what_is_played_in_every_player(kind):
     task = kind(p_repeat=(1.0, 0.0), block_length=10, trials_per_session=40)
     record = run(task, "rest", n_trials=40, num_envs=1, seed=2)
     check_blocks(record["block"], record["direction"])
-    batch = next(iter(Dataset(task, 2, seq_len=40 * task.max_steps, seed=3)))
+    batch = next(iter(Dataset(task, 2, seq_len=40 * max_steps(task), seed=3)))
     for row in range(2):
         mine = batch.row == row
         check_blocks(batch.conditions["block"][mine][:40], batch.conditions["direction"][mine][:40])

@@ -11,6 +11,7 @@ from neurogym_task_perceptual.named_configurations import (
 )
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.identity import parameters_of
 
 
 def test_durations_of_the_jittered_task_are_random_within_bounds():
@@ -23,10 +24,11 @@ def test_durations_of_the_jittered_task_are_random_within_bounds():
 
 
 def test_contexts_of_the_named_versions():
-    assert ManteDecisionMaking().parameters == ContextDecisionMaking(context="cued").parameters
-    assert (
-        SingleContextDecisionMaking(context="colour").parameters
-        == ContextDecisionMaking(context="colour").parameters
+    assert parameters_of(ManteDecisionMaking()) == parameters_of(
+        ContextDecisionMaking(context="cued")
+    )
+    assert parameters_of(SingleContextDecisionMaking(context="colour")) == parameters_of(
+        ContextDecisionMaking(context="colour")
     )
     assert "context" in ManteDecisionMaking().channels
     assert "context" not in SingleContextDecisionMaking().channels

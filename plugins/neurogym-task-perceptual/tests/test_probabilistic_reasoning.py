@@ -9,6 +9,7 @@ import pytest
 from neurogym_task_perceptual.probabilistic_reasoning import ProbabilisticReasoning
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answer_of
 
 WEIGHTS = np.array([-10, -0.9, -0.7, -0.5, -0.3, 0.3, 0.5, 0.7, 0.9, 10])
 
@@ -31,7 +32,7 @@ def test_the_second_target_is_rewarded_with_the_odds_that_the_weights_say():
     task = ProbabilisticReasoning()
     drawn = task.draw_conditions(np.random.default_rng(2), 20_000)
     odds = WEIGHTS[drawn["shapes"]].sum(axis=1)
-    rewarded = task.answer_of(drawn)
+    rewarded = answer_of(task, drawn)
     for low, high in ((-2, -1), (-1, -0.3), (-0.3, 0.3), (0.3, 1), (1, 2)):
         inside = (odds >= low) & (odds < high)
         p = 1 / (1 + 10 ** -odds[inside])
@@ -46,7 +47,7 @@ def test_the_ideal_observer_is_not_always_paid():
     task = ProbabilisticReasoning()
     batch = task.sample(20_000, seed=3)
     odds = batch.notes["log_odds"]
-    rewarded = task.answer_of(batch.conditions)
+    rewarded = answer_of(task, batch.conditions)
     p = 1 / (1 + 10 ** -np.abs(odds))
     earned = np.mean((odds > 0) == rewarded)
     tied = np.abs(odds) < 1e-9

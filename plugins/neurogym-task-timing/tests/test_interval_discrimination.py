@@ -7,6 +7,7 @@ import pytest
 from neurogym_task_timing.interval_discrimination import IntervalDiscrimination
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answer_of
 
 
 @pytest.mark.parametrize("dt", [10, 20, 80, 100])
@@ -47,7 +48,7 @@ def test_both_answers_are_equally_common_whatever_order_and_colour():
     first_longer = drawn["durations"][:, 0] > drawn["durations"][:, 1]
     for share in (
         first_longer,
-        task.answer_of(drawn),
+        answer_of(task, drawn),
         (drawn["first_colour"] == "red") == first_longer,
     ):
         assert abs(np.mean(share) - 0.5) < 0.05

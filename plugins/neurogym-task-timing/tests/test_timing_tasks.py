@@ -11,6 +11,7 @@ from neurogym_task_timing.ramps import CueSetGo, ReadySetGoDoublePrior, ReadySet
 from neurogym_task_timing.ready_set_go import ReadySetGo
 
 from neurogym_core import Dataset
+from neurogym_core.tasks.state import period_names_of
 
 PRODUCTIONS = [MotorTiming, OneTwoThreeGo, OneTwoGo, ReadySetGo]
 RAMPS = [CueSetGo, ReadySetGoSinglePrior, ReadySetGoDoublePrior]
@@ -43,7 +44,7 @@ def test_the_dataset_scores_its_own_targets_as_perfect(kind):
 @pytest.mark.parametrize("kind", DISCRETE, **by_name)
 def test_acting_early_costs_in_every_period_without_a_question(premature, kind):
     task = kind()
-    periods = [name for name in task.period_names if name not in ("production", "decision")]
+    periods = [name for name in period_names_of(task) if name not in ("production", "decision")]
     assert periods
     for name in periods:
         assert premature(task, name, trials=4) == {round(-0.1 * task.dt / 100, 9)}, name

@@ -88,8 +88,7 @@ class PneumostomeOpening(Task):
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         phase = np.searchsorted(np.cumsum(self.phase_trials)[:-1], session.begun, side="right")
         session.begun = session.begun + 1
-        block = {} if "phase" in self.imposed else {"phase": np.take(PHASES, phase)}
-        return self.draw_conditions(rng, len(session), block)
+        return self.draw_conditions(rng, len(session), {"phase": np.take(PHASES, phase)})
 
     # ------------------------------------------------------------------ how it is laid out
 

@@ -8,6 +8,7 @@ from neurogym_task_value.bandit import Bandit, Nothing
 
 from neurogym_core import Dataset, TaskEnv, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.identity import parameters_of
 
 THREE = {"probabilities": (0.1, 0.5, 0.9), "magnitudes": (3.0, 1.0, 0.5)}
 
@@ -80,7 +81,7 @@ def test_impossible_arms_are_told():
 def test_nothing_is_solved_by_the_first_arm():
     """One arm always pays, the other never: what is left to learn is which."""
     task = Nothing()
-    assert task.parameters == Bandit(probabilities=(1.0, 0.0)).parameters
+    assert parameters_of(task) == parameters_of(Bandit(probabilities=(1.0, 0.0)))
     env = TaskEnv(task)
     env.reset(seed=1)
     assert [env.step(arm)[1] for arm in (0, 1, 0, 0, 1)] == [1, 0, 1, 1, 0]

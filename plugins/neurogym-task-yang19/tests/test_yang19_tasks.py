@@ -11,6 +11,7 @@ from neurogym_task_yang19.families import CATEGORY_DIRECTIONS, RULES
 
 from neurogym_core import Dataset, Ring, TaskEnv, TaskVectorEnv, circular_distance, make_task, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.state import period_names_of
 
 ALL = [getattr(tasks, name) for name in RULES]
 DECISIONS = [name for name in RULES if "DM" in name and "DMS" not in name and "DMC" not in name]
@@ -337,7 +338,7 @@ def test_drawn_durations_are_the_published_sets(name):
     }
     if name in DECISIONS and "Dly" not in name:
         known["stimulus"] = (400, 800, 1600)
-    periods = getattr(tasks, name)().period_names
+    periods = period_names_of(getattr(tasks, name)())
     for period in set(known) & set(periods):
         spread(played(name, period), known[period])
 

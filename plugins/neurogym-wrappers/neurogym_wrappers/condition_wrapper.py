@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.drawing import answer_condition, has_answer
+from neurogym_core.tasks.drawing import answer_condition, answers_of, has_answer
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Drawn, state_of
 from neurogym_core.tasks.task import Task
@@ -96,12 +96,12 @@ class ConditionWrapper(TaskWrapper):
                 "it does not declare what decides the right answer; add answer=… to self.vary() in"
                 " its define()"
             )
-        if answer_condition(task) in task.imposed:
+        if answer_condition(task) in state_of(task).imposed:
             raise self.refusal(f"its answer {answer_condition(task)!r} is imposed with conditions=")
         if not _countable(task):
             raise self.refusal("its right answers are numbers of any size, not some few")
-        if len(task.answers) < least:
-            raise self.refusal(f"its only right answer is {task.answers.tolist()}")
+        if len(answers_of(task)) < least:
+            raise self.refusal(f"its only right answer is {answers_of(task).tolist()}")
 
     def clash(self, names: Any) -> None:
         """Raise where another wrapper decides the same conditions."""
@@ -112,6 +112,6 @@ class ConditionWrapper(TaskWrapper):
 def _countable(task: Task) -> bool:
     name = answer_condition(task)
     if name is None:
-        return task.answers.dtype.kind != "f"
+        return answers_of(task).dtype.kind != "f"
     declared = task.conditions[name]
     return not isinstance(declared, Distribution) or declared.support() is not None

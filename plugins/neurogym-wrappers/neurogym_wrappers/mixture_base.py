@@ -20,7 +20,7 @@ from neurogym_core.tasks.drawing import (
 from neurogym_core.tasks.given import draw_given
 from neurogym_core.tasks.laying_out import hooked, layout_of
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.state import Drawn, period_names_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Choice, Distribution
 from neurogym_core.trials.encoders import OneHot
@@ -190,11 +190,11 @@ class MixtureBase(ConditionWrapper):
             return all(
                 facts[k].then.get(own) == other.then.get(joined)
                 for other, task in zip(facts[:k], self.tasks, strict=False)
-                if joined in task.period_names
+                if joined in period_names_of(task)
             )
 
         self._periods, periods = merged_order(
-            [task.period_names for task in self.tasks], self.labels, fits
+            [period_names_of(task) for task in self.tasks], self.labels, fits
         )
         _, slots = merged([one.slots for one in facts], self.labels, eq)
         _, notes = merged([dict.fromkeys(one.notes, True) for one in facts], self.labels, eq)
@@ -232,6 +232,10 @@ class MixtureBase(ConditionWrapper):
             None,
         )
         state.dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
+        state.example = {self.task_condition: np.asarray(self.labels[0])} | {
+            joined: np.asarray(one[name])[0]
+            for one, names in zip(drawn, conditions, strict=True) for name, joined in names.items()
+        }  # fmt: skip
         for joined in kinds:
             state.declared[joined] = self._united_distribution(joined, conditions)
         periods, slots, notes = self._layout
@@ -260,7 +264,7 @@ class MixtureBase(ConditionWrapper):
         that differ draw their own values.
         """
         found = [
-            task.imposed.get(name, task.conditions[name])
+            state_of(task).imposed.get(name, task.conditions[name])
             for task, names in zip(self.tasks, conditions, strict=True)
             for name, other in names.items()
             if other == joined

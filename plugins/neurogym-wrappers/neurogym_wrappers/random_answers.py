@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.tasks.drawing import answer_condition, stateful
+from neurogym_core.tasks.drawing import answer_condition, answers_of, stateful
 from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block, answer_rows
 
@@ -26,14 +26,14 @@ class RandomAnswers(ScheduleBase):
 
     def define(self) -> None:
         self.check_answers()
-        n = len(self.task.answers)
+        n = len(answers_of(self.task))
         (row,) = answer_rows("RandomAnswers", [self.probs or [1 / n] * n], n)
         if self._has_no_effect(row):
             raise InvalidValueError(
                 f"RandomAnswers was given probs={self.probs!r}, with which {self.task.name} draws"
                 " its right answers anyway. Leave it out, or give other probabilities."
             )
-        self._set_up([answer_block(self.task.answers, row)])
+        self._set_up([answer_block(answers_of(self.task), row)])
 
     def _has_no_effect(self, row: np.ndarray) -> bool:
         declared = self.task.conditions.get(answer_condition(self.task))
@@ -41,6 +41,6 @@ class RandomAnswers(ScheduleBase):
             return False
         own = [
             declared.probabilities[declared.support() == answer].sum()
-            for answer in self.task.answers
+            for answer in answers_of(self.task)
         ]
         return bool(np.allclose(row, own))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.drawing import answer_condition, dimensions_of
+from neurogym_core.tasks.drawing import answer_condition, answer_of, answers_of, dimensions_of
 from neurogym_core.tasks.given import check_free
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.session import Session
@@ -89,7 +89,7 @@ class ScheduleBase(ConditionWrapper):
 
     def _check_names(self, owner: str) -> None:
         for name in self._names:
-            if name in self.task.imposed:
+            if name in state_of(self.task).imposed:
                 raise self.refusal(f"its condition {name!r} is imposed with conditions=")
             free = ANSWER if name == ANSWER else self.conditions[name]
             partial = any(name not in entry for entry in self._entries)
@@ -100,9 +100,9 @@ class ScheduleBase(ConditionWrapper):
                 )
 
     def _check_answer_values(self, owner: str) -> None:
-        known = self.task.answers.tolist()
+        known = answers_of(self.task).tolist()
         for entry in self._entries:
-            support = entry[ANSWER].support() if ANSWER in entry else self.task.answers
+            support = entry[ANSWER].support() if ANSWER in entry else answers_of(self.task)
             if support is None or not set(np.asarray(support).tolist()) <= set(known):
                 raise InvalidValueError(
                     f"{owner} was given the answer {entry[ANSWER].to_plain()!r}; {self.task.name}"
@@ -183,5 +183,5 @@ class ScheduleBase(ConditionWrapper):
         if name in entry:
             return np.asarray(entry[name].sample(rng, len(rows)))
         if name == ANSWER:
-            return np.asarray(self.task.answer_of(self.task.draw_conditions(rng, len(rows))))
+            return np.asarray(answer_of(self.task, self.task.draw_conditions(rng, len(rows))))
         return np.asarray(self.conditions[name].sample(rng, len(rows)))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answers_of
 from neurogym_core.trials.distributions import Distribution
 from neurogym_wrappers.schedule_base import ANSWER, ScheduleBase
 
@@ -40,13 +41,13 @@ class SideBias(ScheduleBase):
 
     def define(self) -> None:
         self.check_answers()
-        rows = answer_rows(type(self).__name__, self.probs, len(self.task.answers))
+        rows = answer_rows(type(self).__name__, self.probs, len(answers_of(self.task)))
         if len(rows) < 2 or np.allclose(rows, rows[0]):
             raise InvalidValueError(
                 f"SideBias was given probs={self.probs!r}, with which all blocks are alike. Give"
                 " rows that differ, or use RandomAnswers for one bias throughout."
             )
-        self._set_up([answer_block(self.task.answers, row) for row in rows], again=False)
+        self._set_up([answer_block(answers_of(self.task), row) for row in rows], again=False)
 
 
 def answer_block(answers: np.ndarray, p: np.ndarray) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.tasks.laying_out import sample_layouts
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.distributions import Distribution, parse
 from neurogym_core.trials.layout import END, Hold, Layout, Slot, Span
@@ -40,7 +41,7 @@ class TimeOut(TaskWrapper):
 
     def define(self) -> None:
         self._check_settings()
-        if "timeout" in self.task.period_names:
+        if "timeout" in period_names_of(self.task):
             raise self._refusal("it has a period 'timeout' already")
         if self.task.step_action is not None:
             raise self._refusal("it computes what actions do on every step (step_action)")
@@ -71,7 +72,7 @@ class TimeOut(TaskWrapper):
 
     def _check_misses(self, layouts: list[Layout]) -> None:
         """A miss is that the last period runs out: nothing else may lead there."""
-        last = self.task.period_names[-1]
+        last = period_names_of(self.task)[-1]
         slots = [slot for layout in layouts for slot in layout.slots]
         closing = [slot for slot in slots if last in slot.span.periods and slot.span.stop is None]
         rests = any(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
-from neurogym_core.tasks.drawing import answer_condition
+from neurogym_core.tasks.drawing import answer_condition, answers_of
 from neurogym_core.tasks.given import check_free
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Drawn
@@ -65,10 +65,10 @@ class TrialHistory(ConditionWrapper):
 
     def define(self) -> None:
         self.check_answers()
-        self._size = len(self.task.answers)
+        self._size = len(answers_of(self.task))
         self._set_contexts()
         # Try every answer once.
-        check_free(self.task, type(self).__name__, answer=self.task.answers)
+        check_free(self.task, type(self).__name__, answer=answers_of(self.task))
 
     def _set_contexts(self) -> None:
         self._matrices = np.stack(
@@ -159,8 +159,8 @@ class TrialHistory(ConditionWrapper):
         n = self._size
         return InvalidValueError(
             f"{type(self).__name__} was given probs={given!r}; {self.task.name} has {n} right"
-            f" answers, {self.task.answers.tolist()}. Give a probability of repeating, from 0 to 1,"
-            f" or {n} rows of {n} probabilities that sum to 1 each."
+            f" answers, {answers_of(self.task).tolist()}. Give a probability of repeating, from 0 to"
+            f" 1, or {n} rows of {n} probabilities that sum to 1 each."
         )
 
     # ------------------------------------------------------------------ drawing
@@ -196,7 +196,7 @@ class TrialHistory(ConditionWrapper):
         if self._label is not None:
             labels[self._label] = self._names[context]
         return self.draw_below(
-            session, rng, trials, {**imposed, **labels}, self.task.answers[chain]
+            session, rng, trials, {**imposed, **labels}, answers_of(self.task)[chain]
         )
 
     def _forget(self, session: Session, rng: np.random.Generator) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
+from neurogym_core.tasks.state import period_names_of
 
 
 class _Lines:
@@ -32,8 +33,8 @@ class _Lines:
                 " [['stimulus'], ['decision']]."
             )
         for name in (name for line in lines for name in line):
-            if name not in task.period_names:
-                raise unknown("period", name, task.period_names, of=task.name)
+            if name not in period_names_of(task):
+                raise unknown("period", name, period_names_of(task), of=task.name)
         self.lines = [np.asarray(line) for line in lines]
 
     def add(self, info: dict[str, Any]) -> dict[str, Any]:

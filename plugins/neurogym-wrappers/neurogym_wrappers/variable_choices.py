@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answers_of
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.schedule_base import ScheduleBase
@@ -45,7 +46,7 @@ class VariableChoices(ScheduleBase):
 
     def define(self) -> None:
         self.check_answers(least=3)
-        n = len(self.task.answers)
+        n = len(answers_of(self.task))
         counts = self.counts or tuple(range(2, n + 1))
         if not all(isinstance(count, int) and 1 <= count <= n for count in counts) or counts == (
             n,
@@ -69,7 +70,7 @@ class VariableChoices(ScheduleBase):
             [np.full(len(part), count) for part, count in zip(sets, counts, strict=True)]
         )
         blocks = [
-            answer_block(self.task.answers[list(one)], np.full(len(one), 1 / len(one)))
+            answer_block(answers_of(self.task)[list(one)], np.full(len(one), 1 / len(one)))
             for part in sets
             for one in part
         ]

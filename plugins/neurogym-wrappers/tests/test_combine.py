@@ -23,6 +23,7 @@ from neurogym_wrappers_small_tasks import (
 from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.laying_out import lay_out_imposed
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.wrappers import ReactionTime
 
 
@@ -35,7 +36,7 @@ def test_both_tasks_are_in_a_trial_each_on_its_own_channels():
     task = Combine(long_delay(), distractor=Going(), onset=500)
     assert list(task.channels) == ["fixation", "stimulus", "fixation.Going", "stimulus.Going"]
     assert list(task.actions) == ["fixate", "choose", "go"]
-    assert task.period_names == TwoSides().period_names
+    assert period_names_of(task) == period_names_of(TwoSides())
     batch = task.sample(30, seed=0)
     main = lay_out_imposed(
         TwoSides(),

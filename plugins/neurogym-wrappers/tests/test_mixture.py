@@ -27,7 +27,8 @@ from neurogym_wrappers_small_tasks import (
 
 from neurogym_core import Dataset, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.laying_out import lay_out_imposed
+from neurogym_core.tasks.laying_out import lay_out_imposed, max_steps
+from neurogym_core.tasks.state import period_names_of
 from neurogym_core.wrappers import ReactionTime
 
 MANY = (Going, TwoSides, Timed, Blocked, Computed)
@@ -60,7 +61,9 @@ def test_what_agrees_in_name_and_kind_is_shared_and_the_rest_gets_its_tasks_name
 def test_the_order_of_every_tasks_periods_is_kept():
     task = mixed()
     for one, names in zip(task.tasks, task.renamed, strict=True):
-        places = [task.period_names.index(names.periods[period]) for period in one.period_names]
+        places = [
+            period_names_of(task).index(names.periods[period]) for period in period_names_of(one)
+        ]
         assert places == sorted(places)
 
 
@@ -368,7 +371,7 @@ def test_durations_that_differ_are_drawn_by_each_task():
     second = batch.conditions["task"] == "TwoSides 2"
     assert (batch.period_steps["delay"][second] == 9).all()
     assert (batch.period_steps["delay"][~second] <= 3).all()
-    assert task.max_steps >= 1 + 3 + 9 + 2
+    assert max_steps(task) >= 1 + 3 + 9 + 2
 
 
 LASTING = {"early": 100, "late": 100, "cue": 100, "go": 100}

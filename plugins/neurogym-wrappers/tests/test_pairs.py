@@ -22,7 +22,8 @@ from neurogym_core import Dataset, TaskWrapper, make, make_vec, run
 from neurogym_core.ecosystem.discovery import installed, load_wrapper
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play import dataset, dealer
-from neurogym_core.tasks.drawing import has_answer
+from neurogym_core.tasks.drawing import answers_of, has_answer
+from neurogym_core.tasks.state import period_names_of
 
 OWN = ("core", "wrappers")
 WRAPPERS = sorted(info.name for info in installed().wrappers if info.namespace in OWN)
@@ -48,7 +49,7 @@ def settings_of(name: str, kind: str) -> dict:
         "Schedule": {"blocks": [{condition: values[0].item()}, {}], "length": 3},
         "SideBias": {"length": 5},
         "RandomAnswers": {
-            "probs": np.eye(len(task.answers))[0].tolist() if has_answer(task) else [1.0]
+            "probs": np.eye(len(answers_of(task)))[0].tolist() if has_answer(task) else [1.0]
         },
         "TrialHistory": {"contexts": ["repeating", "alternating"], "length": 5},
         "AdaptiveNoise": {"window": 3},
@@ -60,7 +61,7 @@ def settings_of(name: str, kind: str) -> dict:
             "onset": 100,
         },
         "Monitor": {"every": 3, "out": io.StringIO()},
-        "TTLPulse": {"periods": [task.period_names[:1]]},
+        "TTLPulse": {"periods": [period_names_of(task)[:1]]},
     }.get(name, {})
 
 

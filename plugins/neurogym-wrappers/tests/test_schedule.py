@@ -23,7 +23,7 @@ from neurogym_wrappers_small_tasks import (
 
 from neurogym_core import Choice, Dataset, Task, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.tasks.drawing import answer_of, fresh_session
 
 STRONG_WEAK = ({"strength": 4}, {"strength": 1})
 
@@ -119,7 +119,7 @@ def test_a_block_decides_what_is_right_whatever_the_task_calls_it(task):
     schedule = Schedule(task(), blocks=({"answer": wanted},))
     conditions = drawn(schedule, trials=50)
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in conditions.items()}
-    assert (schedule.answer_of(flat) == wanted).all()
+    assert (answer_of(schedule, flat) == wanted).all()
 
 
 def test_what_a_block_does_not_name_is_drawn_as_ever():

@@ -27,7 +27,8 @@ from neurogym_core import (
     run,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.drawing import fresh_session, stateful
+from neurogym_core.tasks.drawing import answer_of, answers_of, fresh_session, stateful
+from neurogym_core.tasks.identity import parameters_of
 from neurogym_core.tasks.state import state_of
 from neurogym_core.wrappers import ReactionTime
 
@@ -75,7 +76,7 @@ class Computed(Simple):
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
         trial.show("stimulus", np.stack([trial.a, trial.b], axis=1), during="stimulus")
-        trial.answer("choose", self.answer_of(trial.conditions), during="decision")
+        trial.answer("choose", trial.right_answer, during="decision")
 
 
 class Blocks(Computed):
@@ -132,7 +133,7 @@ def drawn_answers(task: Task, trials: int = 400, sessions: int = 50, seed: int =
     session = fresh_session(task, rng, sessions)
     drawn = task.draw_ahead(session, rng, trials)
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
-    answers = np.searchsorted(task.answers, task.answer_of(flat))
+    answers = np.searchsorted(answers_of(task), answer_of(task, flat))
     return answers.reshape(trials, sessions)
 
 
@@ -192,7 +193,9 @@ def test_players_agree_and_follow_the_matrix(task):
         if info["new_trial"]:
             answers.append(
                 int(
-                    wrapped.answer_of({k: np.asarray(v)[None] for k, v in info["trial"].items()})[0]
+                    answer_of(wrapped, {k: np.asarray(v)[None] for k, v in info["trial"].items()})[
+                        0
+                    ]
                 )
             )
     assert_follows(np.array(answers)[:, None], np.array(MATRIX))
@@ -230,7 +233,7 @@ def test_it_is_a_value_that_says_what_it_is():
     )
     assert wrapped != TrialHistory(Simple())
     assert len({wrapped, pickle.loads(pickle.dumps(wrapped)), copy.deepcopy(wrapped)}) == 1
-    assert wrapped.parameters["probs"] == MATRIX
+    assert parameters_of(wrapped)["probs"] == MATRIX
     assert "probs=((0.1, 0.7, 0.2)" in repr(wrapped)
     assert stateful(wrapped)
     assert not stateful(wrapped.task)

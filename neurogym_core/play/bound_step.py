@@ -1,0 +1,29 @@
+"""`BoundStep`: what envs share that bind the kernel's own step to themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class BoundStep:
+    """Binds the kernel's step where nothing is added to it: it saves a call on every step.
+
+    Copies and pickles leave the bound step out, and bind that of their own kernel.
+    """
+
+    def _kernel_step(self) -> Callable[..., Any] | None:
+        """The kernel's step, or None where hooks, figures or subclasses add to it."""
+        raise NotImplementedError
+
+    def _bind(self) -> None:
+        step = self._kernel_step()
+        if step is not None:
+            self.__dict__["step"] = step
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "step"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
