@@ -15,10 +15,10 @@ from neurogym_core.ecosystem.names import clean
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 
 SUBJECTS = (
-    "random", "guess", "rest", "oracle", "patient", "premature", "integrator",
+    "random", "guess", "rest", "oracle", "late_oracle", "premature", "integrator",
     "q_learner", "hybrid", "win_stay_lose_shift", "diffusion",
 )  # fmt: skip
-"""Names of the reference subjects; those of `neurogym_core.testing.subjects`, which imports
+"""Names of the reference subjects; those of `neurogym_core.subjects`, which imports
 NumPy.
 """
 

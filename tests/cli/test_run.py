@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import neurogym_core as ngym_core
+from neurogym_core import subjects
 from neurogym_core.terminal.settings import SUBJECTS, read_value
-from neurogym_core.testing import subjects
+from neurogym_core.testing.learners import LEARNERS
 from neurogym_core.trials.record import TrialRecord
 
 DOTS = "PerceptualDecisionMaking-v0"
@@ -200,7 +201,7 @@ def test_the_bar_of_a_long_run_stays_out_of_pipes(shell):
 
 
 def test_the_named_subjects_are_those_there_are():
-    assert set(SUBJECTS) == set(subjects.SUBJECTS)
+    assert set(SUBJECTS) == {*subjects.SUBJECTS, *LEARNERS}
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_values_are_read_as_the_default_suggests(text, default, value):
 # ---------------------------------------------------------------------- stopped early
 
 
-class Impatient:
+class Interrupting:
     """Rests, and presses Ctrl-C on some step."""
 
     def __init__(self, step):
@@ -248,7 +249,7 @@ def ctrl_c(monkeypatch):
     """Have every subject press Ctrl-C on this step."""
 
     def on(step):
-        monkeypatch.setattr(subjects, "subject_named", lambda *_, **__: Impatient(step))
+        monkeypatch.setattr(subjects, "subject_named", lambda *_, **__: Interrupting(step))
 
     return on
 

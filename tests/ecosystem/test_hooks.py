@@ -1,4 +1,4 @@
-"""The three hooks: each plug-in on its own, failures named, nothing loaded before it is needed."""
+"""The four hooks: each plug-in on its own, failures named, nothing loaded before it is needed."""
 
 from __future__ import annotations
 
@@ -212,5 +212,10 @@ def test_checks_of_plugins_report_apart(add) -> None:
 
 
 def test_there_are_three_hooks_each_described() -> None:
-    assert set(hooks.HOOKS) == {"ngym_wrap_env", "ngym_trial_end", "ngym_check_task"}
+    assert set(hooks.HOOKS) == {
+        "ngym_wrap_env",
+        "ngym_trial_end",
+        "ngym_check_task",
+        "ngym_package_created",
+    }
     assert all(getattr(hooks.Hooks, name).__doc__ for name in hooks.HOOKS)

@@ -7,12 +7,12 @@ import pytest
 
 from neurogym_core import Axis, Choice, Task, TaskVectorEnv, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.testing import (
+from neurogym_core.subjects import subject_named
+from neurogym_core.testing.learners import (
     DiffusionObserver,
     Hybrid,
     QLearner,
     WinStayLoseShift,
-    subject_named,
 )
 
 

@@ -10,7 +10,7 @@ from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisi
 from neurogym_task_perceptual.roitman_shadlen import RoitmanShadlen
 
 from neurogym_core import run
-from neurogym_core.testing import DiffusionObserver
+from neurogym_core.testing.learners import DiffusionObserver
 
 
 @pytest.mark.parametrize(

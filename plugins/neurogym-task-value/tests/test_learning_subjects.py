@@ -10,7 +10,7 @@ from neurogym_task_value.drifting_bandit import DriftingBandit
 from neurogym_task_value.matching_pennies import MatchingPennies
 
 from neurogym_core import run
-from neurogym_core.testing import Hybrid, QLearner, WinStayLoseShift
+from neurogym_core.testing.learners import Hybrid, QLearner, WinStayLoseShift
 
 
 def stay_probabilities(subject, trials=8000, **settings):

@@ -1,20 +1,38 @@
-"""Reference subjects: what random, resting, perfect, hasty and ideal subjects do on any task.
+"""Reference subjects, which play any task: random, guessing, resting, oracle, premature responses,
+ideal observer.
 
-A subject is called with a vector env and the observations in hand, and returns one action per env::
+A subject is called with a vector env and the current observations, and returns one action per env::
 
     actions = subject(env, observations)
 
-`begin(env)` is called before the first step; everything else is read from the env in hand. Those
-that learn from what they are paid are in `learners`."""
+`begin(env)` is called before the first step; everything else is read from the env."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
 
 import numpy as np
 
 from neurogym_core.errors import NotSupportedError, unknown
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.testing.learners import LEARNERS
-from neurogym_core.testing.subject import Subject
+
+
+class Subject(ABC):
+    """Base of the reference subjects.
+
+    Args:
+        seed: of the subject's own random numbers.
+    """
+
+    def __init__(self, seed: int | None = 0) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def begin(self, env: TaskVectorEnv) -> None:  # noqa: B027
+        """Called once before the first step; refuses tasks that the subject cannot play."""
+
+    @abstractmethod
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        """Return actions (num_envs,) or (num_envs, k) for the current observations, (num_envs, obs)."""
 
 
 def _resting(env: TaskVectorEnv) -> np.ndarray:
@@ -72,16 +90,16 @@ class Oracle(Subject):
         return env.target
 
 
-class Patient(Subject):
-    """Does what is right, but takes its time: answers half a second after it is asked, or on the
-    last step to do so.
+class LateOracle(Subject):
+    """Plays the target like the oracle, but answers half a second after a window opens, or on the
+    last step of a shorter one.
 
-    What pictures of trials show: an oracle answers as soon as it is asked, before there is anything
-    to be seen.
+    The figures of trials use it: the oracle answers on the first step of a window, before the
+    figure can show what the answer depends on.
 
     Args:
         seed: unused.
-        wait: ms from when a question opens to its answer.
+        wait: ms from the opening of a window to the answer.
     """
 
     def __init__(self, seed: int | None = 0, wait: float = 500) -> None:
@@ -108,10 +126,10 @@ class Premature(Subject):
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         actions = env.task.actions
         if actions.continuous:
-            hasty = _anything(env, self.rng)
+            action = _anything(env, self.rng)
             if actions.trigger is not None:
-                hasty[:, actions.trigger[0]] = 1.0
-            return hasty
+                action[:, actions.trigger[0]] = 1.0
+            return action
         first = 0 if actions.rest is None or actions.size == 1 else 1
         return self.rng.integers(first, actions.size, env.num_envs)
 
@@ -166,12 +184,11 @@ SUBJECTS: dict[str, type[Subject]] = {
     "guess": Guesser,
     "rest": Rest,
     "oracle": Oracle,
-    "patient": Patient,
+    "late_oracle": LateOracle,
     "premature": Premature,
     "integrator": Integrator,
-    **LEARNERS,
 }
-"""Reference subjects by name."""
+"""Reference subjects of the core by name."""
 
 
 def subject_named(name: str, seed: int | None = 0) -> Subject:
@@ -180,6 +197,9 @@ def subject_named(name: str, seed: int | None = 0) -> Subject:
     Raises:
         UnknownNameError: there is none of this name.
     """
-    if name not in SUBJECTS:
-        raise unknown("subject", name, SUBJECTS)
-    return SUBJECTS[name](seed=seed)
+    from neurogym_core.testing.learners import LEARNERS  # they are built on `Subject`
+
+    known = {**SUBJECTS, **LEARNERS}
+    if name not in known:
+        raise unknown("subject", name, known)
+    return known[name](seed=seed)

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_check.stable_generator import StableGenerator
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import InvalidValueError, ManifestError
 from neurogym_core.files import replacing
@@ -38,7 +39,6 @@ from neurogym_core.tasks.drawing import fresh_session, stateful
 from neurogym_core.tasks.identity import plain_settings
 from neurogym_core.tasks.laying_out import hooked, lay_out_imposed, typical_steps
 from neurogym_core.tasks.task import Task
-from neurogym_core.testing.conformance.stable import StableGenerator
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import Outcome

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_check.check_types import CheckFailedError, Level
+from neurogym_check.subject_play import Played, play
+from neurogym_check.trajectories import Recording, anything, constants, mixed, oracle
 from neurogym_core.ecosystem.discovery import declared, find_task, installed, load
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical
@@ -21,9 +24,6 @@ from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.task import Task
-from neurogym_core.testing.conformance.play import Recording, anything, constants, mixed, oracle
-from neurogym_core.testing.conformance.played import Played, play
-from neurogym_core.testing.conformance.records import CheckFailedError, Level
 from neurogym_core.trials.batch import TrialBatch
 
 ENVS = 32

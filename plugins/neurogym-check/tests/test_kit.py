@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from neurogym_check import CheckFailedError, check_task, checks_for, parametrize_with_checks
+from neurogym_check.candidate import expanded
+from neurogym_check.digest import agree, changes, digest_of, store, stored
+from neurogym_check.run_checks import all_checks
 
 from neurogym_core.errors import (
     InvalidValueError,
@@ -12,10 +16,6 @@ from neurogym_core.errors import (
     UnknownNameError,
     UnknownTaskError,
 )
-from neurogym_core.testing import CheckFailedError, check_task, checks_for, parametrize_with_checks
-from neurogym_core.testing.conformance import all_checks
-from neurogym_core.testing.conformance.candidate import expanded
-from neurogym_core.testing.conformance.digest import agree, changes, digest_of, store, stored
 
 SOURCE = '''
 from neurogym_core import Choice, Task

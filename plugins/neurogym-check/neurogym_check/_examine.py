@@ -1,4 +1,4 @@
-"""``python -m neurogym_core.cli._examine DISTRIBUTION TASK LEVEL EXCUSES``: the conformance kit on
+"""``python -m neurogym_check._examine DISTRIBUTION TASK LEVEL EXCUSES``: the conformance kit on
 one task, counted.
 
 Runs in a child process of ``ngym submit``. Prints one object: passed and failed (numbers),
@@ -12,6 +12,7 @@ import platform
 import sys
 from typing import Any, Literal, cast
 
+from neurogym_check.run_checks import check_task
 from neurogym_core.child import answer_with, claim_stdout, leave
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import canonical, clean, said_by
@@ -41,8 +42,6 @@ def summary(
     progress: Any,
 ) -> dict[str, Any]:
     """The results of a task's checks, counted; what does not apply counts for nothing."""
-    from neurogym_core.testing.conformance import check_task
-
     tasks = [
         task
         for package in installed().packages

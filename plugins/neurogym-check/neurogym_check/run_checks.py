@@ -7,11 +7,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from neurogym_core.ecosystem import hooks
-from neurogym_core.ecosystem.names import clean, said_by
-from neurogym_core.errors import InvalidValueError, listed, unknown
-from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.records import (
+from neurogym_check import checks  # noqa: F401 — importing them registers them
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import (
     CHECKS,
     FAMILIES,
     Check,
@@ -20,6 +18,9 @@ from neurogym_core.testing.conformance.records import (
     Level,
     NotApplicable,
 )
+from neurogym_core.ecosystem import hooks
+from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.errors import InvalidValueError, listed, unknown
 
 WITHOUT_MAKING = ("M001", "M002", "M005", "G000")
 """Checks of what cannot be made."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from neurogym_check.candidate import ENVS, LONG, Candidate, dealer_of
+from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_check.tolerances import largest_deviation
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.laying_out import typical_steps
-from neurogym_core.testing.conformance.candidate import ENVS, LONG, Candidate, dealer_of
-from neurogym_core.testing.conformance.records import NotApplicable, check, require
-from neurogym_core.testing.conformance.statistics import largest_deviation
 
 TASK = ("task",)
 ORACLE_MIN = 0.9
@@ -46,7 +46,7 @@ def _margin(*errors: float) -> float:
 
 
 @check("B001", kinds=TASK)
-def oracle_is_right(candidate: Candidate) -> dict[str, float]:
+def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
     """A subject that does what is right on every step performs at least as well as `oracle_min` of
     the manifest says.
 
@@ -70,7 +70,7 @@ def oracle_is_right(candidate: Candidate) -> dict[str, float]:
 
 
 @check("B002", kinds=TASK)
-def guessing_is_at_chance(candidate: Candidate) -> dict[str, float]:
+def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
     """A subject that rests while it should and then answers at random performs as `chance` of the
     manifest says.
 
@@ -100,7 +100,7 @@ def guessing_is_at_chance(candidate: Candidate) -> dict[str, float]:
 
 
 @check("B003", kinds=TASK)
-def resting_earns_less(candidate: Candidate) -> dict[str, float]:
+def resting_earns_less_than_the_oracle(candidate: Candidate) -> dict[str, float]:
     """A subject that never acts earns less per trial than one that does what is right.
 
     Otherwise there is nothing to learn: let answers pay more than resting does, misses nothing, and
@@ -116,7 +116,7 @@ def resting_earns_less(candidate: Candidate) -> dict[str, float]:
 
 
 @check("B004", kinds=TASK)
-def haste_does_not_pay(candidate: Candidate) -> dict[str, float]:
+def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
     """A subject that answers on every step, asked or not, earns no more per trial than one that
     waits and then guesses.
 
@@ -136,7 +136,7 @@ def haste_does_not_pay(candidate: Candidate) -> dict[str, float]:
 
 
 @check("B005", kinds=TASK)
-def the_answer_does_not_show_early(candidate: Candidate) -> dict[str, float]:
+def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float]:
     """What is shown during fixation, and how long it lasts, says nothing about the right answer.
 
     The test looks at periods whose names begin with fixation, iti, foreperiod, quiescence, …, in

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from neurogym_core.testing.conformance import all_checks
+from neurogym_check.run_checks import all_checks
 
 SOURCE = '''
 from neurogym_core import Choice, Task

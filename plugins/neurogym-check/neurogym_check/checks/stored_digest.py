@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.digest import (
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import (
+    CheckFailedError,
+    NotApplicable,
+    check,
+    require,
+)
+from neurogym_check.digest import (
     FILE,
     Digest,
     changes,
     digest_of,
     digests_path,
     stored,
-)
-from neurogym_core.testing.conformance.records import (
-    CheckFailedError,
-    NotApplicable,
-    check,
-    require,
 )
 
 
@@ -29,7 +29,7 @@ def _stored(candidate: Candidate) -> Digest | None:
 
 
 @check("R001", kinds=("task",), installed=True)
-def behaviour_is_that_of_its_version(candidate: Candidate) -> None:
+def behaviour_matches_the_stored_digest(candidate: Candidate) -> None:
     """What the task does is what its stored digest says.
 
     Somebody's results depend on it: give what has changed a new version (Name-v1 beside Name-v0),

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import NeurogymError
-from neurogym_core.play.env import TaskEnv
-from neurogym_core.tasks.drawing import draw_sessionless, stateful
-from neurogym_core.tasks.laying_out import lay_out
-from neurogym_core.tasks.task import Task
-from neurogym_core.testing.conformance.candidate import Candidate, dealer_of
-from neurogym_core.testing.conformance.records import NotApplicable, check, require
-from neurogym_core.testing.conformance.statistics import (
+from neurogym_check.candidate import Candidate, dealer_of
+from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_check.tolerances import (
     distance_in_steps,
     distance_of_values,
     largest_deviation,
     largest_distance,
 )
+from neurogym_core.errors import NeurogymError
+from neurogym_core.play.env import TaskEnv
+from neurogym_core.tasks.drawing import draw_sessionless, stateful
+from neurogym_core.tasks.laying_out import lay_out
+from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.distributions import Constant, Distribution
 from neurogym_core.trials.record import DURATION, OUTCOME_NAMES
@@ -28,7 +28,7 @@ TASK = ("task",)
 
 
 @check("T001", kinds=("task", "classic"))
-def periods_are_whole(candidate: Candidate) -> None:
+def periods_are_uninterrupted(candidate: Candidate) -> None:
     """Who does what is right sees each period of a trial once, in one piece, as long as the record
     says.
 
@@ -89,7 +89,7 @@ def _answerable(candidate: Candidate) -> set[str]:
 
 
 @check("T002", kinds=TASK)
-def durations_are_in_ms(candidate: Candidate) -> None:
+def durations_in_ms_do_not_depend_on_dt(candidate: Candidate) -> None:
     """With half the dt, every period lasts as many ms as before.
 
     Durations are ms everywhere: in `timing`, in `trial.periods(…)`, in start= and stop=. A duration
@@ -142,7 +142,7 @@ def _same_mean(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 
 
 @check("T003", kinds=TASK)
-def durations_are_as_declared(candidate: Candidate) -> None:
+def durations_follow_their_distributions(candidate: Candidate) -> None:
     """Played durations follow the distributions in `timing`, rounded to steps.
 
     A duration that is computed in `trial.periods(…, name=…)` comes before that in `timing`: name it
@@ -222,7 +222,7 @@ def _check_values(name: str, values: np.ndarray, declared: Distribution) -> None
 
 
 @check("T005", kinds=TASK)
-def what_is_imposed_is_played(candidate: Candidate) -> None:
+def imposed_values_are_played(candidate: Candidate) -> None:
     """A condition or duration that is imposed is what is played and recorded.
 
     Do not change the arrays that `trial.<condition>` gives (write `x = x + 1`, not `x += 1` or
@@ -289,7 +289,7 @@ def _equal(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 @check("T006", kinds=TASK)
-def every_trial_asks_something(candidate: Candidate) -> None:
+def every_trial_opens_a_response_window(candidate: Candidate) -> None:
     """In every trial something is asked, while a period that lasts at least a step is played.
 
     Open a response window with trial.answer, answer_at or pay; see that start= and stop= lie within
@@ -313,7 +313,7 @@ def every_trial_asks_something(candidate: Candidate) -> None:
 
 
 @check("T007", kinds=TASK)
-def acting_while_holding_never_pays(candidate: Candidate) -> None:
+def actions_outside_response_windows_do_not_pay(candidate: Candidate) -> None:
     """Outside of every response window, acting pays no more than resting.
 
     Nothing is answered for free: let `rewards["abort"]` and hold(cost=…) be 0 or less. What an
@@ -388,7 +388,7 @@ def _is_nan(value: Any) -> bool:
 
 
 @check("T009", kinds=TASK)
-def conditions_are_as_often_as_declared(candidate: Candidate) -> None:
+def conditions_follow_their_distributions(candidate: Candidate) -> None:
     """Conditions come as often as their declared distributions say.
 
     Draw each from its distribution (`draw_conditions` does), and give a distribution of one's own a

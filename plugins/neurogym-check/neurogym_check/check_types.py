@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from neurogym_core.testing.conformance.candidate import Candidate
+    from neurogym_check.candidate import Candidate
 
 Level = Literal["quick", "full"]
 Status = Literal["passed", "failed", "not applicable", "expected failure", "unexpected pass"]
@@ -76,13 +76,13 @@ class Check:
 
     @property
     def rule(self) -> str:
-        """The rule, one sentence."""
-        return inspect.cleandoc(self.run.__doc__ or "").partition("\n")[0]
+        """The rule, one sentence: the first paragraph of the docstring."""
+        return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n\n")[0].split())
 
     @property
     def advice(self) -> str:
-        """What to do about a task that breaks it."""
-        return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n")[2].split())
+        """Advice for the author of a task that breaks it: the other paragraphs."""
+        return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n\n")[2].split())
 
     def does_not_apply(self, candidate: Candidate) -> str | None:
         """Why it does not apply, as far as the kind of thing says it; None where it does."""

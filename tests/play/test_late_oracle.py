@@ -1,4 +1,4 @@
-"""The patient subject: right, but not at once."""
+"""The late oracle: right, half a second after it is asked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class AtOnce(Task):
 @pytest.mark.parametrize(("decision", "time"), [(900, 500), (300, 300)])
 def test_it_answers_after_half_a_second_or_on_the_last_step(dt, decision, time):
     record = run(
-        Timed(dt=dt, timing={"decision": decision}), "patient", n_trials=12, num_envs=3, seed=1
+        Timed(dt=dt, timing={"decision": decision}), "late_oracle", n_trials=12, num_envs=3, seed=1
     )
     assert (record["outcome"] == "correct").all()
     np.testing.assert_array_equal(record["reaction_time"], time)
@@ -54,5 +54,5 @@ def test_it_answers_after_half_a_second_or_on_the_last_step(dt, decision, time):
 
 
 def test_where_resting_is_impossible_it_answers_at_once():
-    record = run(AtOnce(), "patient", n_trials=5, seed=2)
+    record = run(AtOnce(), "late_oracle", n_trials=5, seed=2)
     np.testing.assert_array_equal(record["reaction_time"], 100)

@@ -11,15 +11,15 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
-from neurogym_core.tasks.identity import settings
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_check.trajectories import mixed, trajectory
+from neurogym_core.tasks.identity import plain_settings, settings
 from neurogym_core.tasks.laying_out import typical_steps
-from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.play import mixed, trajectory
-from neurogym_core.testing.conformance.records import NotApplicable, check, require
 
 
 @check("G000")
-def it_can_be_made(candidate: Candidate) -> None:
+def task_can_be_made_and_stepped(candidate: Candidate) -> None:
     """The task can be made with its default settings, reset, and played for a step.
 
     The message says what stands in the way. Of a task that cannot be made, all checks that would
@@ -28,7 +28,7 @@ def it_can_be_made(candidate: Candidate) -> None:
 
 
 @check("G001")
-def gymnasium_finds_nothing_wrong(candidate: Candidate) -> None:
+def gymnasium_check_env_passes(candidate: Candidate) -> None:
     """Gymnasium's `check_env` passes.
 
     Its message says what it expects. Of a Task, the core keeps to Gymnasium's rules: what goes
@@ -42,7 +42,7 @@ def gymnasium_finds_nothing_wrong(candidate: Candidate) -> None:
 
 
 @check("G002")
-def settings_survive_json(candidate: Candidate) -> None:
+def settings_round_trip_through_json(candidate: Candidate) -> None:
     """What the task is made with can be written as JSON, and makes the same task again.
 
     Gymnasium's specs, the command line and the registry keep parameters as JSON: numbers, texts,
@@ -57,8 +57,6 @@ def settings_survive_json(candidate: Candidate) -> None:
 
 
 def _settings_make_the_task_again(task: Any) -> None:
-    from neurogym_core.tasks.identity import plain_settings
-
     parameters = plain_settings(task.parameters)
     try:
         again = json.loads(json.dumps({**parameters, **settings(task)}, allow_nan=False))
@@ -82,7 +80,7 @@ def _spec_makes_the_env_again(candidate: Candidate) -> None:
 
 
 @check("G003")
-def vector_env_is_several_of_the_env(candidate: Candidate) -> None:
+def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
     """A vector env of one shows and pays what the single env does; one of several has arrays of the
     right form.
 
@@ -138,7 +136,7 @@ def _one_is_the_single_env(candidate: Candidate) -> None:
 
 
 @check("G004", level="full", kinds=("task",))
-def envs_side_by_side_are_apart(candidate: Candidate) -> None:
+def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
     """What one env of a vector env shows and pays does not depend on what is done in another.
 
     A hook must treat each row by itself: no mean over envs, no `.any()` that decides for all, no
@@ -168,7 +166,7 @@ def envs_side_by_side_are_apart(candidate: Candidate) -> None:
 
 
 @check("G005", level="full")
-def it_can_be_drawn(candidate: Candidate) -> None:
+def render_modes_work(candidate: Candidate) -> None:
     """With each of its render modes the env can be made, and draws what the mode says.
 
     "rgb_array" returns a picture, (height, width, 3) uint8; modes that open a window are not tried.

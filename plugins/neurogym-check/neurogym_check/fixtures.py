@@ -1,7 +1,7 @@
 """Fixtures for the tests of task packages: ways to play. Needs pytest; in a package's
 `conftest.py`::
 
-from neurogym_core.testing.fixtures import constant, oracle, premature, same_in_both  # noqa: F401
+    from neurogym_check.fixtures import constant, oracle, premature, same_in_both  # noqa: F401
 """
 
 from __future__ import annotations

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from neurogym_core.ecosystem.names import TASK_NAME
-from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.imports import imported
-from neurogym_core.testing.conformance.records import (
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import (
     CheckFailedError,
     NotApplicable,
     check,
     require,
 )
+from neurogym_check.import_in_child import imported
+from neurogym_core.ecosystem.names import TASK_NAME
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s,;]+")
 
@@ -52,7 +52,7 @@ def manifest_describes_the_task(candidate: Candidate) -> dict[str, Any]:
 
 
 @check("M003", installed=True)
-def page_names_the_original_paper(candidate: Candidate) -> None:
+def docstring_names_the_original_paper(candidate: Candidate) -> None:
     """The class has a docstring, and it names the DOI of every original reference of the manifest.
 
     The docstring of the class is the task's page: what the subject sees and does, the paper it
@@ -73,7 +73,7 @@ def page_names_the_original_paper(candidate: Candidate) -> None:
 
 
 @check("M004", installed=True, kinds=("task",))
-def manifest_says_what_to_expect(candidate: Candidate) -> None:
+def manifest_states_chance_and_oracle_performance(candidate: Candidate) -> None:
     """The manifest says what guessing and knowing the answer bring: expected = { chance = …,
     oracle_min = … }.
 

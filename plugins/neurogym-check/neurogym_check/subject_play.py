@@ -8,8 +8,8 @@ import numpy as np
 
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.subjects import subject_named
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.testing.subjects import subject_named
 
 SEED = 17
 PATIENCE = 1.5

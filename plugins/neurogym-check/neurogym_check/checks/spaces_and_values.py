@@ -8,14 +8,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import check, require
+from neurogym_check.trajectories import Recording, print_of
 from neurogym_core.tasks.laying_out import max_steps_of
-from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.play import Recording, print_of
-from neurogym_core.testing.conformance.records import check, require
 
 
 @check("S001")
-def observations_stay_in_their_space(candidate: Candidate) -> None:
+def observations_are_in_the_observation_space(candidate: Candidate) -> None:
     """Every observation is in the observation space, of exactly its dtype and shape, and finite.
 
     A hook `step_observation` returns what it was given with some units changed; an env of its own
@@ -65,7 +65,7 @@ def _when(step: int, play: str) -> str:
 
 
 @check("S002")
-def rewards_and_flags_are_plain(candidate: Candidate) -> None:
+def rewards_and_flags_have_plain_types(candidate: Candidate) -> None:
     """Rewards are finite Python numbers, flags are bools, and nothing in `info` is NaN.
 
     Cast with float(…) and bool(…): arrays and NumPy scalars break JSON logs and `is True`. What is
@@ -108,7 +108,7 @@ def _nan_in(info: Mapping[str, Any], prefix: str = "") -> str:
 
 
 @check("S003")
-def observations_are_not_reused(candidate: Candidate) -> None:
+def returned_observations_are_not_overwritten(candidate: Candidate) -> None:
     """What was returned stays as it is: the env does not write into it later.
 
     Return a copy. Replay buffers, lists of observations and vector envs would otherwise hold the
@@ -124,7 +124,7 @@ def observations_are_not_reused(candidate: Candidate) -> None:
 
 
 @check("S004", kinds=("task", "classic"))
-def trials_end(candidate: Candidate) -> None:
+def every_trial_ends(candidate: Candidate) -> None:
     """A trial ends, whatever the subject does.
 
     Give every period a duration, or the task a `max_duration` (ms) after which a trial is a miss.
@@ -157,7 +157,7 @@ def _longest(candidate: Candidate) -> int:
 
 
 @check("S005", kinds=("task", "classic"))
-def targets_are_actions(candidate: Candidate) -> None:
+def targets_are_in_the_action_space(candidate: Candidate) -> None:
     """What is right on a step, `info["gt"]`, is an action of the action space.
 
     The hook `step_target` returns action ids, (N,), or for continuous actions values in the units

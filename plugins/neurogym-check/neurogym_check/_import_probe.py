@@ -1,4 +1,4 @@
-"""``python -m neurogym_core.testing.conformance._probe NAME…``: import each task, see what that
+"""``python -m neurogym_check._import_probe NAME…``: import each task, see what that
 does, and play it.
 
 Runs in a child process, since it imports foreign code. One line of JSON a task, in order:
@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_check.candidate import Candidate
+from neurogym_check.checks.determinism import reference_trajectory
+from neurogym_check.trajectories import fingerprint
 from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
 from neurogym_core.ecosystem.discovery import load_task
 from neurogym_core.ecosystem.names import clean, said_by
-from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.determinism import reference_trajectory
-from neurogym_core.testing.conformance.play import fingerprint
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 _FILE_EVENTS = frozenset(

@@ -10,11 +10,15 @@ import random
 
 import numpy as np
 
-from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.laying_out import hooked, typical_steps
-from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.imports import imported
-from neurogym_core.testing.conformance.play import (
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import (
+    CheckFailedError,
+    NotApplicable,
+    check,
+    require,
+)
+from neurogym_check.import_in_child import imported
+from neurogym_check.trajectories import (
     fingerprint,
     first_difference,
     go_on,
@@ -22,12 +26,8 @@ from neurogym_core.testing.conformance.play import (
     seen,
     trajectory,
 )
-from neurogym_core.testing.conformance.records import (
-    CheckFailedError,
-    NotApplicable,
-    check,
-    require,
-)
+from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.laying_out import hooked, typical_steps
 
 SEED = 31
 FURTHER = 15
@@ -56,7 +56,7 @@ def _compared(one: list[str], other: list[str], what: str) -> None:
 
 
 @check("D001")
-def equal_seeds_are_equal(candidate: Candidate) -> None:
+def equal_seeds_give_equal_trajectories(candidate: Candidate) -> None:
     """Two envs with one seed and the same actions show the same, played in turn, whatever the
     global random state is.
 
@@ -84,7 +84,7 @@ def equal_seeds_are_equal(candidate: Candidate) -> None:
 
 
 @check("D002")
-def copies_go_on_alike(candidate: Candidate) -> None:
+def copies_continue_identically(candidate: Candidate) -> None:
     """A copy of an env in the middle of a session (deepcopy or pickle) goes on as the env does, and
     is independent of it.
 
@@ -116,7 +116,7 @@ def copies_go_on_alike(candidate: Candidate) -> None:
 
 
 @check("D003")
-def other_processes_agree(candidate: Candidate) -> None:
+def other_processes_give_equal_trajectories(candidate: Candidate) -> None:
     """Another process, with another PYTHONHASHSEED, shows the same.
 
     Do not let anything depend on the order of a set or on hash(text), which differ from process to
@@ -129,7 +129,7 @@ def other_processes_agree(candidate: Candidate) -> None:
 
 
 @check("D004")
-def reset_without_seed_goes_on(candidate: Candidate) -> None:
+def reset_without_seed_starts_a_new_session(candidate: Candidate) -> None:
     """`reset(seed=s)` begins again; `reset()` goes on: it does not repeat the session before.
 
     Only a seed that is given starts the random numbers again. An env of its own calls
@@ -144,7 +144,7 @@ def reset_without_seed_goes_on(candidate: Candidate) -> None:
 
 
 @check("D005")
-def seeds_differ(candidate: Candidate) -> None:
+def different_seeds_give_different_trials(candidate: Candidate) -> None:
     """Different seeds give different trials.
 
     The seed must reach what is drawn: take all random numbers from the generators that the core

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import CheckFailedError
 from neurogym_core.child import Child, run_child
 from neurogym_core.ecosystem.discovery import declared
-from neurogym_core.testing.conformance.candidate import Candidate
-from neurogym_core.testing.conformance.records import CheckFailedError
 
 SECONDS = 60.0
 HASH_SEED = "4242"
@@ -88,7 +88,7 @@ def _rows_of(names: tuple[str, ...], scan: _Scan) -> dict[str, Any]:
     left: tuple[str, ...] = names
     while left:
         child = run_child(
-            "neurogym_core.testing.conformance._probe", left, SECONDS, {"PYTHONHASHSEED": HASH_SEED}
+            "neurogym_check._import_probe", left, SECONDS, {"PYTHONHASHSEED": HASH_SEED}
         )
         rows.update(_answers(child))
         done = [name for name in left if name in rows]

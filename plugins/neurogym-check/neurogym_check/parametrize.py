@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
-from neurogym_core.testing.conformance.candidate import Candidate, expanded
-from neurogym_core.testing.conformance.records import Check, CheckFailedError, CheckResult, Level
-from neurogym_core.testing.conformance.running import all_checks, run_check
+from neurogym_check.candidate import Candidate, expanded
+from neurogym_check.check_types import Check, CheckFailedError, CheckResult, Level
+from neurogym_check.run_checks import all_checks, run_check
 
 
 def parametrize_with_checks(
