@@ -13,7 +13,6 @@ import click
 from neurogym_core._bundled import bundled
 from neurogym_core.ecosystem.companions import COMMANDS
 from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.ecosystem.hooks import package_created
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.optional import optional
 
@@ -48,12 +47,14 @@ def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: 
     closed-loop  what is shown next depends on what was just done
     classic      one env, scored step by step in Python, as in NeuroGym's files
     """
+    from neurogym_core.ecosystem import hooks  # needs pluggy, which `ngym --help` should not import
+
     answers = {"task_name": task, "lab": lab, "author": author, "licence": licence, "kind": kind}
     target = folder / f"neurogym-task-{lab}"
     refuse(answers, target)
     render(answers, folder)
     click.echo(f"Made {target}.")
-    for line in package_created(target, task):
+    for line in hooks.package_created(target, task):
         click.echo(line)
     click.echo("Next steps are in its NEXTSTEPS.md. First of all:")
     if all(offer.name != "check" for offer in installed().commands):
