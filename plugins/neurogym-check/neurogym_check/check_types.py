@@ -148,10 +148,17 @@ class CheckResult:
     def to_plain(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {
-            "task": self.task, "code": self.code, "name": self.name, "family": self.family, "status": self.status,
-            "rule": self.rule, "reason": self.reason, "advice": self.advice if self.status == "failed" else "",
-            "seconds": round(self.seconds, 3), "details": dict(self.details),
-        }  # fmt: skip
+            "task": self.task,
+            "code": self.code,
+            "name": self.name,
+            "family": self.family,
+            "status": self.status,
+            "rule": self.rule,
+            "reason": self.reason,
+            "advice": self.advice if self.status == "failed" else "",
+            "seconds": round(self.seconds, 3),
+            "details": dict(self.details),
+        }
 
 
 CHECKS: list[Check] = []

@@ -71,9 +71,16 @@ def _verdict(names: list[str], results: list[CheckResult]) -> str:
 
 def show_checks(as_json: bool) -> None:
     rows = [
-        {"code": one.code, "family": one.family, "name": one.name, "level": one.level, "rule": one.rule, "advice": one.advice}
+        {
+            "code": one.code,
+            "family": one.family,
+            "name": one.name,
+            "level": one.level,
+            "rule": one.rule,
+            "advice": one.advice,
+        }
         for one in all_checks()
-    ]  # fmt: skip
+    ]
     if as_json:
         print_json(rows)
         return

@@ -59,9 +59,14 @@ def check_tasks(
             codes = iter(range(number * steps, (number + 1) * steps))
             with usage_errors():
                 results += check_task(
-                    name, level, reasons, select=select,
-                    progress=lambda code, name=name, codes=codes: bar.show(next(codes), f"{name} {code}"),
-                )  # fmt: skip
+                    name,
+                    level,
+                    reasons,
+                    select=select,
+                    progress=lambda code, name=name, codes=codes: bar.show(
+                        next(codes), f"{name} {code}"
+                    ),
+                )
     return results
 
 

@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from neurogym_check.single_and_vector import play_both
 from neurogym_core import Task, TaskEnv, TaskVectorEnv
 
 __all__ = ["constant", "oracle", "premature", "same_in_both"]
@@ -79,39 +80,12 @@ def premature():
 
 @pytest.fixture
 def same_in_both():
-    """Assert that a single env and a vector env of one say the same under random play."""
+    """Require that a single env and a vector env of one show, ask, pay and record the same.
+
+    For other settings than the default ones, which the check G003 plays."""
 
     def check(task: Task, steps: int = 800, seed: int = 3) -> None:
-        rng = np.random.default_rng(seed)
-        single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode="SameStep")
-        a, b = single.reset(seed=seed)[0], vector.reset(seed=seed)[0]
-        for step in range(steps):
-            np.testing.assert_array_equal(a, b[0])
-            np.testing.assert_array_equal(single.target, vector.target[0])
-            # Half of the time at random, else right: random play alone would hardly ever reach the
-            # later answers.
-            action = _anything(task, rng) if rng.random() < 0.5 else single.target
-            a, reward, *_, truncated, info = single.step(action)
-            b, rewards, *_, infos = vector.step(np.array([action]))
-            assert reward == pytest.approx(rewards[0], abs=1e-9), step
-            assert info["new_trial"] == infos["new_trial"][0]
-            if info["new_trial"]:
-                _same_record(info["trial"], infos["trial"])
-            if truncated:
-                a = single.reset()[0]
+        mode = "SameStep"
+        play_both(TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode=mode), mode, steps, seed)
 
     return check
-
-
-def _anything(task: Task, rng: np.random.Generator) -> Any:
-    if task.actions.continuous:
-        return rng.uniform(-1, 1, task.actions.size).astype(np.float32)
-    return int(rng.integers(task.actions.size))
-
-
-def _same_record(one: Mapping, several: Mapping) -> None:
-    for name, value in one.items():
-        if name == "reward":  # the sum of the trial's rewards, added up in another order
-            assert value == pytest.approx(several[name][0], abs=1e-9)
-        else:
-            np.testing.assert_array_equal(value, several[name][0], err_msg=name)

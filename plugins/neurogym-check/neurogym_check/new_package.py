@@ -11,8 +11,7 @@ from neurogym_core.tasks.task import Task
 
 
 def store_first_digest(folder: Path, task: str) -> str | None:
-    """Store the digest of the new task in its package, as ``ngym check --write-digests`` does for an
-    installed one.
+    """Store the digest of the new task in its package, as ``ngym check --write-digests`` does.
 
     Args:
         folder: of the new package.

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from neurogym_check import checks  # noqa: F401 — importing them registers them
+import neurogym_check.checks  # noqa: F401 — importing the checks registers them
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import (
     CHECKS,
@@ -102,9 +102,17 @@ def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> Ch
             f"It is listed as an expected failure ({excuse}), and passes: take it off the list.",
         )
     return CheckResult(
-        task=candidate.name, code=one.code, status=status, reason=reason, seconds=time.perf_counter() - started,
-        name=one.name, family=one.family, rule=one.rule, advice=one.advice, details=details,
-    )  # fmt: skip
+        task=candidate.name,
+        code=one.code,
+        status=status,
+        reason=reason,
+        seconds=time.perf_counter() - started,
+        name=one.name,
+        family=one.family,
+        rule=one.rule,
+        advice=one.advice,
+        details=details,
+    )
 
 
 def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, Any]]:
@@ -216,9 +224,17 @@ def _excused(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
     if excuse is None or result.status != "failed":
         return result
     return CheckResult(
-        result.task, result.code, "expected failure", f"{excuse} ({result.reason})", result.seconds, result.name,
-        result.family, result.rule, result.advice, result.details,
-    )  # fmt: skip
+        result.task,
+        result.code,
+        "expected failure",
+        f"{excuse} ({result.reason})",
+        result.seconds,
+        result.name,
+        result.family,
+        result.rule,
+        result.advice,
+        result.details,
+    )
 
 
 def failures(results: Iterable[CheckResult]) -> Iterator[CheckResult]:

@@ -74,9 +74,12 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
             parts.append((env.trial_number[finished.envs] - before[finished.envs] - 1, finished))
             fewest = int((env.trial_number - before).min())
     return Played(
-        _table(parts, "reward", env.num_envs, fewest), _table(parts, "performance", env.num_envs, fewest),
-        _conditions(parts), steps, earned,
-    )  # fmt: skip
+        _table(parts, "reward", env.num_envs, fewest),
+        _table(parts, "performance", env.num_envs, fewest),
+        _conditions(parts),
+        steps,
+        earned,
+    )
 
 
 def _table(

@@ -39,6 +39,12 @@ def _collect(parts: list[bytes], value: Any) -> None:
     # Anything else (a figure, a generator) has no value to compare.
 
 
+def has_nan(value: Any) -> bool:
+    """Whether a number or an array has a NaN."""
+    array = np.asarray(value)
+    return array.dtype.kind == "f" and bool(np.isnan(array).any())
+
+
 def mixed(seed: int) -> Policy:
     """Half of the time at random, else what is right where the env says it: random play alone
     rarely gets far.

@@ -21,7 +21,7 @@ QUICK = {
     "CannotBeMade": ("G000", ()),
     "SeedsAsItLikes": ("G001", ()),
     "NotJson": ("G002", ()),
-    "OneEnvOnly": ("G003", ("T004", "B001", "B003", "B004")),
+    "OneEnvOnly": ("G003", ("D002", "T004", "B001", "B003", "B004")),
     "RewardsAtRandom": ("D001", ("G001", "D002", "D004")),
     "GlobalNumbers": ("D001", ("G003", "D004")),
     "CannotBeCopied": ("D002", ()),
@@ -33,6 +33,7 @@ QUICK = {
     "WritesOver": ("S003", ("G001",)),
     "NeverEnds": ("S004", ()),
     "NoSuchAction": ("S005", ()),
+    "TellsPerformanceEarly": ("S006", ()),
     "GoesBack": ("T001", ()),
     "CountsInSteps": ("T002", ()),
     "LastsOtherwise": ("T003", ()),
@@ -41,7 +42,7 @@ QUICK = {
     "DrawsForItself": ("T005", ()),
     "AsksTooLate": ("T006", ("B001",)),
     "PaysForHaste": ("T007", ("B004",)),
-    "NotesNothing": ("T008", ("S002",)),
+    "NotesNothing": ("T008", ("S002", "G003")),
     "LyingConditions": ("T009", ()),
     "WrongTarget": ("B001", ("B003", "B004")),
     "PaysForSilence": ("B003", ()),
@@ -55,9 +56,16 @@ BY_PACKAGE = ("M001", "M002", "M003", "M004", "M005", "R001", "R002")
 BY_EXPECTATION = ("B002",)
 
 ODD = (
-    "OneStep", "PaysNothing", "AlwaysTheSame", "OnlyResting", "TrialByTrial", "InBlocks", "Tracks", "DictEnv",
+    "OneStep",
+    "PaysNothing",
+    "AlwaysTheSame",
+    "OnlyResting",
+    "TrialByTrial",
+    "InBlocks",
+    "Tracks",
+    "DictEnv",
     "NothingRandom",
-)  # fmt: skip
+)
 KNOWS_NOTHING_RIGHT = ("OnlyResting", "Tracks")
 """Odd tasks in which no trial is right or wrong: their performance is 0."""
 

@@ -419,3 +419,12 @@ class NoSuchAction(RightClassic):
     def _step(self, action):
         observation, reward, terminated, truncated, info = super()._step(action)
         return observation, reward, terminated, truncated, {**info, "gt": 9}
+
+
+class TellsPerformanceEarly(RightClassic):
+    """Gives the performance of a trial on every step."""
+
+    def step(self, action):
+        observation, reward, terminated, truncated, info = super().step(action)
+        performance = info.get("performance", 0.0)
+        return observation, reward, terminated, truncated, {**info, "performance": performance}

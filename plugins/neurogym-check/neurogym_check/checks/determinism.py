@@ -7,6 +7,8 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -67,8 +69,8 @@ def equal_seeds_give_equal_trajectories(candidate: Candidate) -> None:
     policies = mixed(SEED), mixed(SEED)
     state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        first = [fingerprint(env.reset(seed=SEED)[0]) for env in (one, other)]
-        require(first[0] == first[1], "Two envs with one seed show different first observations.")
+        first = [fingerprint(env.reset(seed=SEED)) for env in (one, other)]
+        require(first[0] == first[1], "Two envs with one seed show different things after reset.")
         for step in range(1, _steps(candidate) + 1):
             random.seed(step), np.random.seed(step)  # noqa: NPY002
             a = next(seen(result) for _, result in go_on(one, policies[0], 1))
@@ -113,6 +115,26 @@ def copies_continue_identically(candidate: Candidate) -> None:
             [seen(result) for _, result in go_on(clone, mixed(2), count)],
             f"Env and its {name}",
         )
+    if candidate.kind == "task":
+        for name, make_copy in copies.items():
+            _compare_copied_vector_env(candidate, name, make_copy, count)
+
+
+def _compare_copied_vector_env(
+    candidate: Candidate, name: str, make_copy: Callable[[Any], Any], count: int
+) -> None:
+    env = candidate.vector_env(2)
+    env.reset(seed=SEED)
+    act = mixed(3)
+    for _ in range(17):
+        env.step(act(env))
+    copied = make_copy(env)
+    # The copy plays first, which would show where the two share something.
+    ahead, expected = (
+        [fingerprint(one.step(act(one))) for _ in range(count)]
+        for one, act in ((copied, mixed(4)), (env, mixed(4)))
+    )
+    _compared(expected, ahead, f"Vector env and its {name}")
 
 
 @check("D003")
@@ -145,10 +167,14 @@ def reset_without_seed_starts_a_new_session(candidate: Candidate) -> None:
 
 @check("D005")
 def different_seeds_give_different_trials(candidate: Candidate) -> None:
-    """Different seeds give different trials.
+    """Different seeds give different trials; equal ones where a task declares nothing random.
 
     The seed must reach what is drawn: take all random numbers from the generators that the core
     hands over, or in an env of its own from `self.np_random`."""
+    if _looks_fixed(candidate):
+        one, other = _further(candidate, [SEED, SEED + 1])
+        _compared(one, other, "Nothing random is declared, and two sessions with different seeds")
+        return
     sessions = _random_sessions(candidate)
     seeds = list(range(SEED + 2, SEED + 2 + FURTHER))
     same = sessions[0] == sessions[4] and all(

@@ -13,7 +13,10 @@ from gymnasium.utils.env_checker import check_env
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import NotApplicable, check, require
-from neurogym_check.trajectories import mixed, trajectory
+from neurogym_check.single_and_vector import play_both
+from neurogym_check.trajectories import has_nan, mixed, trajectory
+from neurogym_core.play.env import TaskEnv
+from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.identity import plain_settings, settings
 from neurogym_core.tasks.laying_out import typical_steps
 
@@ -34,11 +37,17 @@ def gymnasium_check_env_passes(candidate: Candidate) -> None:
     Its message says what it expects. Of a Task, the core keeps to Gymnasium's rules: what goes
     wrong there is in the hooks (step_action, step_observation, step_target)."""
     env = candidate.env().unwrapped
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # among others that an unbounded observation is unusual; noise is unbounded
-        check_env(env, skip_render_check=True, skip_close_check=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        check_env(env, skip_render_check=True, skip_close_check=candidate.kind != "task")
+    if candidate.kind == "task":
+        # An unbounded observation is unusual elsewhere; Gaussian noise is unbounded.
+        said = [text for text in map(_message, caught) if "infinity" not in text]
+        require(not said, f"Gymnasium's check_env warns: {said[:1]}")
+
+
+def _message(warning: warnings.WarningMessage) -> str:
+    return str(warning.message)
 
 
 @check("G002")
@@ -81,58 +90,73 @@ def _spec_makes_the_env_again(candidate: Candidate) -> None:
 
 @check("G003")
 def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
-    """A vector env of one shows and pays what the single env does; one of several has arrays of the
-    right form.
+    """A vector env of one shows, asks, pays and records what the single env does; one of several
+    has arrays of the right form.
 
     Hooks run for all envs at once: `now.memory`, `now.conditions` and `action` have shape (N, …),
     in the single env N = 1. Write them without `int()`, `float()`, `.item()` and `if`, with
     np.where instead. An env that is no Task is played side by side in Gymnasium's SyncVectorEnv.
     """
     if candidate.kind == "task":
-        _one_is_the_single_env(candidate)
+        _play_single_and_vector(candidate)
         several: Any = candidate.vector_env(3)
     else:
         several = gymnasium.vector.SyncVectorEnv([candidate.env] * 3)
-    n = several.num_envs
     several.action_space.seed(3)
     observations, _ = several.reset(seed=3)
     for _ in range(candidate.several(100, 1000)):
         require(
             observations in several.observation_space,
-            f"The observations of {n} envs leave their space.",
+            f"The observations of {several.num_envs} envs leave their space.",
         )
-        observations, reward, *flags, _ = several.step(several.action_space.sample())
-        shapes = [np.shape(values) for values in (reward, *flags)]
-        require(
-            shapes == [(n,)] * 3,
-            f"Rewards and flags of {n} envs have the shapes {shapes}, expected ({n},).",
-        )
-        require(np.isfinite(reward).all(), f"The rewards of {n} envs are {reward}.")
+        observations, *result = several.step(several.action_space.sample())
+        _check_arrays(several.num_envs, *result)
+        if candidate.kind == "task":
+            _check_arrays_of_a_task(*result)
 
 
-def _one_is_the_single_env(candidate: Candidate) -> None:
-    single, vector = candidate.env().unwrapped, candidate.vector_env(1)
-    policy = mixed(7)
-    observation, _ = single.reset(seed=7)
-    observations, _ = vector.reset(seed=7)
-    for step in range(candidate.several(100, 2000)):
+def _play_single_and_vector(candidate: Candidate) -> None:
+    """Play sessions of the usual length, and short ones in both autoreset modes."""
+    short = candidate.task.with_settings(trials_per_session=2)
+    most = max(200, 5 * short.max_steps)
+    for task, mode, steps, limit in (
+        (candidate.task, "SameStep", candidate.several(300, 2000), 0),
+        (short, "SameStep", 60, most),
+        (short, "NextStep", 60, most),
+    ):
+        single = candidate.with_small_blocks(TaskEnv(task))
+        vector = candidate.with_small_blocks(TaskVectorEnv(task, 1, autoreset_mode=mode))
+        play_both(single, vector, mode, steps, seed=7, most=limit)
+
+
+def _check_arrays(n: int, reward: Any, terminated: Any, truncated: Any, info: Any) -> None:
+    shapes = [np.shape(values) for values in (reward, terminated, truncated)]
+    require(
+        shapes == [(n,)] * 3,
+        f"Rewards and flags of {n} envs have the shapes {shapes}, expected ({n},).",
+    )
+    require(np.isfinite(reward).all(), f"The rewards of {n} envs are {reward}.")
+
+
+def _check_arrays_of_a_task(reward: Any, terminated: Any, truncated: Any, info: Any) -> None:
+    types = [values.dtype for values in (reward, terminated, truncated, info["new_trial"])]
+    require(
+        types == [np.float64, bool, bool, bool],
+        f"Rewards, flags and info['new_trial'] of a vector env are {types}, expected float64 and"
+        " bool.",
+    )
+    lengths = {name: len(info[name]) for name in ("gt", "period", "new_trial")}
+    require(
+        set(lengths.values()) == {len(reward)},
+        f"info of {len(reward)} envs has the lengths {lengths}.",
+    )
+    if "trial" in info:
         require(
-            np.array_equal(observation, observations[0]),
-            f"Single and vector env show different things at step {step}.",
+            np.array_equal(info["_trial"], info["new_trial"]),
+            f"info['_trial'] is {info['_trial']}, and info['new_trial'] {info['new_trial']}.",
         )
-        action = policy(single)
-        observation, reward, terminated, truncated, info = single.step(action)
-        observations, rewards, _, _, infos = vector.step(np.asarray(action)[None])
-        require(
-            abs(reward - rewards[0]) < 1e-9,
-            f"Step {step} pays {reward} in the single env, {rewards[0]} in the vector env.",
-        )
-        require(
-            info["new_trial"] == infos["new_trial"][0],
-            f"Only one of single and vector env ends a trial at step {step}.",
-        )
-        if terminated or truncated:
-            observation, _ = single.reset()
+        missing = [name for name, values in info["trial"].items() if has_nan(values)]
+        require(not missing, f"The records of a vector env have NaN in {missing}.")
 
 
 @check("G004", level="full", kinds=("task",))

@@ -21,6 +21,13 @@ def observations_are_in_the_observation_space(candidate: Candidate) -> None:
     A hook `step_observation` returns what it was given with some units changed; an env of its own
     casts to the dtype of its space before it returns. Look for divisions by zero where values are
     not finite."""
+    if candidate.kind == "task":
+        space, size = candidate.env().observation_space, candidate.task.channels.size
+        require(
+            space.dtype == np.float32 and space.shape == (size,),
+            f"The observation space of a task with {size} channel units is {space.dtype}"
+            f" {space.shape}, expected float32 {(size,)}.",
+        )
     for name, recording in candidate.recordings.items():
         _check_observations(recording.env.observation_space, recording.observations, name)
 
@@ -172,3 +179,30 @@ def targets_are_in_the_action_space(candidate: Candidate) -> None:
             np.array_equal(np.asarray(target, dtype=space.dtype), target),
             f"The target of step {step} is {target!r}.",
         )
+
+
+@check("S006", kinds=("task", "classic"))
+def info_has_its_keys(candidate: Candidate) -> None:
+    """After every step, `info` has the target, the period and whether a trial has ended; the record
+    and the performance of a trial are there exactly when it has. After a reset there is no target.
+
+    A Task gets `info` from the core, and an env in the classic form from `PeriodEnv`: return the
+    dict of `step` without removing keys, and let `new_trial` be a bool."""
+    _, info = candidate.env().reset(seed=1)
+    require("gt" not in info, "info of reset has 'gt', which belongs to steps.")
+    names = candidate.task.period_names if candidate.kind == "task" else None
+    for name, recording in candidate.recordings.items():
+        for step, result in enumerate(recording.results):
+            info, when = result[4], f"at step {step} of {name} play"
+            missing = sorted({"gt", "period", "new_trial"} - info.keys())
+            require(not missing, f"info has no {missing} {when}.")
+            ended = info["new_trial"]
+            require(type(ended) is bool, f"info['new_trial'] {when} is {ended!r}, expected a bool.")
+            known = names is None or info["period"] in names
+            require(known, f"info['period'] {when} is {info['period']!r}, none of {names}.")
+            for key in ("trial", "performance"):
+                require(
+                    (key in info) == ended,
+                    f"info {'has no' if ended else 'has'} {key!r} {when}, where"
+                    f" info['new_trial'] is {ended}.",
+                )

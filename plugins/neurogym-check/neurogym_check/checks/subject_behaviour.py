@@ -94,8 +94,10 @@ def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
     margin = _margin(error) + 0.0051  # manifests round to two digits
     require(
         abs(performance - chance) <= margin,
-        f"Guessing performs at {performance:.3f}, and the manifest says {chance} (margin {margin:.3f}).", performance=performance,
-    )  # fmt: skip
+        f"Guessing performs at {performance:.3f}, and the manifest says {chance} (margin"
+        f" {margin:.3f}).",
+        performance=performance,
+    )
     return {"performance": performance}
 
 
@@ -117,22 +119,22 @@ def resting_earns_less_than_the_oracle(candidate: Candidate) -> dict[str, float]
 
 @check("B004", kinds=TASK)
 def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
-    """A subject that answers on every step, asked or not, earns no more per trial than one that
-    waits and then guesses.
+    """A subject that answers on every step, asked or not, earns less per trial than the oracle, and
+    no more than one that waits and then guesses.
 
     Let acting while holding cost something (`rewards["abort"]`), or end the trial. An answer before
     the question must not count."""
     _require_resting(candidate)
-    if not candidate.batch.payoffs.slot_names:
-        raise NotApplicable("nothing is asked in it, so nothing can be answered too early")
-    (hasty, a), (guess, b) = (
-        candidate.played[subject].mean("reward") for subject in ("premature", "guess")
+    if not any(played.reward.any() for played in candidate.played.values()):
+        raise NotApplicable("it pays nothing")
+    (premature, a), (guess, b), (oracle, _) = (
+        candidate.played[subject].mean("reward") for subject in ("premature", "guess", "oracle")
     )
-    earned = f"Answering on every step earns {hasty:.3f} a trial"
-    require(hasty <= guess + _margin(a, b), f"{earned}, waiting and guessing {guess:.3f}.")
-    oracle, c = candidate.played["oracle"].mean("reward")
-    require(hasty < oracle + _margin(a, c), f"{earned}, and the oracle {oracle:.3f}.")
-    return {"premature": hasty, "guess": guess, "oracle": oracle}
+    earned = f"Answering on every step earns {premature:.3f} a trial"
+    if candidate.batch.payoffs.slot_names:
+        require(premature <= guess + _margin(a, b), f"{earned}, waiting and guessing {guess:.3f}.")
+    require(premature < oracle, f"{earned}, and the oracle {oracle:.3f}.")
+    return {"premature": premature, "guess": guess, "oracle": oracle}
 
 
 @check("B005", kinds=TASK)

@@ -15,6 +15,7 @@ from neurogym_check.tolerances import (
     largest_deviation,
     largest_distance,
 )
+from neurogym_check.trajectories import has_nan
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.tasks.drawing import draw_sessionless, stateful
@@ -352,7 +353,7 @@ def records_are_complete(candidate: Candidate) -> None:
             not differ,
             f"The record of trial {number} differs from that of the first in {sorted(differ)}.",
         )
-        missing = [name for name, value in record.items() if _is_nan(value)]
+        missing = [name for name, value in record.items() if has_nan(value)]
         require(not missing, f"The record of trial {number} has NaN in {missing}.")
     if candidate.kind == "task":
         _check_columns(candidate.task, records)
@@ -380,11 +381,6 @@ def _check_columns(task: Task, records: list[dict[str, Any]]) -> None:
             0 <= record["performance"] <= 1,
             f"The performance of trial {number} is {record['performance']}.",
         )
-
-
-def _is_nan(value: Any) -> bool:
-    array = np.asarray(value)
-    return array.dtype.kind == "f" and bool(np.isnan(array).any())
 
 
 @check("T009", kinds=TASK)
