@@ -243,7 +243,7 @@ def test_tasks_are_values(task_id):
     assert json.loads(json.dumps(settings(slower))) == {"dt": task.dt * 2}
 
 
-# --------------------------------------------------------------------- another library learns from it
+# --------------------------------------------------- another library learns from it
 
 
 @pytest.mark.slow

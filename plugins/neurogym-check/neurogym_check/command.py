@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -74,10 +75,24 @@ def command(
     if write_digests:
         command_steps.write_digests(names, force)
         return
-    results = command_steps.check_tasks(names, level, select, command_steps.read_excuses(excuses))
+    results = command_steps.check_tasks(names, level, select, read_excuses(excuses))
     if as_json:
         print_json([result.to_plain() for result in results])
     else:
         command_report.show_results(names, results)
     if not all(result.ok for result in results):
         raise click.exceptions.Exit(1)
+
+
+def read_excuses(excuses: Sequence[str]) -> dict[str, str]:
+    """Read ``CODE=REASON`` texts into {code: reason}."""
+    reasons = {}
+    for text in excuses:
+        code, equals, reason = text.partition("=")
+        if not (equals and reason.strip()):
+            raise click.UsageError(
+                f"--expected-failure was given {text!r}. Expected a code and a reason, as in"
+                " B001='nobody can know'."
+            )
+        reasons[code.strip()] = reason.strip()
+    return reasons

@@ -32,20 +32,6 @@ def names_of(targets: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def read_excuses(excuses: Sequence[str]) -> dict[str, str]:
-    """Read ``CODE=REASON`` texts into {code: reason}."""
-    reasons = {}
-    for text in excuses:
-        code, equals, reason = text.partition("=")
-        if not (equals and reason.strip()):
-            raise click.UsageError(
-                f"--expected-failure was given {text!r}. Expected a code and a reason, as in"
-                " B001='nobody can know'."
-            )
-        reasons[code.strip()] = reason.strip()
-    return reasons
-
-
 def check_tasks(
     names: list[str], level: Any, select: Sequence[str], reasons: dict[str, str]
 ) -> list[CheckResult]:
