@@ -34,9 +34,9 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.optional import optional
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.subjects import subject_named
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
-from neurogym_core.testing.subjects import subject_named
 
 __all__ = [
     "TrialTrace",

@@ -1,30 +1,27 @@
-"""What every installed task must hold to, whoever wrote it. New tasks are tested as soon as they
-are installed.
+"""What the core does with every installed task: Gymnasium, datasets, scoring, time steps, values.
+
+The tasks themselves are checked by the conformance kit, in the tests of their packages.
 """
 
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import pickle
-import subprocess
-import sys
 import warnings
-from functools import cache, partial
+from functools import cache
 from itertools import islice
+from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
-from neurogym_core import Dataset, TaskEnv, TaskVectorEnv, make, make_task, run
+from neurogym_core import Dataset, TaskEnv, make, make_task, run
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.tasks.identity import settings
-from neurogym_core.tasks.laying_out import hooked, max_steps
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core.tasks.laying_out import hooked
 
 # Those whose observations are images are plain envs, without a Task; their package tests them.
 TASKS = {info.id: info for info in installed().tasks if "pixels" not in info.tags}
@@ -49,21 +46,6 @@ def task_for(task_id: str, wanted, why: str):
     return task
 
 
-def plain(value):
-    """Something with `==`: what a step returned, arrays as lists, mappings as dicts."""
-    if isinstance(value, np.ndarray):
-        return (
-            [plain(item) for item in value]
-            if value.dtype == object
-            else (str(value.dtype), value.tolist())
-        )
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    if hasattr(value, "items"):
-        return {name: plain(item) for name, item in value.items()}
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def actions_of(task, steps: int, seed: int = 0) -> list:
     """Random actions, mostly resting where that is possible, so that trials get somewhere."""
     rng = np.random.default_rng(seed)
@@ -77,28 +59,16 @@ def actions_of(task, steps: int, seed: int = 0) -> list:
     return np.where(rng.random(steps) < (0.6 if task.actions.rest == 0 else 0.0), 0, acts).tolist()
 
 
-def trajectory(env, actions) -> list:
-    """All that happens; the env is reset at the end of every session."""
-    seen = []
-    for action in actions:
-        result = env.step(action)
-        seen.append(plain(result))
-        if result[2] or result[3]:
-            seen.append(plain(env.reset()))
-    return seen
+PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
+
+
+@pytest.mark.parametrize("package", sorted({info.distribution for info in installed().tasks}))
+def test_every_package_with_tasks_runs_the_conformance_kit_on_all_of_them(package):
+    tests = (path.read_text("utf-8") for path in (PLUGINS / package / "tests").glob("test_*.py"))
+    assert any(f'@parametrize_with_checks("{package}")' in text for text in tests)
 
 
 # ---------------------------------------------------------------------- Gymnasium
-
-
-@every_task
-def test_gymnasium_finds_nothing_wrong(task_id):
-    env = make(task_id).unwrapped
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        check_env(env, skip_render_check=True)
-    told = [str(warning.message) for warning in caught]
-    assert not [text for text in told if "infinity" not in text]
 
 
 @every_task
@@ -109,220 +79,14 @@ def test_gymnasium_makes_it_by_name(task_id):
     assert env.reset(seed=1)[0] in env.observation_space
 
 
-# ---------------------------------------------------------------------- determinism
-
-
-@every_task
-def test_same_seed_same_trajectory_in_two_instances(task_id):
-    task = task_of(task_id)
-    one, other = TaskEnv(task), make(task_id)
-    assert plain(one.reset(seed=5)) == plain(other.reset(seed=5))
-    actions = actions_of(task, 150)
-    first = trajectory(one, actions)
-    assert first == trajectory(other, actions)
-    one.reset(seed=5)
-    assert trajectory(one, actions) == first
-    one.reset(seed=6)
-    assert (trajectory(one, actions) != first) == leaves_something_to_chance(task)
-
-
-def leaves_something_to_chance(task) -> bool:
-    """Whether two seeds can make a difference: not where nothing is drawn, as in `Null`."""
-    if task.sample(20, 1).noise.any():
-        return True
-    return (
-        len(
-            {
-                json.dumps(plain([batch.conditions, batch.period_steps]))
-                for batch in map(partial(task.sample, 20), (1, 2))
-            }
-        )
-        > 1
-    )
-
-
-@every_task
-@pytest.mark.parametrize(
-    "copied",
-    [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))],
-    ids=["deepcopy", "pickle"],
-)
-@pytest.mark.parametrize("kind", ["single", "vector"])
-def test_a_copy_made_within_a_trial_goes_on_alike_and_alone(task_id, copied, kind):
-    task = task_of(task_id)
-    env = TaskEnv(task) if kind == "single" else TaskVectorEnv(task, 2, autoreset_mode="SameStep")
-    env.reset(seed=3)
-    acts = actions_of(task, 200)
-    acts = acts if kind == "single" else [np.stack([action, action]) for action in acts]
-    play = (
-        trajectory
-        if kind == "single"
-        else lambda env, actions: [plain(env.step(action)) for action in actions]
-    )
-    play(env, acts[:37])
-    clone = copied(env)
-    ahead = play(clone, acts[37:])
-    assert play(env, acts[37:]) == ahead
-
-
-IN_ANOTHER_PROCESS = """
-import importlib.util, json, sys, warnings
-warnings.simplefilter("ignore")
-spec = importlib.util.spec_from_file_location("every_task", sys.argv[1])
-module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module)
-print(json.dumps({name: module.digest(name) for name in sys.argv[2:]}))
-"""
-
-
-def digest(task_id: str) -> str:
-    env = TaskEnv(task_of(task_id))
-    seen = [plain(env.reset(seed=11)), trajectory(env, actions_of(env.task, 120))]
-    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
-
-
-def test_same_seed_same_trajectory_in_another_process():
-    names = sorted(TASKS)
-    command = [sys.executable, "-c", IN_ANOTHER_PROCESS, __file__, *names]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert json.loads(answer.splitlines()[-1]) == {name: digest(name) for name in names}
-
-
-# ---------------------------------------------------------------------- spaces and types
-
-
-@every_task
-@pytest.mark.parametrize("subject", ["random", "constant", "oracle"])
-def test_a_thousand_steps_stay_inside_the_spaces(task_id, subject):
-    task = task_of(task_id)
-    env = make(task_id)
-    env.action_space.seed(0)
-    constant = env.action_space.sample()
-    choose = {
-        "random": env.action_space.sample, "constant": lambda: constant, "oracle": lambda: env.unwrapped.target
-    }[subject]  # fmt: skip
-    obs, info = env.reset(seed=2)
-    assert "gt" not in info
-    trials = 0
-    for _ in range(1000):
-        assert obs.dtype == np.float32
-        assert obs.shape == (task.channels.size,)
-        assert np.isfinite(obs).all()
-        action = choose()
-        assert action in env.action_space
-        obs, reward, terminated, truncated, info = env.step(action)
-        assert type(reward) is float
-        assert type(terminated) is bool
-        assert type(truncated) is bool
-        assert {"gt", "period", "new_trial"} <= info.keys()
-        assert type(info["new_trial"]) is bool
-        assert info["period"] in period_names_of(task)
-        assert np.asarray(info["gt"], dtype=env.action_space.dtype) in env.action_space
-        assert ("trial" in info) == ("performance" in info) == info["new_trial"]
-        if info["new_trial"]:
-            trials += 1
-            assert 0 <= info["performance"] <= 1
-            assert not any(has_nan(value) for value in info["trial"].values()), dict(info["trial"])
-        if terminated or truncated:
-            obs, _ = env.reset()
-    assert trials
-
-
-def has_nan(value) -> bool:
-    array = np.asarray(value)
-    return array.dtype.kind == "f" and bool(np.isnan(array).any())
-
-
-@every_task
-def test_arrays_of_the_vector_env_have_the_types_of_its_spaces(task_id):
-    task = task_of(task_id)
-    env = TaskVectorEnv(task, 3)
-    obs, _ = env.reset(seed=2)
-    ended = 0
-    for action in actions_of(task, 300):
-        obs, reward, terminated, truncated, info = env.step(np.stack([action] * 3))
-        assert obs in env.observation_space
-        assert reward.dtype == np.float64
-        assert terminated.dtype == truncated.dtype == info["new_trial"].dtype == bool
-        assert info["gt"].shape[0] == info["period"].shape[0] == 3
-        if "trial" in info:
-            ended += 1
-            np.testing.assert_array_equal(info["_trial"], info["new_trial"])
-            assert not any(has_nan(values) for values in info["trial"].values())
-    assert ended
-
-
-# ---------------------------------------------------------------------- the players agree
-
-
-@every_task
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
-def test_single_env_is_a_vector_env_of_one(task_id, mode):
-    task = make_task(task_id, trials_per_session=2)
-    single, vector = TaskEnv(task), TaskVectorEnv(task, 1, autoreset_mode=mode)
-    obs, info = single.reset(seed=9)
-    same(obs, vector.reset(seed=9)[0][0])
-    sessions = 0
-    for number, action in enumerate(actions_of(task, max(200, 5 * max_steps(task)))):
-        action = single.target if number % 3 == 0 else action
-        same(single.target, vector.target[0])
-        same(single.period, vector.period[0])
-        for name, value in single.trial.items():
-            same(value, vector.trial[name][0])
-        assert single.can_wait == vector.can_wait[0]
-        obs, reward, terminated, truncated, info = single.step(action)
-        batch, rewards, terminations, truncations, infos = vector.step(np.asarray(action)[None])
-        assert (terminated, truncated) == (terminations[0], truncations[0])
-        assert reward == pytest.approx(rewards[0], abs=1e-9)
-        same_info(info, infos)
-        if not truncated:
-            same(obs, batch[0])
-            continue
-        sessions += 1
-        if mode == "SameStep":
-            same_info(info, infos["final_info"])
-            assert infos["_final_info"][0]
-            same(obs, infos["final_obs"][0])
-            same(single.reset()[0], batch[0])
-            continue
-        assert "final_info" not in infos
-        same(obs, batch[0])
-        again, pay, ends, cuts, told = vector.step(np.asarray(action)[None])
-        assert (pay[0], ends[0], cuts[0], told["new_trial"][0]) == (0.0, False, False, False)
-        same(single.reset()[0], again[0])
-    assert sessions
-
-
 def same(one, other):
     np.testing.assert_array_equal(one, other)
-
-
-def same_info(info, infos):
-    for name in ("gt", "period", "new_trial"):
-        same(info[name], infos[name][0])
-    assert ("trial" in info) == ("trial" in infos)
-    if "trial" not in info:
-        return
-    assert info["performance"] == pytest.approx(infos["performance"][0])
-    assert infos["_trial"][0]
-    wide = infos["trial"]
-    for name, value in info["trial"].items():
-        if isinstance(value, float):
-            assert value == pytest.approx(wide[name][0], abs=1e-9), name
-        else:
-            same(value, wide[name][0])
-    absent = {name for name in wide if not name.split(".")[-1].startswith("_")} - info[
-        "trial"
-    ].keys()
-    for name in absent:  # only a reaction time may be missing, and then its mask says so
-        prefix = name.removesuffix("reaction_time")
-        assert name.endswith("reaction_time")
-        assert not wide[f"{prefix}_reaction_time"][0]
 
 
 @every_task
 @pytest.mark.parametrize("seq_len", [None, 50])
 def test_dataset_is_what_an_env_shows_and_wants(task_id, seq_len):
-    """To a subject who lets time run: who rests, or in a closed loop does what is right."""
+    """As a subject that rests sees them, or in a closed loop one that does what is right."""
     task = task_for(
         task_id,
         lambda task: task.supervised and not task.reads_outcomes,
@@ -339,14 +103,14 @@ def test_dataset_is_what_an_env_shows_and_wants(task_id, seq_len):
         for inputs, target in zip(batch.inputs[0], batch.targets[0], strict=True):
             same(inputs, obs)
             same(target, env.target)
-            obs, _, _, truncated, info = env.step(patient(task, env))
+            obs, _, _, truncated, info = env.step(rests_or_is_right(task, env))
             same(info["gt"], target)
             steps += 1
             if truncated:
                 obs, _ = env.reset()
 
 
-def patient(task, env):
+def rests_or_is_right(task, env):
     if hooked(task) or (not task.actions.continuous and task.actions.rest is None):
         return env.target
     if task.actions.continuous:
@@ -429,38 +193,6 @@ def play_trial(task, conditions, trials, i, actions):
 
 
 @every_task
-def test_the_oracle_is_at_its_maximum(task_id):
-    least = TASKS[task_id].expected.get("oracle_min", 1.0)
-    performance = run(task_of(task_id), "oracle", 200, seed=1)["performance"]
-    assert performance.mean() >= least - 1e-9
-
-
-@every_task
-def test_premature_answering_never_pays(task_id):
-    """Pays less than the oracle, no more than waiting and guessing. At 4 standard errors, 1 false
-    alarm in 30,000.
-    """
-    task = task_for(
-        task_id,
-        lambda task: (
-            task.actions.continuous or (task.actions.rest is not None and task.actions.size > 1)
-        ),
-        "every action is an answer, or there is only one",
-    )
-    n = (
-        400 if max_steps(task) < 500 else 40
-    )  # who is always premature may keep a long trial from ever getting on
-    reward = {
-        name: run(task, name, n, num_envs=100, seed=1)["reward"]
-        for name in ("premature", "guess", "oracle")
-    }
-    mean = {name: values.mean() for name, values in reward.items()}
-    error = np.sqrt(sum(reward[name].var() / n for name in ("premature", "guess")))
-    assert mean["premature"] < mean["oracle"]
-    assert mean["premature"] <= mean["guess"] + 4 * error
-
-
-@every_task
 def test_supervised_tasks_make_datasets_and_others_say_why_not(task_id):
     task = task_of(task_id)
     if not task.supervised:
@@ -511,7 +243,7 @@ def test_tasks_are_values(task_id):
     assert json.loads(json.dumps(settings(slower))) == {"dt": task.dt * 2}
 
 
-# ---------------------------------------------------------------------- another library learns from it
+# --------------------------------------------------- another library learns from it
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ def test_a_subject_that_knows_the_targets_is_always_right():
 
 
 def test_answering_before_it_is_asked_earns_less():
-    hasty, patient = (run(TASK, subject, 200, seed=1)["reward"].mean() for subject in ("premature", "guess"))
-    assert hasty < patient
+    premature, guess = (run(TASK, subject, 200, seed=1)["reward"].mean() for subject in ("premature", "guess"))
+    assert premature < guess
 
 
 @pytest.mark.parametrize("contrast", [0.25, 1.0])

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neurogym_core.testing.conformance import Check, all_checks
-from neurogym_core.testing.conformance.records import FAMILIES, KINDS
+import click
+from neurogym_check.check_types import FAMILIES, KINDS, Check
+from neurogym_check.command import command
+from neurogym_check.run_checks import all_checks
 
+WIDTH = 80  # as in docs/command-line.md
 TARGET = Path(__file__).resolve().parents[1] / "conformance.md"
 
 HEAD = """# What every task must hold to
@@ -16,7 +19,8 @@ HEAD = """# What every task must hold to
 *Made by `docs/_make/conformance.py`, the checks from their docstrings; do not edit it here.*
 
 The conformance kit is a list of small checks with codes. Each says in one sentence what it holds a task to, and what to
-do about a task that breaks it. It comes with the core; the packages of this project keep to it like anybody else's.
+do about a task that breaks it. It comes with the package `neurogym-check` (`pip install neurogym-check`); the packages of this
+project keep to it like anybody else's.
 
 ## From a shell
 
@@ -49,12 +53,12 @@ class Side(Task):
 ```console
 $ ngym check side.py:Side --select B --expected-failure B005="the light is meant to be on from the start"
 side.py:Side
-  code  check                          result            why
-  B001  oracle is right                passed
-  B002  guessing is at chance          not applicable    nothing says what chance is ...
-  B003  resting earns less             passed
-  B004  haste does not pay             passed
-  B005  the answer does not show early expected failure  the light is meant to be on from the start (What is shown
+  code  check                                result            why
+  B001  oracle performs as declared          passed
+  B002  guessing performs at chance          not applicable    nothing says what chance is ...
+  B003  resting earns less than the oracle   passed
+  B004  premature responses do not pay       passed
+  B005  fixation does not reveal the answer  expected failure  the light is meant to be on from the start (What is shown
 during fixation goes with the right answer: correlation 1.00 ...)
 
 All 3 checks of 1 task passed, 1 expected failure.
@@ -68,7 +72,7 @@ checks. The code of the tasks runs in this process: check what you would run.
 
 ```python
 # test_my_conformance.py
-from neurogym_core.testing import parametrize_with_checks
+from neurogym_check import parametrize_with_checks
 
 
 @parametrize_with_checks("side.py:Side", expected_failures={"B005": "the light is meant to be on from the start"})
@@ -83,7 +87,7 @@ away. It is the only way round a check.
 ## From Python
 
 ```python
-from neurogym_core.testing import check_task, checks_for
+from neurogym_check import check_task, checks_for
 
 results = check_task("side.py:Side", level="quick", select=["B005"])
 print(results[0].code, results[0].status)
@@ -141,7 +145,19 @@ _KINDS = {
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *(_family(letter, title) for letter, title in FAMILIES.items())])
+    context = click.Context(
+        command, info_name="ngym check", terminal_width=WIDTH, max_content_width=WIDTH
+    )
+    lines = (line.rstrip() for line in command.get_help(context).splitlines())
+    return "\n".join(
+        [
+            HEAD,
+            *(_family(letter, title) for letter, title in FAMILIES.items()),
+            "## All options of `ngym check`\n\n```text",
+            *lines,
+            "```\n",
+        ]
+    )
 
 
 def _family(letter: str, title: str) -> str:
@@ -151,8 +167,8 @@ def _family(letter: str, title: str) -> str:
         [
             f"### {letter}: {title}",
             "",
-            "| code | what a task is held to | what to do |",
-            "|---|---|---|",
+            "| code | check | what a task is held to | what to do |",
+            "|---|---|---|---|",
             *rows,
             "",
         ]
@@ -164,7 +180,7 @@ def _row(one: Check) -> str:
     where += ["in a package"] if one.installed else []
     where += ["full level"] if one.level == "full" else []
     limits = f" *({', '.join(where)})*" if where else ""
-    cells = (one.code, f"{one.rule}{limits}", one.advice)
+    cells = (one.code, one.name.replace("_", " "), f"{one.rule}{limits}", one.advice)
     return "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |"
 
 

@@ -346,7 +346,7 @@ def picture_of(name: str) -> str:
 def _trace(example: Example, wrap: Any) -> TrialTrace:
     task = make_task(example.task, wrap=wrap, **example.params)
     known = {name: value for name, value in example.conditions.items() if name in task.conditions}
-    subject = "patient" if example.subject == "oracle" else example.subject
+    subject = "late_oracle" if example.subject == "oracle" else example.subject
     return trace_of(task, subject, 4, known)
 
 

@@ -50,8 +50,9 @@ def look_at(task: TaskInfo, folder: Path) -> dict[str, Any]:
 
 
 def _look_at_task(found: Any) -> dict[str, Any]:
+    from neurogym_check.digest import digest_of
+
     from neurogym_core.tasks.describe import describe
-    from neurogym_core.testing.conformance.digest import digest_of
 
     task = found()
     digest: dict[str, str] = {}

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any
 
 import click
 
 from neurogym_core._bundled import bundled
+from neurogym_core.ecosystem.companions import COMMANDS
+from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.optional import optional
 
@@ -46,14 +47,18 @@ def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: 
     closed-loop  what is shown next depends on what was just done
     classic      one env, scored step by step in Python, as in NeuroGym's files
     """
+    from neurogym_core.ecosystem import hooks  # needs pluggy, which `ngym --help` should not import
+
     answers = {"task_name": task, "lab": lab, "author": author, "licence": licence, "kind": kind}
     target = folder / f"neurogym-task-{lab}"
     refuse(answers, target)
     render(answers, folder)
-    if kind != "classic":
-        store_digest(target, task)
     click.echo(f"Made {target}.")
+    for line in hooks.package_created(target, task):
+        click.echo(line)
     click.echo("Next steps are in its NEXTSTEPS.md. First of all:")
+    if all(offer.name != "check" for offer in installed().commands):
+        click.echo(f"  python -m pip install {COMMANDS['check']}")
     click.echo(
         f'  python -m pip install -e "{os.path.join(".", target)}[test]"'
     )  # a bare name would be looked for elsewhere
@@ -116,19 +121,6 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
             config_file=str(settings),
         )  # fmt: skip
     return Path(made)
-
-
-def store_digest(package: Path, task: str) -> None:
-    """Write the digest of the new task into its package, as `ngym check --write-digests` does for
-    an installed one.
-    """
-    from neurogym_core.ecosystem.files import load_from_file
-    from neurogym_core.testing.conformance.digest import FILE, digest_of, store
-
-    module = package / package.name.replace("-", "_")
-    (source,) = (path for path in module.glob("*.py") if path.name != "__init__.py")
-    found: Any = load_from_file(f"{source}:{task}")
-    store(module / FILE, {f"{task}-v0": digest_of(found())})
 
 
 def _hook() -> ModuleType:

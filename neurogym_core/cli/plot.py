@@ -40,7 +40,7 @@ FORMATS = ("png", "svg")
 @click.option(
     "--format", "kind", type=click.Choice(FORMATS), help="What --all draws.  [default: png]"
 )
-@play_options(subject="patient")
+@play_options(subject="late_oracle")
 def command(
     task: str | None,
     output: Path | None,

@@ -95,9 +95,9 @@ def excuse_option(function: Any) -> Any:
 
 def read_excuses(texts: Sequence[str]) -> dict[str, str]:
     """Code -> reason, in the form that `ngym check` takes."""
-    from neurogym_core.cli.check import _reasons
+    from neurogym_check.command import read_excuses as read
 
-    return _reasons(texts)
+    return read(texts)
 
 
 @command.command(name="add-release")

@@ -169,7 +169,7 @@ class _Game:
     """A subject at a task, for so many trials, or else so many steps."""
 
     def __init__(self, experiment: Any) -> None:
-        from neurogym_core.testing.subjects import subject_named
+        from neurogym_core.subjects import subject_named
 
         self.subject_name, seed = experiment.subject, experiment.seed
         self.n_trials, self.n_steps, self.steps = experiment.trials, experiment.steps or 200, 0

@@ -1,4 +1,4 @@
-"""Behaviour that packages add: three pluggy hooks, and a loader that one broken plug-in cannot
+"""Behaviour that packages add: four pluggy hooks, and a loader that one broken plug-in cannot
 upset.
 
 A package names a module (or object) with hook implementations in the entry-point group
@@ -25,6 +25,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -74,6 +75,18 @@ class Hooks:
 
         Returns:
             What the conformance kit reports, or None.
+        """
+
+    @hookspec
+    def ngym_package_created(self, folder: Any, task: str) -> Any:
+        """Complete a package that `ngym new` has just written.
+
+        Args:
+            folder: `pathlib.Path` of the new package, named like its distribution.
+            task: name of the task's class; its entry point has the name ``{task}-v0``.
+
+        Returns:
+            A line for the terminal that says what was done, or None.
         """
 
 
@@ -191,6 +204,20 @@ def check_task(spec: Any) -> list[tuple[str, Any]]:
         except BaseException as error:
             results.append((offer.distribution, _failure(offer, "ngym_check_task", error)))
     return results
+
+
+def package_created(folder: Path, task: str) -> list[str]:
+    """Call every plug-in's ``ngym_package_created``; returns the lines that they give to be
+    printed.
+
+    Raises:
+        PluginError: a plug-in's hook failed. Names the plug-in.
+    """
+    return [
+        str(line)
+        for offer, call in plugins().implementing("ngym_package_created")
+        for line in _run(offer, "ngym_package_created", call, folder=folder, task=task)
+    ]
 
 
 def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:

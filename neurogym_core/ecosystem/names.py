@@ -18,7 +18,7 @@ SUBJECT_NAME = Pattern(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 MODULE_VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
 
-SUBJECTS = ("random", "guess", "rest", "oracle", "patient", "premature", "integrator")
+SUBJECTS = ("random", "guess", "rest", "oracle", "late_oracle", "premature", "integrator")
 """Names of the core's subjects, whose module imports NumPy. No package can take one of them."""
 
 _DISTRIBUTION = Pattern(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")

@@ -9,7 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.make import is_task, make_task, make_vec, resolve
-from neurogym_core.testing.subjects import subject_named
+from neurogym_core.subjects import subject_named
 from neurogym_core.trials.record import TrialRecord
 
 KEPT = 4096

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import neurogym_core as ngym_core
+from neurogym_core import subjects
 from neurogym_core.terminal.settings import SubjectName, read_value
-from neurogym_core.testing import subjects
 from neurogym_core.trials.record import TrialRecord
 
 DOTS = "PerceptualDecisionMaking-v0"
@@ -201,7 +201,7 @@ def test_the_bar_of_a_long_run_stays_out_of_pipes(shell):
 
 PLAYER = """
 import numpy as np
-from neurogym_core.testing import Subject
+from neurogym_core.subjects import Subject
 
 class Still(Subject):
     def __call__(self, env, observations):
@@ -260,7 +260,7 @@ def test_values_are_read_as_the_default_suggests(text, default, value):
 # ---------------------------------------------------------------------- stopped early
 
 
-class Impatient:
+class Interrupting:
     """Rests, and presses Ctrl-C on some step."""
 
     def __init__(self, step):
@@ -278,7 +278,7 @@ def ctrl_c(monkeypatch):
     """Have every subject press Ctrl-C on this step."""
 
     def on(step):
-        monkeypatch.setattr(subjects, "subject_named", lambda *_, **__: Impatient(step))
+        monkeypatch.setattr(subjects, "subject_named", lambda *_, **__: Interrupting(step))
 
     return on
 

@@ -6,8 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-
-from neurogym_core.testing.conformance import all_checks
+from neurogym_check.run_checks import all_checks
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -89,7 +89,13 @@ def test_the_page_works_as_it_says(tmp_path: Path) -> None:
     environments = _environments()
     third_party = environments.borrowed(tmp_path / "third-party")
     environment = environments.Environment(tmp_path / "venv", third_party)
-    environment.pip_install([environments.build_wheel(environments.REPOSITORY, tmp_path / "core")])
+    sources = {
+        "core": environments.REPOSITORY,
+        "check": environments.REPOSITORY / "plugins" / "neurogym-check",
+    }
+    environment.pip_install(
+        [environments.build_wheel(source, tmp_path / name) for name, source in sources.items()]
+    )
     work = tmp_path / "work"
     shutil.copytree(REGISTRY, work / "checkout" / "registry")
     shell = Shell(environment, work)

@@ -1,4 +1,4 @@
-"""The three hooks: each plug-in on its own, failures named, nothing loaded before it is needed."""
+"""The four hooks: each plug-in on its own, failures named, nothing loaded before it is needed."""
 
 from __future__ import annotations
 
@@ -211,6 +211,24 @@ def test_checks_of_plugins_report_apart(add) -> None:
     assert results["bad"].phase == "ngym_check_task"
 
 
-def test_there_are_three_hooks_each_described() -> None:
-    assert set(hooks.HOOKS) == {"ngym_wrap_env", "ngym_trial_end", "ngym_check_task"}
+def test_every_package_completes_a_new_package_and_says_so(add, tmp_path) -> None:
+    hook = HEAD + "@hookimpl\ndef ngym_package_created(folder, task): return "
+    add("aaa", hook + "f'{folder.name}: {task}'")
+    add("bbb", hook + "None")
+    assert hooks.package_created(tmp_path, "Dots") == [f"{tmp_path.name}: Dots"]
+
+
+def test_a_package_that_cannot_complete_a_new_one_is_named(add, tmp_path) -> None:
+    add("bad", HEAD + "@hookimpl\ndef ngym_package_created(task): raise ValueError('no')")
+    with pytest.raises(PluginError, match=r"of bad 1\.0 failed .*ngym_package_created.*no"):
+        hooks.package_created(tmp_path, "Dots")
+
+
+def test_there_are_four_hooks_each_described() -> None:
+    assert set(hooks.HOOKS) == {
+        "ngym_wrap_env",
+        "ngym_trial_end",
+        "ngym_check_task",
+        "ngym_package_created",
+    }
     assert all(getattr(hooks.Hooks, name).__doc__ for name in hooks.HOOKS)

@@ -9,15 +9,14 @@ import sys
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, errors, run
+from neurogym_core import Choice, Task, errors, run, subjects
 from neurogym_core.ecosystem import companions, installed, names
 from neurogym_core.ecosystem.discovery import find_subject, subject_names
-from neurogym_core.testing import subjects
 
 GROUP = "neurogym.subjects"
 SOURCE = """
 import numpy as np
-from neurogym_core.testing import Subject
+from neurogym_core.subjects import Subject
 
 class Lefty(Subject):
     def __call__(self, env, observations):

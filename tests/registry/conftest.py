@@ -156,3 +156,10 @@ def third_party(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def core_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The core, built from this checkout."""
     return environments.build_wheel(environments.REPOSITORY, tmp_path_factory.mktemp("core-wheel"))
+
+
+@pytest.fixture(scope="session")
+def check_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package with the conformance kit, built from this checkout."""
+    source = environments.REPOSITORY / "plugins" / "neurogym-check"
+    return environments.build_wheel(source, tmp_path_factory.mktemp("check-wheel"))

@@ -95,9 +95,14 @@ class Town:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory, core_wheel: Path, third_party: Path):
+def environment(
+    tmp_path_factory: pytest.TempPathFactory,
+    core_wheel: Path,
+    check_wheel: Path,
+    third_party: Path,
+):
     made = environments.Environment(tmp_path_factory.mktemp("env") / "venv", third_party)
-    made.pip_install([core_wheel])
+    made.pip_install([core_wheel, check_wheel])
     return made
 
 

@@ -192,7 +192,7 @@ def test_a_task_that_changed_needs_a_new_version_of_its_name(keeper) -> None:
 @pytest.mark.parametrize("other", ["1.000010", "1.000030", "-1.000000"])
 def test_numbers_that_differ_by_rounding_are_no_change(keeper, other: str) -> None:
     """As the conformance kit judges them."""
-    from neurogym_core.testing.conformance.digest import agree
+    from neurogym_check.digest import agree
 
     keeper.package(NAME, "1.0.0")
     keeper.release(NAME, "1.1.0", tasks=[row(digest={"declared": f"{'0' * 16} {other}"})])

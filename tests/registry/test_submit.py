@@ -18,9 +18,14 @@ NAME = "neurogym-task-walk"
 
 
 @pytest.fixture(scope="module")
-def author(tmp_path_factory: pytest.TempPathFactory, core_wheel: Path, third_party: Path):
+def author(
+    tmp_path_factory: pytest.TempPathFactory,
+    core_wheel: Path,
+    check_wheel: Path,
+    third_party: Path,
+):
     made = environments.Environment(tmp_path_factory.mktemp("author") / "venv", third_party)
-    made.pip_install([core_wheel])
+    made.pip_install([core_wheel, check_wheel])
     return made
 
 
@@ -53,6 +58,7 @@ def test_from_an_empty_folder_to_installed_by_somebody_else(
     package: Path,
     tmp_path: Path,
     core_wheel: Path,
+    check_wheel: Path,
     third_party: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -88,7 +94,7 @@ def test_from_an_empty_folder_to_installed_by_somebody_else(
 
     # The registry is merged; the wheel is where pip finds it. Somebody else searches, and installs.
     other = environments.Environment(tmp_path / "other" / "venv", third_party)
-    other.pip_install([core_wheel])
+    other.pip_install([core_wheel, check_wheel])
     where = {"NGYM_REGISTRY": registry.folder.as_uri(), "PIP_FIND_LINKS": str(package / "dist")}
     assert "Walk-v0" in other.ngym("search", "delay", **where).stdout
     installed = other.ngym("install", NAME, "--yes", **where)

@@ -73,8 +73,9 @@ def digests_toml(folder: Path) -> str:
     """The digest of the task of `SOURCE`, as `ngym check --write-digests` writes it into a
     package.
     """
+    from neurogym_check.digest import digest_of, store
+
     from neurogym_core.ecosystem.discovery import load_task
-    from neurogym_core.testing.conformance.digest import digest_of, store
 
     (folder / "dots.py").write_text(SOURCE, "utf-8")
     store(

@@ -24,11 +24,17 @@ _registry = _neighbour(
 environments = _registry.environments
 third_party = _registry.third_party
 core_wheel = _registry.core_wheel
+check_wheel = _registry.check_wheel
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory, core_wheel: Path, third_party: Path):
-    """An environment with the core's wheel."""
+def environment(
+    tmp_path_factory: pytest.TempPathFactory,
+    core_wheel: Path,
+    check_wheel: Path,
+    third_party: Path,
+):
+    """An environment with the core and the checks."""
     made = environments.Environment(tmp_path_factory.mktemp("env") / "venv", third_party)
-    made.pip_install([core_wheel])
+    made.pip_install([core_wheel, check_wheel])
     return made

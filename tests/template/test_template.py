@@ -11,12 +11,14 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from neurogym_core.cli import main, new
+from neurogym_core.ecosystem import hooks
 from neurogym_core.ecosystem.manifest import parse_manifest
 
 environments = sys.modules["ngym_test_environments"]
@@ -179,6 +181,35 @@ def test_what_is_not_given_is_asked_for(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert (tmp_path / "neurogym-task-my-lab" / "neurogym_task_my_lab" / "digests.toml").is_file()
     assert f"Made {tmp_path / 'neurogym-task-my-lab'}" in result.output
+
+
+def test_every_package_is_asked_to_complete_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = []
+
+    def created(folder: Path, task: str) -> list[str]:
+        assert (folder / "pyproject.toml").is_file()
+        heard.append((folder, task))
+        return ["Completed it."]
+
+    monkeypatch.setattr(hooks, "package_created", created)
+    assert "Completed it." in ngym_new(tmp_path).stdout
+    assert heard == [(tmp_path / "neurogym-task-my-lab", "SideMemory")]
+
+
+def test_without_the_checks_the_first_next_step_is_to_install_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = "  python -m pip install neurogym-check\n"
+    assert step not in ngym_new(tmp_path / "with").stdout
+    only_core = SimpleNamespace(commands=())
+    monkeypatch.setattr(new, "installed", lambda: only_core)
+    monkeypatch.setenv("NGYM_DISABLE_PLUGIN_AUTOLOAD", "1")
+    printed = ngym_new(tmp_path / "without")
+    assert printed.exit_code == 0
+    assert step in printed.stdout
+    assert not list((tmp_path / "without").rglob("digests.toml"))
 
 
 def test_without_cookiecutter_it_says_what_to_do(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core.testing import parametrize_with_checks
+from neurogym_check import parametrize_with_checks
 
 
 @parametrize_with_checks("{{ cookiecutter.__distribution }}", level="full")

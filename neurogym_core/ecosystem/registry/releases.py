@@ -333,7 +333,7 @@ def examine_installed(
         RegistryError: the kit itself did not answer.
     """
     arguments = [distribution, task, level, json.dumps(dict(excuses))]
-    child = run_child("neurogym_core.cli._examine", arguments, CHECK_SECONDS, variables)
+    child = run_child("neurogym_check._examine", arguments, CHECK_SECONDS, variables)
     value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else None
     if value is None or "passed" not in value:
         reason = value.get("failure") if value else child.ending

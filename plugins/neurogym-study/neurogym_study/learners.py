@@ -10,7 +10,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.testing.subject import Subject
+from neurogym_core.subjects import Subject
 
 
 class QLearner(Subject):

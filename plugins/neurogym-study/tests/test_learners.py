@@ -8,7 +8,7 @@ from neurogym_study import DiffusionObserver, Hybrid, QLearner, WinStayLoseShift
 
 from neurogym_core import Axis, Choice, Task, TaskVectorEnv, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.testing import subject_named
+from neurogym_core.subjects import subject_named
 
 
 class Corridor(Task):

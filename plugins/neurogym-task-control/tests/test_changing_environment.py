@@ -145,10 +145,6 @@ def test_changing_environment_makes_a_dataset():
     assert set(np.unique(batch.targets)) == {0, 1, 2, 3, 4}
 
 
-def test_changing_environment_single_and_vector_env_agree(same_in_both):
-    same_in_both(ChangingEnvironment())
-
-
 def test_an_environment_that_is_asked_for_stays():
     assert set(
         environments(ChangingEnvironment(conditions={"environment": "upper"}), 5, 60).ravel()

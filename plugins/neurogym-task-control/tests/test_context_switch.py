@@ -58,10 +58,6 @@ def test_context_switch_makes_a_dataset():
     assert set(np.unique(batch.targets)) == {0, 1}
 
 
-def test_context_switch_single_and_vector_env_agree(same_in_both):
-    same_in_both(ContextSwitch(), steps=300)
-
-
 def test_an_impossible_switch_probability_is_refused():
     with pytest.raises(InvalidValueError, match="switch_probability"):
         ContextSwitch(switch_probability=1.5)

@@ -62,7 +62,3 @@ def test_going_before_the_cue_costs_and_ends_nothing():
     while env.period != "decision":
         paid.append(env.step(GO)[1])
     assert paid == [-0.1] * 10
-
-
-def test_single_env_and_vector_env_agree(same_in_both):
-    same_in_both(GoNogo())

@@ -112,7 +112,3 @@ def test_dataset_targets_are_the_positions():
     shown, wanted = batch.inputs[:, 0, 1], batch.targets[:, 9]
     np.testing.assert_allclose(wanted[:, 0], 1, atol=1e-6)
     np.testing.assert_allclose(wanted[:, 1], 2 * (shown + 1) / 3 - 1, atol=1e-6)
-
-
-def test_single_and_vector_env_agree(same_in_both):
-    same_in_both(ReachingDelayResponse())

@@ -128,5 +128,4 @@ def test_noise_shorter_than_the_pulse_is_no_crash(oracle, stimulus):
 
 
 def test_single_env_and_vector_env_agree(same_in_both):
-    same_in_both(Detection())
     same_in_both(Detection(dt=10))

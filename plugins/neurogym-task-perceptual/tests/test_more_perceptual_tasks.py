@@ -45,11 +45,6 @@ def test_oracle_is_always_right_and_paid_in_full(oracle, kind, dt):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_single_env_and_vector_env_agree(same_in_both, kind):
-    same_in_both(kind(), steps=600)
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_the_dataset_scores_its_own_targets_as_perfect(kind):
     batch = next(iter(Dataset(kind(), 8, seed=1)))
     assert np.mean(batch.score(batch.targets)["performance"]) == 1

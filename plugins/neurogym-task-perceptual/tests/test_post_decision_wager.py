@@ -126,7 +126,3 @@ def test_premature_answers_cost():
     while env.period != "decision":
         paid.append(env.step(1 + len(paid) % 3)[1])
     assert set(paid) == {-0.1}
-
-
-def test_single_env_and_vector_env_agree(same_in_both):
-    same_in_both(PostDecisionWager())

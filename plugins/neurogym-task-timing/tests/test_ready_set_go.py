@@ -113,7 +113,6 @@ def test_rewards_scale_the_pay(oracle):
 
 
 def test_single_env_and_vector_env_agree(same_in_both):
-    same_in_both(ReadySetGo())
     same_in_both(ReadySetGo(dt=20, gain=1.5))
 
 

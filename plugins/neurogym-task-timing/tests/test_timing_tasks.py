@@ -31,11 +31,6 @@ def test_oracle_is_always_right_and_paid_in_full(oracle, kind, dt):
 
 
 @pytest.mark.parametrize("kind", KINDS, **by_name)
-def test_single_env_and_vector_env_agree(same_in_both, kind):
-    same_in_both(kind())
-
-
-@pytest.mark.parametrize("kind", KINDS, **by_name)
 def test_the_dataset_scores_its_own_targets_as_perfect(kind):
     batch = next(iter(Dataset(kind(), 6, seed=1)))
     np.testing.assert_array_equal(batch.score(batch.targets)["performance"], 1)

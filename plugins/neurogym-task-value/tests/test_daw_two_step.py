@@ -198,10 +198,6 @@ def test_staying_shows_what_a_subject_does_after_reward_and_transition():
         assert not stay[after & (reward[:-1] == 0)].any()
 
 
-def test_single_and_vector_env_agree(same_in_both):
-    same_in_both(DawTwoStep())
-
-
 def test_impossible_settings_are_told():
     for wrong in ({"mirrors": (0.75, 0.25)}, {"mirrors": (-0.1, 0.5)}, {"common_probability": 1.2}):
         with pytest.raises(InvalidValueError):

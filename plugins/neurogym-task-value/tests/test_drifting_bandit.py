@@ -119,10 +119,6 @@ def test_a_new_session_has_new_means_and_a_seed_brings_back_the_old():
     assert jump[4] > 2 * np.delete(jump, 4).max()
 
 
-def test_single_and_vector_env_agree(same_in_both):
-    same_in_both(DriftingBandit())
-
-
 def test_a_walk_that_does_not_decay_is_refused():
     with pytest.raises(InvalidValueError, match="decay"):
         DriftingBandit(decay=1.0)

@@ -121,7 +121,3 @@ def test_not_answering_pays_nothing():
 def test_there_is_a_target_hence_a_dataset():
     batch = next(iter(Dataset(EconomicDecisionMaking(), batch_size=4, seq_len=100, seed=1)))
     assert set(np.unique(batch.targets)) == {0, 1, 2}
-
-
-def test_single_and_vector_env_agree(same_in_both):
-    same_in_both(EconomicDecisionMaking())

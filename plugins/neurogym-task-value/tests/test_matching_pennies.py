@@ -159,10 +159,6 @@ def test_critical_counts_are_those_of_the_binomial_test():
     assert grown[1] == pytest.approx(stats.binom.isf(0.025, 4 * LARGEST, 0.5), abs=2)
 
 
-def test_single_and_vector_env_agree(same_in_both):
-    same_in_both(MatchingPennies())
-
-
 def test_impossible_settings_are_told():
     for wrong in ({"algorithm": 3}, {"significance": 0.0}):
         with pytest.raises(InvalidValueError):

@@ -90,10 +90,6 @@ def test_nothing_is_right_so_a_dataset_has_the_best_actions_only():
     assert set(np.unique(batch.targets)) <= {OPEN, UP}
 
 
-def test_snail_single_and_vector_env_agree(same_in_both):
-    same_in_both(PneumostomeOpening(), steps=500)
-
-
 @pytest.mark.parametrize(
     "wrong", [{"levels": 1}, {"oxygen": 0.0}, {"pays": (1.0, 0.5)}, {"phase_trials": (1, 2)}]
 )

@@ -3,8 +3,7 @@ in tests.
 """
 
 import pytest
-
-from neurogym_core.testing import parametrize_with_checks
+from neurogym_check import parametrize_with_checks
 
 
 @parametrize_with_checks("neurogym-task-yang19")

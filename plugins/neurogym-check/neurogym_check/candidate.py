@@ -1,0 +1,293 @@
+"""`Candidate`: the task that is checked, and what several checks look at, worked out once."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurogym_check.check_types import CheckFailedError, Level
+from neurogym_check.subject_play import Played, play
+from neurogym_check.trajectories import Recording, anything, constants, mixed, oracle
+from neurogym_core.ecosystem.discovery import declared, find_task, installed, load
+from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.ecosystem.names import canonical
+from neurogym_core.ecosystem.records import TaskInfo
+from neurogym_core.errors import UnknownTaskError
+from neurogym_core.play.dealer import Dealer
+from neurogym_core.play.make import make, resolve
+from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.laying_out import typical_steps
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.batch import TrialBatch
+
+ENVS = 32
+"""Envs in which reference subjects play side by side; each is an independent sample of sessions."""
+SUBJECTS = ("oracle", "guess", "rest", "premature")
+"""Reference subjects whose play is recorded."""
+LONG = 300
+"""Steps of a trial beyond which only the full level plays who rests and who answers too early."""
+SEED = 3
+
+
+class Candidate:
+    """A task under examination.
+
+    Args:
+        source: an id or bare name, "file.py:Class", a Task, a Task class, or a Gymnasium env class.
+        level: "quick" or "full"; decides how much is played.
+        expected: what the manifest's ``expected`` says, for tasks without a manifest.
+    """
+
+    def __init__(
+        self, source: Any, level: Level = "quick", expected: Mapping[str, float] | None = None
+    ) -> None:
+        self.info: TaskInfo | None = None
+        if isinstance(source, TaskInfo):
+            self.info = source
+        elif isinstance(source, str) and not is_file_reference(source):
+            self.info = find_task(source)
+        self.source = source if self.info is None else self.info.id
+        self.level = level
+        self._expected = dict(expected or {})
+        self._known: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """Id, file reference, or class name."""
+        if isinstance(self.source, str):
+            return self.source
+        return (
+            self.source.__name__
+            if isinstance(self.source, type)
+            else getattr(self.source, "name", repr(self.source))
+        )
+
+    @property
+    def expected(self) -> Mapping[str, Any]:
+        """Numbers to expect of it: ``chance``, ``oracle_min``."""
+        return {**(self.info.expected if self.info is not None else {}), **self._expected}
+
+    @cached_property
+    def found(self) -> Any:
+        """The Task, Task class or env class. Imports it.
+
+        Raises:
+            CheckFailedError: it is none of these.
+            DiscoveryError: it cannot be imported.
+        """
+        if self.info is None:
+            return resolve(self.source)
+        found = load(self.info)
+        try:
+            return resolve(found)
+        except ValueError:
+            raise CheckFailedError(
+                f"{self.info.value} is {found!r}, expected a Task or a Gymnasium env."
+            ) from None
+
+    @cached_property
+    def cls(self) -> type:
+        """Its class."""
+        return self.found if isinstance(self.found, type) else type(self.found)
+
+    @cached_property
+    def kind(self) -> str:
+        """ "task", "classic" or "env"."""
+        if issubclass(self.cls, Task):
+            return "task"
+        classic = ("neurogym_core.tasks.period_env", "PeriodEnv")
+        return (
+            "classic"
+            if any((base.__module__, base.__name__) == classic for base in self.cls.__mro__)
+            else "env"
+        )
+
+    @cached_property
+    def task(self) -> Task:
+        """The task with its default settings; only where `kind` is "task"."""
+        return self.found if isinstance(self.found, Task) else self.found()
+
+    def env(self) -> Any:
+        """A new env of the task, as `make` gives it, without plug-ins."""
+        return self.with_small_blocks(
+            make(self.task if self.kind == "task" else self.source, plugins=False)
+        )
+
+    def vector_env(self, num_envs: int) -> TaskVectorEnv:
+        """Several envs of the task side by side."""
+        return self.with_small_blocks(TaskVectorEnv(self.task, num_envs, autoreset_mode="SameStep"))
+
+    def fresh_env(self, **settings: Any) -> Any:
+        """A new env made from what was given: where that is a name or a class, of a new task."""
+        return self.with_small_blocks(make(self.source, plugins=False, **settings))
+
+    def with_small_blocks(self, env: Any) -> Any:
+        """At the quick level trials are laid out a few at a time: most of a reset is noise that
+            nobody looks at.
+
+        At both levels where laying out a trial takes a call.
+        """
+        if self.kind == "task" and (self.level == "quick" or not self.task.batched):
+            dealer = dealer_of(env)
+            several = (16 if dealer.n >= ENVS else 8) if self.task.batched else 4
+            single = 2048 // typical_steps(self.task) if self.task.batched else 16
+            dealer.block_rows = several * dealer.n if dealer.n > 1 else max(single, 16)
+        return env
+
+    @cached_property
+    def obstacle(self) -> BaseException | None:
+        """What stands in the way of making and playing it; None: nothing."""
+        try:
+            env = self.fresh_env()
+            env.reset(seed=SEED)
+            env.step(env.action_space.sample())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return error
+        return None
+
+    def require_made(self) -> None:
+        """Raise what stands in the way of making and playing it."""
+        if self.obstacle is not None:
+            raise self.obstacle
+
+    def several(self, quick: int, full: int) -> int:
+        """How many, at the level of this examination."""
+        return full if self.level == "full" else quick
+
+    # ------------------------------------------------------------------ shared by several checks
+
+    def once(self, name: str, work_out: Callable[[Candidate], Any]) -> Any:
+        """What `work_out` makes of this candidate, worked out when first asked for."""
+        if name not in self._known:
+            self._known[name] = work_out(self)
+        return self._known[name]
+
+    @cached_property
+    def recordings(self) -> dict[str, Recording]:
+        """What the env showed under several kinds of play: random, some constant ones, and the
+        oracle where there is one.
+        """
+        env, count = self.env(), self.several(120, 3000)
+        env.reset(seed=SEED)  # before it, an env of one's own may not know what is right
+        policies = {"random": anything(11), **constants(env.action_space)}
+        if hasattr(env.unwrapped, "target"):
+            policies |= {"oracle": oracle, "mixed": mixed(11)}
+        found = {}
+        for name, policy in policies.items():
+            # Reset without a seed, it goes on with trials that are laid out already.
+            found[name] = Recording(env, policy).extend(
+                count if name in ("random", "oracle", "mixed") else count // 2
+            )
+            if name in ("oracle", "mixed") and self.kind == "task" and not found[name].trials:
+                found[name].extend(2 * typical_steps(self.task))
+        return found
+
+    @cached_property
+    def played(self) -> dict[str, Played]:
+        """What reference subjects did in `ENVS` envs, at least a trial each where they end in
+        time.
+        """
+        task = self.task
+        env = self.vector_env(ENVS)
+        env.reset(seed=17)
+        long = typical_steps(task) > LONG or not task.batched
+        least, most = self.several(1, 3 if long else 20), self.several(40, 400)
+        if stateful(task) and task.trials_per_session is not None:
+            most = min(
+                most, task.trials_per_session
+            )  # who learns, or is taught, is another one in the next session
+        enough = (
+            self.several(250, 2000 if long else 6000) if task.batched else self.several(80, 400)
+        )
+        rests = task.actions.continuous or task.actions.rest is not None
+        # Trials in which nobody answers last for as long as they may.
+        brief = self.level == "full" or typical_steps(task) <= LONG
+        subjects = SUBJECTS if rests and brief else SUBJECTS[:2]
+        return {name: play(env, name, least, most, enough) for name in subjects}
+
+    @cached_property
+    def sample_size(self) -> int:
+        """Trials in `batch`; fewer where each is laid out by itself, and of long trials with many
+        channels.
+        """
+        most, numbers = self.several(1000, 10000), self.several(2_000_000, 20_000_000)
+        fits = numbers // (typical_steps(self.task) * (self.task.channels.size + 4))
+        return int(np.clip(fits, 200, most if self.task.batched else most // 5))
+
+    @cached_property
+    def batch(self) -> TrialBatch:
+        """Trials of sessions of their own, with default settings."""
+        return self.task.sample(self.sample_size, seed=23)
+
+
+def dealer_of(env: Any) -> Dealer:
+    """Where the trials of a task's env come from."""
+    return env.unwrapped.stepper.dealer  # type: ignore[no-any-return]
+
+
+def candidates(sources: Any, level: Level = "quick") -> list[Candidate]:
+    """Candidates for ids, classes, tasks, files, and all tasks of packages given by distribution or
+    namespace.
+    """
+    return [Candidate(source, level) for source in expanded(sources)]
+
+
+def expanded(sources: Any) -> list[Any]:
+    """The same with packages replaced by the ids of their tasks. Imports none of them."""
+    items = (
+        [sources]
+        if isinstance(sources, str | type | Task) or not isinstance(sources, Iterable)
+        else list(sources)
+    )
+    found: list[Any] = []
+    for item in items:
+        tasks = tasks_of_package(item) if isinstance(item, str) else None
+        found += [item] if tasks is None else [task.id for task in tasks]
+    return found
+
+
+def tasks_of_package(name: str) -> tuple[TaskInfo, ...] | None:
+    """The tasks of an installed package, given by its distribution's name, its namespace, or the
+    folder of its sources.
+
+    Returns:
+        None where this names no package.
+
+    Raises:
+        UnknownTaskError: a folder without a project, or one that is not installed.
+    """
+    for package in declared().packages:
+        if name == package.namespace or canonical(name) == canonical(package.distribution):
+            return next(
+                one.tasks
+                for one in installed().packages
+                if one.distribution == package.distribution
+            )
+    folder = Path(name)
+    return _tasks_of_folder(folder) if folder.is_dir() else None
+
+
+def _tasks_of_folder(folder: Path) -> tuple[TaskInfo, ...]:
+    """What is checked is what is installed: entry points and manifest are read from there."""
+    try:
+        project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UnknownTaskError(
+            f"{str(folder)!r} has no pyproject.toml with a project's name. Expected the folder of a"
+            " package; give that, or a file as `my_task.py:MyTask`."
+        ) from None
+    found = None if Path(project).is_dir() else tasks_of_package(project)
+    if found is None:
+        raise UnknownTaskError(
+            f"{project} is not installed here, or offers nothing. Expected an installed package. "
+            f"Install it: `python -m pip install -e {folder}`."
+        )
+    return found

@@ -1,0 +1,185 @@
+"""What a check is, what comes of it, and the list of all checks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from neurogym_check.candidate import Candidate
+
+Level = Literal["quick", "full"]
+Status = Literal["passed", "failed", "not applicable", "expected failure", "unexpected pass"]
+
+FAMILIES = {
+    "M": "packaging",
+    "G": "Gymnasium",
+    "D": "determinism",
+    "S": "spaces and values",
+    "T": "trials",
+    "B": "behaviour",
+    "R": "digest",
+}
+"""The letter that a check's code begins with, and what it is about."""
+
+KINDS = ("task", "classic", "env")
+"""What can be checked: a `Task`, a `PeriodEnv`, any other Gymnasium env."""
+
+
+class CheckFailedError(AssertionError):
+    """A task breaks the rule of a check.
+
+    Args:
+        message: what was found and what was expected.
+        details: numbers and names for the report, as JSON can hold them.
+    """
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class NotApplicable(Exception):  # noqa: N818
+    """A check has nothing to look at in this task; the message says why."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule that tasks keep to.
+
+    Attributes:
+        code: letter of its family and a number.
+        run: the function; it raises `CheckFailedError` or `NotApplicable`, and may return details
+            (a dict) or None.
+        level: "quick": at both levels; "full": only there.
+        kinds: what it applies to.
+        installed: whether it needs an installed package around the task.
+    """
+
+    code: str
+    run: Callable[[Candidate], Mapping[str, Any] | None]
+    level: Level
+    kinds: tuple[str, ...] = KINDS
+    installed: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.run.__name__
+
+    @property
+    def family(self) -> str:
+        """What it is about."""
+        return FAMILIES[self.code[0]]
+
+    @property
+    def rule(self) -> str:
+        """The rule, one sentence: the first paragraph of the docstring."""
+        return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n\n")[0].split())
+
+    @property
+    def advice(self) -> str:
+        """Advice for the author of a task that breaks it: the other paragraphs."""
+        return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n\n")[2].split())
+
+    def does_not_apply(self, candidate: Candidate) -> str | None:
+        """Why it does not apply, as far as the kind of thing says it; None where it does."""
+        if self.installed and candidate.info is None:
+            return "it needs an installed package around the task"
+        if self.kinds != KINDS and candidate.kind not in self.kinds:
+            return f"it needs {_KIND_NAMES[self.kinds]}, and this is {_KIND_NAME[candidate.kind]}"
+        return None
+
+    def __repr__(self) -> str:
+        return f"<Check {self.code} {self.name}>"
+
+
+_KIND_NAME = {"task": "a Task", "classic": "a PeriodEnv", "env": "another Gymnasium env"}
+_KIND_NAMES = {
+    KINDS: "anything",
+    ("task",): "a Task",
+    ("task", "classic"): "a Task or a PeriodEnv",
+    ("classic", "env"): "an env that is no Task",
+}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What came of one check of one task.
+
+    Attributes:
+        task: id or name of the task.
+        code, name, family, rule, advice: of the check; plug-in checks may leave all but the code
+            empty.
+        status: passed, failed, not applicable, expected failure, or unexpected pass (listed as an
+            expected failure).
+        reason: why; empty where it passed.
+        seconds: how long it took.
+        details: numbers and names, as JSON can hold them.
+    """
+
+    task: str
+    code: str
+    status: Status
+    reason: str = ""
+    seconds: float = 0.0
+    name: str = ""
+    family: str = ""
+    rule: str = ""
+    advice: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """False where it failed, or passed although a failure was announced."""
+        return self.status not in ("failed", "unexpected pass")
+
+    def __str__(self) -> str:
+        text = f"{self.code} {self.status}: {self.rule or self.name}"
+        text = f"{text} {self.reason}" if self.reason else text
+        return (
+            f"{text}\n  What to do: {self.advice}"
+            if self.status == "failed" and self.advice
+            else text
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {
+            "task": self.task,
+            "code": self.code,
+            "name": self.name,
+            "family": self.family,
+            "status": self.status,
+            "rule": self.rule,
+            "reason": self.reason,
+            "advice": self.advice if self.status == "failed" else "",
+            "seconds": round(self.seconds, 3),
+            "details": dict(self.details),
+        }
+
+
+CHECKS: list[Check] = []
+"""All checks of the kit, in the order of their modules; `all_checks` sorts them by family."""
+
+
+def check(
+    code: str, level: Level = "quick", kinds: tuple[str, ...] = KINDS, *, installed: bool = False
+) -> Callable[[Callable], Callable]:
+    """Make a function a check; see `Check`."""
+
+    def register(function: Callable) -> Callable:
+        if any(known.code == code for known in CHECKS):
+            raise ValueError(f"There are two checks {code}.")
+        CHECKS.append(Check(code, function, level, kinds, installed))
+        return function
+
+    return register
+
+
+def require(condition: object, message: str, **details: Any) -> None:
+    """Fail the check unless the condition holds."""
+    if not condition:
+        raise CheckFailedError(message, **details)

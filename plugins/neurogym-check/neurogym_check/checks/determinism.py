@@ -1,0 +1,225 @@
+"""D: a seed fixes everything that follows, in this process and in others, for this env and its
+copies.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import (
+    CheckFailedError,
+    NotApplicable,
+    check,
+    require,
+)
+from neurogym_check.import_in_child import imported
+from neurogym_check.trajectories import (
+    fingerprint,
+    first_difference,
+    go_on,
+    mixed,
+    seen,
+    trajectory,
+)
+from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.laying_out import hooked, typical_steps
+
+SEED = 31
+FURTHER = 15
+"""Sessions that are looked at before equal ones are called a fault: where few are possible, two are
+alike by chance.
+"""
+
+
+def _steps(candidate: Candidate, most: int = 150) -> int:
+    """Enough for several trials, as far as `most` steps allow at the quick level."""
+    typical = typical_steps(candidate.task) if candidate.kind == "task" else 30
+    return int(np.clip(6 * typical, 60, candidate.several(most, 3000)))
+
+
+def reference_trajectory(candidate: Candidate) -> list[str]:
+    """What the env shows with a certain seed and certain actions; the same in every process, and at
+    every level.
+    """
+    quick = Candidate(candidate.source)  # the other process does not know the level
+    return trajectory(quick.env(), mixed(SEED), _steps(quick), seed=SEED)
+
+
+def _compared(one: list[str], other: list[str], what: str) -> None:
+    step = first_difference(one, other)
+    require(step is None, f"{what} part at step {step} of {len(one) - 1}.", step=step)
+
+
+@check("D001")
+def equal_seeds_give_equal_trajectories(candidate: Candidate) -> None:
+    """Two envs with one seed and the same actions show the same, played in turn, whatever the
+    global random state is.
+
+    All random numbers come from the generators that the core hands over (`rng`, `trial.rng`,
+    `now.rng`; in an env of its own, `self.np_random`). Use neither `np.random.…` nor `random.…`,
+    nor a generator of the class or module, nor the clock, nor class attributes that change."""
+    one, other = candidate.fresh_env(), candidate.fresh_env()
+    policies = mixed(SEED), mixed(SEED)
+    state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        first = [fingerprint(env.reset(seed=SEED)) for env in (one, other)]
+        require(first[0] == first[1], "Two envs with one seed show different things after reset.")
+        for step in range(1, _steps(candidate) + 1):
+            random.seed(step), np.random.seed(step)  # noqa: NPY002
+            a = next(seen(result) for _, result in go_on(one, policies[0], 1))
+            random.seed(2**31 - step), np.random.seed(2**31 - step)  # noqa: NPY002
+            b = next(seen(result) for _, result in go_on(other, policies[1], 1))
+            require(
+                a == b,
+                f"Two envs with one seed and the same actions part at step {step}.",
+                step=step,
+            )
+    finally:
+        random.setstate(state), np.random.set_state(numpy_state)  # noqa: NPY002
+
+
+@check("D002")
+def copies_continue_identically(candidate: Candidate) -> None:
+    """A copy of an env in the middle of a session (deepcopy or pickle) goes on as the env does, and
+    is independent of it.
+
+    What a session knows belongs on the session or the env, not on the class or module, nor in a
+    closure. Keep lambdas and open files off tasks and envs; a function at the top of a module can
+    be pickled."""
+    copies = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+    env = candidate.env()
+    env.reset(seed=SEED)
+    # Often at rest, so that the copy is made in the middle of a trial; then anything.
+    for _ in go_on(env, mixed(1), 17):
+        pass
+    copied = {}
+    for name, make_copy in copies.items():
+        try:
+            copied[name] = make_copy(env)
+        except Exception as error:
+            raise CheckFailedError(
+                f"{name} of the env fails: {type(error).__name__}: {error}"
+            ) from error
+    count = _steps(candidate) // 2
+    expected = [seen(result) for _, result in go_on(env, mixed(2), count)]
+    for name, clone in copied.items():
+        _compared(
+            expected,
+            [seen(result) for _, result in go_on(clone, mixed(2), count)],
+            f"Env and its {name}",
+        )
+    if candidate.kind == "task":
+        for name, make_copy in copies.items():
+            _compare_copied_vector_env(candidate, name, make_copy, count)
+
+
+def _compare_copied_vector_env(
+    candidate: Candidate, name: str, make_copy: Callable[[Any], Any], count: int
+) -> None:
+    env = candidate.vector_env(2)
+    env.reset(seed=SEED)
+    act = mixed(3)
+    for _ in range(17):
+        env.step(act(env))
+    copied = make_copy(env)
+    # The copy plays first, which would show where the two share something.
+    ahead, expected = (
+        [fingerprint(one.step(act(one))) for _ in range(count)]
+        for one, act in ((copied, mixed(4)), (env, mixed(4)))
+    )
+    _compared(expected, ahead, f"Vector env and its {name}")
+
+
+@check("D003")
+def other_processes_give_equal_trajectories(candidate: Candidate) -> None:
+    """Another process, with another PYTHONHASHSEED, shows the same.
+
+    Do not let anything depend on the order of a set or on hash(text), which differ from process to
+    process; sort, or use a tuple or dict."""
+    if not isinstance(candidate.source, str):
+        raise NotApplicable("it needs an id or a file, which another process can make")
+    there = imported(candidate)
+    require(there.trajectory is not None, f"Another process cannot play it: {there.failure}.")
+    _compared(reference_trajectory(candidate), list(there.trajectory), "This and another process")
+
+
+@check("D004")
+def reset_without_seed_starts_a_new_session(candidate: Candidate) -> None:
+    """`reset(seed=s)` begins again; `reset()` goes on: it does not repeat the session before.
+
+    Only a seed that is given starts the random numbers again. An env of its own calls
+    `super().reset(seed=seed)` and draws from `self.np_random`, nothing else."""
+    sessions = _random_sessions(candidate)
+    _compared(sessions[0], sessions[2], "Two sessions after reset with the same seed")
+    _compared(sessions[1], sessions[3], "What follows two sessions with the same seed")
+    repeats = sessions[0] == sessions[1] and all(
+        one == sessions[0] for one in _further(candidate, [None] * FURTHER)
+    )
+    require(not repeats, "reset() without a seed repeats the session before.")
+
+
+@check("D005")
+def different_seeds_give_different_trials(candidate: Candidate) -> None:
+    """Different seeds give different trials; equal ones where a task declares nothing random.
+
+    The seed must reach what is drawn: take all random numbers from the generators that the core
+    hands over, or in an env of its own from `self.np_random`."""
+    if _looks_fixed(candidate):
+        one, other = _further(candidate, [SEED, SEED + 1])
+        _compared(one, other, "Nothing random is declared, and two sessions with different seeds")
+        return
+    sessions = _random_sessions(candidate)
+    seeds = list(range(SEED + 2, SEED + 2 + FURTHER))
+    same = sessions[0] == sessions[4] and all(
+        one == sessions[0] for one in _further(candidate, seeds)
+    )
+    require(not same, f"The seeds from {SEED} to {seeds[-1]} give the same trials.")
+
+
+def _random_sessions(candidate: Candidate) -> list[list[str]]:
+    """See `_sessions`; what hooks and envs of one's own draw shows only in sessions that differ."""
+    if _looks_fixed(candidate):
+        raise NotApplicable("nothing in it is random")
+    sessions = candidate.once("sessions", _sessions)
+    if (candidate.kind != "task" or hooked(candidate.task)) and all(
+        one == sessions[0] for one in sessions
+    ):
+        raise NotApplicable("nothing random was seen")
+    return sessions
+
+
+def _sessions(candidate: Candidate) -> list[list[str]]:
+    """What is shown after resets with a seed, without, with it, without, and with another one."""
+    return _further(candidate, [SEED, None, SEED, None, SEED + 1])
+
+
+def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
+    """What is shown after resets of a new env with these seeds, one after another."""
+    env = candidate.env()
+    env.reset(seed=SEED)  # before it, an env of one's own may not know what is right
+    count = _steps(candidate, 300)
+    return [trajectory(env, mixed(SEED), count, seed, counted=False) for seed in seeds]
+
+
+def _looks_fixed(candidate: Candidate) -> bool:
+    """Whether a task declares nothing random: no condition with several values, no drawn duration,
+    no noise.
+    """
+    if candidate.kind != "task" or stateful(candidate.task) or hooked(candidate.task):
+        return False
+    batch = candidate.batch
+    same = all((values == values[:1]).all() for values in batch.conditions.values())
+    noise = np.any(batch.noise * (batch.duration > 0)[: len(batch.noise), :, None])
+    return bool(
+        same
+        and not noise
+        and (batch.duration == batch.duration[:1]).all()
+        and (batch.shown == batch.shown[:1]).all()
+    )

@@ -1,0 +1,213 @@
+"""G: Gymnasium's own rules, and the ways its users make envs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_check.single_and_vector import play_both
+from neurogym_check.trajectories import has_nan, mixed, trajectory
+from neurogym_core.play.env import TaskEnv
+from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.identity import parameters_of, plain_settings, settings, with_settings
+from neurogym_core.tasks.laying_out import typical_steps
+
+
+@check("G000")
+def task_can_be_made_and_stepped(candidate: Candidate) -> None:
+    """The task can be made with its default settings, reset, and played for a step.
+
+    The message says what stands in the way. Of a task that cannot be made, all checks that would
+    play it are left out."""
+    candidate.require_made()
+
+
+@check("G001")
+def gymnasium_check_env_passes(candidate: Candidate) -> None:
+    """Gymnasium's `check_env` passes.
+
+    Its message says what it expects. Of a Task, the core keeps to Gymnasium's rules: what goes
+    wrong there is in the hooks (step_action, step_observation, step_target)."""
+    env = candidate.env().unwrapped
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        check_env(env, skip_render_check=True, skip_close_check=candidate.kind != "task")
+    if candidate.kind == "task":
+        # An unbounded observation is unusual elsewhere; Gaussian noise is unbounded.
+        said = [text for text in map(_message, caught) if "infinity" not in text]
+        require(not said, f"Gymnasium's check_env warns: {said[:1]}")
+
+
+def _message(warning: warnings.WarningMessage) -> str:
+    return str(warning.message)
+
+
+@check("G002")
+def settings_round_trip_through_json(candidate: Candidate) -> None:
+    """What the task is made with can be written as JSON, and makes the same task again.
+
+    Gymnasium's specs, the command line and the registry keep parameters as JSON: numbers, texts,
+    tuples of these, and distributions, but no functions, sets or objects. Of an id, the spec as
+    JSON is made again with `gymnasium.make`, and must show the same."""
+    if candidate.kind == "task":
+        _settings_make_the_task_again(candidate.task)
+    if isinstance(candidate.source, str):
+        _spec_makes_the_env_again(candidate)
+    elif candidate.kind != "task":
+        raise NotApplicable("an env class has no spec; give an id or a file")
+
+
+def _settings_make_the_task_again(task: Any) -> None:
+    parameters = plain_settings(parameters_of(task))
+    try:
+        again = json.loads(json.dumps({**parameters, **settings(task)}, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise AssertionError(f"The parameters {parameters!r} are no JSON: {error}.") from error
+    made = with_settings(task, **again)
+    require(made == task, f"Made from its JSON, the task is {made!r} instead of {task!r}.")
+
+
+def _spec_makes_the_env_again(candidate: Candidate) -> None:
+    env = candidate.fresh_env()
+    spec = EnvSpec.from_json(env.spec.to_json())
+    again = candidate.with_small_blocks(gymnasium.make(spec, disable_env_checker=True))
+    require(
+        again.observation_space == env.observation_space,
+        "The env made from its spec has other observations.",
+    )
+    require(again.action_space == env.action_space, "The env made from its spec has other actions.")
+    one, other = (trajectory(made, mixed(5), 60, seed=5) for made in (env, again))
+    require(one == other, "The env made from its spec shows something else with the same seed.")
+
+
+@check("G003")
+def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
+    """A vector env of one shows, asks, pays and records what the single env does; one of several
+    has arrays of the right form.
+
+    Hooks run for all envs at once: `now.memory`, `now.conditions` and `action` have shape (N, …),
+    in the single env N = 1. Write them without `int()`, `float()`, `.item()` and `if`, with
+    np.where instead. An env that is no Task is played side by side in Gymnasium's SyncVectorEnv.
+    """
+    if candidate.kind == "task":
+        _play_single_and_vector(candidate)
+        several: Any = candidate.vector_env(3)
+    else:
+        several = gymnasium.vector.SyncVectorEnv([candidate.env] * 3)
+    several.action_space.seed(3)
+    observations, _ = several.reset(seed=3)
+    for _ in range(candidate.several(100, 1000)):
+        require(
+            observations in several.observation_space,
+            f"The observations of {several.num_envs} envs leave their space.",
+        )
+        observations, *result = several.step(several.action_space.sample())
+        _check_arrays(several.num_envs, *result)
+        if candidate.kind == "task":
+            _check_arrays_of_a_task(*result)
+
+
+def _play_single_and_vector(candidate: Candidate) -> None:
+    """Play sessions of the usual length, and short ones in both autoreset modes."""
+    short = with_settings(candidate.task, trials_per_session=2)
+    most = max(200, 5 * short.max_steps)
+    for task, mode, steps, limit in (
+        (candidate.task, "SameStep", candidate.several(300, 2000), 0),
+        (short, "SameStep", 60, most),
+        (short, "NextStep", 60, most),
+    ):
+        single = candidate.with_small_blocks(TaskEnv(task))
+        vector = candidate.with_small_blocks(TaskVectorEnv(task, 1, autoreset_mode=mode))
+        play_both(single, vector, mode, steps, seed=7, most=limit)
+
+
+def _check_arrays(n: int, reward: Any, terminated: Any, truncated: Any, info: Any) -> None:
+    shapes = [np.shape(values) for values in (reward, terminated, truncated)]
+    require(
+        shapes == [(n,)] * 3,
+        f"Rewards and flags of {n} envs have the shapes {shapes}, expected ({n},).",
+    )
+    require(np.isfinite(reward).all(), f"The rewards of {n} envs are {reward}.")
+
+
+def _check_arrays_of_a_task(reward: Any, terminated: Any, truncated: Any, info: Any) -> None:
+    types = [values.dtype for values in (reward, terminated, truncated, info["new_trial"])]
+    require(
+        types == [np.float64, bool, bool, bool],
+        f"Rewards, flags and info['new_trial'] of a vector env are {types}, expected float64 and"
+        " bool.",
+    )
+    lengths = {name: len(info[name]) for name in ("gt", "period", "new_trial")}
+    require(
+        set(lengths.values()) == {len(reward)},
+        f"info of {len(reward)} envs has the lengths {lengths}.",
+    )
+    if "trial" in info:
+        require(
+            np.array_equal(info["_trial"], info["new_trial"]),
+            f"info['_trial'] is {info['_trial']}, and info['new_trial'] {info['new_trial']}.",
+        )
+        missing = [name for name, values in info["trial"].items() if has_nan(values)]
+        require(not missing, f"The records of a vector env have NaN in {missing}.")
+
+
+@check("G004", level="full", kinds=("task",))
+def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
+    """What one env of a vector env shows and pays does not depend on what is done in another.
+
+    A hook must treat each row by itself: no mean over envs, no `.any()` that decides for all, no
+    attribute on the task that one env writes and another reads; use `now.memory`."""
+    calm, busy = (candidate.vector_env(2) for _ in range(2))
+    for env in (calm, busy):
+        env.reset(seed=9)
+    space = busy.single_action_space
+    space.seed(9)
+    ended = np.zeros(2, bool)
+    for step in range(50 * typical_steps(candidate.task)):
+        actions = calm.target.copy()
+        others = actions.copy()
+        others[1] = space.sample()
+        one, other = calm.step(actions), busy.step(others)
+        require(
+            one[1][0] == other[1][0],
+            f"The first env's reward at step {step} depends on what the second one does.",
+        )
+        ended |= one[4]["new_trial"] | other[4]["new_trial"]
+        if ended.any():
+            return  # from here on who finishes first takes the next trial
+        require(
+            np.array_equal(one[0][0], other[0][0]),
+            f"What the first env shows after step {step} depends on the second one.",
+        )
+
+
+@check("G005", level="full")
+def render_modes_work(candidate: Candidate) -> None:
+    """With each of its render modes the env can be made, and draws what the mode says.
+
+    "rgb_array" returns a picture, (height, width, 3) uint8; modes that open a window are not tried.
+    The figure of a Task is the core's; an env of its own declares what it can draw in
+    `metadata["render_modes"]`."""
+    modes = [mode for mode in candidate.env().metadata.get("render_modes", []) if mode != "human"]
+    if not modes:
+        raise NotApplicable("it declares no render mode that needs no window")
+    for mode in modes:
+        env = candidate.fresh_env(render_mode=mode)
+        env.reset(seed=1)
+        for _ in range(3):
+            env.step(env.action_space.sample())
+        picture = env.render()
+        require(picture is not None, f"render() returns None with render_mode={mode!r}.")
+        if mode == "rgb_array":
+            shape, dtype = np.shape(picture), getattr(picture, "dtype", None)
+            fits = len(shape) == 3 and shape[2] == 3 and dtype == np.uint8
+            require(fits, f"render() returns {shape} {dtype}, expected (height, width, 3) uint8.")
+        env.close()

@@ -1,0 +1,57 @@
+"""R: what a task does changes only with its version."""
+
+from __future__ import annotations
+
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import (
+    CheckFailedError,
+    NotApplicable,
+    check,
+    require,
+)
+from neurogym_check.digest import (
+    FILE,
+    Digest,
+    changes,
+    digest_of,
+    digests_path,
+    stored,
+)
+
+
+def _stored(candidate: Candidate) -> Digest | None:
+    path = digests_path(candidate.info)
+    if path is None:
+        raise CheckFailedError(
+            f"The folder of {candidate.info.distribution} cannot be found; is it a package?"
+        )
+    return stored(path).get(candidate.info.name)
+
+
+@check("R001", kinds=("task",), installed=True)
+def behaviour_matches_the_stored_digest(candidate: Candidate) -> None:
+    """What the task does is what its stored digest says.
+
+    Somebody's results depend on it: give what has changed a new version (Name-v1 beside Name-v0),
+    and store its digest with `ngym check ID --write-digests`. While nothing is published, `--force`
+    overwrites it. The parts that changed are named: declared (settings, channels, actions), trials
+    (tables), session (draw), steps (hooks)."""
+    known = _stored(candidate)
+    if known is None:
+        raise NotApplicable(
+            f"no digest is stored; `ngym check {candidate.info.id} --write-digests` writes it"
+        )
+    changed = changes(known, digest_of(candidate.task))
+    require(not changed, f"Its digest has changed in {', '.join(changed)}.", changed=changed)
+
+
+@check("R002", level="full", kinds=("task",), installed=True)
+def digest_is_stored(candidate: Candidate) -> None:
+    """The package holds a digest of the task, so that a change can be noticed.
+
+    Write it with `ngym check ID --write-digests` once the task is as it should be, and commit
+    digests.toml, which lies beside ngym.toml."""
+    require(
+        _stored(candidate) is not None,
+        f"{FILE} of {candidate.info.distribution} has no digest of {candidate.info.name!r}.",
+    )

@@ -1,0 +1,411 @@
+"""T: trials run as they are declared: periods, durations in ms, conditions, windows, records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from neurogym_check.candidate import Candidate, dealer_of
+from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_check.tolerances import (
+    distance_in_steps,
+    distance_of_values,
+    largest_deviation,
+    largest_distance,
+)
+from neurogym_check.trajectories import has_nan
+from neurogym_core.errors import NeurogymError
+from neurogym_core.play.env import TaskEnv
+from neurogym_core.tasks.drawing import draw_sessionless, stateful
+from neurogym_core.tasks.identity import with_settings
+from neurogym_core.tasks.laying_out import lay_out
+from neurogym_core.tasks.state import period_names_of, state_of
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.distributions import Constant, Distribution
+from neurogym_core.trials.record import DURATION, OUTCOME_NAMES
+
+TASK = ("task",)
+
+
+@check("T001", kinds=("task", "classic"))
+def periods_are_uninterrupted(candidate: Candidate) -> None:
+    """Who does what is right sees each period of a trial once, in one piece, as long as the record
+    says.
+
+    A hook that sends the subject elsewhere (goto) should not do so while it does what is right; a
+    period that is to be seen twice is two periods. Without an answer in it, a period runs to its
+    end."""
+    if "oracle" not in candidate.recordings:
+        raise NotApplicable("it does not say what is right (a property `target`)")
+    runs: list[tuple[str, int]] = []
+    ended = 0
+    for result in candidate.recordings["oracle"].results:
+        info = result[4]
+        period = info["period"]
+        if runs and runs[-1][0] == period:
+            runs[-1] = (period, runs[-1][1] + 1)
+        else:
+            runs.append((period, 1))
+        if info["new_trial"]:
+            _check_runs(candidate, runs, dict(info["trial"]), ended)
+            runs, ended = [], ended + 1
+    require(ended, "No trial ended while what is right was done.")
+
+
+def _check_runs(
+    candidate: Candidate, runs: list[tuple[str, int]], record: Mapping[str, Any], number: int
+) -> None:
+    names = [name for name, _ in runs]
+    twice = [name for name in names if names.count(name) > 1]
+    require(
+        not twice, f"Trial {number} runs through {names}: {twice[:1]} comes twice.", periods=names
+    )
+    if candidate.kind != "task":
+        return
+    dt, free = candidate.task.dt, _answerable(candidate)
+    for name, played in runs:
+        laid_out = round(record[DURATION + name] / dt)
+        require(
+            played <= laid_out,
+            f"Period {name!r} of trial {number} lasts {played} steps, {laid_out} were laid out.",
+        )
+        whole = played == laid_out or name in free
+        require(
+            whole,
+            f"Period {name!r} of trial {number}, in which nothing is asked, lasts {played} of"
+            f" {laid_out} steps.",
+        )
+
+
+def _answerable(candidate: Candidate) -> set[str]:
+    """The periods that an answer or a hook can cut short."""
+    batch = candidate.batch
+    if candidate.task.step_action is not None:
+        return set(batch.period_names)
+    open_ = batch.payoffs.window.any(axis=(0, 2))
+    return {
+        name for p, name in enumerate(batch.period_names) if open_[batch.period == p].any()
+    } | set(batch.untimed)
+
+
+@check("T002", kinds=TASK)
+def durations_in_ms_do_not_depend_on_dt(candidate: Candidate) -> None:
+    """With half the dt, every period lasts as many ms as before.
+
+    Durations are ms everywhere: in `timing`, in `trial.periods(…)`, in start= and stop=. A duration
+    computed as a number of steps (times dt) changes with dt. A period of one step, whatever dt is,
+    is taken to be meant."""
+    task = candidate.task
+    n = min(candidate.sample_size, 300)
+    coarse, fine = (_with_dt(task, task.dt / k) for k in (5, 10))
+    conditions = task.sample(n, seed=5).conditions
+    slow, fast = (_laid_out(one, conditions, n) for one in (coarse, fine))
+    for name in slow.period_names:
+        if name in slow.untimed:
+            continue
+        a, b = slow.period_steps[name] * coarse.dt, fast.period_steps[name] * fine.dt
+        if _one_step(slow, name) and _one_step(fast, name):
+            continue
+        close = np.abs(a - b) <= 0.75 * coarse.dt * _chained(slow)
+        require(
+            close.all() or _same_mean(a, b, coarse.dt),
+            f"Period {name!r} lasts {a[~close][:1]} ms at dt={coarse.dt:g} and {b[~close][:1]} ms"
+            f" at dt={fine.dt:g}.",
+        )
+
+
+def _with_dt(task: Task, dt: float) -> Task:
+    try:
+        return with_settings(task, dt=dt)
+    except NeurogymError as error:
+        raise AssertionError(f"It cannot be made with dt={dt:g}: {error}") from error
+
+
+def _laid_out(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
+    """Equal draws for equal seeds, as long as as much is drawn."""
+    return lay_out(task, conditions, np.random.default_rng(6), n)
+
+
+def _one_step(batch: TrialBatch, period: str) -> bool:
+    return bool((batch.period_steps[period] <= 1).all())
+
+
+def _chained(batch: TrialBatch) -> int:
+    """Roundings that may add up where durations are computed from others."""
+    return max(len(batch.period_names), 1)
+
+
+def _same_mean(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
+    """Whether two samples of durations, drawn apart, have the same mean."""
+    error = np.sqrt((a.var() + b.var()) / len(a))
+    return bool(error > 0 and abs(a.mean() - b.mean()) <= tolerance + largest_deviation() * error)
+
+
+@check("T003", kinds=TASK)
+def durations_follow_their_distributions(candidate: Candidate) -> None:
+    """Played durations follow the distributions in `timing`, rounded to steps.
+
+    A duration that is computed in `trial.periods(…, name=…)` comes before that in `timing`: name it
+    in one place only. A distribution of one's own needs a `cdf` that agrees with its `sample`."""
+    task, batch = candidate.task, candidate.batch
+    checked = {}
+    for name, spec in task.timing.items():
+        if (
+            name not in batch.period_names
+            or name in batch.untimed
+            or DURATION + name in state_of(task).imposed
+        ):
+            continue
+        distance = distance_in_steps(batch.period_steps[name], spec, task.dt)
+        low, high = spec.bounds
+        ms = batch.period_steps[name] * task.dt
+        inside = ((ms >= low - task.dt) & (ms <= high + task.dt)).all()
+        require(
+            inside,
+            f"Period {name!r} lasts from {ms.min():g} to {ms.max():g} ms; `timing` says"
+            f" {spec.to_plain()}.",
+        )
+        checked[name] = distance
+    limit = largest_distance(len(batch), max(len(checked), 1))
+    for name, distance in checked.items():
+        fits = distance is None or distance <= limit
+        declared = task.timing[name].to_plain()
+        require(
+            fits,
+            f"Period {name!r} is not {declared}: its distribution is {distance} away (at most"
+            f" {limit:.3f}).",
+        )
+
+
+@check("T004", kinds=TASK)
+def conditions_have_declared_values(candidate: Candidate) -> None:
+    """Every condition that is drawn, also in the course of a session, has a value that `vary`
+    declares.
+
+    `vary` declares what is possible, so that designs can be enumerated; `draw` chooses among it.
+    Declare all values."""
+    drawn = {name: [values] for name, values in candidate.batch.conditions.items()}
+    for name, values in drawn.items():
+        values += [
+            played.conditions[name]
+            for played in candidate.played.values()
+            if name in played.conditions
+        ]
+        values += [
+            np.array([trial[name] for trial in one.trials])
+            for one in candidate.recordings.values()
+            if one.trials
+        ]
+    for name, declared in candidate.task.conditions.items():
+        if isinstance(declared, Distribution):
+            for values in drawn[name]:  # type: ignore[assignment]
+                _check_values(name, values, state_of(candidate.task).imposed.get(name, declared))
+
+
+def _check_values(name: str, values: np.ndarray, declared: Distribution) -> None:
+    support = declared.support()
+    if support is None:
+        low, high = declared.bounds
+        inside = (values >= low) & (values <= high)
+        require(
+            inside.all(),
+            f"The condition {name!r} was {values[~inside][:1]}, declared as {declared.to_plain()}.",
+        )
+        return
+    known = {tuple(np.atleast_1d(value).tolist()) for value in support}
+    drawn = {tuple(np.atleast_1d(value).tolist()) for value in np.unique(values, axis=0)}
+    require(
+        drawn <= known,
+        f"The condition {name!r} was {sorted(drawn - known)[:3]}, declared as"
+        f" {declared.to_plain()}.",
+    )
+
+
+@check("T005", kinds=TASK)
+def imposed_values_are_played(candidate: Candidate) -> None:
+    """A condition or duration that is imposed is what is played and recorded.
+
+    Do not change the arrays that `trial.<condition>` gives (write `x = x + 1`, not `x += 1` or
+    `x[mask] = …`), draw conditions in `vary` or `draw` rather than in `new_trial`, and let
+    durations come from `timing`."""
+    task = candidate.task
+    wanted = draw_sessionless(task, np.random.default_rng(9), 12, {})
+    if any(isinstance(one, Distribution) for one in task.conditions.values()) or task.conditions:
+        for name, values in wanted.items():
+            _impose(task, {name: np.array(values)}, candidate.several(6, 12))
+        if not task.reads_outcomes:
+            _impose(task, {name: np.array(values) for name, values in wanted.items()}, 12)
+    for name in task.timing:
+        if name in period_names_of(task) and name not in candidate.batch.untimed:
+            ms = float(7 * task.dt)
+            batch = task.sample(5, seed=1, **{DURATION + name: ms})
+            played = batch.period_steps[name] * task.dt
+            require(
+                (played == ms).all(),
+                f"Imposed to last {ms:g} ms, period {name!r} lasts {played[:1]} ms.",
+            )
+
+
+def _impose(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> None:
+    imposed = {name: values[:n].copy() for name, values in conditions.items()}
+    batch = task.sample(n, seed=2, **{name: values.copy() for name, values in imposed.items()})
+    batch.render(None)
+    assert (
+        batch.payoffs is not None
+    )  # built when first asked for: from here on nothing is changed any more
+    for name, values in imposed.items():
+        same = _equal(batch.conditions[name], values)
+        require(
+            same,
+            f"Imposed as {values[:3]}, the condition {name!r} was laid out as"
+            f" {batch.conditions[name][:3]}.",
+        )
+    env = TaskEnv(task)
+    dealer_of(env).block_rows = n
+    env.reset(seed=2, options={"conditions": imposed})
+    for k in range(n):
+        for name, values in imposed.items():
+            fits = _equal(np.asarray(env.trial[name]), values[k])
+            require(
+                fits,
+                f"Imposed as {values[k]!r}, the condition {name!r} of trial {k} is"
+                f" {env.trial[name]!r}.",
+            )
+        if not _play_one(env):
+            return
+
+
+def _play_one(env: TaskEnv) -> bool:
+    """Play a trial to its end; False where the session ended with it."""
+    for _ in range(100_000):
+        *_, terminated, truncated, info = env.step(env.target)
+        if info["new_trial"]:
+            return not (terminated or truncated)
+    raise AssertionError("A trial does not end while what is right is done.")
+
+
+def _equal(one: np.ndarray, other: np.ndarray) -> bool:
+    return np.array_equal(np.asarray(one), np.asarray(other))
+
+
+@check("T006", kinds=TASK)
+def every_trial_opens_a_response_window(candidate: Candidate) -> None:
+    """In every trial something is asked, while a period that lasts at least a step is played.
+
+    Open a response window with trial.answer, answer_at or pay; see that start= and stop= lie within
+    the period in all trials, also where its duration is drawn. A task that pays in step_action may
+    ask nothing."""
+    batch = candidate.batch
+    payoffs = batch.payoffs
+    if candidate.task.step_action is not None:
+        raise NotApplicable("it pays in step_action")
+    if not candidate.task.actions.continuous and candidate.task.actions.size == 1:
+        raise NotApplicable("it has no action but resting")
+    steps_open = (payoffs.window & (batch.duration > 0)[:, :, None]).any(axis=1)
+    for k, slot in enumerate(payoffs.slot_names):
+        closed = payoffs.asked[:, k] & ~steps_open[:, k]
+        require(
+            not closed.any(),
+            f"In {closed.mean():.1%} of the trials {slot!r} is asked while no step is played.",
+        )
+    idle = ~payoffs.asked.any(axis=1)
+    require(not idle.any(), f"In {idle.mean():.1%} of the trials nothing is asked.")
+
+
+@check("T007", kinds=TASK)
+def actions_outside_response_windows_do_not_pay(candidate: Candidate) -> None:
+    """Outside of every response window, acting pays no more than resting.
+
+    Nothing is answered for free: let `rewards["abort"]` and hold(cost=…) be 0 or less. What an
+    answer pays belongs into its window."""
+    task, batch = candidate.task, candidate.batch
+    payoffs = batch.payoffs
+    if task.actions.rest is None or payoffs.reward.shape[2] < 2:
+        raise NotApplicable("it has no action of resting")
+    if task.step_action is not None:
+        raise NotApplicable("it pays in step_action")
+    closed = (payoffs.slot < 0) & (batch.duration > 0)[:, :, None]
+    gain = np.where(closed, payoffs.reward - payoffs.reward[:, :, :1], 0.0).max(axis=0)
+    segment, action = np.unravel_index(int(np.argmax(gain)), gain.shape)
+    period = batch.period_names[batch.period[segment]]
+    require(
+        gain.max() <= 1e-12,
+        f"In {period!r}, where it is not asked, action {action} pays {gain.max():g} per step.",
+    )
+
+
+@check("T008", kinds=("task", "classic"))
+def records_are_complete(candidate: Candidate) -> None:
+    """The record of every trial has the same keys: conditions, answers, reward, durations; and no
+    NaN.
+
+    `trial.note(…)` the same covariates in every trial, and -1 or a text where there is nothing to
+    note: NaN is neither JSON nor equal to itself."""
+    records = candidate.recordings.get("mixed", candidate.recordings["random"]).trials
+    if not records:
+        raise NotApplicable("no trial ended")
+    optional = {key for record in records for key in record if key.endswith("reaction_time")}
+    keys = set(records[0]) - optional
+    for number, record in enumerate(records):
+        differ = keys ^ (set(record) - optional)
+        require(
+            not differ,
+            f"The record of trial {number} differs from that of the first in {sorted(differ)}.",
+        )
+        missing = [name for name, value in record.items() if has_nan(value)]
+        require(not missing, f"The record of trial {number} has NaN in {missing}.")
+    if candidate.kind == "task":
+        _check_columns(candidate.task, records)
+
+
+def _check_columns(task: Task, records: list[dict[str, Any]]) -> None:
+    wanted = {
+        *task.conditions,
+        "outcome",
+        "performance",
+        "reward",
+        "steps",
+        *(DURATION + name for name in period_names_of(task)),
+    }
+    missing = sorted(wanted - set(records[0]))
+    require(not missing, f"The record has no {missing}.")
+    for number, record in enumerate(records):
+        known = record["outcome"] in OUTCOME_NAMES.tolist()
+        require(
+            known,
+            f"The outcome of trial {number} is {record['outcome']!r}; it is one of"
+            f" {OUTCOME_NAMES.tolist()}.",
+        )
+        require(
+            0 <= record["performance"] <= 1,
+            f"The performance of trial {number} is {record['performance']}.",
+        )
+
+
+@check("T009", kinds=TASK)
+def conditions_follow_their_distributions(candidate: Candidate) -> None:
+    """Conditions come as often as their declared distributions say.
+
+    Draw each from its distribution (`draw_conditions` does), and give a distribution of one's own a
+    `cdf` or `probabilities` that agree with its `sample`. A task whose `draw` chooses what comes
+    next is left aside."""
+    task = candidate.task
+    if stateful(task):
+        raise NotApplicable("its `draw` decides what comes next")
+    drawn_alone = {
+        name: one for name, one in task.conditions.items() if isinstance(one, Distribution)
+    }
+    declared = {name: one for name, one in drawn_alone.items() if not isinstance(one, Constant)}
+    if not declared:
+        raise NotApplicable("no condition is drawn from a declared distribution")
+    n = candidate.several(20_000, 100_000)
+    drawn = task.draw_conditions(np.random.default_rng(14), n)
+    limit = largest_distance(n, len(declared))
+    for name, one in declared.items():
+        distance = distance_of_values(drawn[name], state_of(task).imposed.get(name, one))
+        fits = distance is None or distance <= limit
+        what = f"The condition {name!r} is not {one.to_plain()}"
+        require(fits, f"{what}: its distribution is {distance} away (at most {limit:.3f}).")

@@ -1,0 +1,98 @@
+"""``ngym check``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from neurogym_core.terminal.complete import complete_anything
+from neurogym_core.terminal.output import print_json
+
+
+@click.command(short_help="Run the conformance checks on tasks.")
+@click.argument("targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=complete_anything)
+@click.option("--level", default="quick", show_default=True, type=click.Choice(["quick", "full"]),
+              help="quick takes less than a second for a task, full some seconds.")  # fmt: skip
+@click.option("--select", "select", multiple=True, metavar="CODE",
+              help="Only this check (T003) or family (T); may be given again.")  # fmt: skip
+@click.option("--expected-failure", "excuses", multiple=True, metavar="CODE=REASON",
+              help="A rule that may be broken, and why; may be given again.")  # fmt: skip
+@click.option("--list", "listing", is_flag=True, help="List the checks, and what to do about each.")
+@click.option(
+    "--write-digests",
+    is_flag=True,
+    help="Store what the tasks do, in digests.toml beside the manifest.",
+)
+@click.option("--force", is_flag=True, help="Let --write-digests replace digests that differ.")
+@click.option("--json", "as_json", is_flag=True, help="An array of results, for programs.")
+def command(
+    targets: tuple[str, ...],
+    level: Any,
+    select: tuple[str, ...],
+    excuses: tuple[str, ...],
+    listing: bool,
+    write_digests: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Run the conformance checks on tasks.
+
+    ID is a task, PACKAGE an installed package (all of its tasks), PATH a class in a file or the
+    folder of an installed package. Runs the code of the tasks in this process.
+
+    \b
+    ngym check perceptual/Detection-v0
+    ngym check neurogym-task-perceptual --level full
+    ngym check my_task.py:MyTask --select T --select D001
+    ngym check . --write-digests
+
+    Each check has a code: a letter for its family and a number. M: package, manifest and imports;
+    G: Gymnasium's rules; D: a seed fixes everything; S: what is shown, paid and told stays what it
+    declares; T: trials run as they are declared; B: what reference subjects earn; R: what a task
+    does changes only with its version. Plug-ins add their own. A check that fails says what it
+    found and what to do. Where a task must break a rule, --expected-failure says why; such a check
+    that passes counts as a failure, so that the excuse goes away.
+
+    Exit codes: 0 all passed, 1 a check failed, 2 wrong usage.
+    """
+    # Completing the command in a shell imports this module, and should not wait for NumPy.
+    from neurogym_check import command_report, command_steps
+
+    if listing:
+        command_report.show_checks(as_json)
+        return
+    if not targets:
+        raise click.UsageError(
+            "No task was given. Expected an id, a package, or a path. Name one, or use --list."
+        )
+    if force and not write_digests:
+        raise click.UsageError(
+            "--force was given without --write-digests, which is all that it is for. Leave it out."
+        )
+    names = command_steps.names_of(targets)
+    if write_digests:
+        command_steps.write_digests(names, force)
+        return
+    results = command_steps.check_tasks(names, level, select, read_excuses(excuses))
+    if as_json:
+        print_json([result.to_plain() for result in results])
+    else:
+        command_report.show_results(names, results)
+    if not all(result.ok for result in results):
+        raise click.exceptions.Exit(1)
+
+
+def read_excuses(excuses: Sequence[str]) -> dict[str, str]:
+    """Read ``CODE=REASON`` texts into {code: reason}."""
+    reasons = {}
+    for text in excuses:
+        code, equals, reason = text.partition("=")
+        if not (equals and reason.strip()):
+            raise click.UsageError(
+                f"--expected-failure was given {text!r}. Expected a code and a reason, as in"
+                " B001='nobody can know'."
+            )
+        reasons[code.strip()] = reason.strip()
+    return reasons

@@ -1,0 +1,95 @@
+"""What ``ngym check`` prints: results, advice on failures, the list of checks."""
+
+from __future__ import annotations
+
+from neurogym_check.check_types import CheckResult
+from neurogym_check.run_checks import all_checks
+from neurogym_core.terminal.output import Page, print_json
+
+
+def show_results(names: list[str], results: list[CheckResult]) -> None:
+
+    page = Page()
+    if len(names) == 1:
+        page.heading(results[0].task if results else names[0])
+        page.table(("code", "check", "result", "why"), [_cells(result) for result in results])
+    else:
+        page.table(
+            ("task", "passed", "failed", "not applicable", "seconds"),
+            [_counts(name, results) for name in names],
+        )
+    for result in results:
+        if not result.ok:
+            _add_failure(page, result)
+    page.heading(_verdict(names, results))
+    page.show()
+
+
+def _cells(result: CheckResult) -> tuple[str, str, str, str]:
+    """A check in the table; why it failed is told below, with what to do."""
+    name = result.name.replace("_", " ") or result.rule
+    return result.code, name, result.status, "" if not result.ok else result.reason
+
+
+def _counts(name: str, results: list[CheckResult]) -> tuple[str, str, str, str, str]:
+    own = [result for result in results if result.task == name]
+    status = [result.status for result in own]
+    failed = sum(not result.ok for result in own)
+    seconds = sum(result.seconds for result in own)
+    return (
+        name,
+        str(status.count("passed")),
+        str(failed or ""),
+        str(status.count("not applicable")),
+        f"{seconds:.1f}",
+    )
+
+
+def _add_failure(page: Page, result: CheckResult) -> None:
+    page.heading(
+        f"{result.task}  {result.code} {result.name.replace('_', ' ')}", mark=result.status
+    )
+    if result.rule:
+        page.text(f"rule: {result.rule}", indent=2)
+    page.text(f"found: {result.reason}", indent=2)
+    if result.advice and result.status == "failed":
+        page.text(f"what to do: {result.advice}", indent=2)
+
+
+def _verdict(names: list[str], results: list[CheckResult]) -> str:
+    failed = sum(not result.ok for result in results)
+    tasks = f"{len(names)} task{'s' if len(names) != 1 else ''}"
+    passed = sum(result.status == "passed" for result in results)
+    excused = sum(result.status == "expected failure" for result in results)
+    also = f", {excused} expected failure{'s' if excused != 1 else ''}" if excused else ""
+    if failed:
+        return (
+            f"{failed} check{'s' if failed != 1 else ''} of {tasks} failed, {passed} passed{also}."
+        )
+    return f"All {passed} checks of {tasks} passed{also}."
+
+
+def show_checks(as_json: bool) -> None:
+    rows = [
+        {
+            "code": one.code,
+            "family": one.family,
+            "name": one.name,
+            "level": one.level,
+            "rule": one.rule,
+            "advice": one.advice,
+        }
+        for one in all_checks()
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    page = Page()
+    for row in rows:
+        page.heading(
+            f"{row['code']} {row['name'].replace('_', ' ')}",
+            mark="" if row["level"] == "quick" else "full",
+        )
+        page.text(row["rule"], indent=2)
+        page.text(row["advice"], indent=2)
+    page.show()

@@ -1,0 +1,79 @@
+"""The steps of ``ngym check``: reading what was asked for, checking, storing digests."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from neurogym_check.candidate import Candidate, expanded
+from neurogym_check.check_types import CheckResult
+from neurogym_check.digest import digest_of, digests_path, store
+from neurogym_check.run_checks import all_checks, check_task
+from neurogym_core.ecosystem.discovery import find_task
+from neurogym_core.ecosystem.files import is_file_reference
+from neurogym_core.terminal.progress import Progress
+from neurogym_core.terminal.settings import usage_errors
+
+
+def names_of(targets: Sequence[str]) -> list[str]:
+    """Ids of tasks, and files; those of a package instead of its name."""
+    names = []
+    for target in targets:
+        found = expanded(target)
+        if not found:
+            raise click.UsageError(
+                f"{target} offers no tasks. Expected a package with tasks. `ngym list` shows them."
+            )
+        names += [name if is_file_reference(name) else find_task(name).id for name in found]
+    return list(dict.fromkeys(names))
+
+
+def check_tasks(
+    names: list[str], level: Any, select: Sequence[str], reasons: dict[str, str]
+) -> list[CheckResult]:
+    """The results of all tasks; what the tasks print goes to stderr, so that stdout holds the
+    report only.
+    """
+    results: list[CheckResult] = []
+    steps = len(all_checks(level))
+    with Progress("checking", len(names) * steps) as bar, contextlib.redirect_stdout(sys.stderr):
+        for number, name in enumerate(names):
+            codes = iter(range(number * steps, (number + 1) * steps))
+            with usage_errors():
+                results += check_task(
+                    name,
+                    level,
+                    reasons,
+                    select=select,
+                    progress=lambda code, name=name, codes=codes: bar.show(
+                        next(codes), f"{name} {code}"
+                    ),
+                )
+    return results
+
+
+def write_digests(names: list[str], force: bool) -> None:
+    """Store the digests of these tasks, package by package; what is no installed Task has none."""
+    fresh: dict[Any, dict[str, Any]] = {}
+    with Progress("digesting", len(names)) as bar:
+        for number, name in enumerate(names):
+            bar.show(number, name)
+            candidate = Candidate(name)
+            if candidate.info is None or candidate.kind != "task":
+                click.echo(f"{name}: no digest; only an installed Task has one")
+                continue
+            path = digests_path(candidate.info)
+            if path is None:
+                raise click.ClickException(
+                    f"The folder of {candidate.info.distribution} cannot be found. Expected a"
+                    " package (a folder with modules), beside whose manifest digests.toml can lie."
+                    " Make it one."
+                )
+            fresh.setdefault(path, {})[candidate.info.name] = digest_of(candidate.task)
+    for path, digests in fresh.items():
+        written = store(path, digests, force=force)
+        click.echo(f"{path}: {len(written)} written, {len(digests) - len(written)} as they were")

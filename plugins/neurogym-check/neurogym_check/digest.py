@@ -1,0 +1,422 @@
+"""The behaviour digest of a task: a few short texts that change when what the task does changes.
+
+It is made of what the task declares and of tables of trials, without NumPy's random numbers (their
+streams may change): conditions are taken from the design in `factorial`, everything else from the
+`StableGenerator`. Tables are taken as they are played, step by step, so that it does not matter how
+periods are cut into segments. Four parts:
+
+- ``declared``: channels, actions, timing, rewards, conditions, session settings;
+- ``trials``: what is shown, right, paid and done next on every step of up to `ROWS` trials;
+- ``session``: the conditions that `draw` gives in the course of a session (only with session
+  state);
+- ``steps``: what the hooks do (only with hooks).
+
+They are stored in ``digests.toml`` beside the manifest, one table for each id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neurogym_check.stable_generator import StableGenerator
+from neurogym_core.ecosystem.records import TaskInfo
+from neurogym_core.errors import InvalidValueError, ManifestError
+from neurogym_core.files import replacing
+from neurogym_core.play.stepper import Stepper
+from neurogym_core.tasks.describe import describe
+from neurogym_core.tasks.drawing import fresh_session, stateful
+from neurogym_core.tasks.identity import parameters_of, plain_settings
+from neurogym_core.tasks.laying_out import hooked, lay_out_imposed, typical_steps
+from neurogym_core.tasks.state import period_names_of, state_of
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.distributions import Distribution
+from neurogym_core.trials.record import Outcome
+
+FILE = "digests.toml"
+SCHEMA = 1
+_TEXT = re.compile(r"[0-9a-f]{16} -?\d+\.\d{6}")
+ROWS = 240
+"""Trials in the tables, at most."""
+NUMBERS = 600_000
+"""Numbers in the tables, about."""
+SESSIONS, SESSION_TRIALS = 3, 60
+STEPS = 240
+
+Digest = dict[str, str]
+"""Part -> 16 hexadecimal digits and a number."""
+
+
+def digest_of(task: Task) -> Digest:
+    """The digest of a task with its default settings.
+
+    Raises:
+        NotSupportedError: the task draws with a method that `StableGenerator` does not have.
+    """
+    parts = {"declared": _declared(task), "trials": _trials(task)}
+    if stateful(task):
+        parts["session"] = _session(task)
+    if hooked(task):
+        parts["steps"] = _steps(task)
+    return parts
+
+
+# ---------------------------------------------------------------------- the parts
+
+
+class _Digest:
+    """Takes named values, and gives a text of two parts: what must be equal, and what must be
+    nearly so.
+
+    Texts and whole numbers are hashed. Of numbers with a fraction, whose last bits depend on the
+    processor, a weighted sum is kept: with weights in [-1, 1] that look random, it moves when any
+    of them does."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._sum = 0.0
+        self._arrays = 0
+
+    def plain(self, name: str, value: Any) -> None:
+        text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=True)
+        self._hash.update(f"{name}={text};".encode())
+
+    def array(self, name: str, values: Any) -> None:
+        values = np.asarray(values)
+        if values.dtype.kind not in "fciub":
+            self.plain(name, values.tolist())
+            return
+        self._hash.update(f"{name}{values.shape}".encode())
+        self._arrays += 1
+        if values.dtype.kind in "fc":
+            finite = np.nan_to_num(values, nan=-9.87, posinf=9.87e3, neginf=-9.88e3).astype(
+                np.float64
+            )
+            # Each array counts differently, so that two that change places are noticed.
+            self._sum += (1 + self._arrays * 0.6180339887 % 1) * _summed(finite.ravel())
+        else:
+            self._hash.update(np.ascontiguousarray(values.astype("<i8")).tobytes())
+
+    def text(self) -> str:
+        return f"{self._hash.hexdigest()[:16]} {self._sum:.6f}"
+
+
+_WIDTH = 4096
+
+
+@cache
+def _weights(key: int, n: int) -> np.ndarray:
+    return 2 * StableGenerator(key).random(n) - 1
+
+
+def _summed(values: np.ndarray) -> float:
+    """Weighted sum of the values in units of their norm, plus the logarithm of the norm."""
+    norm = float(np.sqrt((values**2).sum()))
+    if norm == 0:
+        return 0.0
+    rows = -(-values.size // _WIDTH)
+    table = np.pad(values, (0, rows * _WIDTH - values.size)).reshape(rows, _WIDTH)
+    return float((table @ _weights(1, _WIDTH)) @ _weights(2, rows)) / norm + math.log(norm)
+
+
+def agree(one: str, other: str) -> bool:
+    """Whether two texts of a part stand for the same behaviour."""
+    (exact, about), (known, nearly) = one.split(), other.split()
+    return exact == known and abs(float(about) - float(nearly)) <= 2e-5
+
+
+def changes(known: Digest, fresh: Digest) -> list[str]:
+    """The parts in which two digests differ."""
+    return sorted(
+        part for part in {*known, *fresh}
+        if part not in known or part not in fresh or not agree(known[part], fresh[part])
+    )  # fmt: skip
+
+
+def _declared(task: Task) -> str:
+    result = _Digest()
+    found = describe(task)
+    for name in (
+        "dt",
+        "supervised",
+        "trials_per_session",
+        "channels",
+        "actions",
+        "conditions",
+        "rewards",
+    ):
+        result.plain(name, found[name])
+    result.plain("parameters", plain_settings(parameters_of(task)))
+    result.plain("timing", {name: spec.to_plain() for name, spec in task.timing.items()})
+    result.plain("periods", list(period_names_of(task)))
+    for name in (
+        "abort_ends_trial",
+        "max_duration",
+        "batched",
+        "reads_outcomes",
+        "evidence",
+        "go_cue",
+    ):
+        result.plain(name, getattr(task, name))
+    return result.text()
+
+
+def _trials(task: Task) -> str:
+    batch = _tables(task)
+    result = _Digest()
+    for name in sorted(batch.conditions):
+        result.array(name, batch.conditions[name])
+    for name in sorted(batch.notes):
+        result.array(f"note {name}", batch.notes[name])
+    result.plain("untimed", sorted(batch.untimed))
+    _add_steps(batch, result)
+    _add_slots(batch, result)
+    return result.text()
+
+
+def _tables(task: Task) -> TrialBatch:
+    """Trials of the design, and of drawn conditions where it is smaller."""
+    rng: Any = StableGenerator(1)
+    per_trial = typical_steps(task) * (2 * task.channels.size + 6 * task.actions.n_table)
+    rows = int(np.clip(NUMBERS // per_trial, 6, ROWS))
+    return lay_out_imposed(task, rng, rows, _design(task, rows))
+
+
+def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
+    """Values of all conditions that are declared with a distribution, (rows, …): the factorial
+    design, thinned or gone through over and over to so many rows."""
+    declared = {
+        name: state_of(task).imposed.get(name, one) for name, one in task.conditions.items()
+    }
+    levels = {
+        name: one.support() for name, one in declared.items() if isinstance(one, Distribution)
+    }
+    levels = {name: values for name, values in levels.items() if values is not None}
+    total = math.prod(len(values) for values in levels.values())
+    # Python's whole numbers: a design may have more cells than 64 bits count.
+    cells = [(k * total) // rows if total > rows else k % total for k in range(rows)]
+    design: dict[str, np.ndarray] = {}
+    for name, values in reversed(levels.items()):
+        design[name] = values[[cell % len(values) for cell in cells]]
+        cells = [cell // len(values) for cell in cells]
+    for key, (name, one) in enumerate(declared.items()):
+        if isinstance(one, Distribution) and name not in levels:
+            design[name] = one.sample(StableGenerator(100 + key), rows)  # type: ignore[arg-type]
+    return design
+
+
+def _add_steps(batch: TrialBatch, result: _Digest) -> None:
+    """Everything that has a value for each segment, for each step."""
+    payoffs = batch.payoffs
+    duration = batch.duration
+    index = np.repeat(np.arange(duration.size), duration.ravel())
+
+    def per_step(values: np.ndarray) -> np.ndarray:
+        values = np.broadcast_to(values, (*duration.shape, *values.shape[2:]))
+        return values.reshape(duration.size, *values.shape[2:])[index]
+
+    result.array("steps", duration.sum(axis=1))
+    result.array("period", per_step(np.broadcast_to(batch.period, duration.shape)))
+    result.array("shown", batch.render(None, duration=duration))
+    result.array("noise", per_step(np.broadcast_to(batch.noise, batch.shown.shape)))
+    result.array("target", batch.render_targets(duration=duration))
+    result.array("weight", per_step(batch.weight))
+    result.array("window", per_step(payoffs.window))
+    for name in ("reward", "aborts", "goto", "slot", "outcome", "score"):
+        result.array(name, per_step(getattr(payoffs, name)))
+
+
+def _add_slots(batch: TrialBatch, result: _Digest) -> None:
+    """What there is once a trial, for each question."""
+    payoffs = batch.payoffs
+    result.plain("slots", list(payoffs.slot_names))
+    result.plain("needs", list(payoffs.needs))
+    for name in (
+        "asked",
+        "miss_reward",
+        "miss_outcome",
+        "error_reward",
+        "due",
+        "tolerance",
+        "aim",
+        "best",
+        "period_then",
+    ):
+        result.array(name, getattr(payoffs, name))
+    for name, pays in zip(payoffs.slot_names, payoffs.pays, strict=True):
+        if pays is not None:
+            error = np.linspace(0, 1, 9)
+            result.array(f"pays {name}", np.asarray(pays(error, np.ones(9)), float))
+
+
+def _session(task: Task) -> str:
+    """Sessions whose trials are drawn one after another; where outcomes are read, choices and
+    outcomes go in turn.
+    """
+    rng: Any = StableGenerator(2)
+    result = _Digest()
+    session = fresh_session(task, rng, SESSIONS)
+    rows = np.arange(SESSIONS)
+    trials = (
+        SESSION_TRIALS
+        if task.trials_per_session is None
+        else min(SESSION_TRIALS, task.trials_per_session)
+    )
+    for trial in range(trials):
+        drawn = task.draw(session, rng)
+        session.trial += 1
+        for name in sorted(drawn):
+            result.array(name, drawn[name])
+        if task.reads_outcomes:
+            session.remember(rows, {**drawn, **_outcomes(task, trial)})
+    return result.text()
+
+
+def _outcomes(task: Task, trial: int) -> dict[str, np.ndarray]:
+    """Invented ends of trials: choices in turn, mostly correct in the first session, mostly wrong
+    in the last.
+    """
+    rows = np.arange(SESSIONS)
+    choices = max(task.actions.size - (1 if task.actions.rest == 0 else 0), 1)
+    right = (trial + rows) % (rows + 2) != 0
+    outcome = np.where(right, Outcome.CORRECT, Outcome.ERROR).astype(np.int8)
+    choice = (trial // (rows + 1)) % choices
+    return {
+        "choice": choice,
+        "outcome": outcome,
+        "reward": right.astype(float),
+        "performance": right.astype(float),
+    }
+
+
+def _steps(task: Task) -> str:
+    """What hooks show, want and pay: half of the envs do what is right, the others go through the
+    actions.
+    """
+    n = 6
+    stepper = Stepper(task, n, seed=0)
+    for key, name in ((10, "conditions"), (12, "sessions"), (13, "hooks")):
+        setattr(stepper.dealer, name, StableGenerator(key))
+    stepper.reset(conditions=_design(task, 12))
+    result = _Digest()
+    blank = np.zeros((n, task.channels.size), np.float32)
+    for step in range(STEPS):
+        target = stepper.targets()
+        actions = _actions(task, target, step)
+        if task.step_observation is not None:
+            result.array("shown", task.step_observation(stepper.now, blank.copy()))
+        done = stepper.step(actions)
+        result.array("target", target)
+        result.array("reward", done.reward)
+        result.plain("period", [period_names_of(task)[period] for period in done.period.tolist()])
+        result.array("ended", np.flatnonzero(done.ended))
+        if done.finished is not None:
+            result.array("outcome", done.finished.outcome)
+            result.array("performance", done.finished.performance)
+    return result.text()
+
+
+def _actions(task: Task, target: np.ndarray, step: int) -> np.ndarray:
+    n = len(target)
+    if task.actions.continuous:
+        other = (
+            np.sin(1.7 * step + np.arange(n * task.actions.size)).reshape(n, -1).astype(np.float32)
+        )
+        return np.where((np.arange(n) % 2 == 0)[:, None], target, other)
+    return np.where(np.arange(n) % 2 == 0, target, (step // 3 + np.arange(n)) % task.actions.size)
+
+
+# ---------------------------------------------------------------------- the file
+
+
+def digests_path(info: TaskInfo) -> Path | None:
+    """Where the digests of a task's package are; None where its folder cannot be found. Imports
+    nothing.
+    """
+    spec = importlib.util.find_spec(info.value.partition(":")[0].partition(".")[0])
+    folders = list(spec.submodule_search_locations or ()) if spec is not None else []
+    return Path(folders[0]) / FILE if folders else None
+
+
+def stored(path: Path) -> dict[str, Digest]:
+    """The digests in a file, by the task's name; none where there is no file.
+
+    Raises:
+        ManifestError: the file cannot be read as digests.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ManifestError(
+            f"{path.name} cannot be read ({error}). Correct it, or delete it and write it anew."
+        ) from error
+    found = {name: table for name, table in tables.items() if name != "schema"}
+    for name, table in found.items():
+        if not isinstance(table, dict) or not all(
+            _TEXT.fullmatch(str(text)) for text in table.values()
+        ):
+            expected = "parts with 16 hexadecimal digits and a number each"
+            raise ManifestError(f"{path.name} has {table!r} for {name!r}, expected {expected}.")
+    return found
+
+
+def store(path: Path, fresh: Mapping[str, Digest], *, force: bool = False) -> list[str]:
+    """Add digests to a file; returns the names that were written.
+
+    Raises:
+        InvalidValueError: one is stored already and differs, and `force` is not set. Nothing is
+            written then.
+    """
+    known = stored(path)
+    changed = sorted(
+        name for name, digest in fresh.items() if name in known and changes(known[name], digest)
+    )
+    if changed and not force:
+        raise InvalidValueError(
+            f"{path.name} has another digest of {', '.join(changed)}: what it does has changed."
+            " Give it a new version (a new entry point Name-v1), or say --force while this one is"
+            " not published."
+        )
+    written = [
+        name for name, digest in fresh.items() if name not in known or changes(known[name], digest)
+    ]
+    if written:
+        with replacing(path) as temporary:
+            Path(temporary).write_text(
+                _written({**known, **{name: fresh[name] for name in written}}), "utf-8"
+            )
+    return written
+
+
+def _written(digests: Mapping[str, Digest]) -> str:
+    head = [
+        (
+            "# What each task does, as digests: `ngym check` fails when one changes without a new"
+            " version of the task."
+        ),
+        "# Written by `ngym check PACKAGE --write-digests`.",
+        f"schema = {SCHEMA}",
+    ]
+    return "\n".join([*head, *_tables_of(digests)]) + "\n"
+
+
+def _tables_of(digests: Mapping[str, Digest]) -> Iterable[str]:
+    for name in sorted(digests):
+        yield f"\n[{json.dumps(name)}]"
+        yield from (f'{part} = "{text}"' for part, text in digests[name].items())
+
+
+__all__ = ["FILE", "Digest", "changes", "digest_of", "digests_path", "store", "stored"]

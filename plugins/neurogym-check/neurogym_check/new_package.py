@@ -1,0 +1,30 @@
+"""What is done with a package that ``ngym new`` has just written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from neurogym_check.digest import FILE, digest_of, store
+from neurogym_core.ecosystem.files import load_from_file
+from neurogym_core.tasks.task import Task
+
+
+def store_first_digest(folder: Path, task: str) -> str | None:
+    """Store the digest of the new task in its package, as ``ngym check --write-digests`` does.
+
+    Args:
+        folder: of the new package.
+        task: name of the task's class.
+
+    Returns:
+        A line that says so; None for an env in the classic form, which has no digest.
+    """
+    module = folder / folder.name.replace("-", "_")
+    (source,) = (path for path in module.glob("*.py") if path.name != "__init__.py")
+    found: Any = load_from_file(f"{source}:{task}")
+    if not issubclass(found, Task):
+        return None
+    path = module / FILE
+    store(path, {f"{task}-v0": digest_of(found())})
+    return f"Stored the digest of {task}-v0 in {path}."

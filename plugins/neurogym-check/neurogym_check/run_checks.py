@@ -1,0 +1,242 @@
+"""Which checks there are for a task, and running them."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import neurogym_check.checks  # noqa: F401 — importing the checks registers them
+from neurogym_check.candidate import Candidate
+from neurogym_check.check_types import (
+    CHECKS,
+    FAMILIES,
+    Check,
+    CheckFailedError,
+    CheckResult,
+    Level,
+    NotApplicable,
+)
+from neurogym_core.ecosystem import hooks
+from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.errors import InvalidValueError, listed, unknown
+
+WITHOUT_MAKING = ("M001", "M002", "M005", "G000")
+"""Checks of what cannot be made."""
+PLUGIN = "P000"
+"""Code of the result that stands for a plug-in whose own checks failed to run."""
+
+
+def all_checks(level: Level = "full") -> list[Check]:
+    """All checks of a level, by family."""
+    _require_level(level)
+    order = list(FAMILIES)
+    chosen = [one for one in CHECKS if level == "full" or one.level == "quick"]
+    return sorted(chosen, key=lambda one: (order.index(one.code[0]), one.code))
+
+
+def checks_for(task: Any, level: Level = "full") -> list[Check]:
+    """The checks that apply to a task (see `check_task`), as far as its kind says it."""
+    candidate = task if isinstance(task, Candidate) else Candidate(task, level)
+    return [one for one in all_checks(level) if one.does_not_apply(candidate) is None]
+
+
+def check_task(
+    task: Any,
+    level: Level = "quick",
+    expected_failures: Mapping[str, str] | None = None,
+    *,
+    select: Iterable[str] = (),
+    expected: Mapping[str, float] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[CheckResult]:
+    """Run the checks of a task, and those of plug-ins.
+
+    Args:
+        task: an id, a "file.py:Class", a Task, a Task class, or a Gymnasium env class.
+        level: "quick" (a second or so) or "full".
+        expected_failures: code -> why the task may break that rule; such a check that passes is an
+            unexpected pass.
+        select: codes, or letters of families; default all.
+        expected: what the manifest would say, ``{"chance": …, "oracle_min": …}``, for a task
+            without one.
+        progress: called with the code of each check before it runs.
+
+    Returns:
+        One result for each check, those that do not apply included. Nothing is raised for what the
+        task does.
+
+    Raises:
+        UnknownNameError: a code in `expected_failures` or `select` that no check has.
+        UnknownTaskError: nothing is installed under this name.
+    """
+    candidate = task if isinstance(task, Candidate) else Candidate(task, level, expected)
+    reasons = dict(expected_failures or {})
+    chosen = _chosen(all_checks(level), select)
+    results = []
+    for one in chosen:
+        if progress is not None:
+            progress(one.code)
+        results.append(run_check(one, candidate, reasons.get(one.code)))
+    foreign = [] if select and not _plugin_codes(select) else plugin_results(candidate, reasons)
+    known = {one.code for one in all_checks()} | {result.code for result in foreign}
+    for code in reasons:
+        if code not in known:
+            raise unknown("check", code, sorted(known), of="expected_failures")
+    return [
+        *results,
+        *(result for result in foreign if not select or _is_selected(result.code, select)),
+    ]
+
+
+def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> CheckResult:
+    """Run one check; whatever the task does in it, SystemExit included, is a result."""
+    started = time.perf_counter()
+    status, reason, details = _outcome(one, candidate)
+    if excuse is not None and status == "failed":
+        status, reason = "expected failure", f"{excuse} ({reason})"
+    elif excuse is not None and status == "passed":
+        status, reason = (
+            "unexpected pass",
+            f"It is listed as an expected failure ({excuse}), and passes: take it off the list.",
+        )
+    return CheckResult(
+        task=candidate.name,
+        code=one.code,
+        status=status,
+        reason=reason,
+        seconds=time.perf_counter() - started,
+        name=one.name,
+        family=one.family,
+        rule=one.rule,
+        advice=one.advice,
+        details=details,
+    )
+
+
+def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, Any]]:
+    try:
+        made = one.code in WITHOUT_MAKING or candidate.obstacle is None
+        reason = one.does_not_apply(candidate) if made else "it cannot be made (G000 says why)"
+        if reason is not None:
+            return "not applicable", reason, {}
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # that a dt does not fit a duration is expected with other dts
+            return "passed", "", dict(one.run(candidate) or {})
+    except NotApplicable as error:
+        return "not applicable", str(error), {}
+    except CheckFailedError as error:
+        return "failed", clean(str(error)), error.details
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        said = str(error) if isinstance(error, AssertionError) else said_by(error)
+        return "failed", clean(said) or type(error).__name__, {"error": type(error).__name__}
+
+
+# ---------------------------------------------------------------------- choosing
+
+
+def _require_level(level: str) -> None:
+    if level not in ("quick", "full"):
+        raise InvalidValueError(
+            f"The level {level!r} was given; the levels are 'quick' and 'full'."
+        )
+
+
+def _chosen(checks: list[Check], select: Iterable[str]) -> list[Check]:
+    select = tuple(select)
+    codes = {one.code for one in all_checks()}
+    for wanted in select:
+        if wanted not in codes and wanted not in FAMILIES and not _plugin_codes((wanted,)):
+            raise unknown("check", wanted, [*FAMILIES, *sorted(codes)])
+    return [one for one in checks if not select or _is_selected(one.code, select)]
+
+
+def _is_selected(code: str, select: Iterable[str]) -> bool:
+    return any(
+        code == wanted or (wanted in FAMILIES and code.startswith(wanted)) for wanted in select
+    )
+
+
+def _plugin_codes(select: Iterable[str]) -> list[str]:
+    """Those that can only be a plug-in's: a letter that is no family of ours, and the rest."""
+    return [wanted for wanted in select if len(wanted) > 1 and wanted[0] not in FAMILIES]
+
+
+# ---------------------------------------------------------------------- plug-ins
+
+
+def plugin_results(
+    candidate: Candidate, reasons: Mapping[str, str] | None = None
+) -> list[CheckResult]:
+    """What plug-ins' ``ngym_check_task`` say of a task that has an id or file."""
+    if not isinstance(candidate.source, str):
+        return []
+    try:
+        spec = candidate.fresh_env().spec
+    except Exception:
+        return []  # it cannot be made: the checks of our own say why
+    results = []
+    for distribution, said in hooks.check_task(spec):
+        for item in said if isinstance(said, list | tuple) else [said]:
+            results.append(_excused(_read(candidate.name, distribution, item), reasons or {}))
+    return results
+
+
+def _read(task: str, distribution: str, item: Any) -> CheckResult:
+    """A plug-in's result: a `CheckResult`, or a mapping with its code and passed or status."""
+    if isinstance(item, CheckResult):
+        result = item
+    elif isinstance(item, Mapping) and "code" in item and ("passed" in item or "status" in item):
+        status = item.get("status") or ("passed" if item["passed"] else "failed")
+        texts = {name: str(item.get(name, "")) for name in ("reason", "rule", "advice", "name")}
+        details = item.get("details", {})
+        result = CheckResult(
+            task, str(item["code"]), status, family=distribution, details=details, **texts
+        )
+    elif isinstance(item, hooks.PluginFailure):
+        return CheckResult(task, PLUGIN, "failed", str(item), family=distribution)
+    else:
+        reason = (
+            f"{distribution} returned {item!r}; expected a CheckResult, or a mapping with code and"
+            " passed."
+        )
+        return CheckResult(task, PLUGIN, "failed", reason, family=distribution)
+    if result.code[:1] in FAMILIES or result.status not in _STATUSES:
+        reason = (
+            f"{distribution} returned the code {result.code!r} with the status {result.status!r};"
+            f" codes of plug-ins begin with another letter than {listed(FAMILIES)}, and statuses"
+            f" are {listed(_STATUSES)}."
+        )
+        return CheckResult(task, PLUGIN, "failed", reason, family=distribution)
+    return result
+
+
+_STATUSES = ("passed", "failed", "not applicable")
+
+
+def _excused(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
+    excuse = reasons.get(result.code)
+    if excuse is None or result.status != "failed":
+        return result
+    return CheckResult(
+        result.task,
+        result.code,
+        "expected failure",
+        f"{excuse} ({result.reason})",
+        result.seconds,
+        result.name,
+        result.family,
+        result.rule,
+        result.advice,
+        result.details,
+    )
+
+
+def failures(results: Iterable[CheckResult]) -> Iterator[CheckResult]:
+    """Those that are not ok."""
+    return (result for result in results if not result.ok)

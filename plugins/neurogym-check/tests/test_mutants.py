@@ -1,0 +1,275 @@
+"""Every check catches a task that is wrong in just its way, and none complains about tasks that are
+right and odd.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from neurogym_check import check_task
+from neurogym_check.digest import digest_of, store
+from neurogym_check.run_checks import all_checks
+
+from neurogym_core.ecosystem import refresh
+
+HERE = Path(__file__).parent
+
+# Task of wrong_tasks.py -> (the check that catches it, checks that see it too, since one fault has
+# several faces).
+QUICK = {
+    "CannotBeMade": ("G000", ()),
+    "SeedsAsItLikes": ("G001", ()),
+    "NotJson": ("G002", ()),
+    "OneEnvOnly": ("G003", ("D002", "T004", "B001", "B003", "B004")),
+    "RewardsAtRandom": ("D001", ("G001", "D002", "D004")),
+    "GlobalNumbers": ("D001", ("G003", "D004")),
+    "CannotBeCopied": ("D002", ()),
+    "BeginsAgain": ("D004", ()),
+    "HasOneSeed": ("D005", ()),
+    "WalksAway": ("S001", ("G003",)),
+    "GoesBlank": ("S001", ("G003",)),
+    "TellsNaN": ("S002", ("G001",)),
+    "WritesOver": ("S003", ("G001",)),
+    "NeverEnds": ("S004", ()),
+    "NoSuchAction": ("S005", ()),
+    "TellsPerformanceEarly": ("S006", ()),
+    "GoesBack": ("T001", ()),
+    "CountsInSteps": ("T002", ()),
+    "LastsOtherwise": ("T003", ()),
+    "LyingDurations": ("T003", ()),
+    "UndeclaredValue": ("T004", ()),
+    "DrawsForItself": ("T005", ()),
+    "AsksTooLate": ("T006", ("B001",)),
+    "PaysForHaste": ("T007", ("B004",)),
+    "NotesNothing": ("T008", ("S002", "G003")),
+    "LyingConditions": ("T009", ()),
+    "WrongTarget": ("B001", ("B003", "B004")),
+    "PaysForSilence": ("B003", ()),
+    "PaysInTheDark": ("B004", ()),
+    "ShowsTooEarly": ("B005", ()),
+    "LastsTooTellingly": ("B005", ()),
+}
+FULL = {"WatchesTheOthers": "G004", "DrawsNothing": "G005"}
+BY_FILE = {"DependsOnHashes": "D003"}
+BY_PACKAGE = ("M001", "M002", "M003", "M004", "M005", "R001", "R002")
+BY_EXPECTATION = ("B002",)
+
+ODD = (
+    "OneStep",
+    "PaysNothing",
+    "AlwaysTheSame",
+    "OnlyResting",
+    "TrialByTrial",
+    "InBlocks",
+    "Tracks",
+    "DictEnv",
+    "NothingRandom",
+)
+KNOWS_NOTHING_RIGHT = ("OnlyResting", "Tracks")
+"""Odd tasks in which no trial is right or wrong: their performance is 0."""
+
+
+def failing(results) -> set[str]:
+    return {result.code for result in results if not result.ok}
+
+
+def test_every_check_has_a_task_that_it_must_catch():
+    caught = {code for code, _ in QUICK.values()} | set(FULL.values()) | set(BY_FILE.values())
+    assert caught | {*BY_PACKAGE, *BY_EXPECTATION} == {one.code for one in all_checks()}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_wrong_task_is_caught_by_its_check_and_no_other(wrong, name):
+    code, also = QUICK[name]
+    found = failing(check_task(getattr(wrong, name)))
+    assert code in found
+    assert found <= {code, *also}
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_a_wrong_task_is_caught_at_the_full_level(wrong, name):
+    assert failing(check_task(getattr(wrong, name), "full", select="G")) == {FULL[name]}
+    assert failing(check_task(getattr(wrong, name), "quick")) == set()
+
+
+@pytest.mark.parametrize("name", BY_FILE)
+def test_a_task_that_another_process_plays_otherwise_is_caught(name):
+    results = check_task(f"{HERE / 'wrong_tasks.py'}:{name}", select=["D", "S", "M005"])
+    assert failing(results) == {BY_FILE[name]}
+
+
+def test_a_chance_that_is_said_wrongly_is_caught(wrong):
+    assert failing(check_task(wrong.Right, expected={"chance": 0.5})) == set()
+    assert failing(check_task(wrong.Right, expected={"chance": 0.9})) == {"B002"}
+
+
+@pytest.mark.parametrize("name", ["Right", "RightEnv", "RightClassic"])
+def test_what_the_wrong_tasks_are_variants_of_is_right(wrong, name):
+    assert failing(check_task(getattr(wrong, name), "quick")) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Right", "RightEnv", "RightClassic"])
+def test_what_the_wrong_tasks_are_variants_of_is_right_at_the_full_level(wrong, name):
+    assert failing(check_task(f"{HERE / 'wrong_tasks.py'}:{name}", "full")) == set()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_tasks_are_right(odd, name):
+    expected = {"oracle_min": 0.0} if name in KNOWS_NOTHING_RIGHT else {}
+    assert failing(check_task(getattr(odd, name), expected=expected)) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ODD)
+def test_odd_tasks_are_right_at_the_full_level(odd, name):
+    expected = {"oracle_min": 0.0} if name in KNOWS_NOTHING_RIGHT else {}
+    assert failing(check_task(getattr(odd, name), "full", expected=expected)) == set()
+
+
+# ---------------------------------------------------------------------- packages
+
+SOURCE = '''
+"""The task of a package."""
+from neurogym_core import Choice, Task
+
+class Report(Task):
+    """Report a side, after Nobody (2020), doi:10.1000/first."""
+
+    timing = {"stimulus": 300, "decision": 200}
+
+    def define(self):
+        self.observe(stimulus=1)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("stimulus", trial.side, during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
+'''
+ROW = {"tags": '["decision-making"]', "expected": "{ chance = 0.5, oracle_min = 1.0 }"}
+REFERENCE = '[[task.reference]]\ndoi = "{}"\nkind = "original"\n'
+
+
+@pytest.fixture
+def package(site):
+    """Install a package with the task Report-v0; gives its id."""
+
+    def install(
+        source: str = SOURCE, value: str = "", reference: str = "10.1000/first", **row: str
+    ) -> str:
+        manifest = (
+            "schema = 1\n" + site.row("Report-v0", **{**ROW, **row}) + REFERENCE.format(reference)
+        )
+        name = "neurogym-task-reports"
+        site.add(name, tasks={"Report-v0": value}, files={"tasks.py": source}, manifest=manifest)
+        return "reports/Report-v0"
+
+    return install
+
+
+def test_a_good_package_passes(package, site):
+    task = package()
+    assert failing(check_task(task)) == set()
+    store(
+        site.path / "neurogym_task_reports" / "digests.toml", {"Report-v0": digest_of(_task(task))}
+    )
+    assert failing(check_task(task, "full", select=["M", "R"])) == set()
+
+
+def _task(name: str):
+    from neurogym_core import make_task
+
+    return make_task(name)
+
+
+def test_an_entry_point_that_leads_to_no_task_is_caught(package):
+    assert "M001" in failing(
+        check_task(package(value="neurogym_task_reports.tasks:Choice"), select="M")
+    )
+
+
+def test_a_manifest_without_tags_is_caught(package):
+    assert failing(check_task(package(tags="[]"), select="M")) == {"M002"}
+
+
+def test_a_page_that_does_not_name_its_paper_is_caught(package):
+    assert failing(check_task(package(reference="10.1000/second"), select="M")) == {"M003"}
+
+
+def test_a_manifest_that_expects_nothing_is_caught(package):
+    assert failing(check_task(package(expected="{ chance = 0.5 }"), select="M")) == {"M004"}
+
+
+@pytest.mark.parametrize(
+    ("line", "effect"),
+    [
+        ("print('hello')", "printed 6 bytes"),
+        ("import random; random.seed(1)", "Python's global random numbers"),
+        ("import numpy; numpy.random.seed(1)", "NumPy's global random numbers"),
+        (
+            (
+                "import threading, time; threading.Thread(target=time.sleep, args=(9,),"
+                " daemon=True).start()"
+            ),
+            "a thread",
+        ),
+        ("import os; os.environ['A_NEW_ONE'] = '1'", "environment variables"),
+        ("import tempfile; tempfile.TemporaryFile()", "for writing"),
+        (
+            (
+                "import socket; socket.socket(socket.AF_INET,"
+                " socket.SOCK_DGRAM).bind(('127.0.0.1', 0))"
+            ),
+            "the network",
+        ),
+    ],
+)
+def test_what_importing_does_besides_is_caught(package, line, effect):
+    results = check_task(package(source=f"{SOURCE}\n{line}\n"), select="M")
+    assert failing(results) == {"M005"}
+    assert effect in next(result.reason for result in results if not result.ok)
+
+
+@pytest.mark.parametrize(
+    ("changed", "part"),
+    [
+        ('"choose", trial.side', '"choose", 1 - trial.side'),
+        ('"decision": 200', '"decision": 300'),
+        ('trial.side, during="stimulus"', '0.999 * trial.side, during="stimulus"'),
+        ("Choice(2)", "Choice((0, 1, 1))"),
+    ],
+)
+def test_a_task_that_changes_without_a_new_version_is_caught(package, site, changed, part):
+    task = package()
+    store(
+        site.path / "neurogym_task_reports" / "digests.toml", {"Report-v0": digest_of(_task(task))}
+    )
+    assert failing(check_task(task, select="R")) == set()
+    _forget("neurogym_task_reports")
+    package(source=SOURCE.replace(changed, part))
+    assert failing(check_task(task, select=["R", "M"])) == {"R001"}
+
+
+def _forget(package: str) -> None:
+    import sys
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
+    refresh()
+
+
+def test_a_task_without_a_stored_digest_is_caught(package):
+    assert failing(check_task(package(), "full", select="R")) == {"R002"}
+
+
+# ---------------------------------------------------------------------- the checks themselves
+
+
+def test_every_check_says_its_rule_and_what_to_do():
+    for one in all_checks():
+        assert one.rule.endswith("."), one
+        assert len(one.rule) > 20, one
+        assert len(one.advice) > 40, one

@@ -1,0 +1,430 @@
+"""Tasks that are wrong in one way each, for the conformance kit to catch. `Right` is what they are
+variants of.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import gymnasium
+import numpy as np
+
+from neurogym_core import Choice, Task, Uniform
+from neurogym_core.classic import PeriodEnv, spaces
+
+
+class Right(Task):
+    """Report the side on which there is more evidence."""
+
+    sigma: float = 1.0
+
+    timing = {"fixation": Uniform(200, 500), "stimulus": 500, "decision": 500}
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self):
+        self.observe(fixation=1, stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(side=Choice(2), strength=Choice((0.5, 1.0)), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show("fixation", 1, during=("fixation", "stimulus"))
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision")
+
+    def strengths(self, trial):
+        return np.eye(2)[trial.side] * trial.strength[:, None]
+
+
+def right(now, action):
+    """1.0 where the answer is right, else 0.0."""
+    return 1.0 * (now.in_period("decision") & (action == 1 + now.conditions["side"]))
+
+
+# ---------------------------------------------------------------------- G
+
+
+class CannotBeMade(Right):
+    """Shows a channel that there is not."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation")
+        trial.show("motion", 1, during="fixation")
+
+
+class NotJson(Right):
+    """A parameter that JSON cannot hold."""
+
+    marks: frozenset = frozenset({1, 2})
+
+
+class OneEnvOnly(Right):
+    """A hook that can only deal with one env."""
+
+    def step_action(self, now, action):
+        return None, ("decision" if action == 0 else None) and None
+
+
+class WatchesTheOthers(Right):
+    """A hook that pays what the other envs did."""
+
+    def step_action(self, now, action):
+        return right(now, action) - 0.001 * (action > 0).any(), None
+
+
+# ---------------------------------------------------------------------- D
+
+
+class GlobalNumbers(Right):
+    """Evidence from NumPy's global random numbers."""
+
+    def strengths(self, trial):
+        return super().strengths(trial) + np.random.standard_normal((trial.n, 2))  # noqa: NPY002
+
+
+class DependsOnHashes(Right):
+    """Evidence that hangs on the order in which Python puts texts."""
+
+    def strengths(self, trial):
+        return super().strengths(trial) * (1 + hash("left") % 1000)
+
+
+# ---------------------------------------------------------------------- T
+
+
+class GoesBack(Right):
+    """Who answers begins the trial again."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision", "end", end=300)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision", then="stimulus")
+
+
+class CountsInSteps(Right):
+    """A period of eight steps, however long a step is."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision", stimulus=8 * self.dt)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision")
+
+    timing = {"stimulus": 800}
+
+
+class LastsOtherwise(Right):
+    """A period whose duration `timing` states and `new_trial` overrules."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision", stimulus=800)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision")
+
+
+class LiesAboutDurations(Uniform):
+    """Draws its upper bound more often than it says."""
+
+    def sample(self, rng, n):
+        drawn = super().sample(rng, n)
+        return np.where(rng.random(n) < 0.3, self.bounds[1], drawn)
+
+
+class LyingDurations(Right):
+    """A duration that is not drawn as declared."""
+
+    timing = {"fixation": LiesAboutDurations(200, 900)}
+
+
+class UndeclaredValue(Right):
+    """`draw` gives a strength that is not declared."""
+
+    def new_session(self, session, rng):
+        session.level = np.zeros(len(session))
+
+    def draw(self, session, rng):
+        drawn = self.draw_conditions(rng, len(session))
+        return {**drawn, "strength": np.where(drawn["strength"] == 1.0, 0.7, drawn["strength"])}
+
+
+class DrawsForItself(Right):
+    """The strength that is recorded is drawn when the trial is laid out."""
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        trial.layout.conditions["strength"] = trial.rng.choice([0.5, 1.0], trial.n)
+
+
+class AsksTooLate(Right):
+    """In some trials the answer's window opens when the period is over."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision", where=trial.strength == 1.0)
+
+
+class PaysForHaste(Right):
+    """Aborting is rewarded."""
+
+    rewards = {"abort": 0.05}
+
+
+class NotesNothing(Right):
+    """A covariate that is NaN in some trials."""
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        trial.note(difficulty=np.where(trial.strength == 1.0, 1.0, np.nan))
+
+
+class LiesAboutValues(Choice):
+    """Draws its first value in most trials, and says that all are equally likely."""
+
+    def sample_index(self, rng, n):
+        return np.where(rng.random(n) < 0.8, 0, super().sample_index(rng, n))
+
+    def sample(self, rng, n):
+        return self.support()[self.sample_index(rng, n)]
+
+
+class LyingConditions(Right):
+    """A condition that is not drawn as declared."""
+
+    def define(self):
+        super().define()
+        self.vary(contrast=LiesAboutValues((0.1, 0.9)))
+
+    def strengths(self, trial):
+        return super().strengths(trial) * trial.contrast[:, None]
+
+
+# ---------------------------------------------------------------------- B
+
+
+class WrongTarget(Right):
+    """What is said to be right is wrong."""
+
+    def step_target(self, now):
+        return np.where(now.in_period("decision"), 2 - now.conditions["side"], 0)
+
+
+class PaysForSilence(Right):
+    """Not answering pays more than answering."""
+
+    rewards = {"miss": 2.0}
+
+
+class PaysInTheDark(Right):
+    """A hook that pays for acting during fixation."""
+
+    def step_action(self, now, action):
+        early = now.in_period("fixation") & (action > 0)
+        return early + right(now, action), None
+
+
+class ShowsTooEarly(Right):
+    """The evidence is there during fixation."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show(
+            "stimulus", self.strengths(trial), during=("fixation", "stimulus"), noise=self.sigma
+        )
+        trial.answer("choose", trial.side, during="decision")
+
+
+class LastsTooTellingly(Right):
+    """The duration of fixation says which side is right."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision", fixation=200 + 300 * trial.side)
+        trial.show("stimulus", self.strengths(trial), during="stimulus", noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision")
+
+    timing = {"fixation": Choice((200, 500))}
+
+
+# ---------------------------------------------------------------------- envs of Gymnasium
+
+
+class RightEnv(gymnasium.Env):
+    """A walk that is to be kept near 0."""
+
+    def __init__(self):
+        self.observation_space = gymnasium.spaces.Box(-10, 10, (2,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.start()
+        return self.look(), {}
+
+    def start(self):
+        self.count, self.place, self.drawn = 0, self.generator().uniform(-1, 1), 0.0
+
+    def generator(self):
+        return self.np_random
+
+    def step(self, action):
+        self.count += 1
+        self.drawn = self.generator().normal() * 0.1
+        self.place = float(np.clip(self.place + (action - 1) * 0.5 + self.drawn, -5, 5))
+        return self.look(), self.pay(), False, self.count == 40, {}
+
+    def look(self):
+        return np.array([self.place, self.drawn], np.float32).clip(-10, 10)
+
+    def pay(self):
+        return -abs(self.place)
+
+
+class SeedsAsItLikes(RightEnv):
+    """Never tells Gymnasium the seed."""
+
+    def reset(self, *, seed=None, options=None):
+        if seed is not None or not hasattr(self, "own"):
+            self.own = np.random.default_rng(seed)
+        self.start()
+        return self.look(), {}
+
+    def generator(self):
+        return self.own
+
+
+class DrawsNothing(RightEnv):
+    """Says that it can be drawn, and does not."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
+
+    def __init__(self, render_mode=None):
+        super().__init__()
+        self.render_mode = render_mode
+
+    def render(self):
+        return None
+
+
+class CannotBeCopied(RightEnv):
+    """Holds what nobody can copy."""
+
+    def __init__(self):
+        super().__init__()
+        self.watch = (number for number in itertools.count())
+
+
+class RewardsAtRandom(RightEnv):
+    """Pays what Python's global random numbers say."""
+
+    def pay(self):
+        return random.random()
+
+
+class BeginsAgain(RightEnv):
+    """Takes the seed that it had when it is given none."""
+
+    def reset(self, *, seed=None, options=None):
+        self.seed = getattr(self, "seed", 0) if seed is None else seed
+        return super().reset(seed=self.seed)
+
+
+class HasOneSeed(RightEnv):
+    """Any seed is the same seed."""
+
+    def reset(self, *, seed=None, options=None):
+        if seed is not None or not hasattr(self, "own"):
+            self.own = np.random.default_rng(0)
+        return super().reset(seed=seed)
+
+    def generator(self):
+        return self.own
+
+
+class WalksAway(RightEnv):
+    """Leaves its observation space in the course of time."""
+
+    def look(self):
+        return super().look() + np.float32(self.count)
+
+
+class GoesBlank(RightEnv):
+    """Shows what is no number, later on."""
+
+    def look(self):
+        return super().look() * np.float32(np.nan if self.count == 30 else 1)
+
+
+class TellsNaN(RightEnv):
+    """Says what it does not know."""
+
+    def step(self, action):
+        observation, reward, terminated, truncated, _ = super().step(action)
+        return observation, reward, terminated, truncated, {"reaction_time": float("nan")}
+
+
+class WritesOver(RightEnv):
+    """Returns the same array again and again."""
+
+    def look(self):
+        if not hasattr(self, "array"):
+            self.array = np.zeros(2, np.float32)
+        self.array[:] = self.place, self.drawn
+        return self.array
+
+
+# ---------------------------------------------------------------------- classic envs
+
+
+class RightClassic(PeriodEnv):
+    """Report a side, in the classic form."""
+
+    def __init__(self, dt=100, **kwargs):
+        super().__init__(dt=dt)
+        self.timing = {"fixation": 300, "stimulus": 500, "decision": 300}
+        self.rewards = {"abort": -0.1, "correct": 1.0, "fail": 0.0}
+        self.observation_space = spaces.Box(-np.inf, np.inf, shape=(3,), dtype=np.float32)
+        self.action_space = spaces.Discrete(3)
+
+    def _new_trial(self, **kwargs):
+        trial = {"side": int(self.rng.randint(1, 3)), **kwargs}
+        self.add_period(["fixation", "stimulus", "decision"])
+        self.add_ob(1, ["fixation", "stimulus"], where=[0])
+        self.add_ob(1, "stimulus", where=[trial["side"]])
+        self.add_randn(0, 0.5, "stimulus")
+        self.set_groundtruth(trial["side"], "decision")
+        return trial
+
+    def _step(self, action):
+        reward, new_trial = 0.0, False
+        if self.in_period("fixation") and action != 0:
+            reward = self.rewards["abort"]
+        elif self.in_period("decision") and action != 0:
+            new_trial = True
+            reward = self.rewards["correct" if action == self.gt_now else "fail"]
+        return self.ob_now, reward, False, False, {"new_trial": new_trial, "gt": self.gt_now}
+
+
+class NeverEnds(RightClassic):
+    """Who does not answer stays in the trial forever."""
+
+    def _step(self, action):
+        if self.t > 900:
+            self.t = self.t_ind = 0
+        return super()._step(action)
+
+
+class NoSuchAction(RightClassic):
+    """Says that an action is right which does not exist."""
+
+    def _step(self, action):
+        observation, reward, terminated, truncated, info = super()._step(action)
+        return observation, reward, terminated, truncated, {**info, "gt": 9}
+
+
+class TellsPerformanceEarly(RightClassic):
+    """Gives the performance of a trial on every step."""
+
+    def step(self, action):
+        observation, reward, terminated, truncated, info = super().step(action)
+        performance = info.get("performance", 0.0)
+        return observation, reward, terminated, truncated, {**info, "performance": performance}
