@@ -16,6 +16,7 @@ from neurogym_core._patterns import Pattern
 from neurogym_core.ecosystem import names
 from neurogym_core.ecosystem.distributions import Declaration, declarations, editable
 from neurogym_core.ecosystem.records import (
+    KINDS,
     Installed,
     Level,
     Offer,
@@ -33,13 +34,7 @@ if TYPE_CHECKING:
 
     from neurogym_core.ecosystem.manifest import Manifest, Row
 
-GROUPS = (
-    "neurogym.tasks",
-    "neurogym.wrappers",
-    "neurogym.commands",
-    "neurogym.trainers",
-    "neurogym.plugins",
-)
+GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS)
 MANIFEST_GROUP = "neurogym.manifest"
 
 _MANIFEST_VALUE = Pattern(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):([\w.-]+\.toml)")
@@ -120,6 +115,7 @@ def _package(
         commands=tuple(groups["neurogym.commands"]),
         trainers=tuple(groups["neurogym.trainers"]),
         plugins=tuple(groups["neurogym.plugins"]),
+        registries=tuple(groups["neurogym.registries"]),
         problems=(
             *declared.problems,
             *shared,
@@ -202,7 +198,8 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
             f"{names.clean(name)!r} is no name for {group}; expected {_FORMS[group][1]}.{claim}"
         )
         found.append(Problem(level="fatal", code="name", message=message))
-    form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
+    is_module = group in ("neurogym.plugins", "neurogym.registries")
+    form = names.MODULE_VALUE if is_module else names.VALUE
     if form.fullmatch(value) is None:
         message = f"{names.clean(value)!r} says where nothing can be; expected `module:attribute`."
         found.append(Problem(level="fatal", code="value", message=message))
