@@ -61,6 +61,9 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     try:
         target = _find(name)
     except UnknownTaskError as error:
+        if not declared().registries:
+            message = f"{error} No registry was asked: {comes_with('ngym registry', REGISTRY)}"
+            raise UnknownTaskError(message) from None
         listed = _listed(name, offline)
         if listed is None:
             raise error from None
@@ -109,11 +112,6 @@ def _listed(name: str, offline: bool) -> Listed | None:
     Raises:
         AmbiguousTaskError: several packages have a task of this name.
     """
-    if not declared().registries:
-        click.echo(
-            f"Note: the registry was not asked: {comes_with('ngym registry', REGISTRY)}", err=True
-        )
-        return None
     from neurogym_core.ecosystem.hooks import listed_in_registries  # pluggy
 
     try:

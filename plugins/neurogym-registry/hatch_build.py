@@ -40,7 +40,7 @@ def registry_folder(root: Path) -> Path:
     Raises:
         FileNotFoundError: it is in neither place.
     """
-    for folder in (root / "registry", root.parents[1] / "registry"):
+    for folder in (root / "registry", root.parent.parent / "registry"):
         if all((folder / name).exists() for name in TAKEN):
             return folder
     raise FileNotFoundError(

@@ -148,11 +148,7 @@ def test_the_wheel_has_the_list_and_the_schemas_with_it(town: Town) -> None:
     found = town.environment.ngym("search", "memory", "--json")
     assert [row["package"] for row in json.loads(found.stdout)] == ["neurogym-task-memory"]
     assert (
-        town.environment.site
-        / "neurogym_registry"
-        / "_data"
-        / "schema"
-        / "entry.schema.json"
+        town.environment.site / "neurogym_registry" / "_data" / "schema" / "entry.schema.json"
     ).is_file()
 
 
