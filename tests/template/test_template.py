@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 from neurogym_core.cli import main, new
 from neurogym_core.ecosystem.manifest import parse_manifest
+from neurogym_core.ecosystem.records import Installed
 
 AUTHORS = ("Ana O'Neil", "Zoë Žižek-李")
 COMBINATIONS = list(itertools.product(new.LICENCES, new.KINDS, AUTHORS))
@@ -120,8 +121,6 @@ HOSTILE = [
     {"lab": "../evil"},
     {"lab": "core"},
     {"lab": "x-other"},
-    {"lab": "memory"},
-    {"lab": "memor"},
     {"lab": "1st"},
     {"author": 'A"; import os #'},
     {"author": "A\nB"},
@@ -140,6 +139,16 @@ def test_answers_that_cannot_become_a_package_are_refused_before_anything_is_wri
     assert result.exit_code == 1, result.output
     assert "Nothing was written." in result.stderr
     assert not (tmp_path / "here").exists()
+
+
+def test_without_a_registry_one_line_says_that_names_were_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new, "declared", lambda: Installed(core_version="1.0"))
+    result = ngym_new(tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "'ngym registry' comes with neurogym-registry" in result.stderr
+    assert (tmp_path / "neurogym-task-my-lab").is_dir()
 
 
 @pytest.mark.parametrize("given", [{"licence": "Mine"}, {"kind": "cube"}])
