@@ -56,7 +56,8 @@ class LazyGroup(click.Group):
         ):
             if name in companions.COMMANDS:
                 raise click.UsageError(_missing(name))
-            ctx.fail(f"No such command {name!r}.{did_you_mean(name, self.list_commands(ctx))}")
+            known = [*self.list_commands(ctx), *companions.COMMANDS]
+            ctx.fail(f"No such command {name!r}.{did_you_mean(name, known)}")
         return super().resolve_command(ctx, args)
 
     def foreign(self) -> dict[str, list[Offer]]:

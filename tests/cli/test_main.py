@@ -36,6 +36,10 @@ def test_an_unknown_command_is_a_usage_error_with_the_nearest(ngym, site) -> Non
     assert "Did you mean 'list'?" in result.stderr
 
 
+def test_the_nearest_command_may_be_one_of_a_package_that_is_not_installed(ngym, site) -> None:
+    assert "Did you mean 'search'?" in ngym("serch").stderr
+
+
 def test_a_package_s_command_is_shown_with_its_owner_and_imported_only_when_called(
     ngym, site
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_registry.schemas import breaches
 
 Level = Literal["error", "warning"]
 MAX_FILE = 5_000_000  # bytes
@@ -122,8 +123,6 @@ class _Reader:
             rows[key] = value
 
     def take_revoked(self, value: Any) -> None:
-        from neurogym_registry.schemas import breaches
-
         found = breaches(value, "revoked") if value is not None else []
         self.violations += broken_schema("revoked.json", found)
         if value is not None and not found:

@@ -106,7 +106,7 @@ def submit(
         found = [
             one
             for one in validate(draft, registry, wheel.path.parent)
-            if wheel.name in one.file or _is_error(one)
+            if wheel.name in one.file or one.level == "error"
         ]
         _refuse(errors(found))
         files = _changed(draft, registry)
@@ -120,10 +120,6 @@ def submit(
         title=f"{new.capitalize()} {wheel.name} {wheel.version}",
         text=_text(release, first=entry is not None),
     )
-
-
-def _is_error(violation: Violation) -> bool:
-    return violation.level == "error"
 
 
 def _refuse(found: Sequence[Violation]) -> None:
@@ -140,11 +136,12 @@ def _changed(draft: Path, registry: Path) -> list[str]:
     names = sorted(
         path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file()
     )
-    return [name for name in names if not _same(draft / name, registry / name)]
-
-
-def _same(one: Path, other: Path) -> bool:
-    return other.is_file() and one.read_bytes() == other.read_bytes()
+    return [
+        name
+        for name in names
+        if not (registry / name).is_file()
+        or (registry / name).read_bytes() != (draft / name).read_bytes()
+    ]
 
 
 def _text(release: Mapping[str, Any], *, first: bool) -> str:

@@ -12,9 +12,12 @@ from neurogym_core.ecosystem.discovery import declared, installed, refresh
 from neurogym_core.ecosystem.names import canonical, clean
 from neurogym_core.ecosystem.records import removal
 from neurogym_core.errors import InstallError, RegistryError
+from neurogym_core.terminal.output import Page
 from neurogym_registry import pip
 from neurogym_registry.client import Listing
 from neurogym_registry.commands.shared import busy, read_catalogue, registry_options, required
+from neurogym_registry.kit import MISSING, has_kit
+from neurogym_registry.releases import examine_installed
 from neurogym_registry.resolve import resolve
 
 
@@ -97,8 +100,6 @@ def _version_of(name: str) -> str | None:
 
 
 def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip.Step]) -> None:
-    from neurogym_core.terminal.output import Page
-
     page = Page()
     page.heading(
         f"{listing.name} {release['version']}",
@@ -139,9 +140,6 @@ def _check(name: str) -> None:
     """The quick checks of the tasks that are now there, each in a process of its own; they decide
     nothing any more.
     """
-    from neurogym_registry.kit import MISSING, has_kit
-    from neurogym_registry.releases import examine_installed
-
     if not has_kit():
         click.echo(f"Its tasks were not checked: {MISSING}")
         return

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from neurogym_core.errors import RegistryError
-
-if TYPE_CHECKING:
-    from neurogym_registry.folder import Violation
-    from neurogym_registry.releases import Inspection
-    from neurogym_registry.wheels import Wheel
+from neurogym_core.terminal.output import Page, print_json
+from neurogym_registry.folder import Violation, read_registry
+from neurogym_registry.kit import require_kit
+from neurogym_registry.page import page as catalogue_page
+from neurogym_registry.releases import (
+    Inspection,
+    examine,
+    inspect_wheel,
+    refuse_release,
+    write_index,
+    write_text,
+)
+from neurogym_registry.releases import add_release as add
+from neurogym_registry.rules import RULES, errors
+from neurogym_registry.rules import validate as find
+from neurogym_registry.wheels import Wheel, read_wheel
 
 _FOLDER = click.argument(
     "folder",
@@ -45,15 +57,8 @@ def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: b
 
     Each violation names the file, the field and the rule. Exit code 1 when there is an error;
     warnings do not count."""
-    from neurogym_registry.rules import RULES, errors
-    from neurogym_registry.rules import validate as find
-
     found = find(folder, against, wheels)
     if as_json:
-        from dataclasses import asdict
-
-        from neurogym_core.terminal.output import print_json
-
         print_json([{**asdict(one), "about": RULES[one.rule]} for one in found])
     else:
         _show(found)
@@ -69,19 +74,13 @@ def site(folder: Path, output: Path) -> None:
     """Build the catalogue page of a registry: one file that works from a disk, and asks no
     network.
     """
-    from neurogym_registry.folder import read_registry
-    from neurogym_registry.page import page
-    from neurogym_registry.releases import write_text
-    from neurogym_registry.rules import errors
-    from neurogym_registry.rules import validate as find
-
     wrong = errors(find(folder))
     if wrong:
         raise RegistryError(
             f"No page is made of a registry that breaks rules: {wrong[0]} `ngym registry validate`"
             " lists all."
         )
-    write_text(output, page(read_registry(folder)))
+    write_text(output, catalogue_page(read_registry(folder)))
     click.echo(f"Wrote {output}.")
 
 
@@ -119,11 +118,6 @@ def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, .
 
     The tasks are imported once, in a process of its own: use it on wheels whose code you would run.
     """
-    from neurogym_registry.kit import require_kit
-    from neurogym_registry.releases import add_release as add
-    from neurogym_registry.releases import refuse_release
-    from neurogym_registry.wheels import read_wheel
-
     require_kit()
     reasons = read_excuses(excuses)
     read = read_wheel(wheel)
@@ -137,8 +131,6 @@ def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, .
 @_FOLDER
 def build(folder: Path) -> None:
     """Build index.json from the other files of a registry; the same files give the same bytes."""
-    from neurogym_registry.releases import write_index
-
     click.echo(f"Wrote {write_index(folder)}.")
 
 
@@ -151,8 +143,6 @@ def examined(
     Raises:
         RegistryError: a task cannot be described, or fails a check.
     """
-    from neurogym_registry.releases import examine, inspect_wheel
-
     with TemporaryDirectory(prefix="ngym-") as name:
         inspection = inspect_wheel(wheel, Path(name))
         summary = None
@@ -173,9 +163,6 @@ def _refuse_failures(failures: list[str]) -> None:
 
 
 def _show(found: list[Violation]) -> None:
-    from neurogym_core.terminal.output import Page
-    from neurogym_registry.rules import RULES, errors
-
     page = Page()
     for one in found:
         page.text(str(one))

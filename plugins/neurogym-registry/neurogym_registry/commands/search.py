@@ -10,6 +10,7 @@ import click
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import canonical, tag_key
+from neurogym_core.terminal.output import Page, print_json
 from neurogym_registry.client import Listing
 from neurogym_registry.commands.shared import read_catalogue, registry_options
 
@@ -42,8 +43,6 @@ def command(
     kinds = {_tag(tag) for tag in tags}
     matches = [match for listing in found.listings for match in _matches(listing, wanted, kinds)]
     if as_json:
-        from neurogym_core.terminal.output import print_json
-
         print_json([_row(*match) for match in matches])
     else:
         _show(matches)
@@ -108,8 +107,6 @@ def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _show(matches: list[Found]) -> None:
-    from neurogym_core.terminal.output import Page
-
     page = Page()
     if not matches:
         page.text("Nothing in the registry matches. Fewer words find more.")

@@ -6,16 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import click
 
 from neurogym_core.errors import RegistryError
 from neurogym_registry.commands.registry import examined, excuse_option, read_excuses
 from neurogym_registry.commands.shared import busy
-
-if TYPE_CHECKING:
-    from neurogym_registry.submission import Submission
+from neurogym_registry.kit import require_kit
+from neurogym_registry.releases import refuse_release
+from neurogym_registry.submission import Submission, entry_text, is_listed, submit
+from neurogym_registry.wheels import read_wheel
 
 
 @click.command(short_help="Prepare a package for being listed in a registry.")
@@ -62,11 +62,6 @@ def command(
 
     The code of the package is run, in processes of their own: use it on your own.
     """
-    from neurogym_registry.kit import require_kit
-    from neurogym_registry.releases import refuse_release
-    from neurogym_registry.submission import entry_text, is_listed, submit
-    from neurogym_registry.wheels import read_wheel
-
     require_kit()
     reasons = read_excuses(excuses)
     path = (
