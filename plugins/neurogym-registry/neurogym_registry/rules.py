@@ -28,8 +28,10 @@ from neurogym_registry.folder import (
 from neurogym_registry.index import build_index, serial_of
 from neurogym_registry.licences import is_open
 from neurogym_registry.names import WELL_KNOWN, likeness
+from neurogym_registry.releases import FROM_WHEEL, facts_of, static_row
 from neurogym_registry.schemas import breaches
 from neurogym_registry.versions import is_prerelease, version_key
+from neurogym_registry.wheels import read_wheel, sha256_of
 
 RULES = {
     "layout": "A registry has the files that its README names, and no others.",
@@ -366,8 +368,6 @@ def _figures(
 
 
 def _wrong_figure(folder: Path, version: str, figure: dict[str, str]) -> str | None:
-    from neurogym_registry.wheels import sha256_of
-
     path = folder / figure["file"]
     if not figure["file"].startswith(f"{version}/") or path.is_symlink() or not path.is_file():
         return f"{figure['file']!r} is not there; expected it in releases/NAME/{version}"
@@ -494,9 +494,6 @@ def _unchanged(
 
 
 def _wheels(registry: Registry, folder: Path) -> Iterator[Violation]:
-    from neurogym_registry.releases import FROM_WHEEL, facts_of
-    from neurogym_registry.wheels import read_wheel
-
     for name, versions in registry.releases.items():
         for version, release in versions.items():
             for index, row in enumerate(_rows(release, "files")):
@@ -520,8 +517,6 @@ def _wheels(registry: Registry, folder: Path) -> Iterator[Violation]:
 
 def _as_facts(release: dict[str, Any], key: str, index: int) -> Any:
     """What a release file says, in the form of `releases.facts_of`."""
-    from neurogym_registry.releases import static_row
-
     if key == "files":
         return [release["files"][index]]
     if key in ("tasks", "wrappers"):
