@@ -37,7 +37,12 @@ def typical(duration: Any) -> float | None:
     numbers = _numbers(arguments)
     if not numbers:
         return None
-    return max(0.0, numbers[0] if name in ("truncated_exponential", "constant") else sum(numbers) / len(numbers))
+    return max(
+        0.0,
+        numbers[0]
+        if name in ("truncated_exponential", "constant")
+        else sum(numbers) / len(numbers),
+    )
 
 
 def timeline(periods: Sequence[Period], width: int) -> list[str]:
