@@ -31,7 +31,7 @@ test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselin
 	$(ONE_THREAD) $(RUN) -m pytest -q -n 2
 
 test-browser: $(VENV)/installed-test  ## the catalogue page in Chromium (Debian: chromium chromium-driver)
-	$(ONE_THREAD) $(RUN) -m pytest -q tests/browser
+	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser
 
 lint: $(VENV)/installed-test  ## ruff and mypy
 	$(RUN) -m ruff check .

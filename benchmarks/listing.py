@@ -47,8 +47,8 @@ def _environment(folder: Path) -> Path:
     """The python of an environment with the core's wheel and a hundred packages, and nothing else
     of ours.
     """
-    packages = _module("packages", REPOSITORY / "tests" / "ecosystem" / "packages.py")
-    environments = _module("environments", REPOSITORY / "tests" / "registry" / "environments.py")
+    packages = _module("packages", REPOSITORY / "tests_common" / "made_packages.py")
+    environments = _module("environments", REPOSITORY / "tests_common" / "environments.py")
     made = environments.Environment(folder / "venv", environments.borrowed(folder / "third-party"))
     made.pip_install([environments.build_wheel(REPOSITORY, folder)])
     for number in range(COUNT):

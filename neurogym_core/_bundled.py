@@ -1,8 +1,7 @@
-"""Where the folders lie that the wheel takes along: the registry's snapshot and schemas, and the
-package template.
+"""Where the package template of ``ngym new`` lies.
 
-They live at the root of the repository, where people look for them; the build puts copies into the
-wheel. A checkout has no copies and uses the folders themselves."""
+It is at the root of the repository, where people look for it; the build puts a copy into the wheel.
+A checkout has no copy and uses the folder itself."""
 
 from __future__ import annotations
 
@@ -11,17 +10,17 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parent
 
 
-def bundled(name: str) -> Path:
-    """The folder or file of this name, e.g. ``registry/schema`` or ``cookiecutter-task``.
+def template_folder() -> Path:
+    """The folder ``cookiecutter-task``.
 
     Raises:
         FileNotFoundError: neither the wheel nor a checkout has it; the core was installed
             incompletely.
     """
     for root in (_PACKAGE / "_bundled", _PACKAGE.parent):
-        if (root / name).exists():
-            return root / name
+        if (root / "cookiecutter-task").exists():
+            return root / "cookiecutter-task"
     raise FileNotFoundError(
-        f"{name!r} is neither in the installed neurogym-core nor beside it. Expected it from the"
-        " wheel or a checkout. Install the core again."
+        "The folder cookiecutter-task is neither in the installed neurogym-core nor beside it."
+        " Expected it from the wheel or a checkout. Install the core again."
     )

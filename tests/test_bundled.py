@@ -1,5 +1,5 @@
-"""What lies at the root of the repository and goes into the wheel is found in a checkout; the
-wheel's copies are tested with it.
+"""The template at the root of the repository, which goes into the wheel, is found in a checkout;
+the wheel's copy is tested with it.
 """
 
 from __future__ import annotations
@@ -10,27 +10,26 @@ from pathlib import Path
 import pytest
 
 from neurogym_core import _bundled
-from neurogym_core._bundled import bundled
+from neurogym_core._bundled import template_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_a_checkout_uses_the_folders_themselves():
-    assert bundled("cookiecutter-task") == ROOT / "cookiecutter-task"
-    assert bundled("registry/index.json") == ROOT / "registry" / "index.json"
+def test_a_checkout_uses_the_folder_itself():
+    assert template_folder() == ROOT / "cookiecutter-task"
 
 
-def test_copies_in_the_package_come_first(tmp_path, monkeypatch):
-    copy = tmp_path / "neurogym_core" / "_bundled" / "registry"
+def test_a_copy_in_the_package_comes_first(tmp_path, monkeypatch):
+    copy = tmp_path / "neurogym_core" / "_bundled" / "cookiecutter-task"
     copy.mkdir(parents=True)
     monkeypatch.setattr(_bundled, "_PACKAGE", tmp_path / "neurogym_core")
-    assert bundled("registry") == copy
+    assert template_folder() == copy
 
 
-def test_what_is_nowhere_says_what_to_do(tmp_path, monkeypatch):
+def test_a_template_that_is_nowhere_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(_bundled, "_PACKAGE", tmp_path / "neurogym_core")
     with pytest.raises(FileNotFoundError, match="Install the core again"):
-        bundled("registry")
+        template_folder()
 
 
 def test_everything_that_the_build_takes_along_is_there_and_goes_where_it_is_looked_for():
@@ -38,7 +37,7 @@ def test_everything_that_the_build_takes_along_is_there_and_goes_where_it_is_loo
         "targets"
     ]
     taken = targets["wheel"]["force-include"]
-    assert set(taken) == {"registry/schema", "registry/index.json", "cookiecutter-task"}
+    assert set(taken) == {"cookiecutter-task"}
     for source, target in taken.items():
         assert (ROOT / source).exists()
         assert target == f"neurogym_core/_bundled/{source}"

@@ -8,19 +8,27 @@ import importlib.metadata
 import os
 import platform
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from neurogym_core.child import Child, run_child
 from neurogym_core.cli._probe import usable_offers
+from neurogym_core.ecosystem import companions
 from neurogym_core.ecosystem.distributions import UNKNOWN
-from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.records import KINDS, Installed, Offer, PackageInfo, Problem, advice
-from neurogym_core.ecosystem.registry.client import Catalogue, catalogue
-from neurogym_core.errors import NeurogymError, RegistryError, listed
+from neurogym_core.ecosystem.names import clean
+from neurogym_core.ecosystem.records import (
+    KINDS,
+    Installed,
+    Level,
+    Offer,
+    PackageInfo,
+    Problem,
+    advice,
+)
+from neurogym_core.errors import NeurogymError, listed
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
 OPTIONAL = ("matplotlib", "scipy", "pandas", "cookiecutter")
@@ -79,20 +87,24 @@ def findings(found: Installed, *, imports: bool, seconds: float) -> list[Finding
 
     Args:
         found: the scan.
-        imports: also import everything, each package in a child process of its own.
+        imports: also import everything, each package in a child process of its own; otherwise only
+            the part of neurogym-registry that knows which versions are revoked.
         seconds: how long each thing may take to be imported.
     """
-    revoked = _revocations()
-    static = {
-        package.distribution: [*_declared(package), *_stale(package), *_revoked(package, revoked)]
+    every = [
+        finding for package in found.packages for finding in (*_declared(package), *_stale(package))
+    ]
+    groups = () if imports else ("neurogym.registries",)
+    wanted = [
+        package
         for package in found.packages
-    }
-    wanted = [package for package in found.packages if imports and not package.blocked]
+        if not package.blocked and (imports or package.distribution == companions.REGISTRY)
+    ]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        probed = list(pool.map(lambda package: list(_probed(package, seconds)), wanted))
-    for package, more in zip(wanted, probed, strict=True):
-        static[package.distribution] += more
-    return [finding for package in found.packages for finding in static[package.distribution]]
+        probed = pool.map(lambda one: list(_probed(found, one, groups, seconds)), wanted)
+        every += [finding for some in probed for finding in some]
+    order = {package.distribution: number for number, package in enumerate(found.packages)}
+    return sorted(every, key=lambda finding: order[finding.package.distribution])
 
 
 def _version(name: str) -> str | None:
@@ -167,42 +179,29 @@ def _entry_points(project: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield from ((group, name, value) for name, value in rows.items())
 
 
-def _revocations() -> Catalogue | None:
-    """What is known of the registry without the network; None when that is nothing."""
-    try:
-        return catalogue(offline=True)
-    except RegistryError:  # whoever uses the registry is told
-        return None
-
-
-def _revoked(package: PackageInfo, known: Catalogue | None) -> Iterator[Finding]:
-    listing = known.find(canonical(package.distribution)) if known is not None else None
-    reason = listing.revocation(package.version) if listing is not None else None
-    if reason is not None:
-        message = (
-            f"{package.distribution} {package.version} is revoked in the registry: {clean(reason)}"
-            f" Nobody should have it. Remove it: `{package.removal}`."
-        )
-        yield Finding(
-            package=package, problem=Problem(level="error", code="revoked", message=message)
-        )
-
-
 # -- what importing tells ---------------------------------------------------------------------------------------------
 
 
-def _probed(package: PackageInfo, seconds: float) -> Iterator[Finding]:
+def _probed(
+    found: Installed, package: PackageInfo, groups: Sequence[str], seconds: float
+) -> Iterator[Finding]:
     """What importing its offers shows; a child that dies or hangs at one of them is followed by one
     for the rest.
     """
-    offers = usable_offers(package.distribution)
+    offers = usable_offers(package.distribution, groups)
     first = 0
     while first < len(offers):
-        child = run_child(f"{__package__}._probe", [package.distribution, str(first)], seconds)
+        arguments = [package.distribution, str(first), *groups]
+        child = run_child(f"{__package__}._probe", arguments, seconds)
         values = [value for value in child.values if isinstance(value, dict)]
         for value in values:
             if value.get("done") in range(len(offers)):
                 yield from _outcome(package, offers[value["done"]], value)
+            yield from (
+                Finding(package=other, problem=_reported(value))
+                for other in found.packages
+                if other.distribution == value.get("package")
+            )
         started = max(
             (value["start"] for value in values if isinstance(value.get("start"), int)),
             default=first,
@@ -211,6 +210,16 @@ def _probed(package: PackageInfo, seconds: float) -> Iterator[Finding]:
         if started not in finished and started < len(offers):
             yield _died(package, offers[started], child)
         first = max(started, first) + 1
+
+
+def _reported(value: Mapping[str, Any]) -> Problem:
+    """What a package that knows a registry found wrong with another one."""
+    level = value.get("level")
+    return Problem(
+        level=level if level in get_args(Level) else "warning",
+        code=clean(str(value.get("code"))),
+        message=clean(str(value.get("message"))),
+    )
 
 
 def _outcome(package: PackageInfo, offer: Offer, value: Mapping[str, Any]) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from neurogym_core.child import answer_with, claim_stdout, leave
 from neurogym_core.ecosystem.discovery import load_task, load_wrapper
 from neurogym_core.ecosystem.names import said_by
 from neurogym_core.errors import NeurogymError
+from neurogym_core.terminal.description import describe_class
 
 
 def main(arguments: list[str]) -> None:
@@ -50,34 +51,6 @@ def describe_task(name: str) -> dict[str, Any]:
     from neurogym_core.tasks.describe import describe
 
     return {"docstring": inspect.getdoc(found) or "", **describe(found())}
-
-
-def describe_class(found: type) -> dict[str, Any]:
-    """Docstring and parameters of any class."""
-    return {"docstring": inspect.getdoc(found) or "", "parameters": _parameters(found)}
-
-
-def _parameters(found: type) -> list[dict[str, Any]]:
-    try:
-        signature = inspect.signature(found)
-    except (TypeError, ValueError):
-        return []
-    named = (
-        one
-        for one in signature.parameters.values()
-        if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
-    )
-    return [_parameter(one) for one in named]
-
-
-def _parameter(one: inspect.Parameter) -> dict[str, Any]:
-    written = inspect.formatannotation(one.annotation) if one.annotation is not one.empty else ""
-    row: dict[str, Any] = {"name": one.name, "type": written.strip("'\""), "doc": ""}
-    if one.default is not one.empty:
-        row["default"] = (
-            one.default if isinstance(one.default, int | float | str | None) else repr(one.default)
-        )
-    return row
 
 
 def _said(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from neurogym_core.ecosystem import companions
 from neurogym_core.ecosystem.discovery import installed, load
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import Offer, advice
@@ -53,7 +54,10 @@ class LazyGroup(click.Group):
             and not name.startswith("-")
             and name not in self.list_commands(ctx)
         ):
-            ctx.fail(f"No such command {name!r}.{did_you_mean(name, self.list_commands(ctx))}")
+            if name in companions.COMMANDS:
+                raise click.UsageError(_missing(name))
+            known = [*self.list_commands(ctx), *companions.COMMANDS]
+            ctx.fail(f"No such command {name!r}.{did_you_mean(name, known)}")
         return super().resolve_command(ctx, args)
 
     def foreign(self) -> dict[str, list[Offer]]:
@@ -65,15 +69,15 @@ class LazyGroup(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One line a command; of other packages' commands, whose they are, since their code is not
-        run for a help.
+        """One line a command. The code of other packages is not run for a help: for a command of
+        this project the line is known here, for any other one it says whose it is.
         """
         with formatter.section("Commands"):
             formatter.write_dl(self.summaries(ctx))
         if foreign := self.foreign():
             with formatter.section("Commands of other packages"):
                 formatter.write_dl(
-                    [(name, _whose(offers)) for name, offers in sorted(foreign.items())]
+                    [(name, _summary(name, offers)) for name, offers in sorted(foreign.items())]
                 )
 
     def summaries(self, ctx: click.Context) -> list[tuple[str, str]]:
@@ -126,8 +130,20 @@ def _drop_output() -> None:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
-def _whose(offers: list[Offer]) -> str:
-    return "from " + " and from ".join(dict.fromkeys(offer.distribution for offer in offers))
+def _summary(name: str, offers: list[Offer]) -> str:
+    """The help of a command of this project's packages, ``from PACKAGE`` for any other."""
+    owners = list(dict.fromkeys(offer.distribution for offer in offers))
+    if owners == [companions.COMMANDS.get(name)]:
+        return companions.SUMMARIES[name]
+    return "from " + " and from ".join(owners)
+
+
+def _missing(name: str) -> str:
+    """Which package brings a command of this project, or why it cannot be used."""
+    offers = [offer for offer in installed().commands if offer.name == name]
+    if offers:
+        return f"{name!r} cannot be used: {offers[0].problems[0].message}"
+    return companions.comes_with(name, companions.COMMANDS[name])
 
 
 def require_command(offer: Offer, found: Any) -> click.Command:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neurogym_core.ecosystem.companions import REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import CORE, canonical
 from neurogym_core.ecosystem.records import KINDS, Installed, PackageInfo
@@ -22,7 +23,7 @@ SECONDS = 20.0
 @click.option(
     "--no-import",
     is_flag=True,
-    help="Only look at metadata and manifests; run nothing of the packages.",
+    help="Only look at metadata, manifests and the registry; run nothing of other packages.",
 )
 @click.option("--seconds", default=SECONDS, show_default=True, type=click.FloatRange(min=0.1),
               help="How long importing one thing may take.")  # fmt: skip
@@ -111,6 +112,9 @@ def _show(
     if _switches():
         page.heading("switches")
         page.table(("", ""), list(_switches().items()))
+    if not found.registries:
+        page.heading("revoked versions")
+        page.text(f"not looked for: {comes_with('ngym registry', REGISTRY)}", indent=2)
     page.heading("packages")
     page.table(
         ("name", "version", "offers", "from"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from neurogym_core.ecosystem.companions import REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import (
+    declared,
     find_renamed,
     find_task,
     find_wrapper,
@@ -18,9 +19,25 @@ from neurogym_core.ecosystem.discovery import (
 )
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical, clean
-from neurogym_core.ecosystem.records import KINDS, PackageInfo, TaskInfo, WrapperInfo, advice
-from neurogym_core.errors import UnknownTaskError, did_you_mean
+from neurogym_core.ecosystem.records import (
+    KINDS,
+    Described,
+    Listed,
+    PackageInfo,
+    Reference,
+    TaskInfo,
+    WrapperInfo,
+    advice,
+)
+from neurogym_core.errors import (
+    AmbiguousTaskError,
+    PluginError,
+    RegistryError,
+    UnknownTaskError,
+    did_you_mean,
+)
 from neurogym_core.terminal.complete import complete_anything
+from neurogym_core.terminal.description import add_description, citation
 
 if TYPE_CHECKING:
     from neurogym_core.terminal.output import Page
@@ -45,13 +62,16 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     try:
         target = _find(name)
     except UnknownTaskError as error:
-        from neurogym_core.cli._info_listed import print_listed
-
-        if not print_listed(name, as_json=as_json, as_bibtex=as_bibtex, offline=offline):
+        if not declared().registries:
+            message = f"{error} No registry was asked: {comes_with('ngym registry', REGISTRY)}"
+            raise UnknownTaskError(message) from None
+        listed = _listed(name, offline)
+        if listed is None:
             raise error from None
+        _print_listed(listed, as_json, as_bibtex)
         return
     if as_bibtex:
-        _print_bibtex(name, target)
+        _print_references(name, "manifest", _references(name, target))
     elif isinstance(target, PackageInfo):
         _print_package(target, as_json)
     else:
@@ -85,6 +105,45 @@ def _other_guess(name: str) -> str:
     return f" Or a package or wrapper?{hint}" if hint else ""
 
 
+# -- what is not installed --------------------------------------------------------------------------------------------
+
+
+def _listed(name: str, offline: bool) -> Listed | None:
+    """What registries know of a name; None where that is nothing.
+
+    Raises:
+        AmbiguousTaskError: several packages have a task of this name.
+    """
+    from neurogym_core.ecosystem.hooks import listed_in_registries  # pluggy
+
+    try:
+        found = listed_in_registries(name, offline=offline)
+    except (RegistryError, PluginError) as error:
+        click.echo(f"Note: {clean(str(error))}", err=True)
+        return None
+    if len(found) > 1:
+        ids = ", ".join(one.id for one in found)
+        raise AmbiguousTaskError(
+            f"{name!r} is in {len(found)} packages of the registry: {ids}. Write the whole id."
+        )
+    return found[0] if found else None
+
+
+def _print_listed(listed: Listed, as_json: bool, as_bibtex: bool) -> None:
+    for note in listed.notes:
+        click.echo(f"Note: {clean(note)}", err=True)
+    if as_bibtex:
+        _print_references(listed.id, "registry", listed.references)
+    elif as_json:
+        _print_json(listed.row)
+    else:
+        from neurogym_core.terminal.output import Page
+
+        page = Page()
+        listed.show(page)
+        page.show()
+
+
 # -- a package --------------------------------------------------------------------------------------------------------
 
 
@@ -112,7 +171,7 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
                 ("name", "title", "problem"),
                 [(one.name, one.title, _status(one.status)) for one in offers],
             )
-    others = package.offers[len(package.tasks) + len(package.wrappers) :]
+    others = [offer for offer in package.offers if not isinstance(offer, Described)]
     if others:
         page.heading("also")
         page.table(
@@ -222,7 +281,7 @@ def _show_class(
     if failure is not None:
         page.heading("cannot be imported", mark="!")
         page.text(failure, indent=2)
-    _show_description(page, description or {})
+    add_description(page, description or {})
     page.show()
 
 
@@ -241,7 +300,7 @@ def _show_manifest(page: Page, entry: Entry) -> None:
                 ("expected", f"{key} = {value}")
                 for key, value in getattr(entry, "expected", {}).items()
             ),
-            *((one.kind, _citation(one)) for one in entry.references),
+            *((one.kind, citation(one)) for one in entry.references),
         )
     )
     if entry.problems:
@@ -249,113 +308,23 @@ def _show_manifest(page: Page, entry: Entry) -> None:
         page.table(("", ""), [(problem.level, str(problem)) for problem in entry.problems])
 
 
-def _citation(reference: Any) -> str:
-    year = f"({reference.year})" if reference.year else ""
-    parts = (
-        reference.authors,
-        year,
-        reference.title,
-        reference.journal,
-        f"https://doi.org/{reference.doi}",
-    )
-    return " ".join(part for part in parts if part)
-
-
-def _print_bibtex(name: str, target: PackageInfo | Entry | None) -> None:
-    from neurogym_core.terminal.bibtex import bibtex
-
+def _references(name: str, target: PackageInfo | Entry | None) -> list[Reference]:
     if target is None:
         raise click.UsageError(f"{name} is a file, and references are in a package's manifest.")
     entries = (*target.tasks, *target.wrappers) if isinstance(target, PackageInfo) else (target,)
-    references = tuple(
-        dict.fromkeys(reference for entry in entries for reference in entry.references)
-    )
-    if not references:
-        raise click.ClickException(f"The manifest gives no reference for {name}.")
+    return [reference for entry in entries for reference in entry.references]
+
+
+def _print_references(name: str, source: str, references: Sequence[Reference]) -> None:
+    from neurogym_core.terminal.bibtex import bibtex
     from neurogym_core.terminal.output import print_text
 
-    print_text(bibtex(references))
+    if not references:
+        raise click.ClickException(f"The {source} gives no reference for {name}.")
+    print_text(bibtex(list(dict.fromkeys(references))))
 
 
 def _print_json(value: Any) -> None:
     from neurogym_core.terminal.output import print_json
 
     print_json(value)
-
-
-# -- the class part ---------------------------------------------------------------------------------------------------
-
-
-_TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
-    ("parameters", (("name", ""), ("type", "type"), ("default", "default"), ("doc", "doc"))),
-    ("channels", (("name", ""), ("start", "from"), ("stop", "to"), ("encoder", "encoder"))),
-    ("actions", (("name", ""), ("size", "size"), ("kind", "kind"))),
-    ("conditions", (("name", ""), ("distribution", "drawn from"))),
-)
-
-
-def _show_description(page: Page, description: Mapping[str, Any]) -> None:
-    """Whatever of the known keys is there; a key of another form is left out rather than
-    trusted.
-    """
-    docstring = description.get("docstring")
-    if isinstance(docstring, str) and docstring.strip():
-        page.heading("description")
-        page.text(docstring, indent=2, keep_lines=True)
-    for key, columns in _TABLES:
-        if key == "conditions":
-            _show_periods(page, description.get("periods"))
-        rows = _rows(description.get(key), [name for name, _ in columns])
-        if rows:
-            page.heading(key)
-            page.table([head for _, head in columns], rows)
-    rewards = description.get("rewards")
-    if isinstance(rewards, dict) and rewards:
-        page.heading("rewards")
-        page.facts([(clean(str(name)), _value(amount)) for name, amount in rewards.items()])
-    _show_session(page, description)
-
-
-def _show_session(page: Page, description: Mapping[str, Any]) -> None:
-    from neurogym_core.terminal.timeline import written
-
-    facts = [
-        ("step", written(description.get("dt"))),
-        ("supervised", {"True": "yes", "False": "no"}.get(str(description.get("supervised")))),
-        ("trials per session", _value(description.get("trials_per_session"))),
-    ]
-    if any(value for _, value in facts):
-        page.heading("session")
-        page.facts(facts)
-
-
-def _show_periods(page: Page, periods: Any) -> None:
-    from neurogym_core.terminal.timeline import timeline
-
-    rows = [one for one in periods if isinstance(one, dict)] if isinstance(periods, list) else []
-    if rows:
-        page.heading("periods of a trial")
-        pairs = [(clean(str(row.get("name", "?"))), row.get("duration")) for row in rows]
-        for line in timeline(pairs, min(page.width, 100) - 2):
-            page.text(line, indent=2, keep_lines=True)
-
-
-def _rows(value: Any, keys: list[str]) -> list[list[str]]:
-    if not isinstance(value, list):
-        return []
-    return [[_value(row.get(key)) for key in keys] for row in value if isinstance(row, dict)]
-
-
-def _value(value: Any) -> str:
-    """A JSON value as people read it: texts as they are, distributions as ``uniform(500,
-    1500)``.
-    """
-    from neurogym_core.terminal.timeline import written
-
-    if value is None:
-        return ""
-    if isinstance(value, dict) and len(value) == 1:
-        return written(value).removesuffix(" ms")
-    if isinstance(value, dict | list | bool):
-        return json.dumps(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)

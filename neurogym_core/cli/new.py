@@ -10,13 +10,12 @@ from types import ModuleType
 
 import click
 
-from neurogym_core._bundled import bundled
-from neurogym_core.ecosystem.companions import COMMANDS
-from neurogym_core.ecosystem.discovery import installed
-from neurogym_core.errors import InvalidValueError
+from neurogym_core._bundled import template_folder
+from neurogym_core.ecosystem.companions import COMMANDS, REGISTRY, comes_with
+from neurogym_core.ecosystem.discovery import declared, installed
+from neurogym_core.errors import InvalidValueError, PluginError, RegistryError
 from neurogym_core.optional import optional
 
-TEMPLATE = "cookiecutter-task"
 LICENCES = ("BSD-3-Clause", "MIT", "Apache-2.0")
 KINDS = ("table", "session", "closed-loop", "classic")
 
@@ -84,24 +83,28 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
 
 
 def _refuse_taken(name: str) -> None:
-    """A name that another package in the registry has, as far as that is known without the
-    network.
+    """Raise for a name that people could take for another package's, as far as installed registries
+    know without the network.
     """
-    from neurogym_core.ecosystem.registry.client import catalogue
-    from neurogym_core.ecosystem.registry.names import WELL_KNOWN, likeness
-    from neurogym_core.errors import RegistryError
+    from neurogym_core.ecosystem.hooks import looks_like  # pluggy, which is not needed for a help
 
+    if not declared().registries:
+        click.echo(
+            f"Note: {name} was not compared with the names of other packages:"
+            f" {comes_with('ngym registry', REGISTRY)}",
+            err=True,
+        )
+        return
     try:
-        known = [one.name for one in catalogue(offline=True).listings]
-    except RegistryError:
-        known = []
-    for other in (*WELL_KNOWN, *known):
-        apart = 0 if other == name else likeness(name, other)
-        if apart is not None and apart < 2:
-            raise InvalidValueError(
-                f"The package would be called {name}, which looks like {other}. Expected a name"
-                " that nobody takes for another. Choose another with --lab. Nothing was written."
-            )
+        others = looks_like(name)
+    except (RegistryError, PluginError) as error:
+        click.echo(f"Note: {error}", err=True)
+        return
+    for other in others:
+        raise InvalidValueError(
+            f"The package would be called {name}, which looks like {other}. Expected a name"
+            " that nobody takes for another. Choose another with --lab. Nothing was written."
+        )
 
 
 def render(answers: Mapping[str, str], folder: Path) -> Path:
@@ -117,7 +120,7 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
         settings = Path(scratch) / "cookiecutter.yaml"
         settings.write_text(f"replay_dir: {scratch}\ncookiecutters_dir: {scratch}\n", "utf-8")
         made = cookiecutter.cookiecutter(
-            str(bundled(TEMPLATE)), no_input=True, extra_context=dict(answers), output_dir=str(folder),
+            str(template_folder()), no_input=True, extra_context=dict(answers), output_dir=str(folder),
             config_file=str(settings),
         )  # fmt: skip
     return Path(made)
@@ -125,7 +128,7 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
 
 def _hook() -> ModuleType:
     """The template's own check of answers, which plain cookiecutter runs too."""
-    path = bundled(TEMPLATE) / "hooks" / "pre_gen_project.py"
+    path = template_folder() / "hooks" / "pre_gen_project.py"
     module = ModuleType("ngym_template_answers")
     # Not imported, since that would write byte code into the template.
     exec(compile(path.read_text("utf-8"), str(path), "exec"), module.__dict__)

@@ -7,13 +7,15 @@ installed packages are found through entry points.
 
 from __future__ import annotations
 
+REGISTRY = "neurogym-registry"
+
 COMMANDS = {
     "check": "neurogym-check",
-    "search": "neurogym-registry",
-    "install": "neurogym-registry",
-    "uninstall": "neurogym-registry",
-    "submit": "neurogym-registry",
-    "registry": "neurogym-registry",
+    "search": REGISTRY,
+    "install": REGISTRY,
+    "uninstall": REGISTRY,
+    "submit": REGISTRY,
+    "registry": REGISTRY,
     "train": "neurogym-study",
     "evaluate": "neurogym-study",
     "compare": "neurogym-study",
@@ -70,6 +72,18 @@ FORMER_WRAPPERS = dict.fromkeys(
     "neurogym-wrappers",
 )
 """{former name of a wrapper, in any version of NeuroGym: package}"""
+SUMMARIES = {
+    "check": "Check that tasks keep to what all tasks must hold to.",
+    "search": "Search the registry for tasks and packages.",
+    "install": "Install a package of the registry.",
+    "uninstall": "Remove an installed package.",
+    "submit": "Prepare a package for being listed in a registry.",
+    "registry": "Check and build a registry of packages.",
+    "train": "Train a network or an agent on a task.",
+    "evaluate": "Let a trained network or a subject play, and report its behaviour.",
+    "compare": "Put a trial record beside real subjects.",
+}
+"""{command of ``ngym``: the first line of its help}, so that ``ngym --help`` imports none of them."""
 
 MODULES = {
     "neurogym_core.classic": ("neurogym-classic", "neurogym_classic"),

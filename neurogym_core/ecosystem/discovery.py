@@ -295,7 +295,7 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
             f"{name!r} is now {' or '.join(_called_now(offer, name) for offer in renamed)}. Use"
             " that name."
         )
-    if kind == "task" and (package := _listed_in_a_registry(name)):
+    if kind == "task" and (package := _package_to_install(name)):
         return (
             f"Unknown task {name!r}: it is in the package {package}, which is not installed: `ngym"
             f" install {package}`."
@@ -319,20 +319,19 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     return f"Unknown {kind} {name!r}: no installed package offers it.{hint} {show}"
 
 
-def _listed_in_a_registry(name: str) -> str | None:
+def _package_to_install(name: str) -> str | None:
     """The one package that could be installed for a task, as far as that is known without the
     network.
     """
-    from neurogym_core.ecosystem.registry.client import catalogue  # only on the way to an error
+    if not declared().registries:
+        return None
+    from neurogym_core.ecosystem import hooks  # imports this module; only on the way to an error
 
     try:
-        owners = {
-            listing.name
-            for listing, _ in catalogue(offline=True).find_task(name)
-            if listing.latest is not None
-        }
+        found = hooks.listed_in_registries(name, offline=True)
     except Exception:  # a hint must not take the place of the error
         return None
+    owners = {one.package for one in found if one.version is not None and one.id != one.package}
     owners -= {canonical(package.distribution) for package in declared().packages}
     return owners.pop() if len(owners) == 1 else None
 

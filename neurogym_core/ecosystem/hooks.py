@@ -1,5 +1,4 @@
-"""Behaviour that packages add: four pluggy hooks, and a loader that one broken plug-in cannot
-upset.
+"""Behaviour that packages add: pluggy hooks, and a loader that one broken plug-in cannot upset.
 
 A package names a module (or object) with hook implementations in the entry-point group
 ``neurogym.plugins``::
@@ -14,6 +13,10 @@ Plug-ins are imported when the first hook is asked for, never by listing. Each i
 a failure is kept as a `PluginFailure`, warned about once, and the others work. `NGYM_BLOCK`,
 `NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT` are described in `switches`.
 
+Packages that know what could be installed implement `RegistryHooks`, in the group
+``neurogym.registries``. It is a group of its own because every `make` loads ``neurogym.plugins``,
+and these hooks are for errors, ``ngym info``, ``ngym new`` and ``ngym doctor`` only.
+
 There is no hook per step: a call costs a quarter of a step even when nobody listens.
 """
 
@@ -23,7 +26,7 @@ import functools
 import importlib
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,9 +35,16 @@ import pluggy
 
 from neurogym_core.ecosystem.discovery import declared
 from neurogym_core.ecosystem.names import clean, said_by
-from neurogym_core.ecosystem.records import Installed, Offer, removal
+from neurogym_core.ecosystem.records import (
+    Installed,
+    Listed,
+    Offer,
+    PackageInfo,
+    Problem,
+    removal,
+)
 from neurogym_core.ecosystem.switches import DISABLE, STRICT, is_on
-from neurogym_core.errors import PluginError, did_you_mean, listed
+from neurogym_core.errors import PluginError, RegistryError, did_you_mean, listed
 
 PROJECT = "neurogym"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -90,7 +100,52 @@ class Hooks:
         """
 
 
-HOOKS = tuple(name for name in vars(Hooks) if name.startswith("ngym_"))
+class RegistryHooks:
+    """The hooks of packages that know a registry."""
+
+    @hookspec
+    def ngym_listed(self, name: str, offline: bool) -> Sequence[Listed]:
+        """Look a name up among the tasks and packages that could be installed.
+
+        Args:
+            name: id or bare name of a task, or the name of a package.
+            offline: use no network.
+
+        Returns:
+            What the name means; several where several packages offer it, and nothing for an unknown
+            name. `RegistryError` says why a registry cannot be read.
+        """
+
+    @hookspec
+    def ngym_looks_like(self, distribution: str) -> str | None:
+        """Find the package that people could take a new one for. Uses no network.
+
+        Args:
+            distribution: the name of the new package.
+
+        Returns:
+            The name of the other package, which may be the same; None when there is none.
+        """
+
+    @hookspec
+    def ngym_checkup(self, packages: Sequence[PackageInfo]) -> Sequence[tuple[str, Problem]]:
+        """Find problems with installed packages, for ``ngym doctor``. Uses no network.
+
+        Args:
+            packages: all that are installed.
+
+        Returns:
+            (distribution, problem) for each problem.
+        """
+
+
+SPECIFICATIONS = {"neurogym.plugins": Hooks, "neurogym.registries": RegistryHooks}
+"""{entry-point group: the hooks that its modules implement}"""
+
+
+def hooks_of(group: str) -> tuple[str, ...]:
+    """The names of a group's hooks."""
+    return tuple(name for name in vars(SPECIFICATIONS[group]) if name.startswith("ngym_"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +212,20 @@ def plugins() -> Plugins:
     Raises:
         PluginError: one failed, and `NGYM_STRICT` is set.
     """
-    found = _loaded(declared(), not is_on(DISABLE))
+    return _required("neurogym.plugins")
+
+
+def registries() -> Plugins:
+    """The modules of installed packages that know a registry, loaded at the first call.
+
+    Raises:
+        PluginError: one failed, and `NGYM_STRICT` is set.
+    """
+    return _required("neurogym.registries")
+
+
+def _required(group: str) -> Plugins:
+    found = _loaded(declared(), not is_on(DISABLE), group)
     if found.failures and is_on(STRICT):
         raise PluginError(
             "NGYM_STRICT is set and plug-ins failed:\n" + "\n".join(map(str, found.failures))
@@ -220,6 +288,39 @@ def package_created(folder: Path, task: str) -> list[str]:
     ]
 
 
+def listed_in_registries(name: str, *, offline: bool) -> list[Listed]:
+    """What all registries know of a task or package.
+
+    Raises:
+        RegistryError: a registry cannot be read.
+        PluginError: a package that knows a registry failed; names it.
+    """
+    answers = _asked("ngym_listed", name=name, offline=offline)
+    return [one for answer in answers for one in answer]
+
+
+def looks_like(distribution: str) -> list[str]:
+    """The packages that people could take a new one for.
+
+    Raises:
+        RegistryError, PluginError: see `listed_in_registries`.
+    """
+    return _asked("ngym_looks_like", distribution=distribution)
+
+
+def _asked(hook: str, **arguments: Any) -> list[Any]:
+    """The answers of all packages that know a registry."""
+    answers: list[Any] = []
+    for offer, call in registries().implementing(hook):
+        try:
+            answers += call(**arguments)
+        except (KeyboardInterrupt, RegistryError):
+            raise
+        except BaseException as error:
+            raise PluginFailureError.of(_failure(offer, hook, error)) from error
+    return answers
+
+
 def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
     """Import one plug-in and register it.
 
@@ -243,18 +344,19 @@ def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
     return plugin
 
 
-def new_manager() -> pluggy.PluginManager:
-    """A manager that knows the hooks and has no plug-ins."""
+def new_manager(group: str = "neurogym.plugins") -> pluggy.PluginManager:
+    """A manager that knows the hooks of a group and has no plug-ins."""
     manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(Hooks)
+    manager.add_hookspecs(SPECIFICATIONS[group])
     return manager
 
 
-@functools.lru_cache(maxsize=4)
-def _loaded(scan: Installed, wanted: bool) -> Plugins:
+@functools.lru_cache(maxsize=8)
+def _loaded(scan: Installed, wanted: bool, group: str) -> Plugins:
     """Loaded once for each scan, so that `refresh` forgets plug-ins and failures too."""
-    found = Plugins(new_manager())
-    offers = [offer for offer in scan.plugins if wanted and not offer.has("blocked")]
+    found = Plugins(new_manager(group))
+    there = scan.plugins if group == "neurogym.plugins" else scan.registries
+    offers = [offer for offer in there if wanted and not offer.has("blocked")]
     # pluggy calls the last registered first: registering backwards makes the order of the calls
     # alphabetical.
     for offer in reversed(offers):
@@ -283,19 +385,20 @@ def _check_hooks(manager: pluggy.PluginManager, offer: Offer, plugin: Any) -> No
     never told.
     """
     callers = manager.get_hookcallers(plugin) or []
+    known = hooks_of(offer.group)
     unknown = [
         caller.name for caller in callers if not caller.has_spec() and not _optional(caller, offer)
     ]
     if unknown:
-        hint = did_you_mean(unknown[0], HOOKS)
+        hint = did_you_mean(unknown[0], known)
         raise PluginFailureError.of(
             _failure(
-                offer, "hooks", f"unknown hooks {listed(unknown)}.{hint} Known: {listed(HOOKS)}"
+                offer, "hooks", f"unknown hooks {listed(unknown)}.{hint} Known: {listed(known)}"
             )
         )
     if not callers:
         raise PluginFailureError.of(
-            _failure(offer, "hooks", f"it implements no hook. Known: {listed(HOOKS)}")
+            _failure(offer, "hooks", f"it implements no hook. Known: {listed(known)}")
         )
 
 

@@ -5,16 +5,21 @@ package it describes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from neurogym_core.ecosystem.names import CORE, canonical
 
+if TYPE_CHECKING:
+    from neurogym_core.terminal.output import Page
+
 Level = Literal["fatal", "error", "warning", "note"]
 
-KINDS = ("tasks", "wrappers", "commands", "subjects", "trainers", "plugins")
-"""What packages offer, each kind in the entry-point group ``neurogym.KIND``."""
+KINDS = ("tasks", "wrappers", "commands", "subjects", "trainers", "plugins", "registries")
+"""Kinds of things that packages offer: each is an entry-point group ``neurogym.KIND`` and an
+attribute of `PackageInfo`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +170,7 @@ class PackageInfo:
     subjects: tuple[Offer, ...] = ()
     trainers: tuple[Offer, ...] = ()
     plugins: tuple[Offer, ...] = ()
+    registries: tuple[Offer, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -214,6 +220,34 @@ class Installed:
     def plugins(self) -> tuple[Offer, ...]:
         """The modules with pluggy hooks of all packages."""
         return tuple(plugin for package in self.packages for plugin in package.plugins)
+
+    @property
+    def registries(self) -> tuple[Offer, ...]:
+        """The modules of all packages that know what could be installed."""
+        return tuple(one for package in self.packages for one in package.registries)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Listed:
+    """A task or package that is not installed, as a registry lists it.
+
+    Attributes:
+        id: ``namespace/Name-vN`` of a task, the distribution of a package.
+        package: its distribution.
+        version: the newest release that can be installed; None when there is none.
+        references: its publications; for a package, those of its tasks.
+        row: all that is known of it, for programs.
+        notes: why this may be out of date or incomplete, for people.
+        show: adds a description, and how to install it, to a page.
+    """
+
+    id: str
+    package: str
+    version: str | None
+    references: tuple[Reference, ...]
+    row: Mapping[str, Any]
+    notes: tuple[str, ...]
+    show: Callable[[Page], None]
 
 
 def removal(distribution: str) -> str:

@@ -117,6 +117,7 @@ def _package(
         subjects=tuple(groups["neurogym.subjects"]),
         trainers=tuple(groups["neurogym.trainers"]),
         plugins=tuple(groups["neurogym.plugins"]),
+        registries=tuple(groups["neurogym.registries"]),
         problems=(
             *declared.problems,
             *shared,
@@ -202,7 +203,8 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
     if group == "neurogym.subjects" and name in names.SUBJECTS:
         message = f"{name!r} is a subject of the core. Its author should choose another name."
         found.append(Problem(level="fatal", code="name", message=message))
-    form = names.MODULE_VALUE if group == "neurogym.plugins" else names.VALUE
+    is_module = group in ("neurogym.plugins", "neurogym.registries")
+    form = names.MODULE_VALUE if is_module else names.VALUE
     if form.fullmatch(value) is None:
         message = f"{names.clean(value)!r} says where nothing can be; expected `module:attribute`."
         found.append(Problem(level="fatal", code="value", message=message))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import Any
 
 Period = tuple[str, Any]
@@ -38,7 +37,12 @@ def typical(duration: Any) -> float | None:
     numbers = _numbers(arguments)
     if not numbers:
         return None
-    return max(0.0, numbers[0] if name in ("truncated_exponential", "constant") else fmean(numbers))
+    return max(
+        0.0,
+        numbers[0]
+        if name in ("truncated_exponential", "constant")
+        else sum(numbers) / len(numbers),
+    )
 
 
 def timeline(periods: Sequence[Period], width: int) -> list[str]:
@@ -50,7 +54,8 @@ def timeline(periods: Sequence[Period], width: int) -> list[str]:
     """
     lengths = [typical(duration) for _, duration in periods]
     known = [length for length in lengths if length]
-    filled = [length if length is not None else fmean(known or [1.0]) for length in lengths]
+    middle = sum(known) / len(known) if known else 1.0
+    filled = [length if length is not None else middle for length in lengths]
     names = max((len(name) for name, _ in periods), default=0)
     texts = [written(duration) for _, duration in periods]
     labels = [f"{name:<{names}}  {text}" for (name, _), text in zip(periods, texts, strict=True)]

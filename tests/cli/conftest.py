@@ -4,45 +4,26 @@ one of their own.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-from click.testing import CliRunner, Result
-
-from neurogym_core.cli import main
-
-
-def _neighbour() -> ModuleType:
-    """`tests/ecosystem/conftest.py`, which pytest does not share with this folder."""
-    path = Path(__file__).parents[1] / "ecosystem" / "conftest.py"
-    spec = importlib.util.spec_from_file_location("ngym_test_ecosystem_conftest", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from made_packages import CORE_FOLDER
+from sites import Site, call_ngym, fresh_site
 
 
-_ecosystem = _neighbour()
-site = _ecosystem.site
-packages = _ecosystem.load_packages()
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    yield from fresh_site(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def ngym():
-    """Call ``ngym`` with these arguments; gives click's result with ``exit_code``, ``stdout`` and
-    ``stderr``.
-    """
-
-    def call(*arguments: str, charset: str = "utf-8", **environment: str) -> Result:
-        runner = CliRunner(charset=charset)
-        env = {"COLUMNS": None, "NO_COLOR": None, "FORCE_COLOR": None, **environment}
-        return runner.invoke(main, list(arguments), prog_name="ngym", env=env)
-
-    return call
+    """See `sites.call_ngym`."""
+    return call_ngym
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +38,7 @@ def shell():
         module: str = "neurogym_core.cli",
         **environment: str,
     ):
-        path = [str(folder) for folder in (site, packages.CORE_FOLDER) if folder is not None]
+        path = [str(folder) for folder in (site, CORE_FOLDER) if folder is not None]
         env = {
             key: value
             for key, value in os.environ.items()

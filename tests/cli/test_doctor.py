@@ -115,6 +115,54 @@ def test_without_imports_nothing_of_the_packages_runs(ngym, site, tmp_path) -> N
     assert (tmp_path / "canary").exists()
 
 
+REGISTRY = """
+from neurogym_core.ecosystem import hookimpl
+from neurogym_core.ecosystem.records import Problem
+
+open({canary!r}, "w")
+
+@hookimpl
+def ngym_checkup(packages):
+    problem = Problem(level="error", code="revoked", message="Foo steals.")
+    return [(one.distribution, problem) for one in packages if one.distribution == "foo"]
+"""
+
+
+def add_registry(site, name: str, canary) -> None:
+    value = f"{name.replace('-', '_')}.plugin"
+    site.add(
+        name,
+        files={"plugin.py": REGISTRY.format(canary=str(canary))},
+        groups={"neurogym.registries": {"known": value}},
+    )
+
+
+def test_what_a_registry_finds_wrong_with_a_package_is_that_package_s_problem(
+    ngym, site, tmp_path
+) -> None:
+    site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    add_registry(site, "knows", tmp_path / "canary")
+    assert problems(ngym, package="foo") == [("error", "revoked", "Foo steals.")]
+    assert problems(ngym, package="knows") == []
+    assert "1 registries" in ngym("doctor", "--no-import").stdout
+
+
+def test_without_imports_only_the_registry_of_this_project_is_asked(ngym, site, tmp_path) -> None:
+    site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    add_registry(site, "knows", tmp_path / "canary")
+    assert problems(ngym, "--no-import", package="foo") == []
+    assert not (tmp_path / "canary").exists()
+    add_registry(site, "neurogym-registry", tmp_path / "ours")
+    assert problems(ngym, "--no-import", package="foo") == [("error", "revoked", "Foo steals.")]
+    assert not (tmp_path / "canary").exists()
+
+
+def test_without_a_registry_one_line_names_the_package_that_brings_one(ngym, site) -> None:
+    text = words(ngym("doctor", "--no-import").stdout)
+    assert "not looked for: 'ngym registry' comes with neurogym-registry" in text
+    assert "Nothing is wrong" in text
+
+
 def test_blocked_packages_are_not_imported(ngym, site, tmp_path) -> None:
     source = f"open({str(tmp_path / 'canary')!r}, 'w')\nclass Dots: pass"
     site.add("foo", tasks={"Dots-v0": ""}, files={"tasks.py": source})

@@ -392,3 +392,11 @@ def _alive(pid: int) -> bool:
             return False
         time.sleep(0.1)
     return True
+
+
+def test_a_name_that_nothing_has_names_the_package_that_would_ask_a_registry(ngym, site) -> None:
+    result = ngym("info", "Far-v0")
+    assert result.exit_code == 1
+    text = " ".join(result.stderr.split())
+    assert "Unknown task 'Far-v0'" in text
+    assert "'ngym registry' comes with neurogym-registry: pip install neurogym-registry" in text

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from neurogym_core.cli._main import built_in
+from neurogym_core.ecosystem import companions
+
 TRAIN = """
 import click
 @click.command()
@@ -21,8 +24,6 @@ def test_help_lists_the_commands_with_a_sentence_each(ngym, site) -> None:
 
 
 def test_every_command_answers_help_in_ascii(ngym, site) -> None:
-    from neurogym_core.cli._main import built_in
-
     for name in built_in():
         result = ngym(name, "--help")
         assert result.exit_code == 0
@@ -33,6 +34,10 @@ def test_an_unknown_command_is_a_usage_error_with_the_nearest(ngym, site) -> Non
     result = ngym("lits")
     assert result.exit_code == 2
     assert "Did you mean 'list'?" in result.stderr
+
+
+def test_the_nearest_command_may_be_one_of_a_package_that_is_not_installed(ngym, site) -> None:
+    assert "Did you mean 'search'?" in ngym("serch").stderr
 
 
 def test_a_package_s_command_is_shown_with_its_owner_and_imported_only_when_called(
@@ -95,6 +100,23 @@ def test_a_command_that_two_packages_claim_is_an_error_naming_both(ngym, site) -
     result = ngym("train")
     assert result.exit_code == 1
     assert "claimed by 'one', 'two'" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("name", sorted({*companions.COMMANDS} - {*built_in()}))
+def test_a_command_of_a_package_that_is_not_installed_names_the_package(ngym, site, name) -> None:
+    result = ngym(name, "--help")
+    assert result.exit_code == 2
+    package = companions.COMMANDS[name]
+    assert result.stderr == f"Error: {name!r} comes with {package}: pip install {package}\n"
+
+
+def test_a_command_of_a_blocked_package_says_that_it_is_blocked(ngym, site) -> None:
+    groups = {"neurogym.commands": {"train": "foo.cli:train"}}
+    site.add("foo", files={"cli.py": TRAIN}, groups=groups)
+    result = ngym("train", NGYM_BLOCK="foo")
+    assert result.exit_code == 2
+    assert "cannot be used" in result.stderr
+    assert "NGYM_BLOCK" in result.stderr
 
 
 def test_errors_of_ours_end_without_a_traceback_and_without_control_characters(ngym, site) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
 import venv
 from pathlib import Path
 
+import made_packages as packages
 import pytest
 
-packages = sys.modules["ngym_test_packages"]
 Package = packages.Package
 
 CANARY = (

@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import click
 import pytest
 
+from neurogym_core.cli import main
 from neurogym_core.cli._main import built_in
+from neurogym_core.ecosystem.companions import COMMANDS, SUMMARIES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -32,9 +35,16 @@ def test_the_page_is_fresh(maker):
 def test_every_command_has_a_section(maker):
     page = maker.page()
     assert "## ngym\n" in page
-    assert all(f"## ngym {name}\n" in page for name in built_in())
+    assert all(f"## ngym {name}\n" in page for name in (*built_in(), *COMMANDS))
 
 
-def test_commands_of_other_packages_are_not_in_it(maker, monkeypatch):
-    monkeypatch.setattr(maker.LazyGroup, "foreign", lambda self: {"zzz-foreign": []})
+def test_commands_of_packages_outside_this_project_are_not_in_it(maker, monkeypatch):
+    known = maker.LazyGroup.foreign
+    monkeypatch.setattr(maker.LazyGroup, "foreign", lambda self: {**known(self), "zzz-foreign": []})
     assert "zzz-foreign" not in maker.page()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_line_in_the_help_is_the_command_s_own(name):
+    command = main.get_command(click.Context(main), name)
+    assert command.get_short_help_str(100) == SUMMARIES[name]

@@ -9,6 +9,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import neurogym_core.ecosystem as ecosystem
 from neurogym_core.ecosystem import hooks, manifest, names, scan, switches
 from neurogym_core.ecosystem.records import Problem
@@ -63,20 +65,23 @@ def test_the_manifest_has_every_field_and_breaks_no_rule():
 def test_hooks_have_the_signatures_of_the_page():
     written = set(re.findall(r"^def (ngym_\w+\(.*?\)):", section("Hooks"), re.MULTILINE))
     real = {
-        f"{name}({', '.join(list(inspect.signature(getattr(hooks.Hooks, name)).parameters)[1:])})"
-        for name in hooks.HOOKS
+        f"{name}({', '.join(list(inspect.signature(getattr(specifications, name)).parameters)[1:])})"
+        for group, specifications in hooks.SPECIFICATIONS.items()
+        for name in hooks.hooks_of(group)
     }
     assert written == real
 
 
-def test_the_hooks_of_the_page_make_a_plug_in():
-    source = re.search(r"```python\n(.*?)```", section("Hooks"), re.DOTALL)[1]
+@pytest.mark.parametrize(("number", "group"), list(enumerate(hooks.SPECIFICATIONS)))
+def test_the_hooks_of_the_page_make_a_plug_in(number, group):
+    source = re.findall(r"```python\n(.*?)```", section("Hooks"), re.DOTALL)[number]
     module = type(hooks)("page_plugin")
     exec(source, vars(module))
-    manager = hooks.new_manager()
+    manager = hooks.new_manager(group)
     manager.register(module)
     manager.check_pending()
-    assert {caller.name for caller in manager.get_hookcallers(module)} == set(hooks.HOOKS)
+    names = {caller.name for caller in manager.get_hookcallers(module)}
+    assert names == set(hooks.hooks_of(group))
 
 
 def test_switches():

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import made_packages
 import pytest
 
 from neurogym_core import errors
@@ -419,8 +420,8 @@ class TestProblems:
     ) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, version="2.0")
         second = tmp_path / "second"
-        site.packages.write(
-            site.packages.Package(name="neurogym-task-foo", version="1.0", tasks={"Old-v0": ""}),
+        made_packages.write(
+            made_packages.Package(name="neurogym-task-foo", version="1.0", tasks={"Old-v0": ""}),
             second,
         )
         monkeypatch.setattr(sys, "path", [*sys.path, str(second)])
@@ -500,10 +501,10 @@ class TestManifests:
         the path.
         """
         sources = tmp_path / "sources"
-        package = site.packages.Package(
+        package = made_packages.Package(
             name="neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0")
         )
-        site.packages.write(package, sources)
+        made_packages.write(package, sources)
         (sources / package.info).rename(site.path / package.info)
         monkeypatch.setattr(sys, "path", [*sys.path, str(sources)])
         refresh()
@@ -555,10 +556,10 @@ class TestTwoWaysOfReading:
             assert [problem.level for problem in foo.problems] == ["fatal"]
 
     def test_what_only_importlib_metadata_finds_is_found(self, site, tmp_path, monkeypatch) -> None:
-        package = site.packages.Package(
+        package = made_packages.Package(
             name="foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0")
         )
-        site.packages.write(package, tmp_path / "zipped")
+        made_packages.write(package, tmp_path / "zipped")
         archive = shutil.make_archive(str(tmp_path / "site"), "zip", tmp_path / "zipped")
         monkeypatch.syspath_prepend(archive)
         refresh()

@@ -1,4 +1,4 @@
-"""The four hooks: each plug-in on its own, failures named, nothing loaded before it is needed."""
+"""The hooks: each plug-in on its own, failures named, nothing loaded before it is needed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import warnings
 
 import pytest
 
-from neurogym_core.ecosystem import hooks
-from neurogym_core.errors import PluginError
+from neurogym_core.ecosystem import find_task, hooks
+from neurogym_core.errors import PluginError, RegistryError, UnknownTaskError
 
 HEAD = "from neurogym_core.ecosystem import hookimpl\n"
 WRAP = HEAD + "@hookimpl\ndef ngym_wrap_env(env, spec):\n    return env.wrapped('{name}', spec)\n"
@@ -224,11 +224,88 @@ def test_a_package_that_cannot_complete_a_new_one_is_named(add, tmp_path) -> Non
         hooks.package_created(tmp_path, "Dots")
 
 
-def test_there_are_four_hooks_each_described() -> None:
-    assert set(hooks.HOOKS) == {
+REGISTRY = (
+    HEAD
+    + """
+from neurogym_core.ecosystem.records import Listed, Reference
+from neurogym_core.errors import RegistryError
+
+@hookimpl
+def ngym_listed(name, offline):
+    if name == "broken":
+        raise RegistryError("The registry cannot be read.")
+    if name == "worse":
+        raise SystemExit
+    one = Listed(id="far/Far-v0", package="neurogym-task-far", version="1.0", references=(), row={},
+                 notes=(), show=print)
+    return [one] if name in (one.id, "Far-v0") else []
+
+@hookimpl
+def ngym_looks_like(distribution):
+    return "neurogym-task-far" if distribution == "neurogym-task-faR" else None
+"""
+)
+
+
+@pytest.fixture
+def known(site):
+    """A package that knows a registry with one task."""
+    groups = {"neurogym.registries": {"known": "knows.plugin"}}
+    site.add("knows", files={"plugin.py": REGISTRY}, groups=groups)
+
+
+def test_registries_say_what_could_be_installed(known) -> None:
+    (found,) = hooks.listed_in_registries("Far-v0", offline=True)
+    assert found.package == "neurogym-task-far"
+    assert hooks.listed_in_registries("Near-v0", offline=True) == []
+    assert hooks.looks_like("neurogym-task-faR") == ["neurogym-task-far"]
+    assert hooks.looks_like("neurogym-task-near") == []
+
+
+def test_an_unknown_task_that_could_be_installed_is_said_to_be(known) -> None:
+    for name in ("Far-v0", "far/Far-v0"):
+        with pytest.raises(UnknownTaskError, match="`ngym install neurogym-task-far`"):
+            find_task(name)
+
+
+@pytest.mark.parametrize("name", ["broken", "worse", "nothing"])
+def test_a_registry_that_fails_does_not_hide_that_a_task_is_unknown(known, name: str) -> None:
+    with pytest.raises(UnknownTaskError, match="Unknown task"):
+        find_task(name)
+
+
+def test_what_a_registry_says_on_purpose_is_passed_on_and_any_other_failure_is_named(known) -> None:
+    with pytest.raises(RegistryError, match="cannot be read"):
+        hooks.listed_in_registries("broken", offline=True)
+    with pytest.raises(PluginError, match=r"'known' of knows 1\.0 failed \(phase: ngym_listed\)"):
+        hooks.listed_in_registries("worse", offline=True)
+
+
+def test_making_an_env_imports_no_registry(known) -> None:
+    hooks.wrap_env(Env(), "spec")
+    hooks.trial_end_listeners()
+    assert "knows.plugin" not in sys.modules
+    hooks.looks_like("x")
+    assert "knows.plugin" in sys.modules
+
+
+def test_a_hook_in_the_wrong_group_is_a_failure_that_names_the_right_ones(site, add) -> None:
+    add("wrong", HEAD + "@hookimpl\ndef ngym_looks_like(distribution): pass\n")
+    (failure,) = failures()
+    assert "Known: 'ngym_wrap_env', 'ngym_trial_end', 'ngym_check_task'," in failure.message
+
+
+def test_every_hook_is_described() -> None:
+    assert hooks.hooks_of("neurogym.plugins") == (
         "ngym_wrap_env",
         "ngym_trial_end",
         "ngym_check_task",
         "ngym_package_created",
-    }
-    assert all(getattr(hooks.Hooks, name).__doc__ for name in hooks.HOOKS)
+    )
+    assert hooks.hooks_of("neurogym.registries") == (
+        "ngym_listed",
+        "ngym_looks_like",
+        "ngym_checkup",
+    )
+    for group, specifications in hooks.SPECIFICATIONS.items():
+        assert all(getattr(specifications, name).__doc__ for name in hooks.hooks_of(group))

@@ -1,0 +1,163 @@
+"""``ngym install``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from neurogym_core.ecosystem.discovery import declared, installed, refresh
+from neurogym_core.ecosystem.names import canonical, clean
+from neurogym_core.ecosystem.records import removal
+from neurogym_core.errors import InstallError, RegistryError
+from neurogym_core.terminal.output import Page
+from neurogym_registry import pip
+from neurogym_registry.client import Listing
+from neurogym_registry.commands.shared import busy, read_catalogue, registry_options, required
+from neurogym_registry.kit import MISSING, has_kit
+from neurogym_registry.releases import examine_installed
+from neurogym_registry.resolve import resolve
+
+
+@click.command(short_help="Install a package of the registry.")
+@click.argument("package", metavar="PACKAGE[==VERSION]")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show the plan, and stop.")
+@click.option("--yanked", is_flag=True, help="Take the version asked for even if it is yanked.")
+@click.option(
+    "--upgrade-core", is_flag=True, help="Let pip change the installed core, gymnasium or numpy."
+)
+@registry_options
+def command(
+    package: str,
+    yes: bool,
+    dry_run: bool,
+    yanked: bool,
+    upgrade_core: bool,
+    offline: bool,
+    refresh: bool,
+) -> None:
+    """Install a package of the registry with pip, exactly as the registry knows it.
+
+    pip is asked what it would do, from wheels only and without changing anything. The wheel's
+    SHA-256 has to be the one in the registry. The plan is shown; then exactly these files are
+    installed, by hash, and the package's tasks get the quick checks, for information. Where wheels
+    come from is pip's own configuration.
+
+    Installing a package lets its authors run code as you, from the first import on.
+    """
+    name, _, version = package.partition("==")
+    listing = required(read_catalogue(offline=offline, refresh=refresh), name.strip())
+    release = resolve(listing, version.strip() or None, installed().core_version, yanked=yanked)
+    with busy("Asking pip what it would do ..."):
+        steps = pip.plan(listing.name, release["version"])
+    if not steps:
+        click.echo(f"{listing.name} {release['version']} is installed already.")
+        return
+    pip.refuse_other_wheels(
+        steps, listing.name, {file["filename"]: file["sha256"] for file in release["files"]}
+    )
+    pip.refuse_changes(steps, upgrade_core=upgrade_core)
+    _show_plan(listing, release, steps)
+    if dry_run:
+        return
+    if not yes:
+        click.confirm("Install this?", abort=True)
+    _install(listing.name, release["version"], steps)
+    _check(listing.name)
+
+
+def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
+    """Install the steps, and make sure that the package is there; else say what is as it was."""
+    try:
+        pip.install(steps, show=sys.stderr.isatty())
+    except InstallError as error:
+        refresh()
+        left = _version_of(name)
+        before = next((step.before for step in steps if canonical(step.name) == name), None)
+        state = (
+            "Nothing was changed."
+            if left == before
+            else f"{name} {left} is there; remove it: `{removal(name)}`."
+        )
+        raise InstallError(f"{error} {state}") from error
+    refresh()
+    if _version_of(name) != version:
+        raise InstallError(
+            f"pip says that it installed {name} {version}, and this Python does not see it."
+            f" Expected it in {sys.prefix}. Look at `python -m pip config list` for a target"
+            " folder, and at `python -m pip show -f` for where it went."
+        )
+    click.echo(f"Installed {name} {version}.")
+
+
+def _version_of(name: str) -> str | None:
+    return next(
+        (one.version for one in declared().packages if canonical(one.distribution) == name), None
+    )
+
+
+def _show_plan(listing: Listing, release: Mapping[str, Any], steps: Sequence[pip.Step]) -> None:
+    page = Page()
+    page.heading(
+        f"{listing.name} {release['version']}",
+        mark="! yanked" if release["yanked"] is not None else "",
+    )
+    page.facts(
+        (
+            ("about", listing.row["summary"]),
+            ("by", ", ".join(one["name"] for one in listing.row["maintainers"])),
+            ("sources", listing.row.get("repository", listing.row.get("folder"))),
+            ("licence", release["license"]),
+            ("checks", _checks(release)),
+            ("tasks", ", ".join(task["name"] for task in listing.row["tasks"])),
+            ("listed in", listing.registry),
+        )
+    )
+    page.heading("pip will install")
+    rows = [
+        (one.name, one.version, one.before or "", f"sha256 {one.sha256[:12]}…", one.filename)
+        for one in steps
+    ]
+    page.table(("package", "version", "instead of", "hash", "file"), rows)
+    page.show()
+
+
+def _checks(release: Mapping[str, Any]) -> str:
+    said = release["conformance"]
+    if said is None:
+        return "none"
+    excused = f", {len(said['expected_failures'])} excused" if said["expected_failures"] else ""
+    return (
+        f"{said['passed']} passed, {said['failed']} failed{excused} (core {said['core']},"
+        f" {said['level']} level)"
+    )
+
+
+def _check(name: str) -> None:
+    """The quick checks of the tasks that are now there, each in a process of its own; they decide
+    nothing any more.
+    """
+    if not has_kit():
+        click.echo(f"Its tasks were not checked: {MISSING}")
+        return
+    tasks = [task.name for package in installed().packages if canonical(package.distribution) == name
+             for task in package.tasks if task.usable]  # fmt: skip
+    passed, failures = 0, list[str]()
+    for task in tasks:
+        try:
+            with busy(f"Checking {task} ..."):
+                said = examine_installed(name, task, "quick")
+            passed, failures = passed + said["passed"], failures + said["failures"]
+        except RegistryError as error:
+            failures.append(str(error))
+    for failure in failures:
+        click.echo(clean(failure, keep_lines=True), err=True)
+    if tasks:
+        verdict = (
+            f"{len(failures)} failed; `ngym check {name}` says more" if failures else "none failed"
+        )
+        count = f"{len(tasks)} task{'s' if len(tasks) != 1 else ''}"
+        click.echo(f"Quick checks of {count}: {passed} passed, {verdict}.")

@@ -1,0 +1,174 @@
+"""``ngym registry``: for those who keep a registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from neurogym_core.errors import RegistryError
+from neurogym_core.terminal.output import Page, print_json
+from neurogym_registry.folder import Violation, read_registry
+from neurogym_registry.kit import require_kit
+from neurogym_registry.page import page as catalogue_page
+from neurogym_registry.releases import (
+    Inspection,
+    examine,
+    inspect_wheel,
+    refuse_release,
+    write_index,
+    write_text,
+)
+from neurogym_registry.releases import add_release as add
+from neurogym_registry.rules import RULES, errors
+from neurogym_registry.rules import validate as find
+from neurogym_registry.wheels import Wheel, read_wheel
+
+_FOLDER = click.argument(
+    "folder",
+    metavar="[FOLDER]",
+    default="registry",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+)
+
+
+@click.group(short_help="Check and build a registry of packages.")
+def command() -> None:
+    """Check and build a registry: a folder of entries and releases, from which index.json is made.
+
+    FOLDER is the registry, by default the folder `registry` here. How to be listed in one: `ngym
+    submit`."""
+
+
+@command.command()
+@_FOLDER
+@click.option("--against", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="The registry as it was: it may only have been added to.")  # fmt: skip
+@click.option("--wheels", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Compare releases with the wheels in this folder.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="An array of violations, for programs.")
+def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: bool) -> None:
+    """Hold all files of a registry to its rules; nothing of any package is run.
+
+    Each violation names the file, the field and the rule. Exit code 1 when there is an error;
+    warnings do not count."""
+    found = find(folder, against, wheels)
+    if as_json:
+        print_json([{**asdict(one), "about": RULES[one.rule]} for one in found])
+    else:
+        _show(found)
+    if errors(found):
+        raise click.exceptions.Exit(1)
+
+
+@command.command()
+@_FOLDER
+@click.option("-o", "--output", default="catalogue.html", show_default=True, help="The file.",
+              type=click.Path(dir_okay=False, path_type=Path))  # fmt: skip
+def site(folder: Path, output: Path) -> None:
+    """Build the catalogue page of a registry: one file that works from a disk, and asks no
+    network.
+    """
+    wrong = errors(find(folder))
+    if wrong:
+        raise RegistryError(
+            f"No page is made of a registry that breaks rules: {wrong[0]} `ngym registry validate`"
+            " lists all."
+        )
+    write_text(output, catalogue_page(read_registry(folder)))
+    click.echo(f"Wrote {output}.")
+
+
+def excuse_option(function: Any) -> Any:
+    """``--expected-failure``."""
+    text = "A check that its tasks may fail, and why; may be given again."
+    return click.option(
+        "--expected-failure", "excuses", multiple=True, metavar="CODE=REASON", help=text
+    )(function)
+
+
+def read_excuses(texts: Sequence[str]) -> dict[str, str]:
+    """Code -> reason, in the form that `ngym check` takes."""
+    reasons = {}
+    for text in texts:
+        code, _, reason = text.partition("=")
+        if not reason.strip():
+            raise click.UsageError(
+                f"--expected-failure was given {text!r}. Expected a code and a reason, as in"
+                " B001='nobody can know'."
+            )
+        reasons[code.strip()] = reason.strip()
+    return reasons
+
+
+@command.command(name="add-release")
+@click.argument("wheel", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_FOLDER
+@click.option(
+    "--no-check", is_flag=True, help="Leave out the conformance kit; the release will not be valid."
+)
+@excuse_option
+def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, ...]) -> None:
+    """Write the release file of a wheel, pictures of its tasks, and the index.
+
+    The tasks are imported once, in a process of its own: use it on wheels whose code you would run.
+    """
+    require_kit()
+    reasons = read_excuses(excuses)
+    read = read_wheel(wheel)
+    refuse_release(folder, read)
+    with examined(read, reasons, check=not no_check) as (inspection, conformance):
+        for path in add(folder, read, inspection, conformance):
+            click.echo(f"Wrote {path}.")
+
+
+@command.command()
+@_FOLDER
+def build(folder: Path) -> None:
+    """Build index.json from the other files of a registry; the same files give the same bytes."""
+    click.echo(f"Wrote {write_index(folder)}.")
+
+
+@contextmanager
+def examined(
+    wheel: Wheel, excuses: Mapping[str, str], *, check: bool = True
+) -> Iterator[tuple[Inspection, dict[str, Any] | None]]:
+    """What importing a wheel's tasks tells, and the summary of the conformance kit or None.
+
+    Raises:
+        RegistryError: a task cannot be described, or fails a check.
+    """
+    with TemporaryDirectory(prefix="ngym-") as name:
+        inspection = inspect_wheel(wheel, Path(name))
+        summary = None
+        if check and inspection.tasks:
+            click.echo(f"Checking the tasks of {wheel.name} {wheel.version} ...", err=True)
+            summary = examine(wheel, Path(name) / "site", excuses=excuses)
+            _refuse_failures(summary.pop("failures"))
+        yield inspection, summary
+
+
+def _refuse_failures(failures: list[str]) -> None:
+    if failures:
+        raise RegistryError(
+            "\n".join(
+                [f"{len(failures)} checks failed; a release needs them all to pass.", *failures]
+            )
+        )
+
+
+def _show(found: list[Violation]) -> None:
+    page = Page()
+    for one in found:
+        page.text(str(one))
+    for rule in dict.fromkeys(one.rule for one in found):
+        page.text(f"[{rule}] {RULES[rule]}", style="dim")
+    wrong = len(errors(found))
+    warned = len(found) - wrong
+    page.heading(f"{wrong} errors, {warned} warnings." if found else "All rules are kept.")
+    page.show()

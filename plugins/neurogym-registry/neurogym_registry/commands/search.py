@@ -1,0 +1,131 @@
+"""``ngym search``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from neurogym_core.ecosystem.discovery import declared
+from neurogym_core.ecosystem.manifest import vocabulary
+from neurogym_core.ecosystem.names import canonical, tag_key
+from neurogym_core.terminal.output import Page, print_json
+from neurogym_registry.client import Listing
+from neurogym_registry.commands.shared import read_catalogue, registry_options
+
+Found = tuple[Listing, Mapping[str, Any] | None]
+
+
+@click.command(short_help="Search the registry for tasks and packages.")
+@click.argument("words", metavar="[TEXT]...", nargs=-1)
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    help="Only with this tag; several: with all of them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="An array of rows, for programs.")
+@registry_options
+def command(
+    words: tuple[str, ...], tags: tuple[str, ...], as_json: bool, offline: bool, refresh: bool
+) -> None:
+    """Search the registry for tasks and packages, installed or not. Nothing of them is fetched or
+    run.
+
+    All words have to be in the name, title, summary, tags, species or references of a task, or in
+    the name and summary of its package. NGYM_REGISTRY says where to look: https addresses, file://
+    addresses or folders, with commas between them. Without it, the list that came with
+    neurogym-registry is searched."""
+    found = read_catalogue(offline=offline, refresh=refresh)
+    wanted = [word.casefold() for text in words for word in text.split()]
+    kinds = {_tag(tag) for tag in tags}
+    matches = [match for listing in found.listings for match in _matches(listing, wanted, kinds)]
+    if as_json:
+        print_json([_row(*match) for match in matches])
+    else:
+        _show(matches)
+
+
+def _tag(text: str) -> str:
+    return vocabulary().resolve("tags", text) or tag_key(text)
+
+
+def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Found]:
+    """The tasks that match, or the package itself where only that does, or it has no task."""
+    about = f"{listing.name} {listing.row['summary']}".casefold()
+    any_task = False
+    for task in listing.row["tasks"]:
+        text = f"{about} {_text(task)}"
+        if all(word in text for word in words) and tags <= set(task["tags"]):
+            any_task = True
+            yield listing, task
+    if not any_task and not tags and all(word in about for word in words):
+        yield listing, None
+
+
+def _text(task: Mapping[str, Any]) -> str:
+    references = (str(value) for reference in task["references"] for value in reference.values())
+    parts = (
+        task["name"],
+        task["title"],
+        task["summary"],
+        *task["tags"],
+        *task["species"],
+        *task.get("aliases", ()),
+    )
+    return " ".join((*parts, *references)).casefold()
+
+
+def _installed() -> dict[str, str]:
+    return {canonical(package.distribution): package.version for package in declared().packages}
+
+
+def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
+    described = task or {
+        "title": "",
+        "summary": listing.row["summary"],
+        "tags": [],
+        "species": [],
+        "references": [],
+    }
+    return {
+        "id": listing.task_id(task) if task else None,
+        "kind": "task" if task else "package",
+        "title": described["title"],
+        "summary": described["summary"],
+        "tags": described["tags"],
+        "species": described["species"],
+        "references": [reference["doi"] for reference in described["references"]],
+        "package": listing.name,
+        "version": listing.latest,
+        "status": listing.row["status"],
+        "installed": _installed().get(listing.name),
+        "registry": listing.registry,
+    }
+
+
+def _show(matches: list[Found]) -> None:
+    page = Page()
+    if not matches:
+        page.text("Nothing in the registry matches. Fewer words find more.")
+    have = _installed()
+    for listing in dict.fromkeys(listing for listing, _ in matches):
+        page.heading(f"{listing.name} {listing.latest or '(no release)'}", mark=_mark(listing))
+        page.text(listing.row["summary"], indent=2)
+        if version := have.get(listing.name):
+            page.text(f"{version} is installed", indent=2, style="dim")
+        tasks = [task for owner, task in matches if owner is listing and task is not None]
+        page.table(
+            ("task", "title", "tags"),
+            [(one["name"], one["title"], ", ".join(one["tags"])) for one in tasks],
+        )
+    if any(listing.latest and listing.name not in have for listing, _ in matches):
+        page.text("")
+        page.text("`ngym info NAME` shows more of one, `ngym install PACKAGE` installs it.")
+    page.show()
+
+
+def _mark(listing: Listing) -> str:
+    return "" if listing.row["status"] == "active" else f"! {listing.row['status']}"

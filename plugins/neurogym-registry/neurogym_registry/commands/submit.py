@@ -1,0 +1,126 @@
+"""``ngym submit``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from neurogym_core.errors import RegistryError
+from neurogym_registry.commands.registry import examined, excuse_option, read_excuses
+from neurogym_registry.commands.shared import busy
+from neurogym_registry.kit import require_kit
+from neurogym_registry.releases import refuse_release
+from neurogym_registry.submission import Submission, entry_text, is_listed, submit
+from neurogym_registry.wheels import read_wheel
+
+
+@click.command(short_help="Prepare a package for being listed in a registry.")
+@click.argument(
+    "package", default=".", metavar="[FOLDER|WHEEL]", type=click.Path(exists=True, path_type=Path)
+)
+@click.option("--registry", "folder", required=True, metavar="DIR",
+              type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="The registry's folder in a checkout of its repository.")  # fmt: skip
+@click.option(
+    "--repository",
+    default="",
+    metavar="URL",
+    help="Where the sources are; by default as in pyproject.toml.",
+)
+@click.option(
+    "--maintainer", default="", metavar="NAME", help="Who maintains it; by default the authors."
+)
+@click.option("--github", default="", metavar="NAME", help="That person's name at GitHub.")
+@click.option("--dist", default=None, metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Where to put the wheel that is built.  [default: FOLDER/dist]")  # fmt: skip
+@excuse_option
+@click.option(
+    "--no-isolation",
+    is_flag=True,
+    help="Build with what is installed here, without fetching build tools.",
+)
+def command(
+    package: Path,
+    folder: Path,
+    repository: str,
+    maintainer: str,
+    github: str,
+    dist: Path | None,
+    excuses: tuple[str, ...],
+    no_isolation: bool,
+) -> None:
+    """Prepare a package for being listed in a registry, or a new release of one that is.
+
+    Builds the wheel (or takes the one given), runs all checks on it, writes the entry and the
+    release into a checkout of the registry, holds them to its rules, and says what to put into the
+    pull request. Nothing is sent anywhere. The wheel has to be where pip finds it before anybody
+    can install it; submit the very file that you publish.
+
+    The code of the package is run, in processes of their own: use it on your own.
+    """
+    require_kit()
+    reasons = read_excuses(excuses)
+    path = (
+        package
+        if package.is_file()
+        else build_wheel(package, dist or package / "dist", isolated=not no_isolation)
+    )
+    wheel = read_wheel(path)
+    entry = None
+    if is_listed(folder, wheel.name):
+        refuse_release(folder, wheel)
+    else:
+        entry = entry_text(wheel, repository=repository, maintainer=maintainer, github=github)
+    with examined(wheel, reasons) as (inspection, conformance):
+        _show(folder, submit(folder, wheel, entry, inspection, conformance))
+
+
+def build_wheel(folder: Path, dist: Path, *, isolated: bool) -> Path:
+    """Build the wheel of a package's sources with pip.
+
+    Raises:
+        RegistryError: it cannot be built; says what pip said last.
+    """
+    arguments = [
+        "--no-deps",
+        "--disable-pip-version-check",
+        *([] if isolated else ["--no-build-isolation"]),
+    ]
+    with busy("Building the wheel ..."), TemporaryDirectory(prefix="ngym-") as name:
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            *arguments,
+            "-w",
+            name,
+            str(folder.resolve()),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        built = list(Path(name).glob("*.whl"))
+        if done.returncode or len(built) != 1:
+            raise RegistryError(
+                f"No wheel could be built from {folder}: {' '.join(done.stderr.split())[-500:]}"
+                " Expected a folder with a pyproject.toml. Build it by hand (python -m build"
+                " --wheel), and give the wheel instead."
+            )
+        dist.mkdir(parents=True, exist_ok=True)
+        target = dist / built[0].name
+        target.write_bytes(built[0].read_bytes())
+    return target
+
+
+def _show(folder: Path, submission: Submission) -> None:
+    for violation in submission.warnings:
+        click.echo(str(violation), err=True)
+    click.echo(f"Wrote, and held to the rules, in {folder}:")
+    for file in submission.files:
+        click.echo(f"  {file}")
+    click.echo("\nOpen a pull request with these files.\n")
+    click.echo(f"Title: {submission.title}\n")
+    click.echo(submission.text)

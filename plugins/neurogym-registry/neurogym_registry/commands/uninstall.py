@@ -1,0 +1,63 @@
+"""``ngym uninstall``."""
+
+from __future__ import annotations
+
+import click
+
+from neurogym_core.ecosystem.discovery import declared, refresh
+from neurogym_core.ecosystem.names import CORE, canonical, clean
+from neurogym_core.ecosystem.records import KINDS, PackageInfo
+from neurogym_core.errors import InstallError, UnknownTaskError, did_you_mean
+from neurogym_registry import pip
+from neurogym_registry.commands.shared import busy
+
+
+@click.command(short_help="Remove an installed package.")
+@click.argument("package", metavar="PACKAGE")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def command(package: str, yes: bool) -> None:
+    """Remove an installed package with pip. Nothing of it is run, so a broken one can always be
+    removed.
+
+    PACKAGE is the name of a distribution, or its namespace. What it needed stays.
+    """
+    found = _find(package)
+    if canonical(found.distribution) == CORE:
+        raise InstallError(
+            f"{CORE} was to be removed, which is what runs this command. Expected a package beside"
+            f" it. To remove the core itself: `{found.removal}`."
+        )
+    click.echo(f"{found.distribution} {found.version}, in {clean(found.location)}")
+    for kind in KINDS:
+        names = ", ".join(clean(offer.name) for offer in getattr(found, kind))
+        if names:
+            click.echo(f"  {kind}: {names}")
+    if not yes:
+        click.confirm("Remove this?", abort=True)
+    with busy("Asking pip to remove it ..."):
+        pip.uninstall(found.distribution)
+    _require_gone(found)
+    click.echo(f"Removed {found.distribution} {found.version}.")
+
+
+def _find(name: str) -> PackageInfo:
+    packages = declared().packages
+    for package in packages:
+        if canonical(name) == canonical(package.distribution) or name == package.namespace:
+            return package
+    known = [package.distribution for package in packages]
+    raise UnknownTaskError(
+        f"No installed package of tasks is called {clean(name)!r}.{did_you_mean(name, known)} `ngym"
+        " list` shows what is installed; other packages are removed with pip itself."
+    )
+
+
+def _require_gone(found: PackageInfo) -> None:
+    refresh()
+    for package in declared().packages:
+        if package.distribution == found.distribution and package.location == found.location:
+            raise InstallError(
+                f"pip left {found.distribution} in {clean(found.location)}. Expected it to be gone."
+                " It may belong to another environment: run ngym there, or remove that folder's"
+                " copy by hand."
+            )

@@ -1,0 +1,74 @@
+"""``python -m neurogym_registry.examine_task DISTRIBUTION TASK LEVEL EXCUSES``: the conformance kit on
+one task, counted.
+
+Runs in a child process of ``ngym submit`` and ``ngym install``. Prints one object: passed and failed (numbers),
+expected_failures and failures (lists), core and python (versions). EXCUSES is JSON, code -> reason.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from typing import Any, Literal, cast
+
+from neurogym_check import check_task
+
+from neurogym_core.child import answer_with, claim_stdout, leave
+from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.ecosystem.names import canonical, clean, said_by
+from neurogym_core.errors import UnknownTaskError
+
+
+def main(arguments: list[str]) -> None:
+    """Check the task, and leave."""
+    answer, _ = claim_stdout()
+    distribution, name, level, excuses = arguments
+    try:
+        known = cast(Literal["quick", "full"], level)
+        value = summary(
+            distribution, name, known, json.loads(excuses), lambda code: answer_with(answer, code)
+        )
+    except BaseException as error:
+        value = {"failure": f"failed with {said_by(error)}"}
+    answer_with(answer, value)
+    leave()
+
+
+def summary(
+    distribution: str,
+    name: str,
+    level: Literal["quick", "full"],
+    excuses: dict[str, str],
+    progress: Any,
+) -> dict[str, Any]:
+    """The results of a task's checks, counted; what does not apply counts for nothing."""
+    tasks = [
+        task
+        for package in installed().packages
+        if canonical(package.distribution) == distribution
+        for task in package.tasks
+        if task.name == name
+    ]
+    if not tasks:
+        raise UnknownTaskError(
+            f"{name!r} is not among the tasks of {distribution}. Expected an entry point of it."
+        )
+    results = check_task(tasks[0].id, level, excuses, progress=progress)
+    failed = [result for result in results if not result.ok]
+    excused = [result for result in results if result.status == "expected failure"]
+    return {
+        "passed": sum(result.status == "passed" for result in results),
+        "failed": len(failed),
+        "failures": [f"{result.task}: {clean(str(result))}" for result in failed],
+        "expected_failures": [
+            {"task": name, "check": result.code, "reason": clean(result.reason)[:400]}
+            for result in excused
+        ],
+        "core": installed().core_version,
+        "python": platform.python_version(),
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,172 @@
+"""The files of a registry, read into memory."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_registry.schemas import breaches
+
+Level = Literal["error", "warning"]
+MAX_FILE = 5_000_000  # bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Violation:
+    """A rule of the registry that a file breaks.
+
+    Attributes:
+        rule: one of `rules.RULES`.
+        file: relative to the registry.
+        field: where in the file, e.g. ``tasks[0].summary``; empty for the whole.
+        message: what was found, what was expected, what to do.
+    """
+
+    level: Level = "error"
+    rule: str
+    file: str
+    field: str = ""
+    message: str
+
+    def __str__(self) -> str:
+        """``error: packages/foo.toml, name: … [file-name]``."""
+        where = f"{self.file}, {self.field}" if self.field else self.file
+        return f"{self.level}: {where}: {self.message} [{self.rule}]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registry:
+    """What the files of a registry hold; those that cannot be read are in `violations` instead.
+
+    Attributes:
+        entries: name -> the table of ``packages/<name>.toml``.
+        releases: name -> version -> the object of ``releases/<name>/<version>.json``.
+        revoked: the rows of ``revoked.json``.
+        others: further files, relative to the folder: figures, pages, schemas.
+    """
+
+    folder: Path
+    entries: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    releases: Mapping[str, Mapping[str, dict[str, Any]]] = field(default_factory=dict)
+    revoked: tuple[dict[str, Any], ...] = ()
+    others: frozenset[str] = frozenset()
+    violations: tuple[Violation, ...] = ()
+
+
+def entry_file(name: str) -> str:
+    """Where the entry of a package is."""
+    return f"packages/{name}.toml"
+
+
+def release_file(name: str, version: str) -> str:
+    """Where a release is."""
+    return f"releases/{name}/{version}.json"
+
+
+def read_registry(folder: Path) -> Registry:
+    """Read all files of a registry; what is wrong with them is in the result, nothing is raised for
+    it.
+    """
+    reader = _Reader(folder)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() or path.is_symlink()):
+        reader.take(path)
+    return Registry(
+        folder=folder,
+        entries=reader.entries,
+        releases=reader.releases,
+        revoked=tuple(reader.revoked),
+        others=frozenset(reader.others),
+        violations=tuple(reader.violations),
+    )
+
+
+def dumps(value: Any) -> str:
+    """JSON as the registry keeps it: sorted, one item a line, in ASCII, so that two runs write the
+    same bytes.
+    """
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+
+
+class _Reader:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.entries: dict[str, dict[str, Any]] = {}
+        self.releases: dict[str, dict[str, dict[str, Any]]] = {}
+        self.revoked: list[dict[str, Any]] = []
+        self.others: set[str] = set()
+        self.violations: list[Violation] = []
+
+    def take(self, path: Path) -> None:
+        name = path.relative_to(self.folder).as_posix()
+        match name.split("/"):
+            case ["packages", file] if file.endswith(".toml"):
+                self.put(self.entries, file.removesuffix(".toml"), self.read(path, name))
+            case ["releases", package, file] if file.endswith(".json"):
+                self.put(
+                    self.releases.setdefault(package, {}),
+                    file.removesuffix(".json"),
+                    self.read(path, name),
+                )
+            case ["revoked.json"]:
+                self.take_revoked(self.read(path, name))
+            case _:
+                self.others.add(name)
+
+    def put(self, rows: dict[str, dict[str, Any]], key: str, value: Any) -> None:
+        if value is not None:
+            rows[key] = value
+
+    def take_revoked(self, value: Any) -> None:
+        found = breaches(value, "revoked") if value is not None else []
+        self.violations += broken_schema("revoked.json", found)
+        if value is not None and not found:
+            self.revoked = value["revoked"]
+
+    def read(self, path: Path, name: str) -> Any:
+        """The file's value; None where it has none, which is then among the violations."""
+        try:
+            if path.is_symlink() or path.stat().st_size > MAX_FILE:
+                raise ValueError(f"it is a link, or has more than {MAX_FILE:,} bytes")
+            text = path.read_text("utf-8")
+            value = (
+                _plain(tomllib.loads(text))
+                if name.endswith(".toml")
+                else json.loads(text, parse_constant=_refuse)
+            )
+            if not isinstance(value, dict):
+                raise ValueError("it holds no table")
+        except (OSError, ValueError, RecursionError) as error:
+            message = (
+                f"cannot be read ({clean(said_by(error))}). Expected a file as `ngym registry`"
+                " writes it."
+            )
+            self.violations.append(Violation(rule="readable", file=name, message=message))
+            return None
+        return value
+
+
+def broken_schema(file: str, found: Iterable[Any]) -> list[Violation]:
+    """The violations for breaches of a schema."""
+    return [
+        Violation(rule="schema", file=file, field=one.field, message=f"{one.message}.")
+        for one in found
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """TOML's dates as JSON has them."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")

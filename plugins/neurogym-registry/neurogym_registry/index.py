@@ -1,0 +1,88 @@
+"""``index.json``: all of a registry in one file, the same bytes whoever builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from neurogym_core.ecosystem.names import namespace_of
+from neurogym_registry.folder import Registry
+from neurogym_registry.versions import is_prerelease, version_key
+
+SCHEMA = 1
+_OF_RELEASE = (
+    "version",
+    "requires_core",
+    "requires_python",
+    "license",
+    "files",
+    "conformance",
+    "yanked",
+)
+
+
+def build_index(registry: Registry) -> dict[str, Any]:
+    """The index of a valid registry (see `rules.validate`). Holds no time, so that it only changes
+    with the files.
+    """
+    return {
+        "schema": SCHEMA,
+        "serial": serial_of(registry),
+        "packages": [_package(registry, name) for name in sorted(registry.entries)],
+        "revoked": sorted(
+            registry.revoked, key=lambda row: (row["date"], row["name"], row["versions"])
+        ),
+    }
+
+
+def serial_of(registry: Registry) -> int:
+    """Releases, yanks and revocations so far. Nothing of that is ever taken back, so a lower one is
+    an older registry.
+    """
+    releases = [release for versions in registry.releases.values() for release in versions.values()]
+    return (
+        len(releases)
+        + sum(release.get("yanked") is not None for release in releases)
+        + len(registry.revoked)
+    )
+
+
+def is_revoked(revoked: Sequence[Mapping[str, Any]], name: str, version: str) -> str | None:
+    """Why a release is revoked; None when it is not."""
+    key = version_key(version)
+    for row in revoked:
+        if row["name"] == name and any(
+            one == "*" or version_key(one) == key for one in row["versions"]
+        ):
+            return str(row["reason"])
+    return None
+
+
+def newest(versions: Sequence[str]) -> str | None:
+    """The newest final version, else the newest pre-release; None of none."""
+    return max(versions, key=lambda one: (not is_prerelease(one), version_key(one)), default=None)
+
+
+def _package(registry: Registry, name: str) -> dict[str, Any]:
+    entry = {key: value for key, value in registry.entries[name].items() if key != "schema"}
+    releases = registry.releases.get(name, {})
+    usable = [
+        version
+        for version, release in releases.items()
+        if release["yanked"] is None and is_revoked(registry.revoked, name, version) is None
+    ]
+    latest = newest(usable)
+    shown = releases[latest] if latest is not None else {}
+    return {
+        **entry,
+        "schema": SCHEMA,
+        "namespace": namespace_of(name),
+        "status": entry.get("status", "active"),
+        "latest": latest,
+        "releases": [
+            {key: releases[version][key] for key in _OF_RELEASE}
+            for version in sorted(releases, key=version_key)
+        ],
+        "tasks": shown.get("tasks", []),
+        "wrappers": shown.get("wrappers", []),
+    }

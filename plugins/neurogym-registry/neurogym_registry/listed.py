@@ -1,0 +1,112 @@
+"""What installed packages of tasks ask of the registry: the records behind the core's hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from neurogym_core.ecosystem.records import Listed, Reference
+from neurogym_core.terminal.description import add_description, citation
+from neurogym_core.terminal.output import Page
+from neurogym_registry.client import Catalogue, Listing
+from neurogym_registry.versions import version_key
+
+
+def listed(found: Catalogue, name: str) -> list[Listed]:
+    """The package of this name, or else the tasks, as `ngym info` shows them."""
+    listing = found.find(name)
+    if listing is not None:
+        return [_record(found, listing, None)]
+    return [_record(found, owner, task) for owner, task in found.find_task(name)]
+
+
+def _record(found: Catalogue, listing: Listing, task: Mapping[str, Any] | None) -> Listed:
+    tasks = listing.row["tasks"] if task is None else [task]
+    return Listed(
+        id=listing.name if task is None else listing.task_id(task),
+        package=listing.name,
+        version=listing.latest,
+        references=tuple(
+            Reference(**reference) for row in tasks for reference in row["references"]
+        ),
+        row={
+            "package": listing.row,
+            "task": task,
+            "registry": listing.registry,
+            "installed": None,
+        },
+        notes=found.notes,
+        show=partial(_show, listing, task),
+    )
+
+
+def _show(listing: Listing, task: Mapping[str, Any] | None, page: Page) -> None:
+    if task is None:
+        _add_package(page, listing)
+    else:
+        _add_task(page, listing, task)
+    page.text("")
+    if listing.latest is not None:
+        page.text(f"Not installed. To install it: `ngym install {listing.name}`.", style="bold")
+    elif "folder" in listing.row:
+        page.text(
+            "Not installed. It has no release; `make install` in a checkout installs"
+            f" {listing.row['folder']}."
+        )
+    else:
+        page.text("Not installed, and there is no release that could be.")
+
+
+def _add_package(page: Page, listing: Listing) -> None:
+    row = listing.row
+    page.heading(
+        f"{listing.name} {listing.latest or ''}",
+        mark="" if row["status"] == "active" else f"! {row['status']}",
+    )
+    page.facts(
+        (
+            ("about", row["summary"]),
+            ("namespace", row["namespace"]),
+            ("by", ", ".join(one["name"] for one in row["maintainers"])),
+            ("sources", row.get("repository", row.get("folder"))),
+            ("superseded by", row.get("superseded_by")),
+            ("listed in", listing.registry),
+        )
+    )
+    for title, kind in (("tasks", "tasks"), ("wrappers", "wrappers")):
+        if row[kind]:
+            page.heading(title)
+            page.table(("name", "title"), [(one["name"], one["title"]) for one in row[kind]])
+    if row["releases"]:
+        page.heading("releases")
+        releases = sorted(
+            row["releases"], key=lambda one: version_key(one["version"]), reverse=True
+        )
+        cells = [
+            (one["version"], one["requires_core"], one["license"], _state(listing, one))
+            for one in releases
+        ]
+        page.table(("version", "core", "licence", ""), cells)
+
+
+def _state(listing: Listing, release: Mapping[str, Any]) -> str:
+    revoked = listing.revocation(release["version"])
+    if revoked is not None:
+        return f"! revoked: {revoked}"
+    return "" if release["yanked"] is None else f"! yanked: {release['yanked']}"
+
+
+def _add_task(page: Page, listing: Listing, task: Mapping[str, Any]) -> None:
+    page.heading(listing.task_id(task))
+    page.text(task["title"], indent=2)
+    page.text(task["summary"], indent=2)
+    page.facts(
+        (
+            ("package", f"{listing.name} {listing.latest}"),
+            ("tags", ", ".join(task["tags"])),
+            ("species", ", ".join(task["species"])),
+            *((one["kind"], citation(Reference(**one))) for one in task["references"]),
+        )
+    )
+    add_description(page, task)

@@ -1,0 +1,97 @@
+"""Which release of a listed package to install here."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from typing import Any
+
+from neurogym_core.ecosystem.names import CORE
+from neurogym_core.ecosystem.versions import satisfies
+from neurogym_core.errors import InstallError
+from neurogym_registry.client import Listing
+from neurogym_registry.index import newest
+from neurogym_registry.versions import is_prerelease, version_key
+
+
+def resolve(
+    listing: Listing, version: str | None, core: str, *, yanked: bool = False
+) -> Mapping[str, Any]:
+    """The release to install: the version asked for, or the newest final one that fits.
+
+    Args:
+        listing: the package.
+        version: the version asked for, or None.
+        core: the version of the core that is installed.
+        yanked: take a yanked release too, when its version is asked for.
+
+    Raises:
+        InstallError: none fits; says why for each.
+    """
+    releases = listing.releases
+    if version is not None:
+        return _asked_for(listing, version, core, yanked)
+    reasons = {number: unfit(listing, release, core) for number, release in releases.items()}
+    fitting = [
+        number for number, reason in reasons.items() if reason is None and not is_prerelease(number)
+    ]
+    best = newest(fitting)
+    if best is not None:
+        return releases[best]
+    shown = [
+        f"{number} {reason or 'is a pre-release'}"
+        for number, reason in sorted(reasons.items(), key=_by_version)
+    ]
+    if not shown and "folder" in listing.row:
+        raise InstallError(
+            f"{listing.name} has no release: it belongs to the repository of the core, in"
+            f" {listing.row['folder']}. Install it from a checkout: `make install`."
+        )
+    raise InstallError(
+        f"No release of {listing.name} can be installed here. {'; '.join(shown) or 'It has none'}. "
+        f"Expected one that fits {CORE} {core} and Python {platform.python_version()}."
+    )
+
+
+def unfit(listing: Listing, release: Mapping[str, Any], core: str) -> str | None:
+    """Why a release may not be installed here; None when it may. A pre-release may, when it is
+    asked for.
+    """
+    if (reason := listing.revocation(release["version"])) is not None:
+        return f"is revoked ({reason.rstrip('.')})"
+    if release["yanked"] is not None:
+        return f"is yanked ({release['yanked'].rstrip('.')})"
+    return _misfit(release, core)
+
+
+def _misfit(release: Mapping[str, Any], core: str) -> str | None:
+    if satisfies(core, release["requires_core"]) is not True:
+        return f"needs {CORE}{release['requires_core']}, and {core} is installed"
+    if satisfies(platform.python_version(), release["requires_python"]) is not True:
+        return f"needs Python {release['requires_python']}, and this is {platform.python_version()}"
+    return None
+
+
+def _asked_for(listing: Listing, version: str, core: str, yanked: bool) -> Mapping[str, Any]:
+    wanted = version_key(version)
+    release = next(
+        (one for number, one in listing.releases.items() if version_key(number) == wanted), None
+    )
+    if release is None:
+        known = ", ".join(sorted(listing.releases, key=version_key)) or "none"
+        raise InstallError(
+            f"{listing.name} has no release {version}. Known: {known}. Ask for one of these."
+        )
+    reason = unfit(listing, release, core)
+    if reason is not None and reason.startswith("is yanked") and yanked:
+        reason = _misfit(release, core)
+    if reason is not None:
+        hint = " Add --yanked to install it all the same." if reason.startswith("is yanked") else ""
+        raise InstallError(
+            f"{listing.name} {release['version']} {reason}. Ask for another version.{hint}"
+        )
+    return release
+
+
+def _by_version(item: tuple[str, Any]) -> Any:
+    return version_key(item[0])

@@ -1,0 +1,542 @@
+"""The rules of a registry, and the check of its files against them.
+
+Nothing of any package is imported or run here. What needs a package's code (what its tasks are, the
+conformance kit) was written into the release file by whoever made it, and is judged by people; see
+``registry/POLICY.md``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from neurogym_core.ecosystem.manifest import vocabulary
+from neurogym_core.ecosystem.names import canonical, clean
+from neurogym_core.ecosystem.versions import satisfies
+from neurogym_core.errors import NeurogymError, did_you_mean
+from neurogym_registry.folder import (
+    Level,
+    Registry,
+    Violation,
+    broken_schema,
+    dumps,
+    entry_file,
+    read_registry,
+    release_file,
+)
+from neurogym_registry.index import build_index, serial_of
+from neurogym_registry.licences import is_open
+from neurogym_registry.names import WELL_KNOWN, likeness
+from neurogym_registry.releases import FROM_WHEEL, facts_of, static_row
+from neurogym_registry.schemas import breaches
+from neurogym_registry.versions import is_prerelease, version_key
+from neurogym_registry.wheels import read_wheel, sha256_of
+
+RULES = {
+    "layout": "A registry has the files that its README names, and no others.",
+    "readable": "Files are UTF-8, of moderate size, and hold one TOML or JSON table.",
+    "schema": "Every file keeps to its schema in registry/schema.",
+    "file-name": (
+        "An entry has the name of its file, a release the name and version of its folder and file."
+    ),
+    "entry-missing": "Only packages with an entry have releases.",
+    "superseded": (
+        "superseded_by names another package of the registry, for a package whose status is"
+        " superseded."
+    ),
+    "look-alike": (
+        "A name differs from every other name, and from those of well-known packages, in two"
+        " letters or more."
+    ),
+    "plain-text": "Texts hold no control, invisible or reordering characters.",
+    "same-version": "No two releases of a package have the same version in two spellings.",
+    "core-bound": "A release says which neurogym-core it needs, with a lower and an upper bound.",
+    "python-bound": "A release says which Python it needs at least.",
+    "licence": "A release has an open-source licence, written as an SPDX expression.",
+    "own-modules": "Entry points lead into modules of the package's own.",
+    "wheel-name": "A release's wheels have its name and version.",
+    "unique-names": "No task or wrapper is there twice.",
+    "vocabulary": (
+        "Tags and species are words of the vocabulary (neurogym_core/ecosystem/vocabulary.toml)."
+    ),
+    "conformance": "A release was checked at the full level, and no check failed.",
+    "digest": "A task that behaves differently than in an earlier release has a new -vN.",
+    "figure": (
+        "The picture of a trial is the one the release file names, and holds no script and no"
+        " address."
+    ),
+    "revocation": "What is revoked is, or was, released by a package of the registry.",
+    "add-only": (
+        "Entries, releases and revocations stay as they are; a release can only be yanked, with a"
+        " reason."
+    ),
+    "wheel": "A wheel has the hash, the size and the metadata that its release file says.",
+    "fresh-index": "index.json is what `ngym registry build` makes of the files.",
+}
+_PAGES = ("README.md", "POLICY.md", "index.json", "revoked.json")
+_SVG_REFUSED = (
+    "<script",
+    "javascript:",
+    "<foreignobject",
+    " onload",
+    " onclick",
+    'href="http',
+    "<!entity",
+    "<iframe",
+)
+
+
+def validate(
+    folder: Path, against: Path | None = None, wheels: Path | None = None
+) -> list[Violation]:
+    """All rules that a registry breaks, errors first.
+
+    Args:
+        folder: the registry.
+        against: the same registry as it was, to which it may only have added.
+        wheels: a folder of wheels; those that releases name are compared with what the releases
+            say.
+    """
+    registry = read_registry(folder)
+    found = list(registry.violations)
+    for check in (_layout, _entries, _names, _releases, _revocations):
+        found += check(registry)
+    if against is not None:
+        found += _added_only(registry, read_registry(against))
+    if wheels is not None:
+        found += _wheels(registry, wheels)
+    if not any(one.level == "error" for one in found):
+        found += _index(registry)
+    return sorted(found, key=lambda one: (one.level != "error", one.file, one.field))
+
+
+def errors(found: list[Violation]) -> list[Violation]:
+    """Those that are more than warnings."""
+    return [one for one in found if one.level == "error"]
+
+
+# -- layout and entries -----------------------------------------------------------------------------------------------
+
+
+def _layout(registry: Registry) -> Iterator[Violation]:
+    figures = {
+        f"releases/{name}/{task['figure']['file']}"
+        for name, versions in registry.releases.items()
+        for release in versions.values()
+        for task in _rows(release, "tasks")
+        if isinstance(task.get("figure"), dict) and isinstance(task["figure"].get("file"), str)
+    }
+    for name in sorted(registry.others):
+        if name not in figures and name not in _PAGES and not name.startswith("schema/"):
+            message = (
+                "no such file belongs here. Expected packages/NAME.toml and"
+                " releases/NAME/VERSION.json; remove it."
+            )
+            yield Violation(rule="layout", file=clean(name), message=message)
+
+
+def _entries(registry: Registry) -> Iterator[Violation]:
+    for name, entry in registry.entries.items():
+        file = entry_file(name)
+        yield from broken_schema(file, breaches(entry, "entry"))
+        yield from _plain_texts(file, entry)
+        if entry.get("name") != name or canonical(name) != name:
+            message = (
+                f"is {clean(repr(entry.get('name')))} in {clean(file)}. Expected the canonical name"
+                " in both."
+            )
+            yield Violation(rule="file-name", file=file, field="name", message=message)
+        successor = entry.get("superseded_by")
+        if (successor is not None) != (entry.get("status") == "superseded") or (
+            successor is not None and (successor == name or successor not in registry.entries)
+        ):
+            message = (
+                'expected status = "superseded" together with the name of another package of the'
+                " registry."
+            )
+            yield Violation(rule="superseded", file=file, field="superseded_by", message=message)
+
+
+def _names(registry: Registry) -> Iterator[Violation]:
+    """Of two names that are alike, the one that came later is the wrong one."""
+    order = sorted(
+        registry.entries, key=lambda name: (str(registry.entries[name].get("added")), name)
+    )
+    for index, name in enumerate(order):
+        for other in (*WELL_KNOWN, *order[:index]):
+            apart = 0 if name == other else likeness(name, other)
+            if apart is None or _first_party_family(registry, name, other):
+                continue
+            level: Level = "error" if apart < 2 else "warning"
+            message = (
+                f"looks like {other!r}. Expected a name that nobody takes for another; choose one."
+            )
+            yield Violation(
+                level=level, rule="look-alike", file=entry_file(name), field="name", message=message
+            )
+
+
+def _first_party_family(registry: Registry, name: str, other: str) -> bool:
+    """Packages of the registry's own repository may bear the name of what they connect to:
+    neurogym-torch, torch.
+    """
+    return (
+        "folder" in registry.entries[name]
+        and name.startswith("neurogym-")
+        and not other.startswith("neurogym-")
+    )
+
+
+# -- releases ---------------------------------------------------------------------------------------------------------
+
+
+def _releases(registry: Registry) -> Iterator[Violation]:
+    for name, versions in registry.releases.items():
+        if name not in registry.entries:
+            message = f"there is no {entry_file(name)}. Write it, or remove the release."
+            yield Violation(rule="entry-missing", file=f"releases/{name}", message=message)
+        seen: dict[Any, str] = {}
+        for version, release in versions.items():
+            broken = [*broken_schema(release_file(name, version), breaches(release, "release"))]
+            yield from broken
+            if broken:
+                continue
+            for check in _RELEASE_CHECKS:
+                yield from check(registry, name, version, release)
+            twin = seen.setdefault(version_key(version), version)
+            if twin != version:
+                message = f"is the same version as {twin}. Leave one of them."
+                yield Violation(
+                    rule="same-version",
+                    file=release_file(name, version),
+                    field="version",
+                    message=message,
+                )
+        yield from _digests(name, versions)
+
+
+def _named(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    for field, wanted in (("name", name), ("version", version)):
+        if release[field] != wanted:
+            message = f"is {release[field]!r}, expected {wanted!r} as in its path."
+            yield Violation(
+                rule="file-name", file=release_file(name, version), field=field, message=message
+            )
+    for index, file in enumerate(release["files"]):
+        stem = "-".join(file["filename"].split("-")[:2]).lower()
+        if stem != f"{name.replace('-', '_')}-{version}":
+            message = f"is {file['filename']!r}, expected a wheel of {name} {version}."
+            where = f"files[{index}].filename"
+            yield Violation(
+                rule="wheel-name", file=release_file(name, version), field=where, message=message
+            )
+
+
+def _bounds(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    core, python = release["requires_core"], release["requires_python"]
+    far_above = satisfies("9999", core)
+    if not core or satisfies("0.0.1", core) is not False or far_above is not False:
+        message = (
+            f"is {core!r}. Expected a lower and an upper bound; write neurogym-core>=1.0,<2 in"
+            " dependencies."
+        )
+        yield Violation(
+            rule="core-bound",
+            file=release_file(name, version),
+            field="requires_core",
+            message=message,
+        )
+    if not python or satisfies("2.7", python) is not False:
+        message = f'is {python!r}. Expected a lower bound; write requires-python = ">=3.11".'
+        yield Violation(
+            rule="python-bound",
+            file=release_file(name, version),
+            field="requires_python",
+            message=message,
+        )
+
+
+def _licence(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    if not is_open(release["license"]):
+        message = (
+            f"is {clean(repr(release['license']))}. Expected an SPDX expression of open licences,"
+            " as BSD-3-Clause."
+        )
+        yield Violation(
+            rule="licence", file=release_file(name, version), field="license", message=message
+        )
+
+
+def _offers(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    file = release_file(name, version)
+    for kind in ("tasks", "wrappers"):
+        names = [row["name"] for row in release[kind]]
+        for index, row in enumerate(release[kind]):
+            where = f"{kind}[{index}]"
+            top = row["entry_point"].partition(":")[0].partition(".")[0]
+            if top not in release["modules"] or top in ("neurogym_core", "neurogym"):
+                message = (
+                    f"is {row['entry_point']!r}, expected a place in"
+                    f" {', '.join(release['modules'])}."
+                )
+                yield Violation(
+                    rule="own-modules", file=file, field=f"{where}.entry_point", message=message
+                )
+            if names.index(row["name"]) != index:
+                message = f"{row['name']!r} is there twice. Leave one."
+                yield Violation(
+                    rule="unique-names", file=file, field=f"{where}.name", message=message
+                )
+            yield from _words(file, where, row)
+    if "neurogym_core" in release["modules"]:
+        message = "holds neurogym_core, which is the core's. Expected modules of the package's own."
+        yield Violation(rule="own-modules", file=file, field="modules", message=message)
+
+
+def _words(file: str, where: str, row: dict[str, Any]) -> Iterator[Violation]:
+    for kind in ("tags", "species"):
+        known = vocabulary().words[kind]
+        for word in row[kind]:
+            if word not in known:
+                message = (
+                    f"{word!r} is not in the vocabulary.{did_you_mean(word, known)} Use a word of"
+                    " it, or propose one."
+                )
+                yield Violation(
+                    level="warning",
+                    rule="vocabulary",
+                    file=file,
+                    field=f"{where}.{kind}",
+                    message=message,
+                )
+
+
+def _conformance(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    said = release["conformance"]
+    if not release["tasks"]:
+        return
+    if said is None or said["level"] != "full" or said["failed"]:
+        found = (
+            "is missing"
+            if said is None
+            else f"is of level {said['level']} with {said['failed']} failed"
+        )
+        message = (
+            f"{found}. Expected the full level and none failed; make the release with `ngym"
+            " submit`."
+        )
+        yield Violation(
+            rule="conformance",
+            file=release_file(name, version),
+            field="conformance",
+            message=message,
+        )
+
+
+def _texts(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    yield from _plain_texts(release_file(name, version), release)
+
+
+def _figures(
+    registry: Registry, name: str, version: str, release: dict[str, Any]
+) -> Iterator[Violation]:
+    for index, task in enumerate(release["tasks"]):
+        figure = task.get("figure")
+        reason = (
+            None
+            if figure is None
+            else _wrong_figure(registry.folder / "releases" / name, version, figure)
+        )
+        if reason is not None:
+            where, file = f"tasks[{index}].figure", release_file(name, version)
+            yield Violation(
+                rule="figure", file=file, field=where, message=f"{reason}. Make the release again."
+            )
+
+
+def _wrong_figure(folder: Path, version: str, figure: dict[str, str]) -> str | None:
+    path = folder / figure["file"]
+    if not figure["file"].startswith(f"{version}/") or path.is_symlink() or not path.is_file():
+        return f"{figure['file']!r} is not there; expected it in releases/NAME/{version}"
+    if sha256_of(path) != figure["sha256"]:
+        return f"{figure['file']!r} has another SHA-256 than the release file says"
+    text = path.read_text("utf-8", "replace").lower()
+    refused = [part for part in _SVG_REFUSED if part in text]
+    return f"{figure['file']!r} holds {refused[0]!r}; expected a drawing only" if refused else None
+
+
+_RELEASE_CHECKS: tuple[Callable[[Registry, str, str, dict[str, Any]], Iterator[Violation]], ...] = (
+    _named, _bounds, _licence, _offers, _conformance, _texts, _figures,
+)  # fmt: skip
+
+
+def _digests(name: str, versions: Any) -> Iterator[Violation]:
+    """A pre-release binds nobody, and neither does what was yanked."""
+    known: dict[str, tuple[str, dict[str, str]]] = {}
+    for version in sorted(versions, key=version_key):
+        release = versions[version]
+        for index, task in enumerate(_rows(release, "tasks")):
+            digest = task.get("digest")
+            if not digest or not isinstance(task.get("name"), str):
+                continue
+            earlier, was = known.get(task["name"], (version, digest))
+            changed = sorted(
+                part for part in {*was, *digest} if not _agree(was.get(part), digest.get(part))
+            )
+            if changed:
+                message = (
+                    f"{task['name']} behaves differently than in {earlier} ({', '.join(changed)}). "
+                    "Expected the same; give the changed task a new -vN."
+                )
+                where = f"tasks[{index}].digest"
+                yield Violation(
+                    rule="digest", file=release_file(name, version), field=where, message=message
+                )
+            elif not is_prerelease(version) and release.get("yanked") is None:
+                known[task["name"]] = (version, digest)
+
+
+def _agree(one: str | None, other: str | None) -> bool:
+    """Whether two digests of a part stand for the same; as the conformance kit has it, which needs
+    NumPy.
+    """
+    if one is None or other is None:
+        return False
+    (exact, about), (known, nearly) = one.split(), other.split()
+    return exact == known and abs(float(about) - float(nearly)) <= 2e-5
+
+
+def _rows(release: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    rows = release.get(kind)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _plain_texts(file: str, value: Any, where: str = "") -> Iterator[Violation]:
+    if isinstance(value, str):
+        if (
+            clean(value, keep_lines=True) != value
+        ):  # line ends are the schema's business: some texts may have them
+            message = (
+                "holds control, invisible or reordering characters. Expected plain text; remove"
+                " them."
+            )
+            yield Violation(rule="plain-text", file=file, field=where, message=message)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _plain_texts(file, inner, f"{where}.{key}" if where else key)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _plain_texts(file, inner, f"{where}[{index}]")
+
+
+# -- revocations, history, wheels, index ------------------------------------------------------------------------------
+
+
+def _revocations(registry: Registry) -> Iterator[Violation]:
+    for index, row in enumerate(registry.revoked):
+        yield from _plain_texts("revoked.json", row, f"revoked[{index}]")
+        versions = {version_key(version) for version in registry.releases.get(row["name"], {})}
+        missing = [
+            one for one in row["versions"] if one != "*" and version_key(one) not in versions
+        ]
+        if row["name"] not in registry.entries or missing:
+            what = f"{row['name']} {', '.join(missing)}".strip()
+            message = f"{what} is not in the registry. Expected a package and versions that are."
+            yield Violation(
+                rule="revocation", file="revoked.json", field=f"revoked[{index}]", message=message
+            )
+
+
+def _added_only(new: Registry, old: Registry) -> Iterator[Violation]:
+    for name in old.entries:
+        if name not in new.entries:
+            message = "is gone. Expected it to stay; set its status instead."
+            yield Violation(rule="add-only", file=entry_file(name), message=message)
+    for name, versions in old.releases.items():
+        for version, before in versions.items():
+            yield from _unchanged(name, version, before, new.releases.get(name, {}).get(version))
+    for row in old.revoked:
+        if row not in new.revoked:
+            message = (
+                f"the revocation of {row['name']} {', '.join(row['versions'])} is gone or changed."
+                " Put it back."
+            )
+            yield Violation(rule="add-only", file="revoked.json", field="revoked", message=message)
+
+
+def _unchanged(
+    name: str, version: str, before: dict[str, Any], after: dict[str, Any] | None
+) -> Iterator[Violation]:
+    file = release_file(name, version)
+    if after is None:
+        message = "is gone. Expected it to stay; yank it instead, with a reason."
+        yield Violation(rule="add-only", file=file, message=message)
+        return
+    for key in sorted({*before, *after}):
+        if key == "yanked" and before.get(key) is None:
+            continue
+        if before.get(key) != after.get(key):
+            message = "has changed. Expected it as it was; make a new release instead."
+            yield Violation(rule="add-only", file=file, field=key, message=message)
+
+
+def _wheels(registry: Registry, folder: Path) -> Iterator[Violation]:
+    for name, versions in registry.releases.items():
+        for version, release in versions.items():
+            for index, row in enumerate(_rows(release, "files")):
+                path = folder / str(row.get("filename"))
+                if not path.is_file():
+                    continue
+                file, where = release_file(name, version), f"files[{index}]"
+                try:
+                    facts = facts_of(read_wheel(path))
+                except NeurogymError as error:
+                    yield Violation(rule="wheel", file=file, field=where, message=str(error))
+                    continue
+                for key in FROM_WHEEL:
+                    if facts[key] != _as_facts(release, key, index):
+                        message = (
+                            f"differs from what {path.name} says. Make the release again from that"
+                            " wheel."
+                        )
+                        yield Violation(rule="wheel", file=file, field=key, message=message)
+
+
+def _as_facts(release: dict[str, Any], key: str, index: int) -> Any:
+    """What a release file says, in the form of `releases.facts_of`."""
+    if key == "files":
+        return [release["files"][index]]
+    if key in ("tasks", "wrappers"):
+        return [static_row(row) for row in _rows(release, key)]
+    return release.get(key)
+
+
+def _index(registry: Registry) -> Iterator[Violation]:
+    advice = "Run `ngym registry build`, and commit index.json."
+    path = registry.folder / "index.json"
+    try:
+        text = path.read_text("utf-8")
+        serial = json.loads(text).get("serial") if text else None
+    except (OSError, ValueError, AttributeError):
+        yield Violation(
+            rule="fresh-index", file="index.json", message=f"is missing or cannot be read. {advice}"
+        )
+        return
+    if text != dumps(build_index(registry)):
+        message = (
+            f"is not what the files say (serial {serial}, expected {serial_of(registry)}). {advice}"
+        )
+        yield Violation(rule="fresh-index", file="index.json", message=message)

@@ -1,0 +1,186 @@
+"""Preparing what a pull request to a registry holds: the entry, the release, its pictures, the
+index.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from neurogym_core.ecosystem.names import clean
+from neurogym_core.errors import RegistryError
+from neurogym_registry.folder import (
+    Violation,
+    entry_file,
+    read_registry,
+    release_file,
+)
+from neurogym_registry.releases import (
+    Inspection,
+    add_release,
+    write_bytes,
+    write_text,
+)
+from neurogym_registry.rules import errors, validate
+from neurogym_registry.wheels import Wheel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """What was written, relative to the registry, and what is left to say about it."""
+
+    files: tuple[str, ...]
+    warnings: tuple[Violation, ...]
+    title: str
+    text: str
+
+
+def is_listed(registry: Path, name: str) -> bool:
+    """Whether a package has an entry already."""
+    return name in read_registry(registry).entries
+
+
+def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -> str:
+    """``packages/<name>.toml`` for a package that is listed for the first time; what is empty comes
+    from the wheel.
+
+    Raises:
+        RegistryError: neither says where the sources are, or who maintains them.
+    """
+    repository = repository or wheel.repository
+    names = [maintainer] if maintainer else list(wheel.authors)
+    if not repository or not names:
+        missing = "an https address of its repository" if not repository else "a maintainer"
+        option = "--repository" if not repository else "--maintainer"
+        raise RegistryError(
+            f"{wheel.name} is new to this registry, and its wheel does not name {missing}. Expected"
+            f" one in pyproject.toml ([project.urls] and authors). Add it there, or give {option}."
+            " Nothing was written."
+        )
+    lines = [
+        "schema = 1",
+        f"name = {_toml(wheel.name)}",
+        f"summary = {_toml(wheel.summary)}",
+        f"repository = {_toml(repository)}",
+        f"added = {date.today().isoformat()}",
+    ]
+    for index, name in enumerate(names):
+        lines += ["", "[[maintainers]]", f"name = {_toml(name)}"]
+        if github and index == 0:
+            lines.append(f"github = {_toml(github)}")
+    return "\n".join(lines) + "\n"
+
+
+def submit(
+    registry: Path,
+    wheel: Wheel,
+    entry: str | None,
+    inspection: Inspection,
+    conformance: Mapping[str, Any] | None,
+) -> Submission:
+    """Write a release into a registry, and its entry if it has none; nothing when that would break
+    a rule.
+
+    Args:
+        registry: a checkout's folder of the registry.
+        wheel: what is to be listed.
+        entry: from `entry_text`, or None where the package is listed.
+        inspection: see `releases.inspect_wheel`.
+        conformance: see `releases.examine`, without the failures.
+
+    Raises:
+        RegistryError: it would break a rule; says all of them.
+    """
+    with TemporaryDirectory(prefix="ngym-") as name:
+        draft = Path(name) / "registry"
+        shutil.copytree(registry, draft)
+        if entry is not None:
+            write_text(draft / entry_file(wheel.name), entry)
+        add_release(draft, wheel, inspection, conformance)
+        found = [
+            one
+            for one in validate(draft, registry, wheel.path.parent)
+            if wheel.name in one.file or one.level == "error"
+        ]
+        _refuse(errors(found))
+        files = _changed(draft, registry)
+        for file in files:
+            write_bytes(registry / file, (draft / file).read_bytes())
+        release = json.loads((draft / release_file(wheel.name, wheel.version)).read_text("utf-8"))
+    new = "list" if entry is not None else "release"
+    return Submission(
+        files=tuple(files),
+        warnings=tuple(one for one in found if one.level == "warning"),
+        title=f"{new.capitalize()} {wheel.name} {wheel.version}",
+        text=_text(release, first=entry is not None),
+    )
+
+
+def _refuse(found: Sequence[Violation]) -> None:
+    if found:
+        lines = [
+            f"{len(found)} rules of the registry would be broken; nothing was written.",
+            *map(str, found),
+        ]
+        raise RegistryError("\n".join(lines))
+
+
+def _changed(draft: Path, registry: Path) -> list[str]:
+    """The files that are new or different."""
+    names = sorted(
+        path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file()
+    )
+    return [
+        name
+        for name in names
+        if not (registry / name).is_file()
+        or (registry / name).read_bytes() != (draft / name).read_bytes()
+    ]
+
+
+def _text(release: Mapping[str, Any], *, first: bool) -> str:
+    """The text of the pull request, in Markdown."""
+    said = release["conformance"] or {
+        "passed": 0,
+        "failed": 0,
+        "expected_failures": [],
+        "core": "?",
+        "python": "?",
+    }
+    (file,) = release["files"]
+    tasks = [
+        f"- `{task['name']}`: {clean(task['summary'])} {_papers(task)}".rstrip()
+        for task in release["tasks"]
+    ]
+    excuses = [
+        f"  - `{one['task']}` {one['check']}: {one['reason']}" for one in said["expected_failures"]
+    ]
+    return "\n".join([
+        f"{'New package' if first else 'New release'}: {release['name']} {release['version']}",
+        "",
+        *tasks,
+        "",
+        f"- wheel: `{file['filename']}`, SHA-256 `{file['sha256']}`, {file['size']:,} bytes",
+        f"- licence: {release['license']}; needs neurogym-core {release['requires_core']}, Python {release['requires_python']}",
+        f"- conformance, full level: {said['passed']} passed, {said['failed']} failed "
+        f"(core {said['core']}, Python {said['python']})",
+        *(["- expected failures:", *excuses] if excuses else []),
+        "",
+        "- [ ] The wheel is, or is about to be, where pip finds it.",
+        "- [ ] I maintain this package, and have read POLICY.md.",
+    ])  # fmt: skip
+
+
+def _papers(task: Mapping[str, Any]) -> str:
+    return ", ".join(f"https://doi.org/{one['doi']}" for one in task["references"])
+
+
+def _toml(text: str) -> str:
+    """A text as TOML writes it; control characters are not in it any more."""
+    return '"' + clean(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,153 @@
+"""`keeper`: a registry in a folder, and valid entries and releases to put into it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import environments
+import pytest
+from neurogym_registry.folder import Registry, dumps
+from neurogym_registry.index import build_index
+from neurogym_registry.releases import write_index, write_text
+from neurogym_registry.rules import validate
+from sites import Site, call_ngym, fresh_site
+
+
+def task_row(module: str, name: str = "Dots-v0", **fields: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "entry_point": f"{module}.tasks:{name.partition('-')[0]}",
+        "title": "Dots",
+        "summary": "Report the net direction of dots.",
+        "tags": ["decision-making"],
+        "species": ["monkey"],
+        "aliases": [],
+        "expected": {"chance": 0.5},
+        "references": [{"doi": "10.1038/nature12742", "kind": "original"}],
+        "digest": {"declared": f"{'0' * 16} 1.000000"},
+        **fields,
+    }
+
+
+def release(name: str, version: str = "1.0.0", **fields: Any) -> dict[str, Any]:
+    """A valid release of one task."""
+    module = name.replace("-", "_")
+    return {
+        "schema": 1,
+        "name": name,
+        "version": version,
+        "requires_core": ">=1.0,<2",
+        "requires_python": ">=3.11",
+        "requires": ["neurogym-core>=1.0,<2"],
+        "license": "BSD-3-Clause",
+        "modules": [module],
+        "files": [{"filename": f"{module}-{version}-py3-none-any.whl", "sha256": "a" * 64, "size": 1000}],
+        "tasks": [task_row(module)],
+        "wrappers": [],
+        "conformance": {
+            "core": "1.0.0", "python": "3.11.7", "level": "full", "passed": 30, "failed": 0, "expected_failures": [],
+        },
+        "yanked": None,
+        **fields,
+    }  # fmt: skip
+
+
+def entry_text(
+    name: str, *, more: str = "", added: str = "2026-11-21", summary: str = "Tasks."
+) -> str:
+    return (
+        f'schema = 1\nname = "{name}"\nsummary = "{summary}"\nadded = {added}\n'
+        f'repository = "https://example.org/lab/{name}"\n{more}\n[[maintainers]]\nname = "Ana"\n'
+    )
+
+
+class Keeper:
+    """Writes a registry's files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.revoke()
+
+    def entry(self, name: str, text: str | None = None, **fields: str) -> Path:
+        path = self.folder / "packages" / f"{name}.toml"
+        write_text(path, entry_text(name, **fields) if text is None else text)
+        return path
+
+    def release(self, name: str, version: str = "1.0.0", change: Any = (), **fields: Any) -> Path:
+        path = self.folder / "releases" / name / f"{version}.json"
+        write_text(path, dumps({**release(name, version, **fields), **dict(change)}))
+        return path
+
+    def package(self, name: str, *versions: str, **fields: Any) -> None:
+        self.entry(name)
+        for version in versions:
+            self.release(name, version, **fields)
+
+    def revoke(self, *rows: dict[str, Any]) -> None:
+        write_text(self.folder / "revoked.json", dumps({"schema": 1, "revoked": list(rows)}))
+
+    def build(self) -> Path:
+        return write_index(self.folder)
+
+    def index(self) -> dict[str, Any]:
+        return json.loads(self.build().read_text("utf-8"))
+
+    def rules(self, **options: Any) -> set[tuple[str, str]]:
+        """The (level, rule) of all violations, those of a stale index left out."""
+        return {(one.level, one.rule) for one in validate(self.folder, **options)} - {
+            ("error", "fresh-index")
+        }
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Keeper:
+    return Keeper(tmp_path / "registry")
+
+
+def small_index() -> dict[str, Any]:
+    """A valid index of one package."""
+    name = "neurogym-task-dots"
+    entry = {
+        "schema": 1,
+        "name": name,
+        "summary": "Dots.",
+        "added": "2026-11-21",
+        "maintainers": [{"name": "Ana"}],
+    }
+    return build_index(
+        Registry(folder=Path(), entries={name: entry}, releases={name: {"1.0.0": release(name)}})
+    )
+
+
+# The tests of this folder read the functions above from here.
+sys.modules["ngym_test_registry_makers"] = sys.modules[__name__]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    yield from fresh_site(tmp_path, monkeypatch, "neurogym-registry")
+
+
+@pytest.fixture
+def ngym():
+    """See `sites.call_ngym`."""
+    return call_ngym
+
+
+@pytest.fixture(scope="session")
+def third_party(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return environments.borrowed(tmp_path_factory.mktemp("third-party") / "site")
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The core, this package and the conformance kit, built from this checkout."""
+    folder = tmp_path_factory.mktemp("wheels")
+    plugins = environments.REPOSITORY / "plugins"
+    sources = (environments.REPOSITORY, plugins / "neurogym-registry", plugins / "neurogym-check")
+    return [environments.build_wheel(source, folder) for source in sources]

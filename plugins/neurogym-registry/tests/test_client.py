@@ -1,0 +1,376 @@
+"""The client on good and bad days, against a real server on this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neurogym_registry import cache, fetch
+from neurogym_registry.client import catalogue
+
+from neurogym_core.errors import RegistryError
+
+makers = sys.modules["ngym_test_registry_makers"]
+NAME = "neurogym-task-dots"
+
+
+class Server:
+    """Answers with `status`, `headers` and `body`, or as `behave` does; `asked` has the headers of
+    each request.
+    """
+
+    def __init__(self) -> None:
+        self.status, self.headers, self.body = (
+            200,
+            {"ETag": '"1"'},
+            json.dumps(makers.small_index()).encode(),
+        )
+        self.behave: Any = None
+        self.asked: list[dict[str, str]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.asked.append(dict(self.headers))
+                (outer.behave or outer.answer)(self)
+
+            def log_message(self, *_: object) -> None:
+                """Quiet."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.http.block_on_close = False
+        self.thread = threading.Thread(
+            target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        self.thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.http.server_port}"
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        if self.status == 200 and handler.headers.get("If-None-Match") == self.headers.get("ETag"):
+            handler.send_response(304)
+            handler.end_headers()
+            return
+        handler.send_response(self.status)
+        for name, value in {"Content-Length": str(len(self.body)), **self.headers}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(self.body)
+
+    def serve(self, **changes: Any) -> None:
+        """Another index."""
+        self.body = json.dumps({**makers.small_index(), **changes}).encode()
+        self.headers = {"ETag": f'"{hash(self.body)}"'}
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def registry(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
+    monkeypatch.setenv("NGYM_REGISTRY", server.url)
+    monkeypatch.setenv("NGYM_CACHE", str(tmp_path / "cache"))
+    return server
+
+
+def begin(day: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let the bad day begin; returns what is to be said of it. Only who waits in vain is given less
+    time.
+    """
+    server.behave, said = BAD_DAYS[day]
+    if server.behave in (hang, drip):
+        monkeypatch.setattr(fetch, "SOCKET_SECONDS", 0.3)
+        monkeypatch.setattr(fetch, "TOTAL_SECONDS", 0.8)
+    return said
+
+
+def names(**options: bool) -> list[str]:
+    return [one.name for one in catalogue(**options).listings]
+
+
+def age_the_copy(url: str, days: float = 3) -> None:
+    kept = cache.read(f"{url}/index.json")
+    cache.write(f"{url}/index.json", kept._replace(fetched=time.time() - days * 86400))
+
+
+def test_an_index_is_got_once_a_day(registry: Server) -> None:
+    assert names() == [NAME]
+    assert names() == [NAME]
+    assert len(registry.asked) == 1
+    names(refresh=True)
+    assert len(registry.asked) == 2
+
+
+def test_an_old_copy_is_asked_about_and_304_makes_it_fresh(registry: Server) -> None:
+    names()
+    age_the_copy(registry.url)
+    found = catalogue()
+    assert registry.asked[-1]["If-None-Match"] == '"1"'
+    assert (found.listings[0].name, found.notes) == (NAME, ())
+    names()
+    assert len(registry.asked) == 2
+
+
+def test_a_changed_index_takes_the_place_of_the_old_one(registry: Server) -> None:
+    names()
+    registry.serve(serial=2, packages=[])
+    assert names(refresh=True) == []
+    assert names(offline=True) == []
+
+
+def hang(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(2)
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    """A byte now and then, so that no single wait is too long."""
+    handler.send_response(200)
+    handler.end_headers()
+    try:
+        for _ in range(20):
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.1)
+    except OSError:
+        pass
+
+
+def huge(handler: BaseHTTPRequestHandler) -> None:
+    """50 MB, without saying so before."""
+    handler.send_response(200)
+    handler.end_headers()
+    try:
+        for _ in range(50):
+            handler.wfile.write(b" " * 1_000_000)
+    except OSError:
+        pass
+
+
+def elsewhere(address: str):
+    def redirect(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", address)
+        handler.end_headers()
+
+    return redirect
+
+
+def answer(status: int = 200, body: bytes = b"", **headers: str):
+    def behave(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return behave
+
+
+INDEX = makers.small_index()
+BAD_DAYS = {
+    "500": (answer(500), "answered 500"),
+    "404": (answer(404), "answered 404"),
+    "304 that nobody asked for": (answer(304), "answered 304"),
+    "hanging": (hang, "did not answer in"),
+    "dripping": (drip, "did not answer in"),
+    "truncated": (answer(body=b'{"schema": 1', Content_Length="9000"), "of 9,000 bytes"),
+    "truncated without a length": (answer(body=json.dumps(INDEX).encode()[:-20]), "no JSON"),
+    "garbage": (answer(body=b"\xff\xfe<html>"), "no JSON"),
+    "nesting": (answer(body=b"[" * 100_000), "no JSON"),
+    "a list": (answer(body=b"[]"), "no index"),
+    "no packages": (answer(body=b'{"schema": 1, "serial": 1, "revoked": []}'), "no index"),
+    "a wrong serial": (answer(body=json.dumps({**INDEX, "serial": "9"}).encode()), "serial"),
+    "a newer schema": (
+        answer(body=json.dumps({**INDEX, "schema": 2}).encode()),
+        "Use a newer neurogym-registry",
+    ),
+    "50 MB": (huge, "more than 10,000,000 bytes"),
+    "50 MB, as announced": (answer(body=b" ", Content_Length="50000000"), "at most 10,000,000"),
+    "a redirect to plain http": (elsewhere("http://example.org/index.json"), "not https"),
+    "a redirect to a file": (elsewhere("file:///etc/passwd"), "is not allowed"),
+    "an endless redirect": (elsewhere("/index.json"), "302"),
+}
+
+
+@pytest.mark.parametrize("day", BAD_DAYS)
+def test_on_a_bad_day_the_copy_is_used_and_the_reason_said(
+    registry: Server, day: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names()
+    age_the_copy(registry.url)
+    said = begin(day, registry, monkeypatch)
+    before = cache.read(f"{registry.url}/index.json")
+    if day.startswith("304"):  # without an ETag nobody asked whether something changed
+        cache.write(f"{registry.url}/index.json", before._replace(etag=""))
+        before = cache.read(f"{registry.url}/index.json")
+    found = catalogue()
+    assert [one.name for one in found.listings] == [NAME]
+    assert said in found.notes[0]
+    assert "3 days ago" in found.notes[0]
+    assert cache.read(f"{registry.url}/index.json") == before
+
+
+@pytest.mark.parametrize("day", BAD_DAYS)
+def test_on_a_bad_first_day_the_core_s_own_list_is_used(
+    registry: Server, day: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = begin(day, registry, monkeypatch)
+    found = catalogue()
+    assert "neurogym-task-perceptual" in [one.name for one in found.listings]
+    assert said in found.notes[0]
+    assert "the list that came with neurogym-registry" in found.notes[0]
+    assert cache.read(f"{registry.url}/index.json") is None
+
+
+def test_a_server_that_is_not_there(registry: Server) -> None:
+    names()
+    age_the_copy(registry.url)
+    registry.close()
+    registry.close = lambda: None
+    found = catalogue()
+    assert [one.name for one in found.listings] == [NAME]
+    assert "cannot be reached" in found.notes[0]
+
+
+def test_an_index_that_went_back_is_refused(registry: Server) -> None:
+    registry.serve(serial=5)
+    names()
+    registry.serve(serial=4, packages=[])
+    found = catalogue(refresh=True)
+    assert [one.name for one in found.listings] == [NAME]
+    assert "serial 4, after one with 5" in found.notes[0]
+
+
+def test_an_index_that_went_back_is_refused_even_where_the_copy_is_of_no_use(
+    registry: Server,
+) -> None:
+    registry.serve(serial=5)
+    names()
+    kept = cache.read(f"{registry.url}/index.json")
+    cache.write(f"{registry.url}/index.json", kept._replace(text="{"))
+    registry.serve(serial=4)
+    assert "serial 4, after one with 5" in catalogue(refresh=True).notes[0]
+
+
+def test_rows_that_are_not_understood_are_left_out_and_counted(registry: Server) -> None:
+    newer = {**makers.small_index()["packages"][0], "name": "neurogym-task-newer", "schema": 2}
+    registry.serve(packages=[*makers.small_index()["packages"], newer, {}, None])
+    found = catalogue()
+    assert [one.name for one in found.listings] == [NAME]
+    assert "3 packages of" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"url": 3}', '{"url": "x", "text": "{}"}', "\x00"]
+)
+def test_a_broken_copy_is_no_copy(registry: Server, text: str) -> None:
+    names()
+    (path,) = Path(cache.cache_folder()).iterdir()
+    path.write_text(text)
+    assert names() == [NAME]
+    assert len(registry.asked) == 2
+
+
+def test_a_copy_from_the_future_is_not_fresh(registry: Server) -> None:
+    names()
+    age_the_copy(registry.url, days=-1)
+    names()
+    assert len(registry.asked) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_no_failure(
+    registry: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NGYM_CACHE", str(tmp_path / "file" / "cache"))
+    assert names() == [NAME]
+
+
+class TestOffline:
+    def test_uses_the_copy_however_old(self, registry: Server) -> None:
+        names()
+        age_the_copy(registry.url, days=300)
+        found = catalogue(offline=True)
+        assert [one.name for one in found.listings] == [NAME]
+        assert "300 days ago" in found.notes[0]
+        assert len(registry.asked) == 1
+
+    def test_uses_the_core_s_list_where_there_is_no_copy(self, registry: Server) -> None:
+        found = catalogue(offline=True)
+        assert "neurogym-task-perceptual" in [one.name for one in found.listings]
+        assert registry.asked == []
+
+
+class TestAddresses:
+    def test_without_one_the_core_s_list_is_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("NGYM_REGISTRY", raising=False)
+        found = catalogue()
+        assert "neurogym-task-perceptual" in [one.name for one in found.listings]
+        assert "No registry is set" in found.notes[0]
+
+    def test_folders_and_files_are_read(self, keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+        keeper.package(NAME, "1.0.0")
+        index = keeper.build()
+        for address in (str(keeper.folder), str(index), keeper.folder.as_uri(), index.as_uri()):
+            monkeypatch.setenv("NGYM_REGISTRY", address)
+            assert names() == [NAME]
+
+    def test_of_several_the_first_that_lists_a_name_wins(
+        self, registry: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own = makers.Keeper(tmp_path / "own")
+        own.package(NAME, "9.0.0")
+        own.package("neurogym-task-ours", "1.0.0")
+        own.build()
+        for order, latest in (
+            ((own.folder, registry.url), "9.0.0"),
+            ((registry.url, own.folder), "1.0.0"),
+        ):
+            monkeypatch.setenv("NGYM_REGISTRY", ", ".join(map(str, order)))
+            found = catalogue()
+            assert [(one.name, one.latest) for one in found.listings] == [
+                (NAME, latest),
+                ("neurogym-task-ours", "1.0.0"),
+            ]
+
+    @pytest.mark.parametrize(
+        "address", ["http://example.org", "ftp://example.org", "/nowhere", "file:///nowhere"]
+    )
+    def test_others_are_refused(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("NGYM_REGISTRY", address)
+        with pytest.raises(RegistryError, match="NGYM_REGISTRY was given"):
+            catalogue()
+
+
+def test_only_https_and_this_machine_are_asked() -> None:
+    good = ("https://example.org/x", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]:8/")
+    bad = (
+        "http://example.org",
+        "ftp://localhost",
+        "file:///x",
+        "http://127.0.0.1.example.org",
+        "https://",
+        "localhost",
+    )
+    assert all(map(fetch.allowed, good))
+    assert not any(map(fetch.allowed, bad))
+    with pytest.raises(RegistryError, match="neither https"):
+        fetch.fetch("http://example.org/index.json")

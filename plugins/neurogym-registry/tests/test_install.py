@@ -1,0 +1,285 @@
+"""`install` and `uninstall` with a real pip, real wheels, and fresh environments; the core comes
+from its own wheel.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import environments
+import made_packages as packages
+import pytest
+
+makers = sys.modules["ngym_test_registry_makers"]
+NAME = "neurogym-task-dots"
+TASK = """
+from neurogym_core import Choice, Task
+
+
+class Dots(Task):
+    "Report a side."
+
+    timing = {"stimulus": 300, "decision": 200}
+
+    def define(self):
+        self.observe(stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        trial.show("stimulus", trial.side[:, None] == [0, 1], during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
+"""
+
+
+def dots(
+    version: str = "1.0.0",
+    source: str = TASK,
+    requires: tuple[str, ...] = ("neurogym-core>=1.0,<2",),
+) -> Any:
+    lines = ["Metadata-Version: 2.4", f"Name: {NAME}", f"Version: {version}", "License-Expression: MIT",
+             "Requires-Python: >=3.11", *(f"Requires-Dist: {one}" for one in requires), ""]  # fmt: skip
+    return packages.Package(
+        name=NAME,
+        version=version,
+        tasks={"Dots-v0": "neurogym_task_dots.dots:Dots"},
+        files={"dots.py": source},
+        manifest=packages.manifest_row(
+            "Dots-v0", tags='["perceptual"]', expected="{ chance = 0.5, oracle_min = 1.0 }"
+        ),
+        metadata="\n".join(lines),
+    )
+
+
+class Town:
+    """An environment, a folder of wheels that pip looks into, and a registry in a folder."""
+
+    def __init__(self, folder: Path, environment: Any) -> None:
+        self.environment = environment
+        self.wheels = folder / "wheels"
+        self.wheels.mkdir()
+        self.keeper = makers.Keeper(folder / "registry")
+        self.keeper.entry(NAME)
+        self.variables = {
+            "PIP_FIND_LINKS": str(self.wheels),
+            "NGYM_REGISTRY": self.keeper.folder.as_uri(),
+        }
+
+    def release(self, package: Any = None, **fields: Any) -> Path:
+        """A wheel for pip, and its release in the registry; fields replace what the release
+        says.
+        """
+        package = package or dots()
+        path = packages.wheel(package, self.wheels)
+        from neurogym_registry.releases import make_release
+        from neurogym_registry.wheels import read_wheel
+
+        row = make_release(read_wheel(path), None, makers.release(NAME)["conformance"])
+        self.keeper.release(NAME, package.version, change={**row, **fields})
+        self.keeper.build()
+        return path
+
+    def ngym(self, *arguments: object, **variables: str):
+        return self.environment.ngym(*arguments, **{**self.variables, **variables})
+
+    def state(self) -> list[str]:
+        """Everything in site-packages, byte code apart."""
+        return sorted(
+            path.name for path in self.environment.site.iterdir() if path.name != "__pycache__"
+        )
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path], third_party: Path):
+    made = environments.Environment(tmp_path_factory.mktemp("env") / "venv", third_party)
+    made.pip_install(wheels)
+    return made
+
+
+@pytest.fixture
+def town(tmp_path: Path, environment: Any):
+    town = Town(tmp_path, environment)
+    before = town.state()
+    yield town
+    town.environment.run("-m", "pip", "uninstall", "--yes", "--quiet", NAME)
+    assert town.state() == before
+
+
+def test_search_install_play_and_uninstall(town: Town) -> None:
+    """The whole walk: this is the one in the fast tests that installs for real."""
+    town.release()
+    (row,) = json.loads(town.ngym("search", "dots", "--json").stdout)
+    assert (row["id"], row["version"], row["installed"]) == ("dots/Dots-v0", "1.0.0", None)
+    assert f"To install it: `ngym install {NAME}`" in town.ngym("info", "Dots-v0").stdout
+    unknown = town.environment.run(
+        "-c", "import neurogym_core; neurogym_core.make('dots/Dots-v0')", **town.variables
+    )
+    assert f"`ngym install {NAME}`" in unknown.stderr
+
+    asked = town.ngym("install", "dots")
+    assert asked.returncode == 1  # nobody answered the question
+    assert "pip will install" in asked.stdout
+    assert town.ngym("list", "--json").stdout == "[]\n"
+
+    done = town.ngym("install", "dots", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert f"Installed {NAME} 1.0.0." in done.stdout
+    assert "Quick checks of 1 task:" in done.stdout
+    assert "none failed" in done.stdout, done.stderr
+    assert [row["id"] for row in json.loads(town.ngym("list", "--json").stdout)] == ["dots/Dots-v0"]
+    played = (
+        "import neurogym_core as n; print(n.run('Dots-v0', 'oracle', 5,"
+        " seed=1)['performance'].mean())"
+    )
+    assert town.environment.run("-c", played).stdout.strip() == "1.0"
+    assert "installed already" in town.ngym("install", NAME, "--yes").stdout
+
+    gone = town.ngym("uninstall", "dots", "--yes")
+    assert gone.returncode == 0, gone.stderr
+    assert town.ngym("list", "--json").stdout == "[]\n"
+
+
+def test_the_wheel_has_the_list_and_the_schemas_with_it(town: Town) -> None:
+    found = town.environment.ngym("search", "memory", "--json")
+    assert [row["package"] for row in json.loads(found.stdout)] == ["neurogym-task-memory"]
+    assert (
+        town.environment.site / "neurogym_registry" / "_data" / "schema" / "entry.schema.json"
+    ).is_file()
+
+
+@pytest.mark.slow
+def test_a_wheel_with_another_hash_is_refused(town: Town) -> None:
+    town.release()
+    packages.wheel(
+        dots(source=TASK + "\nimport os\n"), town.wheels
+    )  # the same name, other contents
+    refused = town.ngym("install", "dots", "--yes")
+    assert refused.returncode == 1
+    assert "Expected one of the release in the registry" in refused.stderr
+    assert "Nothing was installed." in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_plan_that_changes_numpy_is_refused(town: Town) -> None:
+    town.release(dots(requires=("neurogym-core>=1.0,<2", "numpy>=9999")))
+    packages.wheel(
+        packages.Package(name="numpy", version="9999", requires=(), manifest=None), town.wheels
+    )
+    refused = town.ngym("install", "dots", "--yes")
+    assert refused.returncode == 1
+    assert "pip would change numpy" in refused.stderr
+    assert "--upgrade-core" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_wheel_that_pip_does_not_find(town: Town) -> None:
+    town.release().unlink()
+    refused = town.ngym("install", "dots", "--yes")
+    assert refused.returncode == 1
+    assert "pip install failed" in refused.stderr
+    assert "pip config list" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_damaged_wheel_leaves_nothing_behind(town: Town) -> None:
+    """Its hash is the registry's; pip alone would unpack half of it, and keep what it needed."""
+    packages.wheel(packages.Package(name="helper", requires=(), manifest=None), town.wheels)
+    whole = packages.wheel(dots(requires=("neurogym-core>=1.0,<2", "helper")), town.wheels)
+    data = whole.read_bytes()
+    assert data.count(b"Report a side.") == 1
+    release = town.release
+    original = packages.wheel
+
+    def damaged(package: Any, folder: Path) -> Path:
+        whole.write_bytes(data.replace(b"Report a side.", b"Report a SIDE."))
+        return whole
+
+    packages.wheel = damaged
+    try:
+        release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
+    finally:
+        packages.wheel = original
+    before = town.state()
+    refused = town.ngym("install", "dots", "--yes")
+    assert refused.returncode == 1
+    assert "is damaged" in refused.stderr
+    assert "Nothing was changed." in refused.stderr
+    assert town.state() == before
+
+
+@pytest.mark.slow
+def test_what_was_new_is_taken_back(town: Town) -> None:
+    """Should pip fail when it has begun: here something else is in the way of the package."""
+    packages.wheel(packages.Package(name="helper", requires=(), manifest=None), town.wheels)
+    town.release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
+    in_the_way = town.environment.site / "neurogym_task_dots"
+    in_the_way.touch()
+    before = town.state()
+    try:
+        refused = town.ngym("install", "dots", "--yes")
+        assert refused.returncode == 1, refused.stdout
+        assert "pip install failed" in refused.stderr
+        assert town.state() == before
+    finally:
+        in_the_way.unlink()
+
+
+@pytest.mark.slow
+def test_a_source_distribution_is_never_built(town: Town, tmp_path: Path) -> None:
+    town.release().unlink()
+    source = tmp_path / "neurogym_task_dots-1.0.0"
+    source.mkdir()
+    (source / "setup.py").write_text(f"open({str(tmp_path / 'canary')!r}, 'w')\n")
+    shutil.make_archive(str(town.wheels / source.name), "gztar", tmp_path, source.name)
+    assert town.ngym("install", "dots", "--yes").returncode == 1
+    assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.slow
+def test_a_package_that_fails_its_checks_is_installed_and_said_to_fail(town: Town) -> None:
+    town.release(dots(source="raise RuntimeError('on purpose')"))
+    done = town.ngym("install", "dots", "--yes")
+    assert done.returncode == 0
+    assert "on purpose" in done.stderr
+    assert "failed" in done.stdout
+    assert town.ngym("uninstall", "dots", "--yes").returncode == 0
+
+
+@pytest.mark.slow
+def test_a_package_that_cannot_be_imported_is_removed_without_running_it(
+    town: Town, tmp_path: Path
+) -> None:
+    canary = tmp_path / "canary"
+    evil = dots(source=f"open({str(canary)!r}, 'w'); raise SystemExit")
+    evil.files = {**evil.files, "__init__.py": f"open({str(canary)!r}, 'w'); raise SystemExit"}
+    path = packages.wheel(evil, town.wheels)
+    town.environment.pip_install([path])
+    asked = town.ngym("uninstall", "dots")
+    assert (asked.returncode, "Remove this?" in asked.stdout) == (1, True)
+    done = town.ngym("uninstall", "dots", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert not canary.exists()
+
+
+@pytest.mark.slow
+def test_without_pip_it_says_so(
+    town: Town, tmp_path: Path, third_party: Path, wheels: list[Path]
+) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for entry in third_party.iterdir():
+        if not entry.name.startswith("pip"):
+            (bare / entry.name).symlink_to(entry.resolve())
+    environment = environments.Environment(tmp_path / "venv", bare)
+    for folder in town.environment.site.glob("neurogym_*"):
+        shutil.copytree(folder, environment.site / folder.name)
+    town.release()
+    refused = environment.ngym("install", "dots", "--yes", **town.variables)
+    assert refused.returncode == 1
+    assert "has no pip" in refused.stderr
+    assert "ensurepip" in refused.stderr

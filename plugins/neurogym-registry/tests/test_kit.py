@@ -1,0 +1,36 @@
+"""Without the conformance kit, what needs it names the package that brings it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from neurogym_registry import kit
+from neurogym_registry.commands import install
+
+
+@pytest.fixture
+def without_kit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit, "find_spec", lambda name: None)
+
+
+def test_a_release_cannot_be_made(ngym, site, tmp_path: Path, without_kit) -> None:
+    wheel = tmp_path / "neurogym_task_dots-1.0.0-py3-none-any.whl"
+    wheel.touch()
+    for arguments in (
+        ("registry", "add-release", str(wheel), str(tmp_path)),
+        ("submit", str(wheel), "--registry", str(tmp_path)),
+    ):
+        result = ngym(*arguments)
+        assert result.exit_code == 1
+        assert "comes with neurogym-check: pip install neurogym-check" in result.stderr
+
+
+def test_an_installed_package_is_not_checked(
+    site, without_kit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install._check("neurogym-task-dots")
+    assert capsys.readouterr().out == (
+        "Its tasks were not checked: 'ngym check' comes with neurogym-check:"
+        " pip install neurogym-check\n"
+    )

@@ -1,0 +1,135 @@
+"""`publish-a-task.md` is walked from top to bottom in a fresh environment; the other pages name
+what there is.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import click
+import environments
+import pytest
+
+from neurogym_core.cli import main
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+REGISTRY = DOCS.parent / "registry"
+PAGES = (
+    DOCS / "publish-a-task.md",
+    DOCS / "threat-model.md",
+    REGISTRY / "README.md",
+    REGISTRY / "POLICY.md",
+)
+
+
+def commands(page: str) -> list[tuple[str, str]]:
+    """The commands of the page's consoles, and what each prints there."""
+    blocks = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    return [
+        tuple(part.split("\n", 1))
+        for block in blocks
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    ]
+
+
+class Shell:
+    """Runs the page's commands in one environment and folder."""
+
+    def __init__(self, environment, folder: Path) -> None:
+        self.environment, self.folder = environment, folder
+        mine = ("PYTHON", "NGYM_", "PIP_", "COLUMNS")
+        self.variables = {
+            key: value for key, value in os.environ.items() if not key.startswith(mine)
+        }
+        # Build tools and what the package needs are in the environment; pip asks no index.
+        self.variables |= {
+            "PIP_NO_INDEX": "1",
+            "PIP_NO_BUILD_ISOLATION": "false",
+            "HOME": str(environment.folder),
+        }
+
+    def run(self, command: str) -> str:
+        program, *arguments = shlex.split(command)
+        if program == "cd":
+            self.folder = (self.folder / arguments[0]).resolve()
+            return ""
+        if program == "export":
+            given = dict(part.split("=", 1) for part in arguments)
+            self.variables |= given
+            return ""
+        assert program in ("ngym", "python"), command
+        call = ["-m", "neurogym_core.cli"] if program == "ngym" else []
+        done = subprocess.run(
+            [str(self.environment.python), *call, *arguments],
+            cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=600,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+
+@pytest.mark.slow
+def test_the_page_works_as_it_says(tmp_path: Path) -> None:
+    third_party = environments.borrowed(tmp_path / "third-party")
+    environment = environments.Environment(tmp_path / "venv", third_party)
+    plugins = environments.REPOSITORY / "plugins"
+    sources = (environments.REPOSITORY, plugins / "neurogym-registry", plugins / "neurogym-check")
+    wheels = [environments.build_wheel(one, tmp_path / "wheels") for one in sources]
+    environment.pip_install(wheels)
+    work = tmp_path / "work"
+    shutil.copytree(REGISTRY, work / "checkout" / "registry")
+    shell = Shell(environment, work)
+    checker, like = doctest.OutputChecker(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    walked = commands(PAGES[0].read_text("utf-8"))
+    assert len(walked) > 12
+    for command, expected in walked:
+        printed = shell.run(command)
+        if expected.strip():
+            assert checker.check_output(expected, printed, like), (
+                f"$ {command}\n{printed}\nthe page says\n{expected}"
+            )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere_and_nothing_is_said_to_be_on_an_index(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
+    assert not re.search(r"pip install (-U )?neurogym", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_and_option_on_a_page_exists(page: Path) -> None:
+    text = page.read_text("utf-8")
+    found = re.findall(r"(?:^\$ |`)ngym ([a-z-]+)([^`\n]*)", text, re.MULTILINE)
+    assert found or page.name == "POLICY.md"
+    for name, rest in found:
+        command = _command(name, rest)
+        known = {option for parameter in command.params for option in parameter.opts}
+        for option in re.findall(r"(?<!\S)(--[a-z-]+)", rest):
+            assert option in known, f"ngym {name} {option}"
+
+
+def _command(name: str, rest: str) -> click.Command:
+    context = click.Context(main)
+    command = main.get_command(context, name)
+    assert command is not None, name
+    inner = rest.split()[0] if rest.split() else ""
+    if isinstance(command, click.Group) and inner:
+        command = command.get_command(context, inner)
+        assert command is not None, f"{name} {inner}"
+    return command
+
+
+def test_a_page_that_lies_is_found() -> None:
+    assert commands("```console\n$ ngym list\nfoo\n$ cd x\n```\n") == [
+        ("ngym list", "foo\n"),
+        ("cd x", ""),
+    ]
+    with pytest.raises(AssertionError, match="lsit"):
+        _command("lsit", "")

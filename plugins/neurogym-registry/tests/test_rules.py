@@ -1,0 +1,301 @@
+"""Every rule of the registry: what breaks it is found, with file and field; a good registry breaks
+none.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import environments
+import pytest
+from neurogym_registry.names import distance, likeness
+from neurogym_registry.releases import write_text
+from neurogym_registry.rules import RULES, validate
+
+makers = sys.modules["ngym_test_registry_makers"]
+REGISTRY = environments.REPOSITORY / "registry"
+NAME = "neurogym-task-dots"
+MODULE = "neurogym_task_dots"
+CONFORMANCE = makers.release(NAME)["conformance"]
+
+
+def row(**fields):
+    return makers.task_row(MODULE, **fields)
+
+
+BROKEN_RELEASES = {
+    "schema": {"license": 3},
+    "file-name": {"version": "1.0.1"},
+    "wheel-name": {
+        "files": [{"filename": "other-1.0.0-py3-none-any.whl", "sha256": "a" * 64, "size": 1}]
+    },
+    "core-bound": {"requires_core": ">=1.0"},
+    "python-bound": {"requires_python": ""},
+    "licence": {"license": "Do what I say"},
+    "own-modules": {"tasks": [row(entry_point="numpy.random:Dots")]},
+    "unique-names": {"tasks": [row(), row()]},
+    "plain-text": {"tasks": [row(title="Dots\u202e")]},
+    "conformance": {"conformance": {**CONFORMANCE, "failed": 1}},
+    "figure": {"tasks": [row(figure={"file": "1.0.0/Dots-v0.svg", "sha256": "b" * 64})]},
+}
+
+
+def test_a_good_registry_breaks_no_rule(keeper) -> None:
+    keeper.package(NAME, "1.0.0", "1.1.0")
+    keeper.revoke(
+        {"name": NAME, "versions": ["1.0.0"], "reason": "Deletes files.", "date": "2026-11-21"}
+    )
+    keeper.build()
+    assert validate(keeper.folder) == []
+
+
+@pytest.mark.parametrize("rule", BROKEN_RELEASES)
+def test_a_release_that_breaks_a_rule_is_named_with_file_and_rule(keeper, rule: str) -> None:
+    keeper.package(NAME, "1.0.0", change=BROKEN_RELEASES[rule])
+    found = [one for one in validate(keeper.folder) if one.level == "error"]
+    assert {one.rule for one in found} == {rule}
+    assert {one.file for one in found} == {f"releases/{NAME}/1.0.0.json"}
+    assert all(one.field and one.message for one in found)
+
+
+@pytest.mark.parametrize(
+    ("core", "good"),
+    [
+        (">=1.0,<2", True),
+        ("~=1.2", True),
+        ("==1.*", True),
+        ("<2", False),
+        (">=1", False),
+        ("", False),
+        ("1 to 2", False),
+    ],
+)
+def test_the_core_s_bounds(keeper, core: str, good: bool) -> None:
+    keeper.package(NAME, "1.0.0", requires_core=core)
+    assert (keeper.rules() == set()) is good
+
+
+@pytest.mark.parametrize(
+    ("licence", "good"),
+    [
+        ("MIT", True),
+        ("MIT OR (Apache-2.0 AND BSD-3-Clause)", True),
+        ("", False),
+        ("()", False),
+        ("MIT WITH x", False),
+    ],
+)
+def test_licences(keeper, licence: str, good: bool) -> None:
+    keeper.package(NAME, "1.0.0", license=licence)
+    assert (keeper.rules() == set()) is good
+
+
+def test_a_word_outside_the_vocabulary_is_a_warning(keeper) -> None:
+    keeper.package(NAME, "1.0.0", tasks=[row(tags=["best-ever"])])
+    assert keeper.rules() == {("warning", "vocabulary")}
+
+
+def test_one_version_in_two_spellings(keeper) -> None:
+    keeper.package(NAME, "1.0", "1.0.0")
+    assert keeper.rules() == {("error", "same-version")}
+
+
+def test_a_file_that_cannot_be_read_and_one_that_does_not_belong(keeper) -> None:
+    keeper.package(NAME, "1.0.0")
+    write_text(keeper.folder / "releases" / NAME / "2.0.0.json", "{")
+    write_text(keeper.folder / "packages" / "setup.py", "print('hello')")
+    assert keeper.rules() == {("error", "readable"), ("error", "layout")}
+
+
+def test_a_release_without_an_entry(keeper) -> None:
+    keeper.release(NAME)
+    assert keeper.rules() == {("error", "entry-missing")}
+
+
+def test_an_entry_under_another_name(keeper) -> None:
+    keeper.entry(NAME, makers.entry_text("neurogym-task-other"))
+    assert keeper.rules() == {("error", "file-name")}
+
+
+@pytest.mark.parametrize("more", ['status = "superseded"', 'superseded_by = "neurogym-task-other"'])
+def test_half_of_superseding(keeper, more: str) -> None:
+    keeper.entry(NAME, more=more)
+    keeper.entry("neurogym-task-other")
+    assert keeper.rules() == {("error", "superseded")}
+
+
+def test_superseding(keeper) -> None:
+    keeper.entry(NAME, more='status = "superseded"\nsuperseded_by = "neurogym-task-other"')
+    keeper.entry("neurogym-task-other")
+    assert keeper.rules() == set()
+
+
+@pytest.mark.parametrize(
+    ("other", "level"),
+    [
+        ("neurogym-task-dot", "error"),
+        ("neurogym-task-d0ts", "error"),
+        ("neurogym-task-do-ts", "error"),
+        ("neurogym-task-dost", "error"),
+        ("neurogym-dots", "error"),
+        ("neurogym-task-dice", None),
+        ("neurogym-task-lots-of-dots", None),
+    ],
+)
+def test_names_that_look_alike(keeper, other: str, level: str | None) -> None:
+    keeper.entry(NAME)
+    keeper.entry(other, added="2026-11-22")
+    found = [one for one in validate(keeper.folder) if one.rule == "look-alike"]
+    assert [one.level for one in found] == ([level] if level else [])
+    assert all(one.file == f"packages/{other}.toml" for one in found)  # the later one is wrong
+
+
+def test_long_names_two_letters_apart_are_a_warning(keeper) -> None:
+    keeper.entry("neurogym-task-saccades")
+    keeper.entry("neurogym-task-sakkades")
+    assert keeper.rules() == {("warning", "look-alike")}
+
+
+@pytest.mark.parametrize("name", ["numpy", "nunpy", "neurogym", "neurogym-c0re", "gymnasium"])
+def test_names_of_well_known_packages_are_taken(keeper, name: str) -> None:
+    keeper.entry(name)
+    assert ("error", "look-alike") in keeper.rules()
+
+
+def test_edit_distance() -> None:
+    cases = {
+        ("", ""): 0,
+        ("a", ""): 1,
+        ("ab", "ba"): 1,
+        ("abc", "abd"): 1,
+        ("abcd", "acbx"): 2,
+        ("abc", "xyz"): 3,
+    }
+    for (left, right), apart in cases.items():
+        assert distance(left, right, 2) == distance(right, left, 2) == apart
+    assert likeness(NAME, NAME) is None
+
+
+def test_a_task_that_changed_needs_a_new_version_of_its_name(keeper) -> None:
+    changed = row(digest={"declared": f"{'1' * 16} 1.000000"})
+    keeper.package(NAME, "1.0.0")
+    keeper.release(NAME, "1.1.0", tasks=[changed])
+    (found,) = [one for one in validate(keeper.folder) if one.rule == "digest"]
+    assert found.file == f"releases/{NAME}/1.1.0.json"
+    assert "new -vN" in found.message
+    keeper.release(NAME, "1.1.0", tasks=[row(), {**changed, "name": "Dots-v1"}])
+    assert keeper.rules() == set()
+
+
+@pytest.mark.parametrize("other", ["1.000010", "1.000030", "-1.000000"])
+def test_numbers_that_differ_by_rounding_are_no_change(keeper, other: str) -> None:
+    """As the conformance kit judges them."""
+    from neurogym_check.digest import agree
+
+    keeper.package(NAME, "1.0.0")
+    keeper.release(NAME, "1.1.0", tasks=[row(digest={"declared": f"{'0' * 16} {other}"})])
+    assert (
+        (keeper.rules() == set())
+        is agree(f"{'0' * 16} 1.000000", f"{'0' * 16} {other}")
+        is (other == "1.000010")
+    )
+
+
+@pytest.mark.parametrize(
+    "earlier", [{"version": "1.0.0rc1"}, {"version": "1.0.0", "yanked": "Wrong timing."}]
+)
+def test_a_pre_release_and_a_yanked_one_bind_nobody(keeper, earlier: dict) -> None:
+    keeper.entry(NAME)
+    keeper.release(NAME, **earlier)
+    keeper.release(NAME, "1.1.0", tasks=[row(digest={"declared": f"{'1' * 16} 1.000000"})])
+    assert keeper.rules() == set()
+
+
+def test_revoking_what_is_not_there(keeper) -> None:
+    keeper.package(NAME, "1.0.0")
+    keeper.revoke({"name": NAME, "versions": ["2.0.0"], "reason": "x", "date": "2026-11-21"})
+    assert keeper.rules() == {("error", "revocation")}
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        "<svg><script>alert(1)</script></svg>",
+        '<svg onload="x"/>',
+        '<svg><a href="https://x"/></svg>',
+    ],
+)
+def test_a_picture_that_is_more_than_a_picture(keeper, drawing: str) -> None:
+    import hashlib
+
+    digest = hashlib.sha256(drawing.encode()).hexdigest()
+    keeper.package(
+        NAME, "1.0.0", tasks=[row(figure={"file": "1.0.0/Dots-v0.svg", "sha256": digest})]
+    )
+    target = keeper.folder / "releases" / NAME / "1.0.0" / "Dots-v0.svg"
+    write_text(target, drawing)
+    assert keeper.rules() == {("error", "figure")}
+
+
+class TestAddOnly:
+    @pytest.fixture
+    def before(self, keeper, tmp_path: Path) -> Path:
+        keeper.package(NAME, "1.0.0", "1.1.0")
+        keeper.revoke({"name": NAME, "versions": ["1.0.0"], "reason": "Bad.", "date": "2026-11-21"})
+        return Path(shutil.copytree(keeper.folder, tmp_path / "before"))
+
+    def test_additions_and_yanks_are_allowed(self, keeper, before: Path) -> None:
+        keeper.release(NAME, "1.2.0")
+        keeper.release(NAME, "1.1.0", yanked="Wrong timing.")
+        keeper.package("neurogym-task-other", "1.0.0")
+        assert keeper.rules(against=before) == set()
+
+    def test_a_release_does_not_change(self, keeper, before: Path) -> None:
+        keeper.release(NAME, "1.1.0", license="MIT")
+        assert keeper.rules(against=before) == {("error", "add-only")}
+
+    def test_a_yank_is_not_taken_back(self, keeper, before: Path) -> None:
+        yanked = Path(shutil.copytree(before, before.with_name("yanked")))
+        write_text(
+            yanked / "releases" / NAME / "1.1.0.json",
+            (before / "releases" / NAME / "1.1.0.json")
+            .read_text()
+            .replace('"yanked": null', '"yanked": "Bad."'),
+        )
+        assert keeper.rules(against=yanked) == {("error", "add-only")}
+
+    @pytest.mark.parametrize("gone", [f"packages/{NAME}.toml", f"releases/{NAME}/1.1.0.json"])
+    def test_nothing_goes(self, keeper, before: Path, gone: str) -> None:
+        (keeper.folder / gone).unlink()
+        assert ("error", "add-only") in keeper.rules(against=before)
+
+    def test_a_revocation_stays(self, keeper, before: Path) -> None:
+        keeper.revoke()
+        assert keeper.rules(against=before) == {("error", "add-only")}
+
+
+def test_an_index_that_was_not_built_again_is_found(keeper) -> None:
+    keeper.package(NAME, "1.0.0")
+    keeper.build()
+    keeper.release(NAME, "1.1.0")
+    (found,) = validate(keeper.folder)
+    assert (found.rule, found.file) == ("fresh-index", "index.json")
+    assert "serial 1, expected 2" in found.message
+
+
+def test_the_registry_of_this_project_is_valid_and_lists_every_package_of_the_checkout() -> None:
+    folder = REGISTRY
+    assert [one for one in validate(folder) if one.level == "error"] == []
+    listed = {path.stem for path in (folder / "packages").glob("*.toml")}
+    plugins = {path.parent.name for path in (folder.parent / "plugins").glob("*/pyproject.toml")}
+    assert plugins <= listed, "write registry/packages/NAME.toml, and run `ngym registry build`"
+
+
+def test_every_rule_is_in_the_readme_and_can_be_broken() -> None:
+    """The rules that are not in the tables above have a test of their own in this folder."""
+    readme = (REGISTRY / "README.md").read_text("utf-8")
+    assert [rule for rule in RULES if f"`{rule}`" not in readme] == []
+    source = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    assert [rule for rule in RULES if f'"{rule}"' not in source] == []

@@ -1,0 +1,172 @@
+"""`search`, and `info` of what is not installed, from a registry in a folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+makers = sys.modules["ngym_test_registry_makers"]
+
+
+@pytest.fixture
+def registry(site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    keeper = makers.Keeper(tmp_path / "registry")
+    keeper.package("neurogym-task-dots", "1.0.0", "1.1.0")
+    two = [makers.task_row("neurogym_task_motor", name, title=name[:-3], tags=["motor", "reaching"], species=["human"],
+                           summary="Bring the hand to a target.", references=[])
+           for name in ("Reach-v0", "AntiReach-v0")]  # fmt: skip
+    keeper.package("neurogym-task-reaching", "2.0.0", tasks=two)
+    keeper.entry("neurogym-task-empty", summary="Nothing yet.")
+    keeper.build()
+    monkeypatch.setenv("NGYM_REGISTRY", str(keeper.folder))
+    return keeper
+
+
+def ids(ngym, *arguments: str) -> list[str]:
+    result = ngym("search", *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return [row["id"] or row["package"] for row in json.loads(result.stdout)]
+
+
+DOTS, REACH = ["dots/Dots-v0"], ["reaching/Reach-v0", "reaching/AntiReach-v0"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (("dots",), DOTS),
+        (("DIRECTION",), DOTS),
+        (("monkey",), DOTS),
+        (("10.1038/nature12742",), DOTS),
+        (("hand", "target"), REACH),
+        (("hand target",), REACH),
+        (("AntiReach",), REACH[1:]),
+        (("hand", "monkey"), []),
+        (("nothing",), ["neurogym-task-empty"]),
+        (("--tag", "motor"), REACH),
+        (("--tag", "Movement"), REACH),
+        (("--tag", "motor", "--tag", "saccade"), []),
+        ((), [*DOTS, "neurogym-task-empty", *REACH]),
+    ],
+)
+def test_what_is_found(ngym, registry, arguments: tuple[str, ...], found: list[str]) -> None:
+    assert ids(ngym, *arguments) == found
+
+
+def test_what_is_shown(ngym, registry) -> None:
+    result = ngym("search", "hand")
+    assert "neurogym-task-reaching 2.0.0" in result.stdout
+    assert "AntiReach-v0" in result.stdout
+    assert "`ngym install PACKAGE` installs it" in result.stdout
+    assert "Nothing in the registry matches" in ngym("search", "zebra").stdout
+    assert "(no release)" in ngym("search", "nothing").stdout
+
+
+def test_what_is_installed_is_said_to_be(ngym, registry, site) -> None:
+    site.add("neurogym-task-dots", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
+    assert "1.0 is installed" in ngym("search", "dots").stdout
+    assert json.loads(ngym("search", "dots", "--json").stdout)[0]["installed"] == "1.0"
+
+
+def test_info_of_a_package_that_is_not_installed(ngym, registry) -> None:
+    registry.release("neurogym-task-dots", "1.1.0", yanked="Wrong timing.")
+    registry.build()
+    text = ngym("info", "neurogym-task-dots").stdout
+    assert "1.0.0" in text
+    assert "! yanked: Wrong timing." in text
+    assert "`ngym install neurogym-task-dots`" in text
+    assert ngym("info", "dots").stdout == text
+    assert "no release that could be" in ngym("info", "neurogym-task-empty").stdout
+
+
+def test_info_of_a_task_that_is_not_installed(ngym, registry) -> None:
+    text = ngym("info", "Dots-v0").stdout
+    assert "dots/Dots-v0" in text
+    assert "https://doi.org/10.1038/nature12742" in text
+    assert json.loads(ngym("info", "dots/Dots-v0", "--json").stdout)["task"]["name"] == "Dots-v0"
+    assert "@article" in ngym("info", "Dots-v0", "--bibtex").stdout
+
+
+def test_info_of_what_nobody_knows_stays_an_error(ngym, registry) -> None:
+    result = ngym("info", "Dost-v0")
+    assert result.exit_code == 1
+    assert "Unknown task 'Dost-v0'" in result.stderr
+
+
+def test_a_task_of_two_packages_is_named_with_both(ngym, registry) -> None:
+    registry.package("neurogym-task-other", "1.0.0", tasks=[makers.task_row("neurogym_task_other")])
+    registry.build()
+    result = ngym("info", "Dots-v0")
+    assert result.exit_code == 1
+    assert "dots/Dots-v0" in result.stderr
+    assert "other/Dots-v0" in result.stderr
+
+
+def test_foreign_text_cannot_move_the_cursor(ngym, registry) -> None:
+    """The schema refuses it already; a registry of somebody else's may not have been validated."""
+    index = json.loads((registry.folder / "index.json").read_text("utf-8"))
+    index["packages"][0]["tasks"][0]["title"] = "\u202e[red]evil"
+    (registry.folder / "index.json").write_text(json.dumps(index))
+    text = ngym("search", "dots").stdout
+    assert "\u202e" not in text
+    assert "[red]evil" in text
+
+
+def test_install_of_something_unknown_names_the_nearest(ngym, registry) -> None:
+    result = ngym("install", "neurogym-task-dotz")
+    assert result.exit_code == 1
+    assert "Did you mean 'neurogym-task-dots'?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("nothing", "No installed package"), ("neurogym-core", "what runs this command")],
+)
+def test_what_uninstall_refuses(ngym, site, name: str, said: str) -> None:
+    result = ngym("uninstall", name, "--yes")
+    assert result.exit_code == 1
+    assert said in result.stderr
+
+
+def test_an_unknown_task_that_a_registry_has_is_said_to_be_installable(registry) -> None:
+    from neurogym_core.ecosystem import find_task
+    from neurogym_core.errors import UnknownTaskError
+
+    for name in ("Dots-v0", "dots/Dots-v0"):
+        with pytest.raises(UnknownTaskError, match="`ngym install neurogym-task-dots`"):
+            find_task(name)
+
+
+def test_a_broken_registry_does_not_hide_that_a_task_is_unknown(
+    site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from neurogym_core.ecosystem import find_task
+    from neurogym_core.errors import UnknownTaskError
+
+    monkeypatch.setenv("NGYM_REGISTRY", "/nowhere")
+    with pytest.raises(UnknownTaskError, match="Unknown task"):
+        find_task("Dots-v0")
+
+
+def test_doctor_names_what_is_revoked_and_installed(ngym, registry, site) -> None:
+    site.add(
+        "neurogym-task-dots", version="1.0.0", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0")
+    )
+    assert "revoked" not in ngym("doctor", "--no-import").stdout
+    registry.revoke(
+        {
+            "name": "neurogym-task-dots",
+            "versions": ["1.0.0"],
+            "reason": "Steals.",
+            "date": "2026-11-21",
+        }
+    )
+    registry.build()
+    result = ngym("doctor", "--no-import")
+    assert result.exit_code == 1
+    text = " ".join(result.stdout.split())
+    assert "neurogym-task-dots 1.0.0 is revoked in the registry: Steals." in text
+    assert "python -m pip uninstall neurogym-task-dots" in text

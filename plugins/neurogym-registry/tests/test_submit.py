@@ -1,0 +1,214 @@
+"""From an empty folder to a task that somebody else has installed: the whole way, with a real pip
+and real wheels.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import environments
+import made_packages as packages
+import pytest
+
+makers = sys.modules["ngym_test_registry_makers"]
+NAME = "neurogym-task-walk"
+
+
+@pytest.fixture(scope="module")
+def author(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path], third_party: Path):
+    made = environments.Environment(tmp_path_factory.mktemp("author") / "venv", third_party)
+    made.pip_install(wheels)
+    return made
+
+
+@pytest.fixture(scope="module")
+def package(author, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `ngym new` makes."""
+    folder = tmp_path_factory.mktemp("lab")
+    answers = (
+        "--task",
+        "Walk",
+        "--lab",
+        "walk",
+        "--author",
+        "Ana",
+        "--licence",
+        "MIT",
+        "--kind",
+        "table",
+    )
+    author.ngym("new", folder, *answers, check=True)
+    return folder / NAME
+
+
+OPTIONS = ("--no-isolation", "--repository", "https://example.org/lab/walk", "--github", "ana")
+
+
+@pytest.mark.slow
+def test_from_an_empty_folder_to_installed_by_somebody_else(
+    author,
+    package: Path,
+    tmp_path: Path,
+    wheels: list[Path],
+    third_party: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    started = time.perf_counter()
+    registry = makers.Keeper(tmp_path / "registry")
+    registry.package("neurogym-task-other", "1.0.0")
+    registry.build()
+
+    # The author: install, check, submit.
+    author.run(
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-e",
+        package,
+        check=True,
+    )
+    checked = author.ngym("check", "walk/Walk-v0", "--level", "full")
+    assert checked.returncode == 0, checked.stdout
+    submitted = author.ngym("submit", package, "--registry", registry.folder, *OPTIONS)
+    assert submitted.returncode == 0, submitted.stderr
+    for part in (
+        f"Title: List {NAME} 0.1.0",
+        f"packages/{NAME}.toml",
+        f"releases/{NAME}/0.1.0/Walk-v0.svg",
+        "0 failed",
+    ):
+        assert part in submitted.stdout
+    assert author.ngym("registry", "validate", registry.folder).returncode == 0
+
+    # The registry is merged; the wheel is where pip finds it. Somebody else searches, and installs.
+    other = environments.Environment(tmp_path / "other" / "venv", third_party)
+    other.pip_install(wheels)
+    where = {"NGYM_REGISTRY": registry.folder.as_uri(), "PIP_FIND_LINKS": str(package / "dist")}
+    assert "Walk-v0" in other.ngym("search", "delay", **where).stdout
+    installed = other.ngym("install", NAME, "--yes", **where)
+    assert installed.returncode == 0, installed.stderr
+    assert [row["id"] for row in json.loads(other.ngym("list", "--json").stdout)] == [
+        "walk/Walk-v0"
+    ]
+    played = other.run(
+        "-c",
+        "import neurogym_core as n; print(n.run('Walk-v0', 'oracle', 5,"
+        " seed=1)['performance'].mean())",
+    )
+    assert played.stdout.strip() == "1.0"
+    assert "none failed" in installed.stdout
+    with capsys.disabled():
+        print(
+            f" [from new to installed by somebody else: {time.perf_counter() - started:.0f} s]",
+            end="",
+        )
+
+    # The next release: only the version changes.
+    _raise_version(package)
+    again = author.ngym("submit", package, "--registry", registry.folder, *OPTIONS)
+    assert again.returncode == 0, again.stderr
+    assert f"Title: Release {NAME} 0.2.0" in again.stdout
+    assert f"packages/{NAME}.toml" not in again.stdout
+    assert registry.index()["serial"] == 3
+
+
+def _raise_version(package: Path) -> None:
+    project = package / "pyproject.toml"
+    project.write_text(project.read_text("utf-8").replace('"0.1.0"', '"0.2.0"'), "utf-8")
+
+
+@pytest.mark.slow
+def test_a_task_that_changed_behaviour_is_not_submitted(
+    author, package: Path, tmp_path: Path
+) -> None:
+    registry = makers.Keeper(tmp_path / "registry")
+    registry.build()
+    before = sorted(registry.folder.rglob("*"))
+    source = package / "neurogym_task_walk" / "walk.py"
+    text = source.read_text("utf-8")
+    source.write_text(text.replace('"delay": 600', '"delay": 700'), "utf-8")
+    try:
+        refused = author.ngym(
+            "submit", package, "--registry", registry.folder, *OPTIONS, "--dist", tmp_path / "dist"
+        )
+    finally:
+        source.write_text(text, "utf-8")
+    assert refused.returncode == 1
+    assert "R001" in refused.stderr
+    assert sorted(registry.folder.rglob("*")) == before
+
+
+def ngym(*arguments: object):
+    from click.testing import CliRunner
+
+    from neurogym_core.cli import main
+
+    return CliRunner().invoke(main, [str(one) for one in arguments], prog_name="ngym")
+
+
+@pytest.fixture
+def plain_wheel(tmp_path: Path) -> Path:
+    """A wheel without tasks, which needs no checks."""
+    metadata = (
+        f"Metadata-Version: 2.4\nName: {NAME}\nVersion: 1.0.0\nSummary: Says"
+        ' "walk".\nLicense-Expression: MIT\nRequires-Python: >=3.11\nRequires-Dist:'
+        " neurogym-core>=1.0,<2\nAuthor: Ana, Bo\nAuthor-email: Cleo"
+        " <cleo@example.org>\nProject-URL: Source, https://example.org/walk\n"
+    )
+    groups = {"neurogym.commands": {"walk": "neurogym_task_walk.tasks:walk"}}
+    package = packages.Package(name=NAME, version="1.0.0", groups=groups, metadata=metadata)
+    return packages.wheel(package, tmp_path)
+
+
+def test_the_entry_is_written_from_the_wheel(keeper, plain_wheel: Path) -> None:
+    import tomllib
+
+    keeper.build()
+    result = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    assert result.exit_code == 0, result.output
+    entry = tomllib.loads((keeper.folder / "packages" / f"{NAME}.toml").read_text("utf-8"))
+    assert entry["summary"] == 'Says "walk".'
+    assert entry["repository"] == "https://example.org/walk"
+    assert [one["name"] for one in entry["maintainers"]] == ["Ana", "Bo", "Cleo"]
+    again = ngym("submit", plain_wheel, "--registry", keeper.folder)
+    assert again.exit_code == 1
+    assert "released already" in again.stderr
+
+
+def test_what_breaks_a_rule_is_not_written(keeper, plain_wheel: Path) -> None:
+    keeper.entry("neurogym-task-walks")
+    keeper.build()
+    before = {path: path.read_bytes() for path in keeper.folder.rglob("*") if path.is_file()}
+    result = ngym(
+        "submit", plain_wheel, "--registry", keeper.folder, "--repository", "https://example.org/x"
+    )
+    assert result.exit_code == 1
+    assert "look-alike" in result.stderr
+    assert "nothing was written" in result.stderr
+    assert {
+        path: path.read_bytes() for path in keeper.folder.rglob("*") if path.is_file()
+    } == before
+
+
+def test_a_wheel_that_does_not_say_where_it_is_from_needs_an_option(keeper, tmp_path: Path) -> None:
+    path = packages.wheel(packages.Package(name=NAME, version="1.0.0"), tmp_path)
+    result = ngym("submit", path, "--registry", keeper.folder)
+    assert result.exit_code == 1
+    assert "--repository" in result.stderr
+    result = ngym(
+        "submit", path, "--registry", keeper.folder, "--repository", "https://example.org/x"
+    )
+    assert "--maintainer" in result.stderr
+
+
+def test_what_cannot_be_built(keeper, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = ngym("submit", tmp_path / "empty", "--registry", keeper.folder, "--no-isolation")
+    assert result.exit_code == 1
+    assert "No wheel could be built" in result.stderr

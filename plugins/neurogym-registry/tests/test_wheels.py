@@ -1,0 +1,293 @@
+"""Reading wheels, making releases from them, and comparing the two."""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import made_packages as packages
+import pytest
+from click.testing import CliRunner
+from neurogym_registry.releases import plain
+from neurogym_registry.rules import errors, validate
+from neurogym_registry.wheels import read_wheel
+
+from neurogym_core.cli import main
+from neurogym_core.errors import RegistryError
+
+makers = sys.modules["ngym_test_registry_makers"]
+NAME = "neurogym-task-dots"
+
+SOURCE = '''
+"""Dots."""
+from neurogym_core import Choice, OneHot, Task
+
+
+class Dots(Task):
+    """Report the side of a light.
+
+    Args:
+        sigma: noise.
+    """
+
+    sigma: float = 1.0
+    timing = {"fixation": 200, "stimulus": 300, "decision": 200}
+
+    def define(self):
+        self.observe(fixation=1, stimulus=OneHot(2))
+        self.act(fixate=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus", "decision")
+        trial.show("fixation", 1, during=("fixation", "stimulus"))
+        light = self.channels.encoder("stimulus").encode(trial.side)
+        trial.show("stimulus", light, during=("stimulus", "decision"), noise=self.sigma)
+        trial.answer("choose", trial.side, during="decision")
+'''
+METADATA = f"""Metadata-Version: 2.4
+Name: {NAME}
+Version: 1.0.0
+License-Expression: MIT
+Requires-Python: >=3.11
+Requires-Dist: neurogym-core<2,>=1.0
+"""
+
+
+def dots(version: str = "1.0.0", source: str = SOURCE, **fields: object) -> object:
+    return packages.Package(
+        name=NAME,
+        version=version,
+        tasks={"Dots-v0": "neurogym_task_dots.dots:Dots"},
+        files={"dots.py": source},
+        manifest=packages.manifest_row(
+            "Dots-v0", tags='["perceptual"]', expected="{ chance = 0.5, oracle_min = 1.0 }"
+        ),
+        **{"metadata": METADATA.replace("1.0.0", version), **fields},
+    )
+
+
+def digests_toml(folder: Path) -> str:
+    """The digest of the task of `SOURCE`, as `ngym check --write-digests` writes it into a
+    package.
+    """
+    from neurogym_check.digest import digest_of, store
+
+    from neurogym_core.ecosystem.discovery import load_task
+
+    (folder / "dots.py").write_text(SOURCE, "utf-8")
+    store(
+        folder / "digests.toml", {"Dots-v0": digest_of(load_task(f"{folder / 'dots.py'}:Dots")())}
+    )
+    return (folder / "digests.toml").read_text("utf-8")
+
+
+def ngym(*arguments: object):
+    return CliRunner().invoke(main, [str(one) for one in arguments], prog_name="ngym")
+
+
+def test_a_wheel_says_what_it_is_without_being_installed(tmp_path: Path) -> None:
+    wheel = read_wheel(packages.wheel(dots(), tmp_path))
+    assert (wheel.name, wheel.version, wheel.license) == (NAME, "1.0.0", "MIT")
+    assert (wheel.requires_core, wheel.requires_python) == ("<2,>=1.0", ">=3.11")
+    assert wheel.modules == ("neurogym_task_dots",)
+    assert wheel.entry_points["neurogym.tasks"] == {"Dots-v0": "neurogym_task_dots.dots:Dots"}
+    assert wheel.manifest.row("task", "Dots-v0").tags == ("perceptual",)
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        ("../evil.py", "leave the folder"),
+        ("/etc/evil", "leave the folder"),
+        ("evil.pth", "whenever Python starts"),
+        ("neurogym_task_dots-1.0.0.data/purelib/evil.pth", "whenever Python starts"),
+        ("sitecustomize.py", "whenever Python starts"),
+    ],
+)
+def test_a_wheel_with_files_that_do_not_belong_in_one_is_refused(
+    tmp_path: Path, extra: str, said: str
+) -> None:
+    path = packages.wheel(dots(), tmp_path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(extra, "import os")
+    with pytest.raises(RegistryError, match=said):
+        read_wheel(path)
+
+
+def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
+    for name, content in (
+        ("foo.zip", b""),
+        ("foo-1-py3-none-any.whl", b"not a zip"),
+        ("a-1-py3-none-any.whl", None),
+    ):
+        path = tmp_path / name
+        if content is None:
+            zipfile.ZipFile(path, "w").close()
+        else:
+            path.write_bytes(content)
+        with pytest.raises(RegistryError, match="was given as a wheel, but"):
+            read_wheel(path)
+
+
+def test_a_wheel_under_another_name_is_refused(tmp_path: Path) -> None:
+    path = packages.wheel(dots(), tmp_path)
+    for name in ("other-1.0.0-py3-none-any.whl", "neurogym_task_dots-2.0-py3-none-any.whl"):
+        renamed = path.with_name(name)
+        renamed.write_bytes(path.read_bytes())
+        with pytest.raises(RegistryError, match="METADATA says"):
+            read_wheel(renamed)
+
+
+def test_a_manifest_without_a_row_for_a_task_is_refused(keeper, tmp_path: Path) -> None:
+    keeper.entry(NAME)
+    package = dots()
+    package.manifest = "schema = 1\n"
+    result = ngym(
+        "registry", "add-release", packages.wheel(package, tmp_path), keeper.folder, "--no-check"
+    )
+    assert result.exit_code == 1
+    assert "no [[task]] row for 'Dots-v0'" in result.stderr
+    assert not (keeper.folder / "releases").exists()
+
+
+def test_wrappers_are_in_the_release_with_what_their_old_names_stand_for(tmp_path: Path) -> None:
+    from neurogym_registry.releases import make_release
+    from neurogym_registry.schemas import breaches
+
+    row = (
+        'title = "Slower"\nsummary = "Slows."\naliases = ["Slow"]\n[wrapper.presets]\nSlow ='
+        ' "factor = 2"\n'
+    )
+    package = packages.Package(
+        name=NAME, version="1.0.0", metadata=METADATA, manifest=f'[[wrapper]]\nname = "Slower"\n{row}',
+        groups={"neurogym.wrappers": {"Slower": "neurogym_task_dots.tasks:Slower"}},
+    )  # fmt: skip
+    release = make_release(read_wheel(packages.wheel(package, tmp_path)), None, None)
+    (wrapper,) = release["wrappers"]
+    assert wrapper["presets"] == {"Slow": "factor = 2"}
+    assert wrapper["entry_point"] == "neurogym_task_dots.tasks:Slower"
+    assert breaches(release, "release") == []
+
+
+def test_values_that_json_has_no_word_for() -> None:
+    assert plain({"a": [float("inf"), 1.5], "b\x1b": "x\x1b[31my\nz"}) == {
+        "a": ["inf", 1.5],
+        "b": "x[31my\nz",
+    }
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    keeper = makers.Keeper(folder / "registry")
+    keeper.entry(NAME)
+    (folder / "wheels").mkdir()
+    package = dots()
+    package.files = {**package.files, "digests.toml": digests_toml(folder)}
+    result = ngym(
+        "registry", "add-release", packages.wheel(package, folder / "wheels"), keeper.folder
+    )
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+class TestAddRelease:
+    """One release made from a wheel, looked at from all sides."""
+
+    def test_it_is_valid_also_beside_its_wheel(self, made: Path) -> None:
+        assert errors(validate(made / "registry", wheels=made / "wheels")) == []
+
+    def test_it_holds_what_importing_the_tasks_tells(self, made: Path) -> None:
+        release = json.loads(
+            (made / "registry" / "releases" / NAME / "1.0.0.json").read_text("utf-8")
+        )
+        (task,) = release["tasks"]
+        assert task["docstring"].startswith("Report the side of a light.")
+        assert "sigma" in [row["name"] for row in task["parameters"]]
+        assert [row["name"] for row in task["channels"]] == ["fixation", "stimulus"]
+        assert [row["name"] for row in task["actions"]] == ["fixate", "choose"]
+        assert [row["typical"] for row in task["periods"]] == [200, 300, 200]
+        assert set(task["digest"]) == {"declared", "trials"}
+        assert release["conformance"]["failed"] == 0
+        assert release["conformance"]["passed"] > 20
+
+    def test_it_has_a_picture(self, made: Path) -> None:
+        picture = (made / "registry" / "releases" / NAME / "1.0.0" / "Dots-v0.svg").read_text(
+            "utf-8"
+        )
+        assert "stimulus" in picture
+        assert picture.startswith("<?xml")
+
+    def test_the_index_is_fresh(self, made: Path) -> None:
+        index = json.loads((made / "registry" / "index.json").read_text("utf-8"))
+        assert index["serial"] == 1
+        assert index["packages"][0]["latest"] == "1.0.0"
+
+    def test_it_is_made_once(self, made: Path) -> None:
+        (path,) = (made / "wheels").glob("*.whl")
+        result = ngym("registry", "add-release", path, made / "registry", "--no-check")
+        assert result.exit_code == 1
+        assert "released already" in result.stderr
+
+    def test_another_wheel_under_its_name_is_found(self, made: Path, tmp_path: Path) -> None:
+        packages.wheel(dots(source=SOURCE + "\n# changed\n"), tmp_path)
+        found = validate(made / "registry", wheels=tmp_path)
+        assert {(one.rule, one.field) for one in errors(found)} == {("wheel", "files")}
+
+
+@pytest.mark.slow
+def test_a_check_may_be_excused_with_a_reason(keeper, tmp_path: Path) -> None:
+    keeper.entry(NAME)
+    path = packages.wheel(dots(), tmp_path)  # it has no digest
+    refused = ngym("registry", "add-release", path, keeper.folder)
+    assert refused.exit_code == 1
+    assert "R002" in refused.stderr
+    excuse = ("--expected-failure", "R002=It is an example.")
+    assert ngym("registry", "add-release", path, keeper.folder, *excuse).exit_code == 0
+    release = json.loads((keeper.folder / "releases" / NAME / "1.0.0.json").read_text("utf-8"))
+    (found,) = release["conformance"]["expected_failures"]
+    assert (found["task"], found["check"]) == ("Dots-v0", "R002")
+    assert found["reason"].startswith("It is an example.")
+    assert errors(validate(keeper.folder)) == []
+    assert (
+        ngym("registry", "add-release", path, keeper.folder, "--expected-failure", "R002").exit_code
+        == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [("raise RuntimeError('on purpose')", "on purpose"), ("import os; os._exit(3)", "exit code 3")],
+)
+def test_a_task_that_cannot_be_imported_makes_no_release(
+    keeper, tmp_path: Path, source: str, said: str
+) -> None:
+    keeper.entry(NAME)
+    result = ngym(
+        "registry", "add-release", packages.wheel(dots(source=source), tmp_path), keeper.folder
+    )
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert not (keeper.folder / "releases").exists()
+
+
+def test_a_package_without_an_entry_makes_no_release(keeper, tmp_path: Path) -> None:
+    result = ngym(
+        "registry", "add-release", packages.wheel(dots(), tmp_path), keeper.folder, "--no-check"
+    )
+    assert result.exit_code == 1
+    assert f"no packages/{NAME}.toml" in result.stderr
+
+
+def test_validate_prints_file_field_rule_and_what_the_rule_is(keeper) -> None:
+    keeper.package(NAME, "1.0.0", license="Mine")
+    keeper.build()
+    result = ngym("registry", "validate", keeper.folder)
+    assert result.exit_code == 1
+    assert f"error: releases/{NAME}/1.0.0.json, license: is 'Mine'." in result.stdout
+    assert "[licence] A release has an open-source licence" in result.stdout
+    (row,) = json.loads(ngym("registry", "validate", keeper.folder, "--json").stdout)
+    assert (row["level"], row["rule"], row["field"]) == ("error", "licence", "license")

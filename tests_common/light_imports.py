@@ -1,0 +1,43 @@
+"""What a command imports, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+# Outside the standard library, for commands that only look.
+ALLOWED = {"neurogym_core", "click", "rich", "importlib_metadata", "zipp", "lazy_importer"}
+CODE = """
+import io, json, os, sys
+before = set(sys.modules)
+sys.stdout, out = io.TextIOWrapper(io.BytesIO(), "utf-8"), sys.stdout
+from neurogym_core.cli import main
+try:
+    main(prog_name="ngym")
+except SystemExit:
+    pass
+sys.stdout.flush()
+printed, sys.stdout = sys.stdout.buffer.getvalue().decode(), out
+print(json.dumps({"modules": sorted(set(sys.modules) - before), "printed": printed}))
+"""
+
+
+def imported(*arguments: str, **environment: str) -> tuple[set[str], str]:
+    """The top-level modules outside the standard library that a command imports, and what it
+    printed.
+    """
+    completed = subprocess.run(
+        [sys.executable, "-c", CODE, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    found = json.loads(completed.stdout.splitlines()[-1])
+    tops = {name.partition(".")[0] for name in found["modules"]}
+    return {
+        name for name in tops - set(sys.stdlib_module_names) if not name.startswith("_")
+    }, found["printed"]

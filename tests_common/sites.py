@@ -1,0 +1,72 @@
+"""A folder on the import path in which tests put packages, and `ngym` called in this process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import made_packages
+import pytest
+from click.testing import CliRunner, Result
+
+from neurogym_core.cli import main
+from neurogym_core.ecosystem import distributions, refresh
+
+VARIABLES = ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD", "NGYM_REGISTRY")
+
+
+class Site:
+    """A folder on `sys.path`; `add` puts a package into it."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def add(self, name: str, **fields: object) -> None:
+        made_packages.write(made_packages.Package(name=name, **fields), self.path)
+        refresh()
+
+    def row(self, name: str, **fields: str) -> str:
+        return made_packages.manifest_row(name, **fields)
+
+
+def fresh_site(folder: Path, monkeypatch: pytest.MonkeyPatch, *visible: str) -> Iterator[Site]:
+    """A site in which a scan of this process sees the core, the distributions `visible`, and what
+    the test itself installs, whatever else there is. For a fixture to yield from.
+    """
+    path = folder / "site"
+    path.mkdir()
+    _hide_other_packages(monkeypatch, folder, {"neurogym-core", *visible})
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.syspath_prepend(str(path))
+    # Files change within a second here, which Python would not see.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    before = set(sys.modules)
+    refresh()
+    yield Site(path)
+    for name in set(sys.modules) - before:
+        if str(path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+    monkeypatch.undo()
+    refresh()
+
+
+def _hide_other_packages(monkeypatch: pytest.MonkeyPatch, folder: Path, visible: set[str]) -> None:
+    read_all = distributions._read_all
+
+    def only_ours(thorough: bool) -> Iterator[distributions.Declaration]:
+        for one in read_all(thorough):
+            if str(folder) in one.location or one.name in visible:
+                yield one
+
+    monkeypatch.setattr(distributions, "_read_all", only_ours)
+
+
+def call_ngym(*arguments: str, charset: str = "utf-8", **environment: str) -> Result:
+    """Call ``ngym`` with these arguments; gives click's result with ``exit_code``, ``stdout`` and
+    ``stderr``.
+    """
+    runner = CliRunner(charset=charset)
+    env = {"COLUMNS": None, "NO_COLOR": None, "FORCE_COLOR": None, **environment}
+    return runner.invoke(main, list(arguments), prog_name="ngym", env=env)
