@@ -116,7 +116,7 @@ def page(folder: Path = FOLDER) -> str:
 
 
 def _short(status: str) -> str:
-    """The status without what follows its first sentence."""
+    """The first sentence of a status."""
     return re.split(r"\. ", status)[0].rstrip(".")
 
 
