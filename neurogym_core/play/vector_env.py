@@ -35,6 +35,13 @@ class TaskVectorEnv(VectorEnv):
         autoreset_mode: ``"NextStep"`` (the step after a session's end ignores the action and pays
             0) or ``"SameStep"``.
         seed: seed used until `reset` is given one.
+
+    Example:
+        >>> from neurogym_core import TaskVectorEnv, make_task
+        >>> envs = TaskVectorEnv(make_task("perceptual/PerceptualDecisionMaking-v0"), 3)
+        >>> observations, info = envs.reset(seed=0, options={"conditions": {"coherence": 51.2}})
+        >>> envs.trial["coherence"].tolist(), envs.period.tolist()
+        ([51.2, 51.2, 51.2], ['fixation', 'fixation', 'fixation'])
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -104,7 +111,11 @@ class TaskVectorEnv(VectorEnv):
         return observations, {"period": self.period}
 
     def step(self, actions: Any) -> VectorStepped:
-        """One step of every env; see the class."""
+        """One step of every env; see the class.
+
+        Args:
+            actions: (num_envs,) ids, or (num_envs, k) values in [-1, 1].
+        """
         if self._hooked:
             checked = checked_all(self.task, self.num_envs, actions)
             result = self._step_with_hooks(checked)

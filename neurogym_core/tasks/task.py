@@ -43,6 +43,29 @@ class Task:
             Gymnasium episode.
         abort_ends_trial: whether acting while holding ends the trial.
         max_duration: ms after which a trial is over, a miss; None: ten times its drawn length.
+        timing: distribution of the duration of some periods in ms, by name.
+        rewards: some rewards, by name.
+        conditions: fixed values or distributions of some conditions, by name.
+        parameters: the parameters that the class declares.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import Choice, Task, run
+        >>> class Side(Task):
+        ...     timing = {"fixation": 300, "light": 500, "decision": 300}
+        ...
+        ...     def define(self):
+        ...         self.observe(light=2)
+        ...         self.act(rest=1, choose=2)
+        ...         self.vary(side=Choice(2), answer="side")
+        ...
+        ...     def new_trial(self, trial):
+        ...         trial.periods("fixation", "light", "decision")
+        ...         trial.show("light", np.eye(2)[trial.side], during="light")
+        ...         trial.answer("choose", trial.side, during="decision")
+        >>> record = run(Side, "oracle", 10, seed=0)
+        >>> set(record["outcome"].tolist())
+        {'correct'}
     """
 
     __ngym__: TaskState
@@ -90,11 +113,20 @@ class Task:
         )
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
-        """Create the state of `len(session)` new sessions."""
+        """Create the state of `len(session)` new sessions.
+
+        Args:
+            session: the sessions.
+            rng: generator for the state of sessions.
+        """
 
     def draw(self, session: Session, rng: np.random.Generator) -> Drawn:
         """Conditions of the coming trial of every session, name -> (len(session), …). Default:
         independent draws.
+
+        Args:
+            session: the state of the sessions.
+            rng: generator of conditions.
         """
         return self.draw_conditions(rng, len(session))
 
@@ -103,7 +135,13 @@ class Task:
         `draw` after another.
 
         Override it where trials can be drawn faster together; tasks that read outcomes are never
-        asked."""
+        asked.
+
+        Args:
+            session: the state of the sessions.
+            rng: generator of conditions.
+            trials: number of trials for each session.
+        """
         rows = []
         for _ in range(trials):
             rows.append(self.draw(session, rng))
@@ -205,6 +243,9 @@ class Task:
     def answer_of(self, conditions: Mapping[str, Array]) -> Array:
         """Which answer is right in each trial, (n,).
 
+        Args:
+            conditions: name -> (n, …), those that the answer depends on.
+
         Raises:
             NotSupportedError: the task declares no answer.
         """
@@ -223,6 +264,8 @@ class Task:
             imposed: values (n, …) or single ones that are not drawn.
             answer: (n,) the right answers that are wanted; where they are computed, conditions are
                 drawn until they fit.
+            rng: generator of conditions.
+            n: number of trials.
         """
         return drawing.draw_conditions(self, rng, n, imposed, answer)
 
@@ -259,6 +302,9 @@ class Task:
     def with_settings(self, **settings: Any) -> Self:
         """The same task with some parameters, or entries of `timing`, `rewards` and `conditions`,
         changed.
+
+        Args:
+            settings: new values by name.
         """
         return type(self)(**identity.merged_settings(self, settings))
 
