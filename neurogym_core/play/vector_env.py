@@ -104,6 +104,14 @@ class TaskVectorEnv(VectorEnv):
             seed: fixes everything that follows; a list of seeds (one per env) is joined to one.
             options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming
                 sessions.
+
+        Example:
+            >>> from neurogym_core import make_vec
+            >>> envs = make_vec("perceptual/PerceptualDecisionMaking-v0", 2)
+            >>> options = {"conditions": {"coherence": [6.4, 51.2]}}
+            >>> observations, info = envs.reset(seed=0, options=options)
+            >>> envs.trial["coherence"].tolist()
+            [6.4, 51.2]
         """
         seed = _one_seed(seed, self.num_envs)
         super().reset(seed=seed)

@@ -281,6 +281,13 @@ class Task:
             n: number of trials, or a design: conditions by name, (n,) each, as `factorial` returns.
             seed: seed or generator of conditions and durations.
             conditions: imposed values, one or (n, …); durations as ``**{"duration.delay": 500}``.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> task = make_task("perceptual/PerceptualDecisionMaking-v0")
+            >>> batch = task.sample(4, seed=0, coherence=51.2, **{"duration.delay": 500})
+            >>> batch.conditions["coherence"].tolist()
+            [51.2, 51.2, 51.2, 51.2]
         """
         return laying_out.sample(self, n, seed, conditions)
 
@@ -296,6 +303,15 @@ class Task:
 
         Raises:
             NotSupportedError: no condition can be enumerated.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> task = make_task("perceptual/PerceptualDecisionMaking-v0")
+            >>> design = task.factorial(2, coherence=[0, 51.2])
+            >>> design["direction"].tolist()
+            [0, 0, 0, 0, 1, 1, 1, 1]
+            >>> design["coherence"].tolist()
+            [0.0, 0.0, 51.2, 51.2, 0.0, 0.0, 51.2, 51.2]
         """
         return laying_out.factorial(self, repeats, levels)
 
@@ -305,6 +321,12 @@ class Task:
 
         Args:
             settings: new values by name.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> task = make_task("perceptual/PerceptualDecisionMaking-v0")
+            >>> task.with_settings(dt=20).dt, task.dt
+            (20, 100)
         """
         return type(self)(**identity.merged_settings(self, settings))
 

@@ -195,6 +195,13 @@ class TrialBatch:
         Args:
             seed: of the noise, or a generator that draws one; None renders without noise.
             duration: (n, S) steps to render; default the oracle's path.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> batch = make_task("perceptual/PerceptualDecisionMaking-v0").sample(3, seed=0)
+            >>> observations = batch.render(seed=0)
+            >>> observations.shape == (batch.steps.sum(), 3)
+            True
         """
         duration = self.path if duration is None else duration
         n_units = self.shown.shape[2]

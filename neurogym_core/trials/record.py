@@ -241,6 +241,12 @@ class TrialRecord:
 
         Raises:
             InvalidValueError: no record, or records whose columns differ in name, width or kind.
+
+        Example:
+            >>> from neurogym_core import TrialRecord
+            >>> first, second = TrialRecord({"choice": [0, 1]}), TrialRecord({"choice": [1]})
+            >>> TrialRecord.concatenate([first, second])["choice"].tolist()
+            [0, 1, 1]
         """
         parts = list(records)
         if not parts:
