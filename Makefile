@@ -33,9 +33,10 @@ test-all: $(VENV)/installed-dev  ## all tests, the slow ones with Stable-Baselin
 test-browser: $(VENV)/installed-test  ## the catalogue page in Chromium (Debian: chromium chromium-driver)
 	$(ONE_THREAD) $(RUN) -m pytest -q plugins/neurogym-registry/tests/browser
 
-lint: $(VENV)/installed-test  ## ruff and mypy
+lint: $(VENV)/installed-test  ## ruff, mypy, and turns of phrase to avoid
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
+	$(RUN) docs/_make/prose.py
 
 bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which gets an environment of its own in .venv-peer
 	$(RUN) -m benchmarks

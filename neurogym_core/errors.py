@@ -29,7 +29,16 @@ from collections.abc import Iterable
 
 
 class NeurogymError(Exception):
-    """Base of every error raised on purpose by this project."""
+    """Base of every error raised on purpose by this project.
+
+    Example:
+        >>> from neurogym_core import NeurogymError, make
+        >>> try:
+        ...     make("perceptual/PerceptualDecisonMaking-v0")
+        ... except NeurogymError as error:
+        ...     print(type(error).__name__)
+        UnknownTaskError
+    """
 
 
 class UnknownNameError(NeurogymError, TypeError):

@@ -49,6 +49,21 @@ from neurogym_core.errors import PluginError, RegistryError, did_you_mean, liste
 PROJECT = "neurogym"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Mark a function as an implementation of the hook of its name; see `Hooks`.
+
+Args:
+    function: the function; it may leave out arguments of the hook.
+    specname: name of the hook, if not that of the function.
+    tryfirst, trylast: whether to call it before, or after, those of other plug-ins.
+    optionalhook: whether an unknown hook is no error.
+    wrapper, hookwrapper: whether it wraps the other implementations, see pluggy.
+
+Example:
+    >>> from neurogym_core import hookimpl
+    >>> @hookimpl
+    ... def ngym_wrap_env(env, spec):
+    ...     return env
+"""
 
 
 class Hooks:

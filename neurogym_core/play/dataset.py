@@ -340,6 +340,14 @@ class Dataset:
 
     Attributes:
         n_inputs, n_outputs: what a network needs.
+
+    Example:
+        >>> from neurogym_core import Dataset
+        >>> task = "perceptual/PerceptualDecisionMaking-v0"
+        >>> dataset = Dataset(task, batch_size=4, seq_len=50, seed=0)
+        >>> batch = next(dataset)
+        >>> batch.inputs.shape, batch.targets.shape, dataset.n_outputs
+        ((4, 50, 3), (4, 50), 3)
     """
 
     def __new__(cls, task: Any = None, *args: Any, **settings: Any) -> Dataset:
@@ -422,7 +430,11 @@ class Dataset:
         )
 
     def encode(self, targets: Array) -> Array:
-        """Targets as they are wanted: ids, units, or [-1, 1]."""
+        """Targets as they are wanted: ids, units, or [-1, 1].
+
+        Args:
+            targets: action ids, or values of continuous actions, of any shape.
+        """
         if self.task.actions.continuous:
             return self.task.actions.from_task_units(targets)
         return targets if self._units is None else self._units[targets]

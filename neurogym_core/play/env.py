@@ -33,6 +33,15 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         task: the task.
         render_mode: None, or "rgb_array": `render` draws the trial so far.
         seed: seed used until `reset` is given one.
+
+    Example:
+        >>> from neurogym_core import TaskEnv, make_task
+        >>> env = TaskEnv(make_task("perceptual/PerceptualDecisionMaking-v0"))
+        >>> observation, info = env.reset(seed=0)
+        >>> while not info.get("new_trial"):
+        ...     observation, reward, terminated, truncated, info = env.step(env.target)
+        >>> info["trial"]["outcome"], reward
+        ('correct', 1.0)
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
@@ -75,7 +84,11 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         return observation, {"period": self.period}
 
     def step(self, action: Any) -> Stepped:
-        """One step; see the class."""
+        """One step; see the class.
+
+        Args:
+            action: an action id, or (k,) values in [-1, 1].
+        """
         if self.stepper.hooked:
             result = self._step_with_hooks(action)
         else:

@@ -95,6 +95,22 @@ class Experiment:
         subject: who plays, by name.
         train: what training reads.
         folder: where files of one's own are looked for; not part of what is saved.
+
+    Example:
+        >>> from neurogym_core import Experiment
+        >>> task = "perceptual/PerceptualDecisionMaking-v0"
+        >>> experiment = Experiment.of(task, dt=20, seed=1, subject="oracle")
+        >>> experiment.make_task().dt
+        20
+        >>> print(experiment.to_toml())
+        schema = 1
+        task = "perceptual/PerceptualDecisionMaking-v0"
+        seed = 1
+        subject = "oracle"
+        <BLANKLINE>
+        [parameters]
+        dt = 20
+        <BLANKLINE>
     """
 
     task: str
@@ -160,7 +176,11 @@ class Experiment:
         )
 
     def make_vec(self, num_envs: int = 1, **options: Any) -> TaskVectorEnv:
-        """The vector env, as `neurogym_core.make_vec` makes it."""
+        """The vector env, as `neurogym_core.make_vec` makes it.
+
+        Args:
+            num_envs, options: as in `make_vec`.
+        """
         return make_vec(
             self.source,
             num_envs,
@@ -169,7 +189,11 @@ class Experiment:
         )
 
     def dataset(self, batch_size: int = 16, seq_len: int | None = None, **options: Any) -> Dataset:
-        """Supervised batches of the task with its task wrappers."""
+        """Supervised batches of the task with its task wrappers.
+
+        Args:
+            batch_size, seq_len, options: as in `Dataset`.
+        """
         from neurogym_core.play.dataset import Dataset
 
         return Dataset(self.make_task(), batch_size, seq_len, **{"seed": self.seed, **options})
@@ -197,6 +221,9 @@ class Experiment:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the file, in one piece; tasks in files are named as they are found from its folder.
+
+        Args:
+            path: the file, TOML.
 
         Raises:
             FileNotWrittenError (OSError): it cannot be written; an earlier file is as it was.
@@ -257,6 +284,16 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> Experiment:
     Raises:
         InvalidValueError: what the file says cannot be; names the line.
         OSError: the file cannot be read.
+
+    Example:
+        >>> import tempfile
+        >>> from neurogym_core import Experiment, load
+        >>> experiment = Experiment.of("perceptual/PerceptualDecisionMaking-v0", seed=1, trials=50)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = experiment.save(f"{folder}/experiment.toml")
+        ...     again = load(file)
+        >>> again.seed, again.trials, again.task == experiment.task
+        (1, 50, True)
     """
     path = Path(path)
     try:

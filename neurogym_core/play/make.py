@@ -41,6 +41,12 @@ def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any
         cannot be had.
         UnknownNameError, InvalidValueError: parameters it does not take.
         NotSupportedError: an env wrapper among the wrappers, or something that is no `Task`.
+
+    Example:
+        >>> from neurogym_core import make_task
+        >>> task = make_task("perceptual/PerceptualDecisionMaking-v0", dt=20, wrap="ReactionTime")
+        >>> task.dt, task.period_names
+        (20, ('fixation', 'stimulus', 'delay', 'decision'))
     """
     made, env_wrappers = _make_with(task, wrap, params)
     if env_wrappers:
@@ -69,6 +75,16 @@ def make(
         seed: used until `reset` is given one.
         plugins: whether installed plug-ins may wrap the env (hook ``ngym_wrap_env``) and listen to
             trials.
+
+    Example:
+        >>> from neurogym_core import make
+        >>> env = make("perceptual/PerceptualDecisionMaking-v0", timing={"delay": 500})
+        >>> observation, info = env.reset(seed=0)
+        >>> observation.shape, info["period"]
+        ((3,), 'fixation')
+        >>> observation, reward, terminated, truncated, info = env.step(0)
+        >>> reward
+        0.0
     """
     from gymnasium.envs.registration import EnvSpec
 
@@ -177,6 +193,16 @@ def make_vec(
         num_envs: number of envs.
         autoreset_mode: "NextStep" or "SameStep".
         seed: used until `reset` is given one.
+
+    Example:
+        >>> from neurogym_core import make_vec
+        >>> envs = make_vec("perceptual/PerceptualDecisionMaking-v0", 4)
+        >>> observations, info = envs.reset(seed=0)
+        >>> observations.shape
+        (4, 3)
+        >>> observations, rewards, terminated, truncated, info = envs.step(envs.target)
+        >>> rewards.tolist()
+        [0.0, 0.0, 0.0, 0.0]
     """
     from neurogym_core.play.vector_env import TaskVectorEnv
 

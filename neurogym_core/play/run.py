@@ -100,6 +100,12 @@ def run(
     Raises:
         InvalidValueError: `n_trials`, `num_envs` or `seed` cannot be.
         RunInterrupted (KeyboardInterrupt): Ctrl-C; its `record` has the trials so far.
+
+    Example:
+        >>> from neurogym_core import run
+        >>> record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 20, seed=0)
+        >>> len(record), float(record["performance"].mean())
+        (20, 1.0)
     """
     n_trials = _checked("n_trials", n_trials, least=1)
     num_envs = _checked("num_envs", num_envs, least=1)

@@ -36,6 +36,13 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         autoreset_mode: ``"NextStep"`` (the step after a session's end ignores the action and pays
             0) or ``"SameStep"``.
         seed: seed used until `reset` is given one.
+
+    Example:
+        >>> from neurogym_core import TaskVectorEnv, make_task
+        >>> envs = TaskVectorEnv(make_task("perceptual/PerceptualDecisionMaking-v0"), 3)
+        >>> observations, info = envs.reset(seed=0, options={"conditions": {"coherence": 51.2}})
+        >>> envs.trial["coherence"].tolist(), envs.period.tolist()
+        ([51.2, 51.2, 51.2], ['fixation', 'fixation', 'fixation'])
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -87,6 +94,14 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             seed: fixes everything that follows; a list of seeds (one per env) is joined to one.
             options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming
                 sessions.
+
+        Example:
+            >>> from neurogym_core import make_vec
+            >>> envs = make_vec("perceptual/PerceptualDecisionMaking-v0", 2)
+            >>> options = {"conditions": {"coherence": [6.4, 51.2]}}
+            >>> observations, info = envs.reset(seed=0, options=options)
+            >>> envs.trial["coherence"].tolist()
+            [6.4, 51.2]
         """
         seed = _one_seed(seed, self.num_envs)
         super().reset(seed=seed)
@@ -94,7 +109,11 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         return observations, {"period": self.period}
 
     def step(self, actions: Any) -> VectorStepped:
-        """One step of every env; see the class."""
+        """One step of every env; see the class.
+
+        Args:
+            actions: (num_envs,) ids, or (num_envs, k) values in [-1, 1].
+        """
         if self.stepper.hooked:
             checked = checked_all(self.task, self.num_envs, actions)
             result = self._step_with_hooks(checked)

@@ -16,7 +16,18 @@ class Session:
     holds the last finished trial of each: `choice` (-1: none), `outcome`, `reward` and
     `performance`, and the conditions by name. `subject` is of the same kind and outlives sessions,
     until a reset with a seed; within `new_session`, ``session.subject.previous`` holds the trial
-    that ended the subject's last session (empty where none did), which no `draw` gets to see."""
+    that ended the subject's last session (empty where none did), which no `draw` gets to see.
+
+    Args:
+        n: number of sessions.
+        subject: the state that outlives these sessions; None: a new one.
+
+    Example:
+        >>> from neurogym_core import Session
+        >>> session = Session(3)
+        >>> session.trial.tolist(), len(session)
+        ([0, 0, 0], 3)
+    """
 
     def __init__(self, n: int, subject: Session | None = None) -> None:
         self.trial = np.zeros(n, np.int64)
@@ -35,7 +46,11 @@ class Session:
         return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
 
     def take(self, rows: np.ndarray) -> Session:
-        """Some of the sessions, as a copy; `put` writes them back."""
+        """Some of the sessions, as a copy; `put` writes them back.
+
+        Args:
+            rows: (m,) indices of sessions.
+        """
         part = Session.__new__(Session)
         part.__dict__.update(vars(self))
         part.__dict__.update({name: value[rows] for name, value in self._arrays().items()})
@@ -51,7 +66,12 @@ class Session:
         return part
 
     def put(self, rows: np.ndarray, part: Session) -> None:
-        """Write back what `take` gave and somebody changed."""
+        """Write back what `take` gave and somebody changed.
+
+        Args:
+            rows: (m,) indices of sessions.
+            part: their state, as `take` returned it.
+        """
         for name, value in vars(part).items():
             if isinstance(value, np.ndarray):
                 self._put_array(name, rows, value)
@@ -72,7 +92,12 @@ class Session:
         setattr(self, name, mine)
 
     def remember(self, rows: np.ndarray, finished: dict[str, Any]) -> None:
-        """Keep the finished trials of some sessions as their `previous`."""
+        """Keep the finished trials of some sessions as their `previous`.
+
+        Args:
+            rows: (m,) indices of sessions.
+            finished: columns of the trials, name -> (m, …).
+        """
         if len(rows) == self._n:
             self.previous.update({name: np.asarray(value) for name, value in finished.items()})
             return

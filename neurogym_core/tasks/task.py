@@ -55,6 +55,29 @@ class Task:
             Gymnasium episode.
         abort_ends_trial: whether acting while holding ends the trial.
         max_duration: ms after which a trial is over, a miss; None: ten times its drawn length.
+        timing: distribution of the duration of some periods in ms, by name.
+        rewards: some rewards, by name.
+        conditions: fixed values or distributions of some conditions, by name.
+        parameters: the parameters that the class declares.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import Choice, Task, run
+        >>> class Side(Task):
+        ...     timing = {"fixation": 300, "light": 500, "decision": 300}
+        ...
+        ...     def define(self):
+        ...         self.observe(light=2)
+        ...         self.act(rest=1, choose=2)
+        ...         self.vary(side=Choice(2), answer="side")
+        ...
+        ...     def new_trial(self, trial):
+        ...         trial.periods("fixation", "light", "decision")
+        ...         trial.show("light", np.eye(2)[trial.side], during="light")
+        ...         trial.answer("choose", trial.side, during="decision")
+        >>> record = run(Side, "oracle", 10, seed=0)
+        >>> set(record["outcome"].tolist())
+        {'correct'}
     """
 
     __ngym__: TaskState
@@ -102,11 +125,20 @@ class Task:
         )
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
-        """Create the state of `len(session)` new sessions."""
+        """Create the state of `len(session)` new sessions.
+
+        Args:
+            session: the sessions.
+            rng: generator for the state of sessions.
+        """
 
     def draw(self, session: Session, rng: np.random.Generator) -> Drawn:
         """Conditions of the coming trial of every session, name -> (len(session), …). Default:
         independent draws.
+
+        Args:
+            session: the state of the sessions.
+            rng: generator of conditions.
         """
         return self.draw_conditions(rng, len(session))
 
@@ -115,7 +147,13 @@ class Task:
         `draw` after another.
 
         Override it where trials can be drawn faster together; tasks that read outcomes are never
-        asked."""
+        asked.
+
+        Args:
+            session: the state of the sessions.
+            rng: generator of conditions.
+            trials: number of trials for each session.
+        """
         rows = []
         for _ in range(trials):
             rows.append(self.draw(session, rng))
@@ -196,6 +234,8 @@ class Task:
             imposed: values (n, …) or single ones that are not drawn.
             answer: (n,) the right answers that are wanted; where they are computed, conditions are
                 drawn until they fit.
+            rng: generator of conditions.
+            n: number of trials.
         """
         given, answer = drawing.without_imposed(self, imposed or {}, answer)
         return drawing.draw_conditions(self, rng, n, given, answer)
@@ -212,6 +252,13 @@ class Task:
             n: number of trials, or a design: conditions by name, (n,) each, as `factorial` returns.
             seed: seed or generator of conditions and durations.
             conditions: imposed values, one or (n, …); durations as ``**{"duration.delay": 500}``.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> task = make_task("perceptual/PerceptualDecisionMaking-v0")
+            >>> batch = task.sample(4, seed=0, coherence=51.2, **{"duration.delay": 500})
+            >>> batch.conditions["coherence"].tolist()
+            [51.2, 51.2, 51.2, 51.2]
         """
         return laying_out.sample(self, n, seed, conditions)
 
@@ -227,6 +274,15 @@ class Task:
 
         Raises:
             NotSupportedError: no condition can be enumerated.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> task = make_task("perceptual/PerceptualDecisionMaking-v0")
+            >>> design = task.factorial(2, coherence=[0, 51.2])
+            >>> design["direction"].tolist()
+            [0, 0, 0, 0, 1, 1, 1, 1]
+            >>> design["coherence"].tolist()
+            [0.0, 0.0, 51.2, 51.2, 0.0, 0.0, 51.2, 51.2]
         """
         return laying_out.factorial(self, repeats, levels)
 

@@ -44,11 +44,25 @@ class TaskWrapper(Task):
 
     Args:
         task: the task to wrap.
+        parameters: the parameters that the wrapper's class declares.
 
     Raises:
         InvalidValueError: `task` is no Task, or a parameter is of the wrong kind.
         UnknownNameError: a parameter that the wrapper does not declare; give the task its own
             before wrapping it.
+
+    Example:
+        >>> from neurogym_core import TaskWrapper, make_task
+        >>> class Dim(TaskWrapper):
+        ...     contrast: float = 0.5
+        ...
+        ...     def new_trial(self, trial):
+        ...         super().new_trial(trial)
+        ...         trial.show("stimulus", self.contrast - 1, during="stimulus")
+        >>> wrap = (Dim, {"contrast": 0.2})
+        >>> task = make_task("perceptual/PerceptualDecisionMaking-v0", wrap=wrap)
+        >>> task.name, task.contrast
+        ('Dim(PerceptualDecisionMaking)', 0.2)
     """
 
     __redefines__ = ("vary", "draw_conditions")
@@ -126,6 +140,13 @@ class TaskWrapper(Task):
     ) -> Drawn:
         """The coming trials with conditions that a wrapper around this one decides; see
         `tasks.given`.
+
+        Args:
+            session: the state of the sessions.
+            rng: generator of conditions.
+            trials: number of trials for each session.
+            imposed: conditions that are already decided, name -> (trials, len(session), …).
+            answer: right answers that are already decided, (trials, len(session)), or None.
         """
         cls = type(self)
         if cls.draw is not TaskWrapper.draw or cls.draw_ahead is not TaskWrapper.draw_ahead:
@@ -148,7 +169,14 @@ class TaskWrapper(Task):
         n: int,
         imposed: Mapping[str, Any],
     ) -> Drawn:
-        """Drawn conditions (n, …), with those that are imposed, name -> (n, …)."""
+        """Drawn conditions (n, …), with those that are imposed, name -> (n, …).
+
+        Args:
+            drawn: conditions, name -> (n, …).
+            rng: generator of conditions.
+            n: number of trials.
+            imposed: values or distributions, by name.
+        """
         inner = {name: value for name, value in imposed.items() if name in self.task.conditions}
         decided = impose_on(self.task, drawn, rng, n, inner)
         own = {
@@ -178,6 +206,13 @@ class TaskWrapper(Task):
     ) -> Drawn:
         """What the wrapped task draws with these given, and the conditions that this wrapper
         declares itself.
+
+        Args:
+            session: the state of the sessions.
+            rng: generator of conditions.
+            trials: number of trials for each session.
+            imposed: conditions that are already decided, name -> (trials, len(session), …).
+            answer: right answers that are already decided, (trials, len(session)), or None.
         """
         inner = {name: values for name, values in imposed.items() if name in self.task.conditions}
         drawn = draw_given(self.task, session, rng, trials, inner, answer)
@@ -192,6 +227,10 @@ class TaskWrapper(Task):
 
     def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
         """Declare conditions beside those of the task; see `Task.vary`.
+
+        Args:
+            answer: as in `Task.vary`.
+            conditions: as in `Task.vary`.
 
         Raises:
             TaskDefinitionError: one that the task (or another wrapper) declares already.

@@ -62,6 +62,9 @@ class Source:
 class TrialBatch:
     """`n` trials as a table; S segments, `obs` observation units.
 
+    Args:
+        frames: arrays that `Trial.frames` adds to channels, step by step.
+
     Attributes:
         interface: what is known of the task whose trials these are.
         period_names: names of the periods, in order.
@@ -84,6 +87,12 @@ class TrialBatch:
             there.
         random: whether more than conditions and durations was drawn, so that trials which agree in
             these may yet differ.
+
+    Example:
+        >>> from neurogym_core import make_task
+        >>> batch = make_task("perceptual/PerceptualDecisionMaking-v0").sample(3, seed=0)
+        >>> batch.duration.shape, batch.shown.shape, batch.period_names
+        ((3, 4), (3, 4, 3), ('fixation', 'stimulus', 'delay', 'decision'))
     """
 
     interface: Interface
@@ -128,6 +137,7 @@ class TrialBatch:
 
     @cached_property
     def path(self) -> np.ndarray:
+        """Steps that the oracle plays in each segment, (n, S)."""
         if self.jumps:
             return self.payoffs.oracle_path(self.duration, self.untimed_places)
         if not self.unvisited:
@@ -154,7 +164,12 @@ class TrialBatch:
         }
 
     def take(self, rows: Any, conditions: dict[str, np.ndarray] | None = None) -> TrialBatch:
-        """The batch of some of the trials; `conditions`, where somebody has these already."""
+        """The batch of some of the trials.
+
+        Args:
+            rows: (m,) indices of trials, or a mask (n,).
+            conditions: the conditions of these trials, where the caller has them already.
+        """
         rows = np.asarray(rows)
         if rows.dtype == bool:
             rows = np.flatnonzero(rows)
@@ -180,6 +195,13 @@ class TrialBatch:
         Args:
             seed: of the noise, or a generator that draws one; None renders without noise.
             duration: (n, S) steps to render; default the oracle's path.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> batch = make_task("perceptual/PerceptualDecisionMaking-v0").sample(3, seed=0)
+            >>> observations = batch.render(seed=0)
+            >>> observations.shape == (batch.steps.sum(), 3)
+            True
         """
         duration = self.path if duration is None else duration
         n_units = self.shown.shape[2]
@@ -205,7 +227,11 @@ class TrialBatch:
         add_noise(observations, sd, place, key, trial, clock)
 
     def render_targets(self, duration: np.ndarray | None = None) -> np.ndarray:
-        """Correct actions of all steps, (total,) int64 or (total, k) float32 in task units."""
+        """Correct actions of all steps, (total,) int64 or (total, k) float32 in task units.
+
+        Args:
+            duration: (n, S) steps to render; by default the oracle's path.
+        """
         duration = self.path if duration is None else duration
         target = self.target.reshape(-1, *self.target.shape[2:])
         targets = np.repeat(target, duration.ravel(), axis=0)
@@ -236,6 +262,9 @@ class TrialBatch:
     def spans(self, row: int) -> list[tuple[str, int, int]]:
         """(period, first step, last step + 1) of one trial along the oracle's path, skipped periods
         left out.
+
+        Args:
+            row: index of the trial.
         """
         result, step = [], 0
         for p, name in enumerate(self.period_names):
@@ -251,6 +280,9 @@ class TrialBatch:
     def concatenate(batches: Sequence[TrialBatch]) -> TrialBatch:
         """One batch of the trials of several of the same task; periods that were cut differently
         are aligned.
+
+        Args:
+            batches: batches of one task.
         """
         first = batches[0]
         if len(batches) == 1:

@@ -28,14 +28,27 @@ Plain = Any
 
 
 class Distribution(ABC):
-    """Something that can be drawn: ``sample(rng, n)`` gives `n` values."""
+    """Something that can be drawn: ``sample(rng, n)`` gives `n` values.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import parse
+        >>> distribution = parse("uniform(500,1500)")
+        >>> distribution.mean, distribution.sample(np.random.default_rng(0), 5).shape
+        (1000.0, (5,))
+    """
 
     name: str
     """How the distribution is called in its written form."""
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """`n` independent draws, shape (n,) or (n, k)."""
+        """`n` independent draws, shape (n,) or (n, k).
+
+        Args:
+            rng: generator of the draws.
+            n: number of draws.
+        """
 
     @abstractmethod
     def arguments(self) -> list[Any]:
@@ -66,7 +79,16 @@ class Distribution(ABC):
 
 @dataclass(frozen=True)
 class Constant(Distribution):
-    """Always the same value."""
+    """Always the same value.
+
+    Args:
+        value: a number, a text, or a tuple of numbers.
+
+    Example:
+        >>> from neurogym_core import Constant
+        >>> Constant(500).bounds, Constant(500).to_plain()
+        ((500.0, 500.0), 500)
+    """
 
     value: Any
     name = "constant"
@@ -99,7 +121,16 @@ class Constant(Distribution):
 
 @dataclass(frozen=True)
 class Uniform(Distribution):
-    """Uniform on [low, high)."""
+    """Uniform on [low, high).
+
+    Args:
+        low, high: the bounds.
+
+    Example:
+        >>> from neurogym_core import Uniform
+        >>> Uniform(500, 1500).mean, Uniform(500, 1500).to_plain()
+        (1000.0, {'uniform': [500, 1500]})
+    """
 
     low: float
     high: float
@@ -138,6 +169,13 @@ class Choice(Distribution):
         values: the values: numbers, strings, or equally long tuples of numbers; a single int `k`
             means 0 … k - 1.
         p: probability of each value; they are divided by their sum.
+
+    Example:
+        >>> from neurogym_core import Choice
+        >>> Choice((0, 6.4, 51.2)).support().tolist()
+        [0.0, 6.4, 51.2]
+        >>> Choice(("left", "right"), p=(3, 1)).probabilities.tolist()
+        [0.75, 0.25]
     """
 
     values: Any
@@ -181,7 +219,12 @@ class Choice(Distribution):
         return values
 
     def sample_index(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Indices into `values`, shape (n,)."""
+        """Indices into `values`, shape (n,).
+
+        Args:
+            rng: generator of the draws.
+            n: number of draws.
+        """
         if self._cumulative is None:
             return rng.integers(0, len(self.values), n)
         return np.searchsorted(self._cumulative, rng.random(n), side="right")
@@ -227,6 +270,16 @@ class TruncatedExponential(Distribution):
     CDF.
 
     `scale` is the mean of the exponential before truncation; `mean` is that of what is drawn.
+
+    Args:
+        scale: mean of the exponential before truncation.
+        low, high: smallest and largest value.
+
+    Example:
+        >>> from neurogym_core import TruncatedExponential
+        >>> delay = TruncatedExponential(300, 100, 800)
+        >>> delay.bounds, round(delay.mean)
+        ((100.0, 800.0), 325)
     """
 
     scale: float
@@ -282,9 +335,18 @@ _CALL = Pattern(r"^\s*([a-z_]+)\s*\((.*)\)\s*$", re.DOTALL)
 def parse(spec: Any) -> Distribution:
     """Read a distribution in any of its written forms (see the head of this module).
 
+    Args:
+        spec: a number, a list of values, a text such as ``"uniform(500,1500)"``, a mapping, a pair,
+            or a Distribution.
+
     Raises:
         InvalidValueError: `spec` is none of these forms, names an unknown distribution, or has
             impossible numbers.
+
+    Example:
+        >>> from neurogym_core import parse
+        >>> parse(500), parse({"uniform": [500, 1500]})
+        (Constant(value=500), Uniform(low=500, high=1500))
     """
     if isinstance(spec, Distribution):
         return spec

@@ -15,7 +15,17 @@ from neurogym_core.errors import InvalidValueError
 
 
 def circular_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Distance on the circle in radians, in [0, pi]."""
+    """Distance on the circle in radians, in [0, pi].
+
+    Args:
+        a, b: radians, of shapes that broadcast.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import circular_distance
+        >>> circular_distance(np.array([0.1]), np.array([6.2])).round(3).tolist()
+        [0.183]
+    """
     difference = np.asarray(a) - b
     values: np.ndarray = np.abs(
         difference - 2 * np.pi * np.rint(difference / (2 * np.pi))
@@ -25,7 +35,16 @@ def circular_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Encoder:
-    """Base of the encoders; on its own: `size` units without a code, shown as they are given."""
+    """Base of the encoders; on its own: `size` units without a code, shown as they are given.
+
+    Args:
+        size: number of units.
+
+    Example:
+        >>> from neurogym_core import Encoder
+        >>> Encoder(3).to_plain()
+        {'encoder': 'Encoder', 'size': 3}
+    """
 
     size: int
 
@@ -50,21 +69,50 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Scalar(Encoder):
-    """One unit that shows a number."""
+    """One unit that shows a number.
+
+    Args:
+        size: number of units; always 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import Scalar
+        >>> Scalar().encode(np.array([0.5, 1.0])).tolist()
+        [[0.5], [1.0]]
+    """
 
     size: int = 1
 
     def encode(self, value: np.ndarray) -> np.ndarray:
-        """(n,) -> (n, 1)."""
+        """(n,) -> (n, 1).
+
+        Args:
+            value: (n,) numbers.
+        """
         return np.asarray(value, dtype=np.float32)[..., None]
 
 
 # No dataclasses of their own, since they add no field and each costs a part of every first `make`.
 class OneHot(Encoder):
-    """Unit k is 1 when the value is k, all others 0; nothing is shown for -1."""
+    """Unit k is 1 when the value is k, all others 0; nothing is shown for -1.
+
+    Args:
+        size: number of units.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import OneHot
+        >>> OneHot(3).encode(np.array([0, 2, -1])).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    """
 
     def encode(self, index: np.ndarray, strength: Any = 1.0) -> np.ndarray:
-        """(n,) int -> (n, size)."""
+        """(n,) int -> (n, size).
+
+        Args:
+            index: (n,) indices of units, -1 for none.
+            strength: activity of the unit, number or (n,).
+        """
         hot = np.asarray(index)[..., None] == np.arange(self.size)
         values: np.ndarray = (hot * np.asarray(strength)[..., None]).astype(np.float32)
         return values
@@ -74,7 +122,19 @@ class Ring(Encoder):
     """Units with preferred angles 2 pi k / size on a circle.
 
     Wherever a direction is asked for, an integer is the index of a unit and a float is an angle in
-    radians."""
+    radians.
+
+    Args:
+        size: number of units.
+
+    Example:
+        >>> from neurogym_core import Ring
+        >>> ring = Ring(4)
+        >>> ring.angles.round(2).tolist()
+        [0.0, 1.57, 3.14, 4.71]
+        >>> ring.cosine(0).round(2).ravel().tolist()
+        [1.0, 0.5, 0.0, 0.5]
+    """
 
     @cached_property
     def angles(self) -> np.ndarray:
@@ -120,6 +180,9 @@ class Ring(Encoder):
             `width` in radians.
 
         With the defaults that of Yang et al. (2019), doi:10.1038/s41593-018-0310-2.
+
+        Args:
+            direction: index of a unit (integers), or radians (floats), one or (n,).
         """
         distance = circular_distance(self.angles, self.angle(direction)[..., None])
         return (
@@ -133,15 +196,28 @@ class Ring(Encoder):
         ).astype(np.float32)
 
     def nearest(self, direction: Any) -> np.ndarray:
-        """Index of the unit whose preferred angle is nearest, shape (n,)."""
+        """Index of the unit whose preferred angle is nearest, shape (n,).
+
+        Args:
+            direction: index of a unit (integers), or radians (floats), one or (n,).
+        """
         return np.rint(self.angle(direction) * self.size / (2 * np.pi)).astype(int) % self.size
 
     def within(self, direction: Any, tolerance: float) -> np.ndarray:
-        """Which units lie within `tolerance` radians, bool, shape (n, size)."""
+        """Which units lie within `tolerance` radians, bool, shape (n, size).
+
+        Args:
+            direction: index of a unit (integers), or radians (floats), one or (n,).
+            tolerance: radians.
+        """
         return circular_distance(self.angles, self.angle(direction)[..., None]) <= tolerance + 1e-9
 
     def encode(self, direction: Any) -> np.ndarray:
-        """The default bump, shape (n, size)."""
+        """The default bump, shape (n, size).
+
+        Args:
+            direction: index of a unit (integers), or radians (floats), one or (n,).
+        """
         return self.bump(direction)
 
     def population_vector(self, activity: np.ndarray) -> np.ndarray:

@@ -28,6 +28,11 @@ class Axis:
         trigger: in task units; exceeding it is acting (answering, or breaking fixation). None: the
             axis never triggers.
         size: number of dimensions that share this declaration.
+
+    Example:
+        >>> from neurogym_core import Axis
+        >>> Axis(-10, 10, trigger=5).to_plain()
+        {'axis': [-10, 10], 'rest': 0.0, 'trigger': 5, 'size': 1}
     """
 
     low: float = -1.0
@@ -49,6 +54,7 @@ class Axis:
             )
 
     def to_plain(self) -> dict[str, Any]:
+        """The declaration as JSON can hold it."""
         return {
             "axis": [self.low, self.high],
             "rest": self.rest,

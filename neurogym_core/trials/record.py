@@ -48,7 +48,13 @@ RESTING = -1
 
 
 class Outcome(IntEnum):
-    """How an answer, or a trial, came out. The names are `OUTCOME_NAMES`, in this order."""
+    """How an answer, or a trial, came out. The names are `OUTCOME_NAMES`, in this order.
+
+    Example:
+        >>> from neurogym_core import Outcome
+        >>> Outcome.CORRECT.value, Outcome(4).name
+        (1, 'MISS')
+    """
 
     NONE = 0  # not asked
     CORRECT = 1
@@ -100,6 +106,14 @@ class TrialRecord:
     Raises:
         InvalidValueError: columns of several lengths, of another shape or type, or with a name that
             cannot be.
+
+    Example:
+        >>> from neurogym_core import TrialRecord
+        >>> record = TrialRecord({"coherence": [0.0, 51.2, 51.2], "choice": [0, 1, 1]})
+        >>> record["coherence"].tolist(), len(record[record["choice"] == 1])
+        ([0.0, 51.2, 51.2], 2)
+        >>> record.row(0)
+        {'coherence': 0.0, 'choice': 0}
     """
 
     __slots__ = ("_columns", "_length", "_meta")
@@ -225,6 +239,12 @@ class TrialRecord:
 
         Raises:
             InvalidValueError: no record, or records whose columns differ in name, width or kind.
+
+        Example:
+            >>> from neurogym_core import TrialRecord
+            >>> first, second = TrialRecord({"choice": [0, 1]}), TrialRecord({"choice": [1]})
+            >>> TrialRecord.concatenate([first, second])["choice"].tolist()
+            [0, 1, 1]
         """
         parts = list(records)
         if not parts:
@@ -258,6 +278,9 @@ class TrialRecord:
         shape (n, k) becomes ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``. Links
         are followed; pipes and devices (``/dev/stdout``) are written into.
 
+        Args:
+            path: the file.
+
         Raises:
             FileNotWrittenError (OSError): no room, no permission, no such folder; an earlier file
                 is as it was.
@@ -279,6 +302,10 @@ class TrialRecord:
 
         Quoted cells are strings. An unquoted column is bool if all say True or False, else int,
         else float (an empty cell is NaN), else str. A column without rows is float.
+
+        Args:
+            path: the file.
+            meta: as in `TrialRecord`.
 
         Raises:
             InvalidValueError: not a CSV table: a row of another length, text after a quote, a name

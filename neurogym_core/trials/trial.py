@@ -24,9 +24,37 @@ VERBS = ("periods", "show", "hold", "answer", "answer_at", "pay", "weigh", "fram
 class Trial:
     """`n` trials being laid out; conditions are read-only attributes of shape (n,).
 
+    Args:
+        during: a period, or several, in which a verb applies.
+        start, stop: ms from the onset of the first of these periods, number or (n,); the verb
+            applies between them.
+        where: bool (n,), the trials that a verb applies to.
+        slot: name of a response window in the record.
+        then: the period that follows an answer; "end", "wait", "stay" or "restart".
+        needs: name of an earlier slot that has to be answered correctly first.
+        correct, error, miss: rewards, number or (n,); by default those of the task.
+
     Attributes:
         layout: what was said so far, which task wrappers read and change.
         conditions: all conditions, name -> (n, …); reading one here does not count as using it.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_core import Choice, Task
+        >>> class Side(Task):
+        ...     timing = {"fixation": 300, "light": 500}
+        ...
+        ...     def define(self):
+        ...         self.observe(light=2)
+        ...         self.act(rest=1, choose=2)
+        ...         self.vary(side=Choice(2), answer="side")
+        ...
+        ...     def new_trial(self, trial):
+        ...         trial.periods("fixation", "light")
+        ...         trial.show("light", np.eye(2)[trial.side], during="light")
+        ...         trial.answer("choose", trial.side, during="light", start=100)
+        >>> Side().sample(4, seed=0).spans(0)
+        [('fixation', 0, 3), ('light', 3, 8)]
     """
 
     # Slots, so that every public name is one of the class: `Task.vary` refuses these as conditions.
@@ -92,7 +120,11 @@ class Trial:
         return _scalar(answer[0]) if self._scalar else answer
 
     def duration(self, name: str) -> Any:
-        """Played duration of a period in ms, (n,): a whole number of steps."""
+        """Played duration of a period in ms, (n,): a whole number of steps.
+
+        Args:
+            name: the period.
+        """
         timeline = self.layout.timeline
         if name not in timeline.steps:
             raise unknown("period", name, timeline.names, of=self.layout.name)
@@ -135,7 +167,11 @@ class Trial:
             layout.timeline.then[name] = target
 
     def add_period(self, name: str) -> None:
-        """Add a period behind the last one, which lasts as `timing` says; for task wrappers."""
+        """Add a period behind the last one, which lasts as `timing` says; for task wrappers.
+
+        Args:
+            name: the period.
+        """
         timeline = self.layout.timeline
         timeline.names = (*timeline.names, name)
         self._timing.lay_out(self.layout, name, self._rng, {})
@@ -355,6 +391,7 @@ class Trial:
                 of its own.
             slot: a slot that an `answer` already opened makes the choices join it (a sure bet
                 beside the answers).
+            group: name of an action.
         """
         layout = self.layout
         part = layout.interface.actions[group]
@@ -378,6 +415,9 @@ class Trial:
     def best(self, amount: Any) -> None:
         """The most that each trial can pay, number or (n,); needed for `performance` where rewards
         come from a hook.
+
+        Args:
+            amount: reward, number or (n,).
         """
         self.layout.best_pay = np.broadcast_to(np.asarray(amount, np.float64), (self.n,))
 

@@ -1,0 +1,314 @@
+"""Writes ``docs/api.md``, the reference of the public names, from their docstrings: ``python
+docs/_make/api.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import neurogym_core
+
+TARGET = Path(__file__).resolve().parents[1] / "api.md"
+
+GROUPS = {
+    "Play a task": ("make", "make_vec", "make_task", "run", "TaskEnv", "TaskVectorEnv", "Dataset"),
+    "Records and experiment files": ("TrialRecord", "Outcome", "Experiment", "load"),
+    "Write a task": ("Task", "Trial", "TrialBatch", "Session", "STAY", "END"),
+    "Observations, actions and rewards": (
+        "Encoder", "Scalar", "OneHot", "Ring", "circular_distance", "Axis", "PowerLaw", "InverseSquare",
+    ),
+    "Distributions": ("Distribution", "Constant", "Uniform", "Choice", "TruncatedExponential", "parse"),
+    "Extend": ("TaskWrapper", "hookimpl", "NeurogymError"),
+}  # fmt: skip
+
+# Classes that the core instantiates; authors and players use the instances.
+MADE_BY_THE_CORE = {
+    "Trial": "passed to `Task.new_trial`",
+    "TrialBatch": "returned by `Task.sample`",
+    "Outcome": "an `enum.IntEnum`",
+}
+# Classes whose Python signature hides their arguments: `__new__` chooses a class, or subclasses change it.
+SIGNED_BY_INIT = {"Dataset"}
+SIGNATURES = {"TaskWrapper": "(task: Task, **parameters: Any)"}
+
+HEAD = """# API reference
+
+*Made by `docs/_make/api.py` from the docstrings; do not edit it here.*
+
+The public names of `neurogym_core`, which are importable from it: `from neurogym_core import make`. All other names
+may change without notice. Shapes are written as (n, S): trials by segments. Times are in ms unless steps are named,
+angles in radians. The words are in the [glossary](glossary.md).
+"""
+
+SECTIONS = ("Args", "Attributes", "Returns", "Raises", "Example")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A public name, or a member of a public class.
+
+    Args:
+        name: as it is written: ``"Task.sample"``.
+        value: the object; of a property its getter.
+        kind: "function", "class", "method", "property" or "constant".
+        doc: its docstring, "" if it has none.
+    """
+
+    name: str
+    value: Any
+    kind: str
+    doc: str
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """The docstring in parts: "" is the description, others by their headings, in order."""
+        parts = re.split(rf"^({'|'.join(SECTIONS)}):\n", self.doc, flags=re.MULTILINE)
+        found = {"": parts[0].strip()}
+        for heading, body in zip(parts[1::2], parts[2::2], strict=True):
+            found[heading] = textwrap.dedent(body).strip("\n")
+        return found
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameters, `self` left out."""
+        signature = self.signature
+        return (
+            [name for name in signature.parameters if name not in {"self", "cls"}]
+            if signature
+            else []
+        )
+
+    @property
+    def signature(self) -> inspect.Signature | None:
+        """The signature, None where there is nothing to call."""
+        if self.kind in {"property", "constant"} or self.name in {*MADE_BY_THE_CORE, *SIGNATURES}:
+            return None
+        value = self.value.__init__ if self.name in SIGNED_BY_INIT else self.value
+        try:
+            signature = inspect.signature(value)
+        except ValueError:  # an exception, with the signature of all exceptions
+            return None
+        if self.kind == "class":
+            return signature.replace(return_annotation=inspect.Signature.empty)
+        return signature
+
+
+def entries() -> dict[str, list[Entry]]:
+    """Every public name with its members, by name: the entry of the name comes first."""
+    return {name: [_entry(name), *_members(name)] for names in GROUPS.values() for name in names}
+
+
+def _entry(name: str) -> Entry:
+    value = getattr(neurogym_core, name)
+    if inspect.isclass(value):
+        return Entry(name, value, "class", _own_doc(value))
+    if inspect.isfunction(value):
+        return Entry(name, value, "function", _own_doc(value))
+    kind = "function" if callable(value) else "constant"
+    return Entry(name, value, kind, _doc_below(home(name), name))
+
+
+def home(name: str) -> str:
+    """The module in which a public name is defined."""
+    return neurogym_core._HOMES[name]
+
+
+def _own_doc(value: Any) -> str:
+    return inspect.cleandoc(value.__doc__ or "")
+
+
+def _doc_below(module: str, name: str) -> str:
+    """The string below the assignment of a name, which documents it."""
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    for node, after in pairwise(body):
+        assigned = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
+        if assigned and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            return inspect.cleandoc(after.value.value)
+    return ""
+
+
+def _members(name: str) -> Iterator[Entry]:
+    """Public methods and properties of a class, those of its private bases too.
+
+    An override without a docstring means the same as the method of the public base, which has an entry.
+    """
+    owner = getattr(neurogym_core, name)
+    if not inspect.isclass(owner):
+        return
+    public = {getattr(neurogym_core, one) for one in neurogym_core.__all__ if one != name}
+    public = {one for one in public if inspect.isclass(one)}
+    seen = set()
+    for base in owner.__mro__:
+        if base in public or not base.__module__.startswith("neurogym_core"):
+            continue
+        for member, value in vars(base).items():
+            described = _described(value)
+            if member.startswith("_") or member in seen or described is None:
+                continue
+            seen.add(member)
+            function, kind = described
+            doc = _own_doc(function)
+            inherited = any(hasattr(one, member) for one in owner.__mro__[1:] if one in public)
+            if doc or not inherited:
+                yield Entry(f"{name}.{member}", function, kind, doc)
+
+
+def _described(value: Any) -> tuple[Any, str] | None:
+    """The function behind an attribute of a class, and its kind; None for other attributes."""
+    if isinstance(value, classmethod | staticmethod):
+        return value.__func__, "method"
+    if isinstance(value, property):
+        return value.fget, "property"
+    if hasattr(value, "func") and hasattr(value, "attrname"):  # functools.cached_property
+        return value.func, "property"
+    return (value, "method") if inspect.isfunction(value) else None
+
+
+# ---- the page --------------------------------------------------------------------------------------------------
+
+
+def page() -> str:
+    """The whole page."""
+    found = entries()
+    parts = [HEAD, _contents()]
+    for title, names in GROUPS.items():
+        parts.append(f"## {title}")
+        for name in names:
+            first, *members = found[name]
+            parts.append(_written(first, "###"))
+            parts += [_written(one, "####") for one in members]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _contents() -> str:
+    rows = [
+        f"| {title} | {', '.join(f'[`{name}`](#{name.lower()})' for name in names)} |"
+        for title, names in GROUPS.items()
+    ]
+    return "\n".join(["| to | names |", "|---|---|", *rows])
+
+
+def _written(entry: Entry, level: str) -> str:
+    """Heading, signature and docstring of an entry."""
+    short = entry.name.rpartition(".")[2]
+    parts = [f"{level} {entry.name}"]
+    if entry.signature is not None:
+        parts.append(f"```python\n{_call(short, entry.signature)}\n```")
+    elif entry.name in SIGNATURES:
+        parts.append(f"```python\n{short}{SIGNATURES[entry.name]}\n```")
+    if entry.kind == "constant":
+        parts.append(f"`{short} = {entry.value!r}`")
+    notes = []
+    if "." not in entry.name:
+        notes.append(f"from `{home(entry.name)}`")
+    if entry.name in MADE_BY_THE_CORE:
+        notes.append(MADE_BY_THE_CORE[entry.name])
+    if entry.kind == "property":
+        notes.append("property")
+    if notes:
+        parts.append(f"*{', '.join(notes)}*")
+    for heading, body in entry.sections.items():
+        parts += _section(heading, body)
+    return "\n\n".join(parts)
+
+
+def _section(heading: str, body: str) -> list[str]:
+    if not heading:
+        return [_prose(body)] if body else []
+    if heading == "Example":
+        return [f"```pycon\n{body}\n```"]
+    if heading == "Returns":
+        return [f"**Returns** {_prose(body)}"]
+    title = {"Args": "Arguments"}.get(heading, heading)
+    return [f"**{title}**", "\n".join(f"- {name}: {_prose(said)}" for name, said in items_of(body))]
+
+
+def items_of(body: str) -> list[tuple[str, str]]:
+    """The entries ``name: text`` of a section, continuation lines joined."""
+    found: list[list[str]] = []
+    for line in body.splitlines():
+        if found and (line.startswith(" ") or ": " not in f"{line} "):
+            found[-1][1] += f" {line.strip()}"
+        elif line.strip():
+            name, _, said = line.partition(":")
+            found.append([name, said.strip()])
+    return [
+        (", ".join(f"`{one.strip()}`" for one in name.split(",")), said) for name, said in found
+    ]
+
+
+def _prose(text: str) -> str:
+    """Markdown of a description: literals in single backticks, blocks behind ``::`` as code."""
+    parts = []
+    for block in text.split("\n\n"):
+        if block.startswith("    ") or (block.startswith(" ") and parts):
+            parts.append(f"```python\n{textwrap.dedent(block)}\n```")
+        else:
+            parts.append(re.sub(r"::$", ":", block.replace("``", "`")))
+    return "\n\n".join(parts)
+
+
+class _Raw(str):
+    """A text that is its own `repr`: annotations and defaults without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _call(name: str, signature: inspect.Signature) -> str:
+    """A call with its parameters, one a line where they are many."""
+    parameters = [
+        one.replace(annotation=_annotation(one.annotation), default=_default(one.default))
+        for key, one in signature.parameters.items()
+        if key not in {"self", "cls"}
+    ]
+    signature = signature.replace(
+        parameters=parameters, return_annotation=_annotation(signature.return_annotation)
+    )
+    line = f"{name}{signature}"
+    if len(line) <= 100:
+        return line
+    stars = [str(one) for one in parameters]
+    first = next((k for k, one in enumerate(parameters) if one.kind is one.KEYWORD_ONLY), None)
+    if first is not None and not any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        stars.insert(first, "*")
+    result = signature.return_annotation
+    arrow = "" if result is inspect.Signature.empty else f" -> {result}"
+    return "\n".join([f"{name}(", *(f"    {one}," for one in stars), f"){arrow}"])
+
+
+def _annotation(value: Any) -> Any:
+    if value is inspect.Signature.empty:
+        return value
+    return _Raw(value if isinstance(value, str) else inspect.formatannotation(value))
+
+
+def _default(value: Any) -> Any:
+    if value is inspect.Parameter.empty:
+        return value
+    if isinstance(value, enum.Enum):
+        return _Raw(repr(value.value))
+    if isinstance(value, MappingProxyType):
+        return _Raw(repr(dict(value)))
+    return (
+        value
+        if isinstance(value, str)
+        else _Raw("{}" if repr(value) == "<factory>" else repr(value))
+    )
+
+
+if __name__ == "__main__":
+    TARGET.write_text(page(), "utf-8")

@@ -1,0 +1,117 @@
+"""Every decision has its fields, and the index lists it as its page does."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GOOD = """# A title
+
+- Date: 2026-01-31
+- Status: accepted. Adds to an earlier one.
+
+## Context
+
+Why.
+
+## Decision
+
+Do this. Then that.
+
+## Consequences
+
+- 3 ms.
+
+## Rejected
+
+- *Nothing*: slow.
+"""
+
+
+@pytest.fixture(scope="module")
+def maker():
+    spec = importlib.util.spec_from_file_location("docs_decisions", DOCS / "_make" / "decisions.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "0001-a-title.md").write_text(GOOD, "utf-8")
+    return tmp_path
+
+
+def test_the_index_is_fresh(maker):
+    assert maker.TARGET.read_text("utf-8") == maker.page(), (
+        "run `python docs/_make/decisions.py`, and commit docs/decisions/README.md"
+    )
+
+
+def test_every_decision_has_a_row_in_the_index(maker):
+    index = maker.TARGET.read_text("utf-8")
+    found = maker.decisions()
+    assert [one.number for one in found] == list(range(len(found)))
+    for one in found:
+        assert f"| {one.number} | [{one.title}]({one.path.name}) | {one.date} |" in index
+
+
+def test_links_between_decisions_lead_to_pages_that_exist(maker):
+    links = {
+        (one.path.name, link)
+        for one in maker.decisions()
+        for link in maker.re.findall(r"\]\((\d{4}-[^)#]+)\)", one.path.read_text("utf-8"))
+    }
+    assert len(links) > 10
+    assert not [link for link in links if not (maker.FOLDER / link[1]).is_file()]
+
+
+def test_a_superseded_decision_is_named_by_its_successor(maker):
+    for one in maker.decisions():
+        successor = maker._STATUS.match(one.status)[1]
+        if successor:
+            assert one.path.name in maker.read(maker.FOLDER / successor).status, one.path.name
+
+
+def test_a_row_has_number_title_date_status_and_first_sentence(maker, folder):
+    row = "| 1 | [A title](0001-a-title.md) | 2026-01-31 | accepted | Do this. |"
+    assert maker.page(folder).endswith(row + "\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("- Date: 2026-01-31\n", ""), "does not begin with"),
+        (("2026-01-31", "January"), "has the date 'January'"),
+        (("- Status: accepted. Adds to an earlier one.\n", ""), "does not begin with"),
+        (("accepted.", "done."), "has the status"),
+        (("accepted.", "superseded by [2](0002-gone.md)."), "which does not exist"),
+        (("## Context\n\nWhy.\n", ""), "lacks the section '## Context'"),
+        (("## Decision\n\nDo this. Then that.\n", ""), "lacks the section '## Decision'"),
+        (("- 3 ms.\n", ""), "lacks the section '## Consequences'"),
+        (("## Rejected", "## Other"), "lacks the section '## Rejected'"),
+    ],
+)
+def test_a_page_without_a_field_is_refused(maker, folder, change, message):
+    assert change[0] in GOOD
+    (folder / "0001-a-title.md").write_text(GOOD.replace(*change), "utf-8")
+    with pytest.raises(ValueError, match=message):
+        maker.decisions(folder)
+
+
+def test_two_decisions_with_one_number_are_refused(maker, folder):
+    shutil.copy(folder / "0001-a-title.md", folder / "0001-another.md")
+    with pytest.raises(ValueError, match="Two decisions have the number 1"):
+        maker.decisions(folder)
+
+
+def test_a_file_name_without_a_number_is_refused(maker, folder):
+    shutil.copy(folder / "0001-a-title.md", folder / "notes.md")
+    with pytest.raises(ValueError, match=r"notes\.md"):
+        maker.decisions(folder)
