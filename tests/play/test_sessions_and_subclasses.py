@@ -133,9 +133,15 @@ class Reading(Following):
 
     def draw(self, session, rng):
         previous, n = session.previous, len(session)
-        blank = [previous["word"] == "", (previous["place"] == 0).all(axis=1), ~(previous["side"] != 0)]
+        blank = [
+            previous["word"] == "",
+            (previous["place"] == 0).all(axis=1),
+            ~(previous["side"] != 0),
+        ]
         assert not session.trial.any() or not np.any(blank)
-        return self.draw_conditions(rng, n, {"side": np.ones(n, int), "known": np.sum(blank, axis=0)})
+        return self.draw_conditions(
+            rng, n, {"side": np.ones(n, int), "known": np.sum(blank, axis=0)}
+        )
 
     def new_trial(self, trial):
         super().new_trial(trial)
