@@ -9,7 +9,6 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.make import is_task, make_task, make_vec, resolve
-from neurogym_core.subjects import subject_named
 from neurogym_core.trials.record import TrialRecord
 
 KEPT = 4096
@@ -148,4 +147,6 @@ def _checked(name: str, value: Any, least: int) -> int:
 def _named(subject: Any, seed: int | None) -> Any:
     if not isinstance(subject, str):
         return subject
+    from neurogym_core.testing.subjects import subject_named
+
     return subject_named(subject, seed=0 if seed is None else seed + 1)

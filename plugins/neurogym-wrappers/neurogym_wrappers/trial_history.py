@@ -159,8 +159,8 @@ class TrialHistory(ConditionWrapper):
         n = self._size
         return InvalidValueError(
             f"{type(self).__name__} was given probs={given!r}; {self.task.name} has {n} right"
-            f" answers, {answers_of(self.task).tolist()}. Give a probability of repeating, from 0 to"
-            f" 1, or {n} rows of {n} probabilities that sum to 1 each."
+            f" answers, {answers_of(self.task).tolist()}. Give a probability of repeating, from 0"
+            f" to 1, or {n} rows of {n} probabilities that sum to 1 each."
         )
 
     # ------------------------------------------------------------------ drawing

@@ -23,7 +23,7 @@ from neurogym_wrappers_small_tasks import (
 
 from neurogym_core import Choice, Dataset, Task, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.drawing import answer_of, fresh_session
+from neurogym_core.tasks.drawing import answer_of, answers_of, fresh_session
 
 STRONG_WEAK = ({"strength": 4}, {"strength": 1})
 
@@ -115,7 +115,7 @@ def test_performance_leads_up_and_down():
 
 @pytest.mark.parametrize("task", [Choosing, Computed, Going])
 def test_a_block_decides_what_is_right_whatever_the_task_calls_it(task):
-    wanted = int(task().answers[-1])
+    wanted = int(answers_of(task())[-1])
     schedule = Schedule(task(), blocks=({"answer": wanted},))
     conditions = drawn(schedule, trials=50)
     flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in conditions.items()}
