@@ -123,7 +123,7 @@ def observations_are_not_reused(candidate: Candidate) -> None:
             )
 
 
-@check("S004", kinds=("task", "classic"))
+@check("S004", kinds=("task", "trial env"))
 def trials_end(candidate: Candidate) -> None:
     """A trial ends, whatever the subject does.
 
@@ -156,12 +156,12 @@ def _longest(candidate: Candidate) -> int:
     )
 
 
-@check("S005", kinds=("task", "classic"))
+@check("S005", kinds=("task", "trial env"))
 def targets_are_actions(candidate: Candidate) -> None:
     """What is right on a step, `info["gt"]`, is an action of the action space.
 
     The hook `step_target` returns action ids, (N,), or for continuous actions values in the units
-    of the axes, (N, k); an env in the classic form sets the ground truth to actions that exist."""
+    of the axes, (N, k); an env that reports trials gives actions that exist."""
     recording = candidate.recordings.get("mixed", candidate.recordings["random"])
     space = recording.env.action_space
     for step, result in enumerate(recording.results):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from neurogym_core import Dataset
-from neurogym_core.classic import TrialWrapper
+from neurogym_classic import TrialWrapper
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neurogym_core.classic import TrialEnv, TruncExp, spaces
+from neurogym_classic import TrialEnv, TruncExp, spaces
 
 
 class DelayedDots(TrialEnv):

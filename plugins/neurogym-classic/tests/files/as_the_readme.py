@@ -3,7 +3,7 @@
 import numpy as np
 from gymnasium import spaces
 
-from neurogym_core import classic as ngym
+import neurogym_classic as ngym
 
 
 class YourTask(ngym.PeriodEnv):
