@@ -1,5 +1,6 @@
 """Plays every task class of NeuroGym's files for the same steps, there or here; run by
-test_neurogyms_files.py as ``python play.py there|here FOLDER OUT``.
+test_neurogyms_files.py as ``python play.py there|here FOLDER OUT``. Standard library and NumPy only
+at the top: NeuroGym's environment has nothing of this project.
 
 What differs by design is made alike: both draw from one kind of generator, with the same seed, and
 durations that draw by themselves draw from the env instead.
@@ -24,8 +25,11 @@ SETTINGS = {
         "session": {("v",): 0.5, ("a",): 0.3, ("a", "v"): 0.2},
         "catch_prob": 0.2,
         "random_seed": 1,
-    }
+    },
+    # With its own dt, 8.3 ms, its clock there sums 8.3 until rounding ends trials a step early.
+    "SpatialSuppressMotion": {"dt": 8.0},
 }
+"""Parameters of classes that cannot do without, or differ without."""
 
 
 class Same(np.random.RandomState):
@@ -88,8 +92,9 @@ def opened(file, name):
     else:
         from neurogym_core import make
 
-        env = make(f"{file}:{name}", trials_per_session=None, plugins=False, **settings)
+        env = make(f"{file}:{name}", plugins=False, **settings)
         task = env.unwrapped
+        task.trials_per_session = None
     task.timing.update({period: drawn_from(task, spec) for period, spec in task.timing.items()})
     env.reset(options={"no_step": True})
     return env, task
