@@ -99,8 +99,9 @@ True
 
 ## What is not a Task
 
-Envs that report trials as a Task does, and any other Gymnasium env, are checked with what applies to them: the other checks are *not applicable*, and
-the reason is given. Of an id, the package around it is checked too.
+Envs that report trials as a Task does (`EnvForm.reports_trials`), and any other Gymnasium env, are checked with what
+applies to them: the other checks are *not applicable*, and the reason is given. Of an id, the package around it is
+checked too.
 
 ## Digests: what a task does changes only with its version
 

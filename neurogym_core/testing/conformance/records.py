@@ -96,7 +96,11 @@ class Check:
         return f"<Check {self.code} {self.name}>"
 
 
-_KIND_NAME = {"task": "a Task", "trial env": "an env that reports trials", "env": "another Gymnasium env"}
+_KIND_NAME = {
+    "task": "a Task",
+    "trial env": "an env that reports trials",
+    "env": "another Gymnasium env",
+}
 _KIND_NAMES = {
     KINDS: "anything",
     ("task",): "a Task",

@@ -98,8 +98,8 @@ class ClassicBatches:
                 )
         if probe.unwrapped._play.values:
             raise NotSupportedError(
-                f"{name}.new_trial sets targets that are none of its actions, {self.task.action_space};"
-                " train with rewards (make)."
+                f"{name}.new_trial sets targets that are none of {self.task.action_space}; train"
+                " with rewards (make)."
             )
 
     def next_batch(self) -> Batch:

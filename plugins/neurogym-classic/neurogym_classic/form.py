@@ -29,8 +29,6 @@ class ClassicForm(EnvForm):
             env.reseed(seed)
         return env
 
-    def batches(
-        self, env: Any, dataset: Dataset, sequence: np.random.SeedSequence
-    ) -> BatchSource:
+    def batches(self, env: Any, dataset: Dataset, sequence: np.random.SeedSequence) -> BatchSource:
         """What `new_trial` lays out."""
         return ClassicBatches(env, dataset, sequence)

@@ -84,7 +84,7 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
     """
 
     ngym_form = ClassicForm()
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": []}
     trials_per_session: int | None = 100
     dt: float = 100
     r_tmax: float = 0.0

@@ -143,7 +143,7 @@ class ClassicTrial:
 
     @property
     def ob(self) -> np.ndarray:
-        """Observations of the trial, (T, …); may be assigned, at least as many rows as are shown."""
+        """Observations of the trial, (T, …); may be assigned, one row per step."""
         play, space = self._play, self.observation_space
         play.ob = _sized(self, play.ob, space.shape, space.dtype, 0)
         return play.ob
@@ -466,14 +466,14 @@ def _action_of(env: ClassicTrial, value: Any, where: Any) -> Any:
         whole = ids.astype(np.int64)
         if (whole != ids).any():
             return _without_fraction(env, value, whole)
-        value = ids = whole
+        ids = whole
     low, high = int(env.action_space.start), int(env.action_space.start + env.action_space.n) - 1  # type: ignore[attr-defined]
     if ids.dtype.kind not in "iub" or ids.ndim > 1 or (ids < low).any() or (ids > high).any():
         raise TrialLayoutError(
             f"set_groundtruth() of {type(env).__name__} was given {value!r}; give actions from"
             f" {low} to {high}."
         )
-    return value
+    return ids
 
 
 def _without_fraction(env: ClassicTrial, value: Any, whole: np.ndarray) -> np.ndarray:
@@ -483,7 +483,8 @@ def _without_fraction(env: ClassicTrial, value: Any, whole: np.ndarray) -> np.nd
         env._play.warned.add("set_groundtruth")
         warnings.warn(
             f"set_groundtruth() of {type(env).__name__} was given {value!r}, which is none of"
-            f" {env.action_space}: the whole part is kept. Give an action, or use a Box of actions.",
+            f" {env.action_space}: the whole part is kept. Give an action, or make the action space"
+            " a Box.",
             stacklevel=4,
         )
     return whole

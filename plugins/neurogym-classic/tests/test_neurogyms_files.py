@@ -148,7 +148,7 @@ def differences(there: list[dict], here: list[dict]) -> set[str]:
 
 
 def equal(there, here) -> bool:
-    """Whether two values are equal, floats to six digits; where there is no target there, any is."""
+    """Whether two values are equal, floats to six digits; None there is equal to anything."""
     if there is None:
         return True
     if isinstance(there, dict):

@@ -12,9 +12,9 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from neurogym_classic import PeriodEnv, TrialEnv, TruncExp, spaces
 
 from neurogym_core import make
-from neurogym_classic import PeriodEnv, TrialEnv, TruncExp, spaces
 from neurogym_core.errors import (
     InvalidValueError,
     NotSupportedError,
@@ -274,7 +274,9 @@ class Bench(TrialEnv):
         self.lay_out = lay_out
         self.timing = timing or {}
         names = {"a": 0, "b": range(1, 3)}
-        self.observation_space = spaces.Box(-np.inf, np.inf, shape=(3,), dtype=np.float32, name=names)
+        self.observation_space = spaces.Box(
+            -np.inf, np.inf, shape=(3,), dtype=np.float32, name=names
+        )
         self.action_space = spaces.Discrete(4, name={"rest": 0, "go": [1, 3]})
 
     def new_trial(self, **kwargs):

@@ -1,7 +1,6 @@
 """Tasks in the shape of NeuroGym's own: only the import differs from such a file."""
 
 import numpy as np
-
 from neurogym_classic import TrialEnv, TruncExp, spaces
 
 

@@ -129,6 +129,8 @@ def one_generator():
 if __name__ == "__main__":
     SIDE, folder, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     warnings.simplefilter("ignore")
-    sys.modules["torch"] = MagicMock()  # NeuroGym imports it for its monitor, and is installed without
+    sys.modules["torch"] = (
+        MagicMock()
+    )  # NeuroGym imports it for its monitor, and is installed without
     one_generator()
     out.write_bytes(pickle.dumps(play_all(folder)))
