@@ -9,9 +9,9 @@ import random
 
 import gymnasium
 import numpy as np
+from neurogym_classic import PeriodEnv, spaces
 
 from neurogym_core import Choice, Task, Uniform
-from neurogym_classic import PeriodEnv, spaces
 
 
 class Right(Task):

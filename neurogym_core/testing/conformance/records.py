@@ -25,7 +25,7 @@ FAMILIES = {
 """The letter that a check's code begins with, and what it is about."""
 
 KINDS = ("task", "trial env", "env")
-"""What can be checked: a `Task`, an env that reports trials (`EnvForm`), any other Gymnasium env."""
+"""What can be checked: a `Task`, an env that reports trials as a Task does, any other env."""
 
 
 class CheckFailedError(AssertionError):
