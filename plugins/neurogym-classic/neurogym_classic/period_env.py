@@ -68,7 +68,7 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
     Attributes:
         dt: ms per step.
         rng: the generator to draw from.
-        trial: what varies, of the trial in hand, name -> value.
+        trial: what varies in the current trial, name -> value.
         ob: (T, …) observations of the trial; `gt`: (T,) int64 or (T, k) float32, what is right.
         t, t_ind: ms and steps since the trial began; `tmax`: its length in ms.
         start_t, end_t, start_ind, end_ind: of the periods, name -> ms or steps.

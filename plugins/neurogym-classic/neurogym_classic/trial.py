@@ -46,7 +46,7 @@ class ClassicGenerator(np.random.Generator):
 
 
 class Play:
-    """The trial in hand, and what is counted over trials."""
+    """The current trial, and what is counted over trials."""
 
     def __init__(self) -> None:
         self.rng: ClassicGenerator | None = None
@@ -86,7 +86,7 @@ def _of_play(name: str, doc: str) -> property:
 
 
 class ClassicTrial:
-    """The trial in hand of a classic env: its clock, periods, observations and targets."""
+    """The current trial of a classic env: its clock, periods, observations and targets."""
 
     dt: float
     timing: dict[str, Any]
@@ -172,23 +172,23 @@ class ClassicTrial:
 
     @property
     def ob_now(self) -> np.ndarray:
-        """The observation in hand."""
+        """The current observation."""
         return np.asarray(self.ob[self._play.t_ind])
 
     @property
     def gt_now(self) -> Any:
-        """What is right on the observation in hand."""
+        """What is right on the current observation."""
         return self.gt[self._play.t_ind]
 
     @property
     def target(self) -> Any:
-        """What is right on the observation in hand, as a Python number or a copy."""
+        """What is right on the current observation, as a Python number or a copy."""
         now = self.gt_now
         return now.item() if np.ndim(now) == 0 else now.copy()
 
     @property
     def period(self) -> str:
-        """Name of the period in hand, the shortest where several overlap; "trial" where there is
+        """Name of the current period, the shortest where several overlap; "trial" where there is
         none.
         """
         inside = [name for name in self._play.start_t if self.in_period(name)]
@@ -240,7 +240,7 @@ class ClassicTrial:
         return _duration_of(self, period, _moment(self, self._play.last, self._play.end_t))
 
     def in_period(self, period: str, t: float | None = None) -> bool:
-        """Whether the step in hand (or the moment `t`, ms) lies in a period."""
+        """Whether the current step (or the moment `t`, ms) lies in a period."""
         _checked_period(self, period)
         step = self._play.t_ind if t is None else self._index(t)
         return (
@@ -424,7 +424,7 @@ def _duration_of(env: ClassicTrial, period: str, start: float | None) -> float:
 def _checked_period(env: ClassicTrial, period: str) -> str:
     if period not in env._play.start_t:
         raise unknown(
-            "period", period, env._play.start_t, of=f"the trial in hand of {type(env).__name__}"
+            "period", period, env._play.start_t, of=f"the current trial of {type(env).__name__}"
         )
     return period
 
