@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from neurogym_core.classic import TrialEnv, spaces
+from neurogym_classic import TrialEnv, spaces
 
 
 class {{ cookiecutter.task_name }}(TrialEnv):
@@ -34,7 +34,7 @@ class {{ cookiecutter.task_name }}(TrialEnv):
         self.rewards = {"abort": -0.1, "correct": 1.0, "fail": 0.0, **(rewards or {})}
         self.timing = {"fixation": 300, "light": 500, "delay": 600, "decision": 500, **(timing or {})}
         names = {"fixation": 0, "light": [1, 2]}
-        self.observation_space = spaces.Box(-np.inf, np.inf, (3,), np.float32, name=names)
+        self.observation_space = spaces.Box(-np.inf, np.inf, shape=(3,), dtype=np.float32, name=names)
         self.action_space = spaces.Discrete(3, name={"fixation": 0, "choice": [1, 2]})
 
     def new_trial(self, **kwargs: Any) -> dict[str, Any]:

@@ -103,8 +103,9 @@ True
 
 ## What is not a Task
 
-A `PeriodEnv` and any other Gymnasium env are checked with what applies to them: the other checks are *not applicable*, and
-the reason is given. Of an id, the package around it is checked too.
+Envs that report trials as a Task does (`EnvForm.reports_trials`), and any other Gymnasium env, are checked with what
+applies to them: the other checks are *not applicable*, and the reason is given. Of an id, the package around it is
+checked too.
 
 ## Digests: what a task does changes only with its version
 
@@ -138,8 +139,8 @@ Statistical checks have fixed seeds, and would fail a right task once in ten mil
 _KINDS = {
     KINDS: "anything",
     ("task",): "a Task",
-    ("task", "classic"): "a Task or PeriodEnv",
-    ("classic", "env"): "an env that is no Task",
+    ("task", "trial env"): "a Task or an env that reports trials",
+    ("trial env", "env"): "an env that is no Task",
 }
 
 

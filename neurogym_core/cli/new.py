@@ -44,7 +44,7 @@ def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: 
     table        trials are independent of each other
     session      which trial comes next depends on a block, a drift or the trials before
     closed-loop  what is shown next depends on what was just done
-    classic      one env, scored step by step in Python, as in NeuroGym's files
+    classic      one env, scored step by step in Python, as in NeuroGym's files (neurogym-classic)
     """
     from neurogym_core.ecosystem import hooks  # needs pluggy, which `ngym --help` should not import
 

@@ -99,3 +99,17 @@ def comes_with(what: str, package: str) -> str:
     For example: ``'check' comes with neurogym-check: pip install neurogym-check``.
     """
     return f"{what!r} comes with {package}: pip install {package}"
+
+
+def where_it_went(error: BaseException, message: str) -> str:
+    """One line that names the package whose module an import lacks; empty for any other error."""
+    if not isinstance(error, ImportError):
+        return ""
+    # "cannot import name 'classic' from 'neurogym_core'": Python 3.11 has that name in no attribute
+    lacking = {error.name, *(f"{error.name}.{word}" for word in message.split("'")[1:2])}
+    for former, (package, module) in MODULES.items():
+        if former in lacking:
+            return f"{comes_with(former, package)}, and import {module} instead"
+        if module in lacking:
+            return comes_with(module, package)
+    return ""

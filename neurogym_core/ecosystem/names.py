@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from neurogym_core._patterns import Pattern
+from neurogym_core.ecosystem.companions import where_it_went
 
 CORE = "neurogym-core"
 _OWN_NAMESPACES = {CORE: "core", "neurogym-wrappers": "wrappers"}
@@ -91,9 +92,13 @@ def _printable(text: str) -> str:
 
 
 def said_by(error: BaseException) -> str:
-    """``TypeError: what it says``, even of an exception whose ``__str__`` fails."""
+    """``TypeError: what it says``, even of an exception whose ``__str__`` fails; of an import of a
+    module that a package of this project brings, which package that is.
+    """
     try:
         text = str(error)
     except Exception:
         text = "(its message cannot be read)"
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    pointer = where_it_went(error, text)
+    return f"{said}. {pointer}" if pointer else said

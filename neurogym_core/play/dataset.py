@@ -12,8 +12,9 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, NotSupportedError, unknown
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.dealer import Dealer
+from neurogym_core.play.env_form import BatchSource, form_of, is_env_class
 from neurogym_core.play.kernels import fill_function
-from neurogym_core.play.make import is_classic, make_task, resolve
+from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
@@ -327,8 +328,8 @@ class Dataset:
     it is the oracle's.
 
     Args:
-        task: an id, a Task, a Task class, or ``"file.py:Class"``; also of a classic env
-            (`PeriodEnv`), see `ClassicDataset`.
+        task: an id, a Task, a Task class, or ``"file.py:Class"``; also a class of envs whose form
+            has batches (see `EnvForm`).
         batch_size: rows of a batch.
         seq_len: None: every row is one whole trial, padded with weight 0; T: rows are continuous
             streams of back-to-back trials, cut every T steps.
@@ -350,32 +351,28 @@ class Dataset:
         ((4, 50, 3), (4, 50), 3)
     """
 
-    def __new__(cls, task: Any = None, *args: Any, **settings: Any) -> Dataset:
-        if cls is Dataset and task is not None and is_classic(resolve(task)):
-            from neurogym_core.play.classic_dataset import ClassicDataset
-
-            return super().__new__(ClassicDataset)
-        return super().__new__(cls)
-
     def __init__(
         self, task: Any, batch_size: int = 16, seq_len: int | None = None, seed: int | None = None, split: str | None = None,
         *, targets: str = "action", wrap: Any = (), **params: Any,
     ) -> None:  # fmt: skip
-        self.task = make_task(task, wrap=wrap, **params)
         self.batch_size = _whole("batch_size", batch_size)
         self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
-        self._check_supervised()
         self.seed = _any_seed() if seed is None else _seed(seed)
-        self.n_inputs = self.task.channels.size
-        self.n_outputs = self.task.actions.size
-        self._units = (
-            unit_targets(self.task)
-            if targets == "units" and not self.task.actions.continuous
-            else None
-        )
+        found = resolve(task)
+        batches = form_of(found).batches if is_env_class(found) else None
+        self._open: Callable[[Dataset, np.random.SeedSequence], BatchSource]
+        if batches is None:
+            self.task: Any = make_task(found, wrap=wrap, **params)
+            self._check_supervised()
+            self._open = _batches_of_task
+        else:
+            env = bare_env(found, wrap=wrap, **params)
+            self.task = env.unwrapped
+            self._open = partial(batches, env)
         self.restart()
+        self.n_inputs, self.n_outputs = self._source.n_inputs, self._source.n_outputs
 
     def _check_supervised(self) -> None:
         if not self.task.supervised and self.targets != "best":
@@ -390,10 +387,7 @@ class Dataset:
         sequence = np.random.SeedSequence(
             self.seed, spawn_key=() if self.split is None else (100 + SPLITS.index(self.split),)
         )
-        stepped = hooked(self.task) or self.task.reads_outcomes
-        self._source: _Stepped | _Streams = (
-            _Stepped(self, sequence) if stepped else _Streams(self, sequence)
-        )
+        self._source = self._open(self, sequence)
 
     def __iter__(self) -> Iterator[Batch]:
         while True:
@@ -404,8 +398,10 @@ class Dataset:
 
     @property
     def from_tables(self) -> bool:
-        """Whether batches can be had as tables: not where the task has to be stepped through."""
-        return not isinstance(self._source, _Stepped)
+        """Whether batches can be had as tables: not where the task has to be stepped through, and
+        not of envs.
+        """
+        return isinstance(self._source, _Streams)
 
     def next_chunk(self) -> Chunk:
         """What comes next, not rendered: one batch of whole trials, or a run of `seq_len` steps
@@ -416,9 +412,9 @@ class Dataset:
         Raises:
             NotSupportedError: the task has to be stepped through (`from_tables` is False).
         """
-        if isinstance(self._source, _Stepped):
+        if not isinstance(self._source, _Streams):
             raise NotSupportedError(
-                f"{self.task.name} is stepped through, since what comes depends on what is done: it"
+                f"{self.task!r} is stepped through, since what comes depends on what is done: it"
                 " has no table ahead. Use next(dataset)."
             )
         return self._source.next_chunk()
@@ -435,18 +431,44 @@ class Dataset:
         Args:
             targets: action ids, or values of continuous actions, of any shape.
         """
-        if self.task.actions.continuous:
-            return self.task.actions.from_task_units(targets)
+        return self._source.encode(targets)
+
+
+class _TaskBatches:
+    """What the batches of a `Task` have in common.
+
+    Attributes:
+        n_inputs, n_outputs: what a network needs.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        task = dataset.task
+        self.dataset = dataset
+        self.n_inputs, self.n_outputs = task.channels.size, task.actions.size
+        as_units = dataset.targets == "units" and not task.actions.continuous
+        self._units = unit_targets(task) if as_units else None
+
+    def encode(self, targets: Array) -> Array:
+        """Targets in the form asked for: ids, units, or [-1, 1]."""
+        if self.dataset.task.actions.continuous:
+            scaled: Array = self.dataset.task.actions.from_task_units(targets)
+            return scaled
         return targets if self._units is None else self._units[targets]
 
 
-class _Streams:
+def _batches_of_task(dataset: Dataset, sequence: np.random.SeedSequence) -> BatchSource:
+    stepped = hooked(dataset.task) or dataset.task.reads_outcomes
+    return _Stepped(dataset, sequence) if stepped else _Streams(dataset, sequence)
+
+
+class _Streams(_TaskBatches):
     """Trials back to back in every row, cut every so many steps; or one whole trial in every
     row.
     """
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
-        self.dataset, n = dataset, dataset.batch_size
+        super().__init__(dataset)
+        n = dataset.batch_size
         self.dealer = Dealer(dataset.task, n, sequence)
         self.batches = max(CHUNK_STEPS // (n * dataset.seq_len), 1) if dataset.seq_len else 1
         self._served = self.batches
@@ -567,13 +589,13 @@ def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
     return placed().window(begin, steps)
 
 
-class _Stepped:
+class _Stepped(_TaskBatches):
     """Tasks that depend on actions: played by the oracle, which answers at the end of every
     window.
     """
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
-        self.dataset = dataset
+        super().__init__(dataset)
         self.stepper = Stepper(dataset.task, dataset.batch_size, sequence)
         self.stepper.may_wait = True  # rows whose trial is over, for those whose is not
         self._observation = self.stepper.reset()
@@ -608,7 +630,7 @@ class _Stepped:
         """
         stepper = self.stepper
         target = stepper.targets()
-        shown = target if stepper.task.actions.continuous else self.dataset.encode(target)
+        shown = target if stepper.task.actions.continuous else self.encode(target)
         column = (
             np.where(on[:, None], self._observation, 0),
             np.where(per_row(on, shown), shown, 0),

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
-from neurogym_core.errors import InvalidValueError, NotSupportedError, listed, unknown
+from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core.play.env_form import applied, form_of, is_env_class
 
 if TYPE_CHECKING:
     import gymnasium
     from gymnasium.envs.registration import EnvSpec
 
     from neurogym_core.play.vector_env import TaskVectorEnv
-    from neurogym_core.tasks.period_env import PeriodEnv
     from neurogym_core.tasks.task import Task
 
 TaskLike = Any
@@ -96,7 +95,7 @@ def make(
     env.unwrapped.spec = spec
     env = _ordered(env)
     for wrapper, settings in env_wrappers:
-        env = _applied(wrapper, env, settings=settings)
+        env = applied(wrapper, env, settings=settings)
     return _with_plugins(env, spec) if plugins else env
 
 
@@ -119,7 +118,7 @@ def bare_env(
     """
     env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
     for wrapper, settings in env_wrappers:
-        env = _applied(wrapper, env, settings=settings)
+        env = applied(wrapper, env, settings=settings)
     return env
 
 
@@ -127,28 +126,13 @@ def _bare(
     task: TaskLike, wrap: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]
 ) -> tuple[gymnasium.Env[Any, Any], Wrappers]:
     found = resolve(task)
-    if _is_gymnasium_env(found):
-        return _plain_env(found, render_mode, seed, params), _env_wrappers(found, wrap)
+    if is_env_class(found):
+        params = {**params, "render_mode": render_mode} if render_mode else params
+        return form_of(found).make(found, params, seed), _env_wrappers(found, wrap)
     from neurogym_core.play.env import TaskEnv
 
     made, env_wrappers = _make_with(found, wrap, params)
     return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
-
-
-def _plain_env(
-    cls: Any, render_mode: str | None, seed: int | None, params: dict[str, Any]
-) -> gymnasium.Env[Any, Any]:
-    """An env of a class that is no Task: a classic env, or any other of Gymnasium's."""
-    params = {**params, "render_mode": render_mode} if render_mode else dict(params)
-    if not is_classic(cls):
-        plain: gymnasium.Env[Any, Any] = _applied(cls, settings=params)
-        return plain
-    trials = params.pop("trials_per_session", cls.trials_per_session)
-    env: PeriodEnv = _applied(cls, settings=params)
-    env.trials_per_session = trials
-    if seed is not None:
-        env.reseed(seed)
-    return env
 
 
 def _env_wrappers(cls: type, wrap: Any) -> Wrappers:
@@ -157,24 +141,11 @@ def _env_wrappers(cls: type, wrap: Any) -> Wrappers:
     for wrapper, _ in wrappers:
         if _wraps_tasks(wrapper):
             raise NotSupportedError(
-                f"{wrapper.__name__} wraps tasks, and {cls.__name__} is {_kind(cls)}, which has no"
-                " trials as tables. Write it as a Task, or change what it does in a wrapper of"
-                " envs (classic envs: a TrialWrapper)."
+                f"{wrapper.__name__} wraps tasks, and {cls.__name__} is {form_of(cls).name}, which"
+                " has no trials as tables. Write it as a Task, or change the env in a"
+                f" {form_of(cls).wrapper}."
             )
     return wrappers
-
-
-def is_classic(value: Any) -> bool:
-    """Whether this is a class of classic envs (`PeriodEnv`)."""
-    if not _is_gymnasium_env(value):
-        return False
-    from neurogym_core.tasks.period_env import PeriodEnv
-
-    return issubclass(value, PeriodEnv)
-
-
-def _kind(cls: type) -> str:
-    return "a classic env" if is_classic(cls) else "a plain Gymnasium env"
 
 
 def make_vec(
@@ -207,15 +178,15 @@ def make_vec(
     from neurogym_core.play.vector_env import TaskVectorEnv
 
     found = resolve(task)
-    if _is_gymnasium_env(found):
+    if is_env_class(found):
         raise NotSupportedError(
-            f"{found.__name__} is {_kind(found)}, without a native vector form; use "
+            f"{found.__name__} is {form_of(found).name}, without a native vector form; use "
             f"gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
         )
     made, env_wrappers = _make_with(found, wrap, params)
     env = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
     for wrapper, settings in env_wrappers:
-        env = _applied(_vector_twin(wrapper), env, settings=settings)
+        env = applied(_vector_twin(wrapper), env, settings=settings)
     return env
 
 
@@ -228,7 +199,7 @@ def resolve(task: TaskLike) -> Any:
     """
     if isinstance(task, str):
         task = _named(task)
-    if is_task(task) or _is_gymnasium_env(task):
+    if is_task(task) or is_env_class(task):
         return task
     raise InvalidValueError(
         f"{task!r} is no task; give an id such as 'PerceptualDecisionMaking-v0', a Task, a Task"
@@ -248,19 +219,14 @@ def is_task(value: Any) -> bool:
     )
 
 
-def _is_gymnasium_env(value: Any) -> bool:
-    import gymnasium
-
-    return isinstance(value, type) and issubclass(value, gymnasium.Env)
-
-
 def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task, Wrappers]:
     """The wrapped task, and the env wrappers that remain."""
     found = resolve(task)
     if not is_task(found):
-        has = "make() and Dataset()" if is_classic(found) else "make()"
+        form = form_of(found)
+        has = "make()" if form.batches is None else "make() and Dataset()"
         raise NotSupportedError(
-            f"{found.__name__} is {_kind(found)}: it has no Task, and so no tables, task wrappers,"
+            f"{found.__name__} is {form.name}: it has no Task, and so no tables, task wrappers,"
             f" oracle or native vector env. Use {has}, or write it as a Task."
         )
     if isinstance(found, type):
@@ -310,22 +276,6 @@ def _wraps_tasks(wrapper: Any) -> bool:
     from neurogym_core.tasks.wrapper import TaskWrapper
 
     return isinstance(wrapper, type) and issubclass(wrapper, TaskWrapper)
-
-
-def _applied(wrapper: Callable[..., Any], *env: Any, settings: dict[str, Any]) -> Any:
-    """Call a wrapper or an env class, and say which settings it takes where it is given others."""
-    try:
-        return wrapper(*env, **settings)
-    except TypeError as error:
-        known = [
-            name
-            for name in inspect.signature(wrapper).parameters
-            if name not in ("env", "args", "kwargs")
-        ]
-        strange = [name for name in settings if name not in known]
-        if "unexpected keyword" not in str(error) or not strange:
-            raise
-        raise unknown("parameter", strange[0], known, of=wrapper.__name__) from None
 
 
 def _vector_twin(wrapper: Any) -> Any:

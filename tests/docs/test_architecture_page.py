@@ -46,7 +46,7 @@ def test_the_map_shows_the_main_files_of_a_folder(layer):
     large = {
         path for path in (CORE / layer).glob("*.py") if path.read_text("utf-8").count("\n") > 150
     }
-    assert large <= set(drawn()) | {CORE / layer / "classic_dataset.py"}
+    assert large <= set(drawn())
 
 
 def test_the_order_of_the_layers_is_that_of_the_page():

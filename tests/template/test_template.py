@@ -235,6 +235,20 @@ def test_nothing_is_left_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not (tmp_path / "home").exists()
 
 
+def needed(kind: str, folder: Path) -> list[Path]:
+    """The wheels of packages that a task of this kind needs beside the core."""
+    sources = Path(__file__).parents[2] / "plugins" / "neurogym-classic"
+    return [environments.build_wheel(sources, folder / "needed")] if kind == "classic" else []
+
+
+def test_a_classic_task_needs_the_package_of_the_classic_form(rendered: dict) -> None:
+    for (_, kind, _), package in rendered.items():
+        needs = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"][
+            "dependencies"
+        ]
+        assert ("neurogym-classic>=1.0,<2" in needs) is (kind == "classic")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", new.KINDS)
 def test_a_package_of_each_kind_works_as_a_wheel(environment, tmp_path: Path, kind: str) -> None:
@@ -243,7 +257,7 @@ def test_a_package_of_each_kind_works_as_a_wheel(environment, tmp_path: Path, ki
     assert made.returncode == 0, made.stderr
     package = tmp_path / f"neurogym-task-of-{kind}"
     wheel = environments.build_wheel(package, tmp_path / "dist")
-    environment.pip_install([wheel])
+    environment.pip_install([*needed(kind, tmp_path), wheel])
     try:
         tested = environment.run(
             "-P",

@@ -19,6 +19,7 @@ from neurogym_core.ecosystem.names import canonical
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import UnknownTaskError
 from neurogym_core.play.dealer import Dealer
+from neurogym_core.play.env_form import form_of
 from neurogym_core.play.make import make, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.drawing import stateful
@@ -98,15 +99,10 @@ class Candidate:
 
     @cached_property
     def kind(self) -> str:
-        """ "task", "classic" or "env"."""
+        """ "task", "trial env" or "env"."""
         if issubclass(self.cls, Task):
             return "task"
-        classic = ("neurogym_core.tasks.period_env", "PeriodEnv")
-        return (
-            "classic"
-            if any((base.__module__, base.__name__) == classic for base in self.cls.__mro__)
-            else "env"
-        )
+        return "trial env" if form_of(self.cls).reports_trials else "env"
 
     @cached_property
     def task(self) -> Task:

@@ -24,8 +24,8 @@ FAMILIES = {
 }
 """The letter that a check's code begins with, and what it is about."""
 
-KINDS = ("task", "classic", "env")
-"""What can be checked: a `Task`, a `PeriodEnv`, any other Gymnasium env."""
+KINDS = ("task", "trial env", "env")
+"""What can be checked: a `Task`, an env that reports trials as a Task does, any other env."""
 
 
 class CheckFailedError(AssertionError):
@@ -96,12 +96,16 @@ class Check:
         return f"<Check {self.code} {self.name}>"
 
 
-_KIND_NAME = {"task": "a Task", "classic": "a PeriodEnv", "env": "another Gymnasium env"}
+_KIND_NAME = {
+    "task": "a Task",
+    "trial env": "an env that reports trials",
+    "env": "another Gymnasium env",
+}
 _KIND_NAMES = {
     KINDS: "anything",
     ("task",): "a Task",
-    ("task", "classic"): "a Task or a PeriodEnv",
-    ("classic", "env"): "an env that is no Task",
+    ("task", "trial env"): "a Task or an env that reports trials",
+    ("trial env", "env"): "an env that is no Task",
 }
 
 

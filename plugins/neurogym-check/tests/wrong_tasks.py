@@ -9,9 +9,9 @@ import random
 
 import gymnasium
 import numpy as np
+from neurogym_classic import PeriodEnv, spaces
 
 from neurogym_core import Choice, Task, Uniform
-from neurogym_core.classic import PeriodEnv, spaces
 
 
 class Right(Task):
@@ -252,7 +252,7 @@ class RightEnv(gymnasium.Env):
     """A walk that is to be kept near 0."""
 
     def __init__(self):
-        self.observation_space = gymnasium.spaces.Box(-10, 10, (2,), np.float32)
+        self.observation_space = gymnasium.spaces.Box(-10, 10, shape=(2,), dtype=np.float32)
         self.action_space = gymnasium.spaces.Discrete(3)
 
     def reset(self, *, seed=None, options=None):

@@ -131,7 +131,7 @@ def returned_observations_are_not_overwritten(candidate: Candidate) -> None:
             )
 
 
-@check("S004", kinds=("task", "classic"))
+@check("S004", kinds=("task", "trial env"))
 def every_trial_ends(candidate: Candidate) -> None:
     """A trial ends, whatever the subject does.
 
@@ -164,12 +164,12 @@ def _longest(candidate: Candidate) -> int:
     )
 
 
-@check("S005", kinds=("task", "classic"))
+@check("S005", kinds=("task", "trial env"))
 def targets_are_in_the_action_space(candidate: Candidate) -> None:
     """What is right on a step, `info["gt"]`, is an action of the action space.
 
     The hook `step_target` returns action ids, (N,), or for continuous actions values in the units
-    of the axes, (N, k); an env in the classic form sets the ground truth to actions that exist."""
+    of the axes, (N, k); an env that reports trials gives actions that exist."""
     recording = candidate.recordings.get("mixed", candidate.recordings["random"])
     space = recording.env.action_space
     for step, result in enumerate(recording.results):
@@ -182,7 +182,7 @@ def targets_are_in_the_action_space(candidate: Candidate) -> None:
         )
 
 
-@check("S006", kinds=("task", "classic"))
+@check("S006", kinds=("task", "trial env"))
 def info_has_its_keys(candidate: Candidate) -> None:
     """After every step, `info` has the target, the period and whether a trial has ended; the record
     and the performance of a trial are there exactly when it has. After a reset there is no target.

@@ -30,7 +30,7 @@ from neurogym_core.trials.record import DURATION, OUTCOME_NAMES
 TASK = ("task",)
 
 
-@check("T001", kinds=("task", "classic"))
+@check("T001", kinds=("task", "trial env"))
 def periods_are_uninterrupted(candidate: Candidate) -> None:
     """Who does what is right sees each period of a trial once, in one piece, as long as the record
     says.
@@ -337,7 +337,7 @@ def actions_outside_response_windows_do_not_pay(candidate: Candidate) -> None:
     )
 
 
-@check("T008", kinds=("task", "classic"))
+@check("T008", kinds=("task", "trial env"))
 def records_are_complete(candidate: Candidate) -> None:
     """The record of every trial has the same keys: conditions, answers, reward, durations; and no
     NaN.

@@ -8,9 +8,9 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from neurogym_classic import TrialWrapper
 
 from neurogym_core import Dataset
-from neurogym_core.classic import TrialWrapper
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
 
 
@@ -139,8 +139,6 @@ def test_what_cannot_be_is_said(ref, dots):
         Dataset(dots, wrap="PassReward")
     with pytest.raises(NotSupportedError, match="ReactionTime wraps tasks"):
         Dataset(dots, wrap="ReactionTime")
-    with pytest.raises(NotSupportedError, match="Guess is a plain Gymnasium env"):
-        Dataset(ref("plain_gymnasium", "Guess"))
     batch = next(Dataset(dots, 2, seed=0))
     with pytest.raises(NotSupportedError, match="scored by its own _step"):
         batch.score(batch.targets)

@@ -19,6 +19,11 @@ Names = Mapping[str, Any]
 
 
 def _checked(name: Names | None, low: int, high: int, owner: str) -> dict[str, Any]:
+    if not isinstance(name, Mapping | None):
+        raise InvalidValueError(
+            f"{owner} was given the names {name!r}; give a dict, as name={{'fixation': 0}}, and all"
+            " else by keyword (shape=…, dtype=…, seed=…)."
+        )
     for key, where in (name or {}).items():
         indices = np.asarray(where)
         if (
@@ -39,20 +44,20 @@ class Box(gymnasium.spaces.Box):
 
     Args:
         low, high, shape, dtype, seed: as for Gymnasium.
-        name: name -> index or indices.
+        name: name -> index or indices; the third positional argument, as in NeuroGym.
 
     Raises:
-        InvalidValueError: a name for an entry that is not there.
+        InvalidValueError: a name for an entry that is not there, or names that are no dict.
     """
 
     def __init__(
         self,
         low: Any,
         high: Any,
+        name: Names | None = None,
         shape: Any = None,
         dtype: Any = np.float32,
         seed: Any = None,
-        name: Names | None = None,
     ) -> None:
         super().__init__(low, high, shape, dtype, seed)
         self.name = _checked(name, 0, (self.shape[-1] if self.shape else 1) - 1, "Box")
@@ -63,13 +68,13 @@ class Discrete(gymnasium.spaces.Discrete):
 
     Args:
         n, seed, start: as for Gymnasium.
-        name: name -> action or actions.
+        name: name -> action or actions; the second positional argument, as in NeuroGym.
 
     Raises:
-        InvalidValueError: a name for an action that is not there.
+        InvalidValueError: a name for an action that is not there, or names that are no dict.
     """
 
-    def __init__(self, n: int, seed: Any = None, start: int = 0, name: Names | None = None) -> None:
+    def __init__(self, n: int, name: Names | None = None, start: int = 0, seed: Any = None) -> None:
         super().__init__(n, seed=seed, start=start)
         self.name = _checked(name, int(self.start), int(self.start + self.n) - 1, "Discrete")
 

@@ -1,9 +1,8 @@
 """A task in the shape of the template that NeuroGym's README prints, its blanks filled in."""
 
+import neurogym_classic as ngym
 import numpy as np
 from gymnasium import spaces
-
-from neurogym_core import classic as ngym
 
 
 class YourTask(ngym.PeriodEnv):

@@ -9,9 +9,9 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from neurogym_classic import TrialWrapper
 
 from neurogym_core import make
-from neurogym_core.classic import TrialWrapper
 from neurogym_core.errors import NotSupportedError
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.make import make_task, resolve

@@ -1,27 +1,18 @@
-"""`ClassicDataset`: supervised batches of a classic env, laid out by its own `new_trial`."""
+"""`ClassicBatches`: supervised batches of a classic env, laid out by its own `new_trial`."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium.spaces import Discrete
 
 from neurogym_core.errors import NotSupportedError
-from neurogym_core.play.dataset import (
-    SPLITS,
-    Batch,
-    Dataset,
-    Placed,
-    _any_seed,
-    _known,
-    _seed,
-    _whole,
-)
-from neurogym_core.tasks.period_env import PeriodEnv, TrialWrapper
+from neurogym_core.play.dataset import Batch, Dataset, Placed
 from neurogym_core.trials.arrays import Array
 
 
@@ -36,66 +27,60 @@ class ClassicBatch(Batch):
         )
 
 
-class ClassicDataset(Dataset):
-    """What `Dataset` makes of classic envs; see there for the arguments.
+class ClassicBatches:
+    """The batches of a classic env.
 
-    Trials are laid out by `new_trial` alone: `inputs` are the env's `ob`, `targets` its `gt`;
-    `_step` is never called. Each row has a copy of the env with random numbers of its own, so that
-    trials which depend on earlier ones follow these.
+    `new_trial` alone lays trials out: `inputs` are the env's `ob`, `targets` its `gt`; `_step` is
+    never called. Each row has a copy of the env with random numbers of its own, so that trials
+    which depend on earlier ones follow these.
+
+    Args:
+        env: the env, with its wrappers.
+        dataset: has the settings.
+        sequence: seeds the rows.
+
+    Attributes:
+        n_inputs, n_outputs: what a network needs.
 
     Raises:
-        NotSupportedError: `new_trial` lays out no observations or no targets, or `post_step`
-            changes observations.
+        NotSupportedError: `new_trial` lays out no observations or no targets, `post_step` changes
+            observations, or targets are no actions.
     """
 
-    def __init__(
-        self,
-        task: Any,
-        batch_size: int = 16,
-        seq_len: int | None = None,
-        seed: int | None = None,
-        split: str | None = None,
-        *,
-        targets: str = "action",
-        wrap: Any = (),
-        **params: Any,
-    ) -> None:
-        from neurogym_core.play.make import bare_env
-
-        env = bare_env(task, wrap=wrap, **params)
-        self.task: Any = cast(Any, env.unwrapped)  # whatever class the env is of
-        self._env = env
-        self.batch_size = _whole("batch_size", batch_size)
-        self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
-        self.split = _known("split", split, (None, *SPLITS))
-        self.targets = _known("targets", targets, ("action", "units"))
-        self.seed = _any_seed() if seed is None else _seed(seed)
+    def __init__(self, env: Any, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
+        self._env, self.dataset = env, dataset
+        self.task = env.unwrapped
         self._check_supported()
         space = self.task.action_space
         discrete = isinstance(space, Discrete)
         self.n_inputs: int = self.task.observation_space.shape[0]
-        self.n_outputs = int(space.n) if discrete else space.shape[0]
-        self._units = (
-            np.eye(self.n_outputs, dtype=np.float32) if discrete and targets == "units" else None
-        )
+        self.n_outputs: int = int(space.n) if discrete else space.shape[0]
+        as_units = discrete and dataset.targets == "units"
+        self._units = np.eye(self.n_outputs, dtype=np.float32) if as_units else None
         self._first = int(space.start) if discrete else 0
-        self.restart()
+        seeds = sequence.generate_state(dataset.batch_size, np.uint64)
+        self._rows = [_Row(copy.deepcopy(env), int(seed >> 1)) for seed in seeds.tolist()]
 
     def _check_supported(self) -> None:
         name, wrapper = type(self.task).__name__, self._env
+        if self.dataset.targets == "best":
+            raise NotSupportedError(
+                f"{name} is a classic env, which does not say which action is best paid. Use"
+                " targets='action' or 'units'."
+            )
         while wrapper is not self.task:
-            if type(wrapper).step is not TrialWrapper.step:
+            if type(wrapper).step is not gymnasium.Wrapper.step:
                 raise NotSupportedError(
                     f"{type(wrapper).__name__} changes the steps of an env, which datasets do not"
                     " take; leave it out of wrap=, or make it a TrialWrapper that changes trials."
                 )
-            wrapper = wrapper.env  # type: ignore[attr-defined]
+            wrapper = wrapper.env
         if len(self.task.observation_space.shape or ()) != 1:
             raise NotSupportedError(
                 f"{name} has observations of shape {self.task.observation_space.shape}; datasets"
                 " take vectors."
             )
-        if type(self.task).post_step is not PeriodEnv.post_step:  # type: ignore[attr-defined]
+        if self.task.changes_observations:
             raise NotSupportedError(
                 f"{name} makes its observations while it is played (post_step), so its trials"
                 " cannot be laid out for a dataset; train it with rewards (make)."
@@ -103,29 +88,24 @@ class ClassicDataset(Dataset):
         probe = copy.deepcopy(self._env)
         probe.reset(seed=0)
         for laid_out, what, how in (
-            (probe.unwrapped._play.shows, "observations", "add_ob or set_ob"),  # type: ignore[attr-defined]
-            (probe.unwrapped._play.asks, "targets", "set_groundtruth"),  # type: ignore[attr-defined]
+            (probe.unwrapped._play.shows, "observations", "add_ob or set_ob"),
+            (probe.unwrapped._play.asks, "targets", "set_groundtruth"),
         ):
             if not laid_out:
                 raise NotSupportedError(
                     f"{name}.new_trial lays out no {what} ({how}), so there is nothing to train on;"
                     " train with rewards (make)."
                 )
+        if probe.unwrapped._play.values:
+            raise NotSupportedError(
+                f"{name}.new_trial sets targets that are none of {self.task.action_space}; train"
+                " with rewards (make)."
+            )
 
-    def restart(self) -> None:
-        """Return to the seed: the same batches again."""
-        key = () if self.split is None else (100 + SPLITS.index(self.split),)
-        seeds = np.random.SeedSequence(self.seed, spawn_key=key).generate_state(
-            self.batch_size, np.uint64
-        )
-        self._rows = [_Row(copy.deepcopy(self._env), int(seed >> 1)) for seed in seeds.tolist()]
-
-    def __next__(self) -> Batch:
-        return self._whole_trials() if self.seq_len is None else self._streams(self.seq_len)
-
-    def __repr__(self) -> str:
-        settings = f"seq_len={self.seq_len}, seed={self.seed}, split={self.split!r}"
-        return f"Dataset({self._env}, batch_size={self.batch_size}, {settings})"
+    def next_batch(self) -> Batch:
+        """The coming batch."""
+        steps = self.dataset.seq_len
+        return self._whole_trials() if steps is None else self._streams(steps)
 
     def _whole_trials(self) -> Batch:
         trials = [row.new_trial() for row in self._rows]
@@ -142,8 +122,8 @@ class ClassicDataset(Dataset):
         shape = (len(rows), steps)
         inputs = np.zeros((*shape, self.n_inputs), np.float32)
         targets = np.zeros(
-            (*shape, *self._encode(rows[0][0][1].gt).shape[1:]),
-            self._encode(rows[0][0][1].gt).dtype,
+            (*shape, *self.encode(rows[0][0][1].gt).shape[1:]),
+            self.encode(rows[0][0][1].gt).dtype,
         )
         weights, new_trial = np.zeros(shape, np.float32), np.zeros(shape, bool)
         for row, trials in enumerate(rows):
@@ -152,25 +132,24 @@ class ClassicDataset(Dataset):
                 there = slice(here.start - start, here.stop - start)
                 inputs[row, here], targets[row, here] = (
                     trial.ob[there],
-                    self._encode(trial.gt[there]),
+                    self.encode(trial.gt[there]),
                 )
                 weights[row, here] = 1
                 if start >= 0:
                     new_trial[row, start] = True
-        return ClassicBatch(inputs, targets, weights, new_trial, partial(_placed, rows), self)
-
-    def _encode(self, targets: Array) -> Array:
-        return targets if self._units is None else self._units[targets - self._first]
+        return ClassicBatch(
+            inputs, targets, weights, new_trial, partial(_placed, rows), self.dataset
+        )
 
     def encode(self, targets: Array) -> Array:
-        """Targets as they are wanted: ids or values, or units."""
-        return self._encode(np.asarray(targets))
+        """Targets in the form asked for: ids, values or units."""
+        return targets if self._units is None else self._units[targets - self._first]
 
 
 class _Trial:
     """What a dataset keeps of a trial."""
 
-    def __init__(self, env: PeriodEnv) -> None:
+    def __init__(self, env: Any) -> None:
         steps = max(env._index(env.tmax), 1)
         self.ob, self.gt = env.ob[:steps].copy(), env.gt[:steps].copy()
         self.conditions = dict(env.trial)
@@ -237,4 +216,4 @@ def _column(values: list[Any]) -> Array:
     return column
 
 
-__all__ = ["ClassicBatch", "ClassicDataset"]
+__all__ = ["ClassicBatch", "ClassicBatches"]

@@ -12,6 +12,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from neurogym_classic.durations import drawing_from
+from neurogym_classic.form import ClassicForm
+from neurogym_classic.restoring import Restoring
+from neurogym_classic.trial import ClassicTrial, Play
 from neurogym_core.errors import (
     InvalidValueError,
     NotSupportedError,
@@ -19,9 +23,6 @@ from neurogym_core.errors import (
     TrialLayoutError,
     unknown,
 )
-from neurogym_core.tasks.classic_trial import ClassicTrial, Play
-from neurogym_core.tasks.restoring import Restoring
-from neurogym_core.tasks.timing_specs import drawing_from
 
 
 def _laid_out(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,7 +68,7 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
     Attributes:
         dt: ms per step.
         rng: the generator to draw from.
-        trial: what varies, of the trial in hand, name -> value.
+        trial: what varies in the current trial, name -> value.
         ob: (T, …) observations of the trial; `gt`: (T,) int64 or (T, k) float32, what is right.
         t, t_ind: ms and steps since the trial began; `tmax`: its length in ms.
         start_t, end_t, start_ind, end_ind: of the periods, name -> ms or steps.
@@ -82,7 +83,8 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         InvalidValueError: `dt` is no positive number.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+    ngym_form = ClassicForm()
+    metadata: dict[str, Any] = {"render_modes": []}
     trials_per_session: int | None = 100
     dt: float = 100
     r_tmax: float = 0.0
@@ -143,6 +145,11 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         """Change what a step returns; `ob` is a copy of the coming observation."""
         return ob, reward, terminated, truncated, info
 
+    @property
+    def changes_observations(self) -> bool:
+        """Whether `post_step` is the author's own."""
+        return type(self).post_step is not PeriodEnv.post_step
+
     # ------------------------------------------------------------------ playing
 
     def reset(
@@ -172,9 +179,9 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
 
     def _restart(self, seed: int) -> None:
         self._restore()
-        warned = self._play.warned
+        before = self._play
         self.__dict__["_play"] = Play()
-        self._play.warned = warned
+        self._play.warned, self._play.length = before.warned, before.length
         self.reseed(seed)
 
     @staticmethod
@@ -252,8 +259,7 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
         return [ends[0] or (last and once), ends[1] or (last and not once)]
 
     def _row(self) -> np.ndarray:
-        row: np.ndarray = self.ob[self._play.t_ind].copy()
-        return row
+        return self.ob_now.copy()
 
     def _checked_action(self, action: Any) -> Any:
         array, space = np.asarray(action), self.action_space
@@ -323,6 +329,8 @@ class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
     def _checked_result(self, *result: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         ob, reward, terminated, truncated, info = self._read_step(result)
         ob = np.array(ob, dtype=self.observation_space.dtype)
+        if ob.ndim == 0 and self.observation_space.shape == (1,):
+            ob = ob.reshape(1)
         if ob.shape != self.observation_space.shape:
             raise TaskDefinitionError(
                 f"{type(self).__name__} returned an observation of shape {ob.shape}; its"

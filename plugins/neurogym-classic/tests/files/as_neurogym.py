@@ -1,8 +1,7 @@
 """Tasks in the shape of NeuroGym's own: only the import differs from such a file."""
 
 import numpy as np
-
-from neurogym_core.classic import TrialEnv, TruncExp, spaces
+from neurogym_classic import TrialEnv, TruncExp, spaces
 
 
 class DelayedDots(TrialEnv):

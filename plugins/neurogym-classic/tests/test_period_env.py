@@ -12,9 +12,9 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from neurogym_classic import PeriodEnv, TrialEnv, TruncExp, spaces
 
 from neurogym_core import make
-from neurogym_core.classic import PeriodEnv, TrialEnv, TruncExp, spaces
 from neurogym_core.errors import (
     InvalidValueError,
     NotSupportedError,
@@ -274,7 +274,9 @@ class Bench(TrialEnv):
         self.lay_out = lay_out
         self.timing = timing or {}
         names = {"a": 0, "b": range(1, 3)}
-        self.observation_space = spaces.Box(-np.inf, np.inf, (3,), np.float32, name=names)
+        self.observation_space = spaces.Box(
+            -np.inf, np.inf, shape=(3,), dtype=np.float32, name=names
+        )
         self.action_space = spaces.Discrete(4, name={"rest": 0, "go": [1, 3]})
 
     def new_trial(self, **kwargs):
@@ -457,7 +459,7 @@ def test_super_new_trial_is_one_trial():
 def test_a_task_may_forget_super_init():
     class Forgot(PeriodEnv):
         def __init__(self):
-            self.observation_space = spaces.Box(0, 1, (1,))
+            self.observation_space = spaces.Box(0, 1, shape=(1,))
             self.action_space = spaces.Discrete(2)
 
         def new_trial(self, **kwargs):
@@ -496,7 +498,7 @@ def test_named_spaces_are_gymnasiums():
     space = spaces.Discrete(3, name={"rest": 0})
     assert isinstance(space, gymnasium.spaces.Discrete)
     assert pickle.loads(pickle.dumps(space)).name == {"rest": 0}
-    assert spaces.Box(0, 1, (2,), name={"x": [0, 1]}).name == {"x": [0, 1]}
+    assert spaces.Box(0, 1, shape=(2,), name={"x": [0, 1]}).name == {"x": [0, 1]}
     assert spaces.MultiDiscrete is gymnasium.spaces.MultiDiscrete
     with pytest.raises(InvalidValueError, match="from 0 to 2"):
         spaces.Discrete(3, name={"go": [1, 3]})
@@ -518,7 +520,8 @@ def test_named_spaces_are_gymnasiums():
         (lambda env: env.add_ob([1, 2], where="a"), TrialLayoutError, r"shape \(2,\)"),
         (lambda env: env.set_groundtruth(4), TrialLayoutError, "from 0 to 3"),
         (lambda env: env.set_groundtruth([1, 2]), TrialLayoutError, "one per step"),
-        (lambda env: env.set_groundtruth(1.5), TrialLayoutError, "1.5"),
+        (lambda env: env.set_groundtruth(4.0), TrialLayoutError, "4.0.*from 0 to 3"),
+        (lambda env: env.set_groundtruth(np.nan), TrialLayoutError, "nan.*from 0 to 3"),
         (lambda env: env.in_period("y"), UnknownNameError, "'y'"),
     ],
 )

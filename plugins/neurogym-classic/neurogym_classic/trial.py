@@ -13,8 +13,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from neurogym_classic.durations import draw, is_until
 from neurogym_core.errors import NotSupportedError, TrialLayoutError, unknown
-from neurogym_core.tasks.timing_specs import draw, is_until
 
 TRIAL_MS = 10_000
 """ms that a trial lasts at most when it has no periods."""
@@ -46,7 +46,7 @@ class ClassicGenerator(np.random.Generator):
 
 
 class Play:
-    """The trial in hand, and what is counted over trials."""
+    """The current trial, and what is counted over trials."""
 
     def __init__(self) -> None:
         self.rng: ClassicGenerator | None = None
@@ -57,6 +57,7 @@ class Play:
         self.in_session = 0  # trials finished in this session
         self.imposed: dict[str, Any] = {}
         self.warned: set[str] = set()
+        self.length = 0.0  # ms; assigned to `tmax`, and valid for trials without periods
         self.begin()
 
     def begin(self) -> None:
@@ -68,6 +69,7 @@ class Play:
         self.ob: np.ndarray | None = None
         self.gt: np.ndarray | None = None
         self.shows = self.asks = False
+        self.values = False  # whether targets are no actions
         self.performance: Any = 0
         self.trial: dict[str, Any] = {}
         self.reward = 0.0
@@ -84,7 +86,7 @@ def _of_play(name: str, doc: str) -> property:
 
 
 class ClassicTrial:
-    """The trial in hand of a classic env: its clock, periods, observations and targets."""
+    """The current trial of a classic env: its clock, periods, observations and targets."""
 
     dt: float
     timing: dict[str, Any]
@@ -110,13 +112,13 @@ class ClassicTrial:
 
     @property
     def tmax(self) -> float:
-        """Length of the trial, ms."""
+        """Length of the trial, ms. What is assigned also holds for later trials without periods."""
         play = self._play
-        return play.tmax if play.tmax or play.start_t else TRIAL_MS
+        return play.tmax if play.tmax or play.start_t else play.length or TRIAL_MS
 
     @tmax.setter
     def tmax(self, ms: float) -> None:
-        self._play.tmax = ms
+        self._play.tmax = self._play.length = ms
 
     @property
     def start_ind(self) -> dict[str, int]:
@@ -141,44 +143,52 @@ class ClassicTrial:
 
     @property
     def ob(self) -> np.ndarray:
-        """Observations of the trial, (T, …)."""
-        play = self._play
-        play.ob = _sized(
-            self, play.ob, self.observation_space.shape, self.observation_space.dtype, 0
-        )
+        """Observations of the trial, (T, …); may be assigned, one row per step."""
+        play, space = self._play, self.observation_space
+        play.ob = _sized(self, play.ob, space.shape, space.dtype, 0)
         return play.ob
+
+    @ob.setter
+    def ob(self, rows: Any) -> None:
+        self._play.shows = True
+        self._play.ob = _assigned(self, "ob", rows, self.observation_space)
 
     @property
     def gt(self) -> np.ndarray:
-        """What is right, (T,) int64 or (T, k)."""
+        """What is right, (T,) int64 or (T, k); may be assigned."""
         play, space = self._play, self.action_space
         discrete = isinstance(space, gymnasium.spaces.Discrete)
         dtype = np.int64 if discrete else space.dtype
         play.gt = _sized(self, play.gt, space.shape, dtype, int(space.start) if discrete else 0)  # type: ignore[attr-defined]
         return play.gt
 
+    @gt.setter
+    def gt(self, rows: Any) -> None:
+        self._play.asks = True
+        self._play.gt = _assigned(self, "gt", rows, self.action_space)
+
     def _index(self, ms: float) -> int:
         return int(ms / self.dt + 1e-9)
 
     @property
     def ob_now(self) -> np.ndarray:
-        """The observation in hand."""
+        """The current observation."""
         return np.asarray(self.ob[self._play.t_ind])
 
     @property
     def gt_now(self) -> Any:
-        """What is right on the observation in hand."""
+        """What is right on the current observation."""
         return self.gt[self._play.t_ind]
 
     @property
     def target(self) -> Any:
-        """What is right on the observation in hand, as a Python number or a copy."""
+        """What is right on the current observation, as a Python number or a copy."""
         now = self.gt_now
         return now.item() if np.ndim(now) == 0 else now.copy()
 
     @property
     def period(self) -> str:
-        """Name of the period in hand, the shortest where several overlap; "trial" where there is
+        """Name of the current period, the shortest where several overlap; "trial" where there is
         none.
         """
         inside = [name for name in self._play.start_t if self.in_period(name)]
@@ -230,7 +240,7 @@ class ClassicTrial:
         return _duration_of(self, period, _moment(self, self._play.last, self._play.end_t))
 
     def in_period(self, period: str, t: float | None = None) -> bool:
-        """Whether the step in hand (or the moment `t`, ms) lies in a period."""
+        """Whether the current step (or the moment `t`, ms) lies in a period."""
         _checked_period(self, period)
         step = self._play.t_ind if t is None else self._index(t)
         return (
@@ -288,7 +298,9 @@ class ClassicTrial:
 
         Args:
             value: an action (or its name); with `where` the place within the actions of that name;
-                an array for one per step. For continuous actions values, (k,).
+                an array for one per step. For continuous actions values, (k,). Of floats that are
+                no whole numbers, such as angles, the whole part is kept, with a warning: they are
+                no actions, but `_step` can score by them.
             period: a period, several, or None for the whole trial.
             where: a name that the action space knows.
 
@@ -310,6 +322,17 @@ class ClassicTrial:
                     f" shape {view.shape} (period {period!r}, where {where!r}); give one action, or"
                     " one per step."
                 ) from None
+
+
+def _assigned(env: ClassicTrial, name: str, rows: Any, space: gymnasium.Space[Any]) -> np.ndarray:
+    """An array that was assigned as the trial's `ob` or `gt`."""
+    array = np.array(rows, dtype=space.dtype)
+    if array.ndim == 0 or array.shape[1:] != space.shape:
+        raise TrialLayoutError(
+            f"{type(env).__name__} was assigned {name} of shape {array.shape}; it needs one row of"
+            f" shape {space.shape} per step."
+        )
+    return array
 
 
 def _sized(
@@ -401,7 +424,7 @@ def _duration_of(env: ClassicTrial, period: str, start: float | None) -> float:
 def _checked_period(env: ClassicTrial, period: str) -> str:
     if period not in env._play.start_t:
         raise unknown(
-            "period", period, env._play.start_t, of=f"the trial in hand of {type(env).__name__}"
+            "period", period, env._play.start_t, of=f"the current trial of {type(env).__name__}"
         )
     return period
 
@@ -439,13 +462,32 @@ def _action_of(env: ClassicTrial, value: Any, where: Any) -> Any:
     elif isinstance(value, str):
         value = _columns(env, env.action_space, value)
     ids = np.asarray(value)
+    if ids.dtype.kind == "f" and np.isfinite(ids).all():
+        whole = ids.astype(np.int64)
+        if (whole != ids).any():
+            return _without_fraction(env, value, whole)
+        ids = whole
     low, high = int(env.action_space.start), int(env.action_space.start + env.action_space.n) - 1  # type: ignore[attr-defined]
     if ids.dtype.kind not in "iub" or ids.ndim > 1 or (ids < low).any() or (ids > high).any():
         raise TrialLayoutError(
             f"set_groundtruth() of {type(env).__name__} was given {value!r}; give actions from"
             f" {low} to {high}."
         )
-    return value
+    return ids
+
+
+def _without_fraction(env: ClassicTrial, value: Any, whole: np.ndarray) -> np.ndarray:
+    """Targets that are no actions: NeuroGym keeps the whole part, and `_step` may score by it."""
+    env._play.values = True
+    if "set_groundtruth" not in env._play.warned:
+        env._play.warned.add("set_groundtruth")
+        warnings.warn(
+            f"set_groundtruth() of {type(env).__name__} was given {value!r}, which is none of"
+            f" {env.action_space}: the whole part is kept. Give an action, or make the action space"
+            " a Box.",
+            stacklevel=4,
+        )
+    return whole
 
 
 def _columns(env: ClassicTrial, space: Any, where: Any) -> Any:

@@ -20,8 +20,8 @@ class Restoring:
     """Remembers the author's attributes as they are before the first trial; a seed brings them
     back.
 
-    What somebody assigns from outside later on belongs to that state; what the author's own methods
-    assign does not."""
+    Attributes assigned from outside become part of that state; those that the author's methods
+    assign do not."""
 
     _KEPT = GYMNASIUM_NAMES | {"timing", "rewards"}
 

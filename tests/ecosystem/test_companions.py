@@ -1,0 +1,77 @@
+"""Imports of what packages of this project bring, where these are not installed."""
+
+from __future__ import annotations
+
+import builtins
+from pathlib import Path
+
+import pytest
+
+from neurogym_core import make
+from neurogym_core.ecosystem import companions
+from neurogym_core.ecosystem.names import said_by
+from neurogym_core.errors import BrokenTaskError
+
+
+@pytest.fixture
+def bare_core(monkeypatch):
+    """The core with no package of this project beside it."""
+    lacking = {*companions.MODULES, *(module for _, module in companions.MODULES.values())}
+    real = builtins.__import__
+
+    def without(name, glob=None, local=None, wanted=(), level=0):
+        for whole in (name, *(f"{name}.{one}" for one in wanted or ())):
+            if whole in lacking:
+                raise ModuleNotFoundError(f"No module named {whole!r}", name=whole)
+        return real(name, glob, local, wanted, level)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+
+
+@pytest.mark.parametrize("former", companions.MODULES)
+@pytest.mark.parametrize("statement", ["import {}", "from {} import anything"])
+def test_a_file_that_imports_what_the_core_brought_once_is_told_where_it_is(
+    former, statement, tmp_path: Path, bare_core
+):
+    package, module = companions.MODULES[former]
+    file = tmp_path / "my_task.py"
+    file.write_text(f"{statement.format(former)}\n", "utf-8")
+    with pytest.raises(BrokenTaskError) as caught:
+        make(f"{file}:Task")
+    line = f"comes with {package}: pip install {package}, and import {module} instead."
+    assert line in str(caught.value)
+
+
+@pytest.mark.parametrize(("package", "module"), companions.MODULES.values())
+def test_a_file_that_imports_a_package_that_is_not_installed_is_told_so(
+    package, module, tmp_path: Path, bare_core
+):
+    file = tmp_path / "my_task.py"
+    file.write_text(f"from {module} import anything\n", "utf-8")
+    with pytest.raises(BrokenTaskError, match=f"{module!r} comes with {package}: pip install"):
+        make(f"{file}:Task")
+
+
+def test_a_name_that_the_core_does_not_have_any_more():
+    error = ImportError(
+        "cannot import name 'classic' from 'neurogym_core' (…)", name="neurogym_core"
+    )
+    assert "comes with neurogym-classic" in said_by(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module named 'numppy'", name="numppy"),
+        ImportError("cannot import name 'maek' from 'neurogym_core'", name="neurogym_core"),
+        ImportError(),
+        TypeError("neurogym_core.classic"),
+    ],
+)
+def test_other_errors_are_left_as_they_are(error):
+    assert "comes with" not in said_by(error)
+
+
+def test_the_classic_form_is_not_in_the_core_any_more():
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'neurogym_core.classic'"):
+        import neurogym_core.classic  # noqa: F401
