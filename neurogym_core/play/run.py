@@ -147,6 +147,6 @@ def _checked(name: str, value: Any, least: int) -> int:
 def _named(subject: Any, seed: int | None) -> Any:
     if not isinstance(subject, str):
         return subject
-    from neurogym_core.testing.subjects import subject_named
+    from neurogym_core.subjects import subject_named
 
     return subject_named(subject, seed=0 if seed is None else seed + 1)
