@@ -30,7 +30,7 @@ from neurogym_core.ecosystem.discovery import installed, load_task
 from neurogym_core.play.dealer import BLOCK_STEPS
 from neurogym_core.play.kernels import load
 from neurogym_core.play.make import is_task
-from neurogym_core.tasks.laying_out import hooked
+from neurogym_core.tasks.building import hooked
 
 _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
 

@@ -190,7 +190,7 @@ def trace_of(
         player = subject_named(subject, seed=0 if seed is None else seed + 1)
     if hasattr(player, "begin"):
         player.begin(env)
-    drawn = {name: values[0] for name, values in env.trial.items()}
+    drawn = {name: values[0] for name, values in env.conditions.items()}
     steps: dict[str, list] = {
         name: [] for name in ("observations", "actions", "rewards", "targets", "periods")
     }

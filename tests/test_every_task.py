@@ -20,8 +20,8 @@ import pytest
 from neurogym_core import Dataset, TaskEnv, make, make_task, run
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.errors import NotSupportedError
+from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.identity import settings
-from neurogym_core.tasks.laying_out import hooked
 
 # Those whose observations are images are plain envs, without a Task; their package tests them.
 TASKS = {info.id: info for info in installed().tasks if "pixels" not in info.tags}

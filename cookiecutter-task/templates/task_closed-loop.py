@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from neurogym_core import Choice, Task, Trial
+from neurogym_core import Choice, Task, TrialBuilder
 
 
 class {{ cookiecutter.task_name }}(Task):
@@ -25,7 +25,7 @@ class {{ cookiecutter.task_name }}(Task):
 
     timing = {"keep": 1000}  # ms
     rewards = {"near": 1.0}  # per 100 ms at 0
-    memory = {"at": 0.0}  # one value per trial; only `step_action` changes it
+    trial_state = {"at": 0.0}  # one value per trial; only `step_action` changes it
 
     def define(self) -> None:
         """Channels, actions, and what varies from trial to trial."""
@@ -33,23 +33,23 @@ class {{ cookiecutter.task_name }}(Task):
         self.act(rest=1, push=2)  # the first, single one is the rest; 0 pushes down, 1 up
         self.vary(drift=Choice(self.drifts))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         """Lay out trials: written for one, run for a whole batch."""
         trial.periods("keep")
         trial.hold(during="keep", cost=0)  # pushing is free
-        trial.note(towards=np.sign(trial.drift))
-        trial.best(self.rewards["near"] * trial.duration("keep") / 100)
+        trial.record(towards=np.sign(trial.drift))
+        trial.max_reward(self.rewards["near"] * trial.duration("keep") / 100)
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:
         """What the step pays, and where it leads (None: as the periods say)."""
         pushed = np.array([0.0, -self.push, self.push])[action]
-        now.memory["at"] = now.memory["at"] + (now.conditions["drift"] + pushed) * now.dt / 100
-        near = np.maximum(1.0 - np.abs(now.memory["at"]), 0.0)
+        now.trial_state["at"] = now.trial_state["at"] + (now.conditions["drift"] + pushed) * now.dt / 100
+        near = np.maximum(1.0 - np.abs(now.trial_state["at"]), 0.0)
         return self.rewards["near"] * near * now.dt / 100, None
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
         """What is seen, with what was done; asked on the first step too."""
-        obs[:, self.channels["at"]] = now.memory["at"][:, None]
+        obs[:, self.channels["at"]] = now.trial_state["at"][:, None]
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:

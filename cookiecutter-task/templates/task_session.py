@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from neurogym_core import Choice, OneHot, Task, Trial
+from neurogym_core import Choice, OneHot, Task, TrialBuilder
 from neurogym_core import Session as TrialSession
 
 
@@ -44,7 +44,7 @@ class {{ cookiecutter.task_name }}(Task):
         p_right = np.where(left, 1 - self.bias, self.bias)
         return {"side": (rng.random(len(session)) < p_right).astype(int)}
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         """Lay out trials: written for one, run for a whole batch. What `draw` says is a condition like any other."""
         trial.periods("fixation", "light", "decision")
         trial.show("fixation", 1, during=("fixation", "light"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Choice, OneHot, Task, Trial
+from neurogym_core import Choice, OneHot, Task, TrialBuilder
 
 
 class {{ cookiecutter.task_name }}(Task):
@@ -29,7 +29,7 @@ class {{ cookiecutter.task_name }}(Task):
         self.act(fixate=1, choose=2)  # the first, single one is the rest
         self.vary(side=Choice(2), contrast=Choice(self.contrasts), answer="side")
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         """Lay out trials: written for one, run for a whole batch."""
         before = ("fixation", "light", "delay")
         trial.periods(*before, "decision")

@@ -24,7 +24,7 @@ TARGET = Path(__file__).resolve().parents[1] / "api.md"
 GROUPS = {
     "Play a task": ("make", "make_vec", "make_task", "run", "TaskEnv", "TaskVectorEnv", "Dataset"),
     "Records and experiment files": ("TrialRecord", "Outcome", "Experiment", "load"),
-    "Write a task": ("Task", "Trial", "TrialBatch", "Session", "STAY", "END"),
+    "Write a task": ("Task", "TrialBuilder", "TrialBatch", "Session", "STAY", "END"),
     "Observations, actions and rewards": (
         "Encoder", "Scalar", "OneHot", "Ring", "circular_distance", "Axis", "PowerLaw", "InverseSquare",
     ),
@@ -34,7 +34,7 @@ GROUPS = {
 
 # Classes that the core instantiates; authors and players use the instances.
 MADE_BY_THE_CORE = {
-    "Trial": "passed to `Task.new_trial`",
+    "TrialBuilder": "passed to `Task.new_trial`",
     "TrialBatch": "returned by `Task.sample`",
     "Outcome": "an `enum.IntEnum`",
 }

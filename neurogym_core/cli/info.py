@@ -62,7 +62,7 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     try:
         target = _find(name)
     except UnknownTaskError as error:
-        if not declared().registries:
+        if not declared().registries and not missing_companion(name):
             message = f"{error} No registry was asked: {comes_with('ngym registry', REGISTRY)}"
             raise UnknownTaskError(message) from None
         listed = _listed(name, offline)

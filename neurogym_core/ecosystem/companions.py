@@ -73,7 +73,7 @@ FORMER_WRAPPERS = dict.fromkeys(
 )
 """{former name of a wrapper, in any version of NeuroGym: package}"""
 SUMMARIES = {
-    "check": "Check that tasks keep to what all tasks must hold to.",
+    "check": "Run the conformance checks on tasks.",
     "search": "Search the registry for tasks and packages.",
     "install": "Install a package of the registry.",
     "uninstall": "Remove an installed package.",

@@ -28,7 +28,7 @@ class Problem:
 
     Attributes:
         level: ``fatal``: what it is about cannot be used; ``error``: a rule is broken, it can be
-            used all the same; ``warning``: worth a look; ``note``: as somebody asked for (a block
+            used all the same; ``warning``: worth a look; ``record``: as somebody asked for (a block
             list).
         code: what kind of thing: ``metadata``, ``name``, ``value``, ``duplicate``,
             ``incompatible``, ``blocked``, ``manifest``, ``vocabulary``, ``stale``, ``import``,

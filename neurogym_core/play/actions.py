@@ -102,10 +102,10 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
         return given
     kept = {}
     if len(waiting):
-        kept = {name: memory[waiting].copy() for name, memory in stepper.memory.items()}
+        kept = {name: memory[waiting].copy() for name, memory in stepper.trial_state.items()}
     reward, goto, outcome = (*task.step_action(stepper.now, action), None, None)[:3]
     for name, memory in kept.items():
-        stepper.memory[name][waiting] = memory
+        stepper.trial_state[name][waiting] = memory
     return (given or Given())._replace(
         reward=_each(reward, stepper.n, np.float64),
         goto=_each(goto, stepper.n, np.int64),

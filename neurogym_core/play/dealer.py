@@ -21,15 +21,15 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import Block
 from neurogym_core.play.results import TrialResults
 from neurogym_core.play.types import TypeIndex
+from neurogym_core.tasks.building import typical_steps
 from neurogym_core.tasks.drawing import (
     dimensions_of,
-    draw_independent,
+    draw_overriding,
     fresh_session,
     impose_on,
     stateful,
 )
 from neurogym_core.tasks.imposed import read_values
-from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Columns, Ints
@@ -124,7 +124,7 @@ class Dealer:
         """The next block: of stride 1 if trials depend on nothing, else of stride n."""
         task, rows = self.task, self.block_rows
         if not stateful(task):
-            drawn = draw_independent(task, self.conditions, rows, self._next_imposed(rows))
+            drawn = draw_overriding(task, self.conditions, rows, self._next_imposed(rows))
             return self._lay_out(drawn, rows, stride=1)
         trials = max(rows // self.n, 1)
         drawn = {
@@ -187,7 +187,7 @@ class Dealer:
 
     def _add(self, conditions: Columns, n: int) -> tuple[Block, int]:
         """Rows for trials on demand: of the current block if it has room and holds their types."""
-        types, kind = self.types.lay_out(conditions, n, self.conditions, self._durations)
+        types, kind = self.types.build_trials(conditions, n, self.conditions, self._durations)
         block, used = self._open, self._used
         if (
             block is None
@@ -209,7 +209,7 @@ class Dealer:
         return block, used
 
     def _lay_out(self, conditions: Columns, n: int, stride: int) -> Block:
-        types, kind = self.types.lay_out(conditions, n, self.conditions, self._durations)
+        types, kind = self.types.build_trials(conditions, n, self.conditions, self._durations)
         block = Block(types, kind, self.serial, conditions, stride)
         self.serial += n
         return block

@@ -143,7 +143,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         return period_names_of(self.task)[self.stepper.period.item(0)]
 
     @property
-    def trial(self) -> dict[str, Any]:
+    def conditions(self) -> dict[str, Any]:
         """Conditions of the trial."""
         conditions = self.stepper.conditions
         return {name: conditions[name][0].tolist() for name in conditions}
@@ -185,7 +185,7 @@ class _Trace:
         self.targets.append(info["gt"])
         self.periods.append(info["period"])
         self.pending = observation
-        self.conditions = self.env.trial
+        self.conditions = self.env.conditions
         if info["new_trial"]:
             self.begin(observation)
 

@@ -44,8 +44,8 @@ def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any
     Example:
         >>> from neurogym_core import make_task
         >>> task = make_task("perceptual/PerceptualDecisionMaking-v0", dt=20, wrap="ReactionTime")
-        >>> task.dt, task.period_names
-        (20, ('fixation', 'stimulus', 'delay', 'decision'))
+        >>> task.dt, task.channels
+        (20, Channels(fixation=Scalar(size=1), stimulus=Ring(size=2)))
     """
     made, env_wrappers = _make_with(task, wrap, params)
     if env_wrappers:
@@ -100,9 +100,9 @@ def make(
 
 
 def _ordered(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
-    from neurogym_core.play.ordered import Ordered
+    from neurogym_core.play.order_enforcing import OrderEnforcingOnce
 
-    return Ordered(env)
+    return OrderEnforcingOnce(env)
 
 
 def bare_env(
@@ -319,7 +319,7 @@ def _with_plugins(env: gymnasium.Env[Any, Any], spec: EnvSpec) -> gymnasium.Env[
     env = hooks.wrap_env(env, spec)
     listeners = hooks.trial_end_listeners()
     if listeners:
-        from neurogym_core.play.listening import Listening
+        from neurogym_core.play.trial_end_hooks import TrialEndHooks
 
-        env = Listening(env, listeners)
+        env = TrialEndHooks(env, listeners)
     return env

@@ -10,8 +10,8 @@ import numpy as np
 
 from neurogym_core.play.blocks import Block
 from neurogym_core.trials.arrays import Array, Ints
-from neurogym_core.trials.questions import QUESTIONS
 from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RESTING, TrialRecord
+from neurogym_core.trials.slot_columns import SLOTS
 
 
 class TrialResults:
@@ -134,7 +134,7 @@ class TrialResults:
     def record(self) -> TrialRecord:
         """The trials as a record."""
         names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slot_names)
-        return TrialRecord(self.columns, meta={QUESTIONS: tuple(names)})
+        return TrialRecord(self.columns, meta={SLOTS: tuple(names)})
 
     def row(self, i: int) -> dict[str, Any]:
         """Trial `i` as Python values; a reaction time that is absent is an absent key."""

@@ -15,8 +15,8 @@ from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.kernel import NEVER, STATE, Moved
 from neurogym_core.play.kernels import Kernel, kernel_class
 from neurogym_core.play.results import TrialResults
+from neurogym_core.tasks.building import hooked
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.laying_out import hooked
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
@@ -32,14 +32,14 @@ class Now:
     Attributes:
         n: number of envs.
         dt: ms per step.
-        memory: name -> (N, …), per-trial arrays; only `step_action` changes them.
+        trial_state: name -> (N, …), per-trial arrays; only `step_action` changes them.
         conditions: name -> (N, …), conditions and notes of the current trials.
     """
 
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
         self.n, self.dt = stepper.n, float(stepper.task.dt)
-        self.memory, self.conditions = stepper.memory, stepper.conditions
+        self.trial_state, self.conditions = stepper.trial_state, stepper.conditions
 
     @property
     def rng(self) -> np.random.Generator:
@@ -124,7 +124,7 @@ class Stepper:
 
     Attributes:
         hooked: whether hooks or continuous actions add to what the kernel does in a step.
-        may_wait: whether envs sit out steps, on which hooks must leave their memory as it is.
+        may_wait: whether envs sit out steps, on which hooks must leave the trial state as it is.
     """
 
     def __init__(
@@ -139,7 +139,9 @@ class Stepper:
         self.dealer = Dealer(task, n, seed)
         self.begun = False
         self.hooked = hooked(task) or task.actions.continuous
-        self.memory = {name: _of_each(initial, n) for name, initial in task.memory.items()}
+        self.trial_state = {
+            name: _of_each(initial, n) for name, initial in task.trial_state.items()
+        }
         self._next_step = self.may_wait = next_step
         self._blocks: list[Block | None] = []
         self._current = 0  # index of the block that shared trials are dealt from
@@ -213,7 +215,7 @@ class Stepper:
         if anew or stateful(self.task):
             self._begin()
         else:
-            self._clear_memory(played)
+            self._reset_trial_state(played)
             self.kernel.begin_next(played.tolist())
         return self.observations()
 
@@ -235,7 +237,7 @@ class Stepper:
         self.begun = True
         for index in range(len(self._blocks)):
             self._hold(index, None)
-        self._clear_memory(np.arange(self.n))
+        self._reset_trial_state(np.arange(self.n))
         self.dealer.new_sessions()
         if self.task.reads_outcomes:
             self._deal_on_demand(np.arange(self.n), None)
@@ -247,9 +249,9 @@ class Stepper:
             self._current = self.kernel.current = index
         self._find_one()
 
-    def _clear_memory(self, envs: Ints) -> None:
-        for name, values in self.memory.items():
-            values[envs] = np.asarray(self.task.memory[name])
+    def _reset_trial_state(self, envs: Ints) -> None:
+        for name, values in self.trial_state.items():
+            values[envs] = np.asarray(self.task.trial_state[name])
 
     # ------------------------------------------------------------------ trials are dealt
 
@@ -444,8 +446,8 @@ class Stepper:
         columns, values = columns_of(self.task, actions)
         given = added_by(self, actions if values is None else values, values)
         moved = self.kernel.advance(columns, given)
-        if self.memory and moved.finished is not None:
-            self._clear_memory(np.flatnonzero(moved.ended))
+        if self.trial_state and moved.finished is not None:
+            self._reset_trial_state(np.flatnonzero(moved.ended))
         return moved
 
 

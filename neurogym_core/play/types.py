@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.play.tables import Shown, Tables, shown_of, tables_of
-from neurogym_core.tasks.laying_out import lay_out
+from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Columns, Floats, Ints, Wholes
 from neurogym_core.trials.batch import TrialBatch
@@ -112,7 +112,7 @@ class TypeIndex:
         self._batch: TrialBatch | None = None  # one trial of each type
         self._asked = 0
 
-    def lay_out(
+    def build_trials(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
     ) -> tuple[Types, Ints]:
         """The types of `n` trials with these conditions and durations; (n,) the type of each."""
@@ -124,12 +124,15 @@ class TypeIndex:
                 if self._batch is None
                 else self._known(conditions, rng)
             )
-        return found or (Types(lay_out(self.task, conditions, rng, n, durations)), np.arange(n))
+        return found or (
+            Types(build_trials(self.task, conditions, rng, n, durations)),
+            np.arange(n),
+        )
 
     def _first(self, conditions: Columns, n: int, rng: np.random.Generator) -> tuple[Types, Ints]:
         """Lay out all trials, and keep their types if those with equal conditions are equal."""
         before = str(rng.bit_generator.state)
-        batch = lay_out(self.task, conditions, rng, n, {})
+        batch = build_trials(self.task, conditions, rng, n, {})
         if batch.random or batch.frames or not conditions or str(rng.bit_generator.state) != before:
             self.useless = True
         else:
@@ -146,7 +149,7 @@ class TypeIndex:
         new = np.flatnonzero(kind < 0)
         if len(new):
             new = new[_distinct([values[new] for values in _flat(conditions)])[0]]
-            batch = lay_out(
+            batch = build_trials(
                 self.task,
                 {name: values[new] for name, values in conditions.items()},
                 rng,

@@ -41,7 +41,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         >>> from neurogym_core import TaskVectorEnv, make_task
         >>> envs = TaskVectorEnv(make_task("perceptual/PerceptualDecisionMaking-v0"), 3)
         >>> observations, info = envs.reset(seed=0, options={"conditions": {"coherence": 51.2}})
-        >>> envs.trial["coherence"].tolist(), envs.period.tolist()
+        >>> envs.conditions["coherence"].tolist(), envs.period.tolist()
         ([51.2, 51.2, 51.2], ['fixation', 'fixation', 'fixation'])
     """
 
@@ -100,7 +100,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
             >>> envs = make_vec("perceptual/PerceptualDecisionMaking-v0", 2)
             >>> options = {"conditions": {"coherence": [6.4, 51.2]}}
             >>> observations, info = envs.reset(seed=0, options=options)
-            >>> envs.trial["coherence"].tolist()
+            >>> envs.conditions["coherence"].tolist()
             [6.4, 51.2]
         """
         seed = _one_seed(seed, self.num_envs)
@@ -166,7 +166,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         return names
 
     @property
-    def trial(self) -> dict[str, Array]:
+    def conditions(self) -> dict[str, Array]:
         """Conditions of the trials, name -> (num_envs, …)."""
         conditions = self.stepper.conditions
         return {name: conditions[name] for name in conditions}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.tasks.drawing import draw_sessionless
+from neurogym_core.tasks.building import build_trials
+from neurogym_core.tasks.drawing import draw_independent
 from neurogym_core.tasks.identity import parameters_of, plain_settings
-from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.parameters import parameter_types
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Distribution
@@ -105,7 +105,7 @@ def _parts(named: Any) -> list[dict[str, Any]]:
 
 def _periods(task: Task) -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
-    batch = lay_out(task, draw_sessionless(task, rng, 20, {}), rng, 20)
+    batch = build_trials(task, draw_independent(task, rng, 20, {}), rng, 20)
     rows = []
     for name, steps in batch.period_steps.items():
         spec = task.timing.get(name)

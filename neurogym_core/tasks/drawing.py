@@ -9,7 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn, TaskLike, TaskState, state_of
+from neurogym_core.tasks.state import Conditions, TaskLike, TaskState, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import DURATION, as_texts
@@ -100,7 +100,7 @@ def draw_conditions(
     n: int,
     imposed: Mapping[str, Any] | None = None,
     answer: Array | None = None,
-) -> Drawn:
+) -> Conditions:
     """Independent draws of all conditions but those that are imposed; see
     `Task.draw_conditions`.
     """
@@ -123,13 +123,13 @@ def without_imposed(
     return kept, None if answer_condition(task) in fixed else answer
 
 
-def draw_independent(
+def draw_overriding(
     task: TaskLike,
     rng: np.random.Generator,
     n: int,
     imposed: Mapping[str, Any] | None = None,
     answer: Array | None = None,
-) -> Drawn:
+) -> Conditions:
     """Independent draws in which `imposed` holds against what `make` imposes; task wrappers may
     draw in another way.
     """
@@ -140,9 +140,9 @@ def draw_independent(
 
 def draw_once(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
-) -> Drawn:
+) -> Conditions:
     """Draw every condition that is not imposed, in the order of their declaration."""
-    state, drawn = state_of(task), Drawn()
+    state, drawn = state_of(task), Conditions()
     for name, declared in state.declared.items():
         if name in imposed:
             values = np.asarray(imposed[name])
@@ -175,7 +175,7 @@ def for_each_trial(task: TaskLike, name: str, values: Any, n: int) -> Array:
 
 def _draw_until(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any], wanted: Array
-) -> Drawn:
+) -> Conditions:
     wanted = np.broadcast_to(wanted, (n,))
     drawn = {name: values.copy() for name, values in draw_once(task, rng, n, imposed).items()}
     for _ in range(TRIES):
@@ -200,10 +200,10 @@ def impose_on(
     rng: np.random.Generator,
     n: int,
     imposed: Mapping[str, Any],
-) -> Drawn:
+) -> Conditions:
     """Drawn conditions (n, …), with those that `make` and then `imposed` impose, name -> (n, …)."""
     if state_of(task).wraps is not None:
-        decided: Drawn = cast(Any, task).impose_on(drawn, rng, n, imposed)
+        decided: Conditions = cast(Any, task).impose_on(drawn, rng, n, imposed)
         return decided
     state = state_of(task)
     fixed: dict[str, Any] = {
@@ -240,7 +240,7 @@ def fresh_session(
     return session
 
 
-def _blank_conditions(task: TaskLike, n: int) -> Drawn:
+def _blank_conditions(task: TaskLike, n: int) -> Conditions:
     """Zeros, False or "" for every condition, (n, …) each, of the shape and type that is drawn."""
     state = state_of(task)
     if not state.declared.keys() <= state.example.keys():  # the very first trials are being drawn
@@ -251,12 +251,12 @@ def _blank_conditions(task: TaskLike, n: int) -> Drawn:
     }
 
 
-def draw_sessionless(
+def draw_independent(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
-) -> Drawn:
+) -> Conditions:
     """Conditions of `n` trials, each the first of a session of its own."""
     if not stateful(task):
-        return draw_independent(task, rng, n, imposed)
+        return draw_overriding(task, rng, n, imposed)
     session = fresh_session(task, rng, n)
     return impose_on(task, task.draw(session, rng), rng, n, imposed)
 

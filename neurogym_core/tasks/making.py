@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError, unknown
-from neurogym_core.tasks.drawing import draw_sessionless
+from neurogym_core.tasks.building import build_trials
+from neurogym_core.tasks.drawing import draw_independent
 from neurogym_core.tasks.imposed import read_condition
-from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.names import check_condition
 from neurogym_core.tasks.shortest import check_shortest
 from neurogym_core.tasks.state import STATE, Answer, TaskLike, TaskState, state_of
@@ -253,8 +253,10 @@ def _probe(task: TaskLike, state: TaskState) -> None:
     _check_windows(state.name, task.dt, batch)
     layouts = [source.layout for source in batch.sources]
     if not task.batched and unread(layouts):  # a branch that few trials take may read it
-        conditions = draw_sessionless(task, rng, SINGLES, {})
-        layouts += [source.layout for source in lay_out(task, conditions, rng, SINGLES).sources]
+        conditions = draw_independent(task, rng, SINGLES, {})
+        layouts += [
+            source.layout for source in build_trials(task, conditions, rng, SINGLES).sources
+        ]
     check_read(layouts)
     for layout in layouts:
         check_values(layout)
@@ -265,7 +267,7 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
     sizes = {part.size for named in (task.channels, task.actions) for part in named.parts.values()}
     # A number of trials that no shape per unit can be mistaken for.
     n = next(n for n in (7, 11, 13, 17, 19) if n not in sizes)
-    conditions = draw_sessionless(task, rng, n, {})
+    conditions = draw_independent(task, rng, n, {})
     for name in state.declared:
         if name not in conditions:
             raise TaskDefinitionError(
@@ -280,7 +282,7 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
             )
     state.example = {name: np.asarray(values)[0] for name, values in conditions.items()}
     state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
-    batch = lay_out(task, conditions, rng, n)
+    batch = build_trials(task, conditions, rng, n)
     check_shortest(task, batch, conditions)
     return batch
 

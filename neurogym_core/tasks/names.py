@@ -14,8 +14,8 @@ from typing import Any
 from neurogym_core.errors import TaskDefinitionError, listed
 from neurogym_core.tasks.parameters import PLAYER_NAMES, own_annotations
 from neurogym_core.tasks.state import STATE
+from neurogym_core.trials.builder import VERBS, TrialBuilder
 from neurogym_core.trials.record import RECORD_NAMES
-from neurogym_core.trials.trial import VERBS, Trial
 
 BASE_PARAMETERS = frozenset({"dt", "trials_per_session", "abort_ends_trial", "max_duration"})
 """The parameters that every task has."""
@@ -36,9 +36,9 @@ DECLARATIONS = (
     "supervised",
     "batched",
     "reads_outcomes",
-    "evidence",
+    "evidence_periods",
     "go_cue",
-    "memory",
+    "trial_state",
 )
 AUTHORS = frozenset({*METHODS, *DECLARATIONS})
 """What an author defines in a task class."""
@@ -129,7 +129,7 @@ def check_condition(task_name: str, name: str) -> None:
             f"{task_name} declares the condition {name!r}; names that begin with '_' are the"
             f" core's. Choose another, such as {name.lstrip('_') or 'condition'!r}."
         )
-    if name in RECORD_NAMES or name in public_names(Trial):
+    if name in RECORD_NAMES or name in public_names(TrialBuilder):
         raise TaskDefinitionError(
             f"{task_name} declares the condition {name!r}, a name that is taken by the core; choose"
             " another."

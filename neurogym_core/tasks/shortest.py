@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core.tasks.laying_out import lay_out
+from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.state import TaskLike, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
@@ -30,7 +30,7 @@ def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, A
     }
     others = sum(steps for name, steps in batch.period_steps.items() if name not in skipped)
     if skipped and not np.all(others):
-        lay_out(task, conditions, np.random.default_rng(0), len(batch), skipped)
+        build_trials(task, conditions, np.random.default_rng(0), len(batch), skipped)
 
 
 def _may_be_nothing(duration: Distribution) -> bool:

@@ -15,17 +15,17 @@ import numpy as np
 
 from neurogym_core.tasks.session import Session
 from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.interface import Actions, Channels, Interface
 from neurogym_core.trials.timing import Timing
-from neurogym_core.trials.trial import Trial
 
 STATE = "__ngym__"
 """The attribute of a task that holds its `TaskState`; the only name besides the public ones that
 the core uses.
 """
 
-Drawn = dict[str, Array]
+Conditions = dict[str, Array]
 """Conditions by name, (n, …) each."""
 Computed = Callable[[np.random.Generator, "Mapping[str, Array]"], Any]
 """A condition that is computed from those before it."""
@@ -113,13 +113,13 @@ class TaskLike(Protocol):
     @property
     def actions(self) -> Actions: ...
 
-    def new_trial(self, trial: Trial) -> None: ...
+    def new_trial(self, trial: TrialBuilder) -> None: ...
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None: ...
 
-    def draw(self, session: Session, rng: np.random.Generator) -> Drawn: ...
+    def draw(self, session: Session, rng: np.random.Generator) -> Conditions: ...
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn: ...
+    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Conditions: ...
 
     def draw_conditions(
         self,
@@ -127,7 +127,7 @@ class TaskLike(Protocol):
         n: int,
         imposed: Mapping[str, Any] | None = None,
         answer: Array | None = None,
-    ) -> Drawn: ...
+    ) -> Conditions: ...
 
 
 def state_of(task: TaskLike) -> TaskState:

@@ -1,7 +1,7 @@
 """`Task`: the description of an experiment. Immutable; owns no random numbers and no clock.
 
 This class is what an author writes and reads. What the core does with a task is in functions of the
-modules beside this one: `making`, `drawing`, `laying_out`, `identity`."""
+modules beside this one: `making`, `drawing`, `building`, `identity`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any, ClassVar, cast, dataclass_transform
 import numpy as np
 
 from neurogym_core.errors import TaskDefinitionError
-from neurogym_core.tasks import drawing, identity, laying_out, making
+from neurogym_core.tasks import building, drawing, identity, making
 from neurogym_core.tasks.names import check_assignment, check_class
 from neurogym_core.tasks.parameters import checked, signature_of
 from neurogym_core.tasks.refused_settings import naming_settings
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Answer, Drawn, TaskState, state_of
+from neurogym_core.tasks.state import Answer, Conditions, TaskState, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.interface import Actions, Channels
-from neurogym_core.trials.trial import Trial
 
 
 @dataclass_transform(kw_only_default=True)
@@ -101,7 +101,7 @@ class Task:
     """False: `new_trial` runs once per trial, with scalars."""
     reads_outcomes: ClassVar[bool] = False
     """True where `draw` reads `session.previous`."""
-    evidence: ClassVar[tuple[str, ...] | None] = None
+    evidence_periods: ClassVar[tuple[str, ...] | None] = None
     """The periods whose evidence suffices to answer; None: the last one called "stimulus…"."""
     go_cue: ClassVar[str | None] = "fixation"
     """The channel whose going off says that an answer is asked."""
@@ -115,8 +115,8 @@ class Task:
             " self.act(…) and self.vary(…)."
         )
 
-    def new_trial(self, trial: Trial) -> None:
-        """Lay out `trial.n` trials with the verbs of `Trial`; `trial.<condition>` has shape
+    def new_trial(self, trial: TrialBuilder) -> None:
+        """Lay out `trial.n` trials with the verbs of `TrialBuilder`; `trial.<condition>` has shape
         (n,).
         """
         raise TaskDefinitionError(
@@ -132,7 +132,7 @@ class Task:
             rng: generator for the state of sessions.
         """
 
-    def draw(self, session: Session, rng: np.random.Generator) -> Drawn:
+    def draw(self, session: Session, rng: np.random.Generator) -> Conditions:
         """Conditions of the coming trial of every session, name -> (len(session), …). Default:
         independent draws.
 
@@ -142,7 +142,7 @@ class Task:
         """
         return self.draw_conditions(rng, len(session))
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn:
+    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Conditions:
         """Conditions of several coming trials, name -> (trials, len(session), …); by default one
         `draw` after another.
 
@@ -168,7 +168,7 @@ class Task:
     """Hook: ``step_observation(self, now, obs) -> obs``, pure."""
     step_target: ClassVar[Callable[..., Any] | None] = None
     """Hook: ``step_target(self, now) -> action`` (in task units for continuous actions)."""
-    memory: ClassVar[Mapping[str, Any]] = {}
+    trial_state: ClassVar[Mapping[str, Any]] = {}
     """Per-trial arrays for the hooks: name -> initial value (number, or tuple for several)."""
 
     # ------------------------------------------------------------------ what define calls
@@ -225,7 +225,7 @@ class Task:
         n: int,
         imposed: Mapping[str, Any] | None = None,
         answer: Array | None = None,
-    ) -> Drawn:
+    ) -> Conditions:
         """Independent draws of all conditions, name -> (n, …).
 
         What `make` was told with ``conditions=`` holds against `imposed` and `answer`.
@@ -260,9 +260,9 @@ class Task:
             >>> batch.conditions["coherence"].tolist()
             [51.2, 51.2, 51.2, 51.2]
         """
-        return laying_out.sample(self, n, seed, conditions)
+        return building.sample(self, n, seed, conditions)
 
-    def factorial(self, repeats: int = 1, **levels: Any) -> Drawn:
+    def factorial(self, repeats: int = 1, **levels: Any) -> Conditions:
         """Every combination of the conditions' values, `repeats` times each: name -> (n, …), for
         `sample` and `options`.
 
@@ -284,7 +284,7 @@ class Task:
             >>> design["coherence"].tolist()
             [0.0, 0.0, 51.2, 51.2, 0.0, 0.0, 51.2, 51.2]
         """
-        return laying_out.factorial(self, repeats, levels)
+        return building.factorial(self, repeats, levels)
 
     # ------------------------------------------------------------------ construction and identity
 

@@ -12,17 +12,17 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError
 from neurogym_core.tasks import making
+from neurogym_core.tasks.constrained import draw_constrained, draw_one_by_one
 from neurogym_core.tasks.drawing import draw_conditions, draw_once, for_each_trial, impose_on
-from neurogym_core.tasks.given import draw_given, draw_in_turn
 from neurogym_core.tasks.names import check_assignment, check_class
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import STATE, Answer, Drawn, state_of
+from neurogym_core.tasks.state import STATE, Answer, Conditions, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
-from neurogym_core.trials.trial import Trial
+from neurogym_core.trials.builder import TrialBuilder
 
-FREE = ("draw_given", "impose_on", "draw_conditions")
+FREE = ("draw_constrained", "impose_on", "draw_conditions")
 """What a task wrapper may define besides what a task does."""
 
 
@@ -70,9 +70,9 @@ class TaskWrapper(Task):
     supervised: ClassVar[bool] = _inherited("supervised")
     batched: ClassVar[bool] = _inherited("batched")
     reads_outcomes: ClassVar[bool] = _inherited("reads_outcomes")
-    evidence: ClassVar[tuple[str, ...] | None] = _inherited("evidence")
+    evidence_periods: ClassVar[tuple[str, ...] | None] = _inherited("evidence_periods")
     go_cue: ClassVar[str | None] = _inherited("go_cue")
-    memory: ClassVar[Mapping[str, Any]] = _inherited("memory")
+    trial_state: ClassVar[Mapping[str, Any]] = _inherited("trial_state")
     step_action: ClassVar[Any] = _inherited("step_action")
     step_observation: ClassVar[Any] = _inherited("step_observation")
     step_target: ClassVar[Any] = _inherited("step_target")
@@ -114,30 +114,30 @@ class TaskWrapper(Task):
     def define(self) -> None:
         """Refuse tasks that this cannot apply to (`NotSupportedError`), and change declarations."""
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         self.task.new_trial(trial)
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         self.task.new_session(session, rng)
 
-    def draw(self, session: Session, rng: np.random.Generator) -> Drawn:
+    def draw(self, session: Session, rng: np.random.Generator) -> Conditions:
         return _with_own(self, self.task.draw(session, rng), rng, (len(session),))
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn:
+    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Conditions:
         if type(self).draw is not TaskWrapper.draw:
             return super().draw_ahead(session, rng, trials)
         return _with_own(
             self, self.task.draw_ahead(session, rng, trials), rng, (trials, len(session))
         )
 
-    def draw_given(
+    def draw_constrained(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
-        imposed: Drawn,
+        imposed: Conditions,
         answer: Array | None,
-    ) -> Drawn:
+    ) -> Conditions:
         """The coming trials with conditions that a wrapper around this one decides; see
         `tasks.given`.
 
@@ -150,8 +150,8 @@ class TaskWrapper(Task):
         """
         cls = type(self)
         if cls.draw is not TaskWrapper.draw or cls.draw_ahead is not TaskWrapper.draw_ahead:
-            return draw_in_turn(self, session, rng, trials, imposed, answer)
-        return self.draw_below(session, rng, trials, imposed, answer)
+            return draw_one_by_one(self, session, rng, trials, imposed, answer)
+        return self.draw_wrapped(session, rng, trials, imposed, answer)
 
     def draw_conditions(
         self,
@@ -159,7 +159,7 @@ class TaskWrapper(Task):
         n: int,
         imposed: Mapping[str, Any] | None = None,
         answer: Array | None = None,
-    ) -> Drawn:
+    ) -> Conditions:
         return draw_conditions(self, rng, n, imposed, answer)
 
     def impose_on(
@@ -168,7 +168,7 @@ class TaskWrapper(Task):
         rng: np.random.Generator,
         n: int,
         imposed: Mapping[str, Any],
-    ) -> Drawn:
+    ) -> Conditions:
         """Drawn conditions (n, …), with those that are imposed, name -> (n, …).
 
         Args:
@@ -196,14 +196,14 @@ class TaskWrapper(Task):
         """The wrapped task."""
         return cast(Task, self.__ngym__.wraps)
 
-    def draw_below(
+    def draw_wrapped(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
-        imposed: Drawn,
+        imposed: Conditions,
         answer: Array | None,
-    ) -> Drawn:
+    ) -> Conditions:
         """What the wrapped task draws with these given, and the conditions that this wrapper
         declares itself.
 
@@ -215,7 +215,7 @@ class TaskWrapper(Task):
             answer: right answers that are already decided, (trials, len(session)), or None.
         """
         inner = {name: values for name, values in imposed.items() if name in self.task.conditions}
-        drawn = draw_given(self.task, session, rng, trials, inner, answer)
+        drawn = draw_constrained(self.task, session, rng, trials, inner, answer)
         return _with_own(self, {**drawn, **imposed}, rng, (trials, len(session)))
 
     def free_name(self, name: str) -> str:
@@ -268,8 +268,8 @@ def _parameters(cls: type) -> dict[str, Any]:
 
 
 def _with_own(
-    task: TaskWrapper, drawn: Drawn, rng: np.random.Generator, shape: tuple[int, ...]
-) -> Drawn:
+    task: TaskWrapper, drawn: Conditions, rng: np.random.Generator, shape: tuple[int, ...]
+) -> Conditions:
     """What the task drew, (*shape, …), and the conditions that the wrapper declared beside it."""
     if all(name in drawn for name in task.conditions):
         return drawn

@@ -1,4 +1,4 @@
-"""Reading what the verbs of `Trial` were given: shapes, moments, right choices, and where answers
+"""Reading what the verbs of `TrialBuilder` were given: shapes, moments, right choices, and where answers
 lead.
 """
 
@@ -74,7 +74,7 @@ def moment(layout: Layout, ms: Any, name: str) -> Floats | None:
 
 
 def frames(layout: Layout, name: str, values: Any) -> Array:
-    """Values of `frames`, (n or 1, T, k) float32."""
+    """Values of `timecourse`, (n or 1, T, k) float32."""
     interface, n = layout.interface, layout.n
     part = interface.channels.get(name) or (
         interface.actions.get(name) if interface.actions.continuous else None
@@ -89,7 +89,7 @@ def frames(layout: Layout, name: str, values: Any) -> Array:
         values = values[None]
     if values.ndim != 3 or values.shape[0] not in (1, n) or values.shape[2] not in (1, width):
         raise TrialLayoutError(
-            f"frames({name!r}) of {layout.name} was given shape {values.shape}; give (T, {width})"
+            f"timecourse({name!r}) of {layout.name} was given shape {values.shape}; give (T, {width})"
             f" or ({n}, T, {width})."
         )
     return np.asarray(values)

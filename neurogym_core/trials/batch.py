@@ -63,7 +63,7 @@ class TrialBatch:
     """`n` trials as a table; S segments, `obs` observation units.
 
     Args:
-        frames: arrays that `Trial.frames` adds to channels, step by step.
+        frames: arrays that `TrialBuilder.frames` adds to channels, step by step.
 
     Attributes:
         interface: what is known of the task whose trials these are.

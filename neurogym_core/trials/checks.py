@@ -93,13 +93,15 @@ def check_values(layout: Layout) -> None:
         _check_numbers(layout, f"channel {show.channel!r}", show.value)
         _check_numbers(layout, f"noise of channel {show.channel!r}", show.noise, least=0)
     for frames in layout.frames:
-        _check_numbers(layout, f"frames({frames.name!r})", frames.values)
+        _check_numbers(layout, f"timecourse({frames.name!r})", frames.values)
     for weigh in layout.weights:
-        _check_numbers(layout, "weigh()", weigh.weight, least=0)
+        _check_numbers(layout, "loss_weight()", weigh.weight, least=0)
     for hold in layout.holds:
         _check_numbers(layout, "hold(cost=…)", 0 if hold.cost is None else hold.cost)
     for slot in layout.slots:
-        _check_numbers(layout, f"pay({slot.group!r})", 0 if slot.amounts is None else slot.amounts)
+        _check_numbers(
+            layout, f"offer({slot.group!r})", 0 if slot.amounts is None else slot.amounts
+        )
         _check_numbers(layout, f"worth of {slot.group!r}", 0 if slot.worth is None else slot.worth)
 
 

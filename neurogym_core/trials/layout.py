@@ -172,7 +172,7 @@ class Layout:
         holds, charges, slots: what is paid and asked.
         weights: of steps in a supervised loss.
         notes: name -> (n, …), covariates.
-        best_pay: (n,) the most that each trial can pay, where `best` said it.
+        best_pay: (n,) the most that each trial can pay, where `max_reward` said it.
         random: whether `new_trial` drew from `rng`; trials with equal conditions may then differ.
     """
 

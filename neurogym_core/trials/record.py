@@ -38,7 +38,7 @@ from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, listed, unknown
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
-from neurogym_core.trials.questions import QUESTIONS, align_questions
+from neurogym_core.trials.slot_columns import SLOTS, align_slots
 
 DURATION = "duration."
 """Prefix of the columns of played durations; the same names impose them."""
@@ -253,7 +253,7 @@ class TrialRecord:
                 " come from it. Start from TrialRecord({...}) with empty columns where there may be"
                 " none."
             )
-        tables, questions = align_questions(
+        tables, questions = align_slots(
             [part._columns for part in parts], [part.meta for part in parts]
         )
         for table in tables[1:]:
@@ -265,8 +265,8 @@ class TrialRecord:
         ]
         columns = {name: _joined(name, [table[name] for table in filled]) for name in tables[0]}
         meta = _common_meta(parts)
-        if any(QUESTIONS in part.meta for part in parts):
-            meta[QUESTIONS] = questions
+        if any(SLOTS in part.meta for part in parts):
+            meta[SLOTS] = questions
         return cls(columns, meta=meta)
 
     # ---- files --------------------------------------------------------------------------------------------------

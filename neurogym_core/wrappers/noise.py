@@ -8,8 +8,8 @@ from typing import Any
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.layout import Layout, Show, Span
-from neurogym_core.trials.trial import Trial
 
 
 class Noise(TaskWrapper):
@@ -38,7 +38,7 @@ class Noise(TaskWrapper):
             )
         self._noisy_channels = noisy_channels(self.task, self.on)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         add_noise(trial.layout, self._noisy_channels, self.sigma)
 

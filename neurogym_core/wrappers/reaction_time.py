@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
-from neurogym_core.tasks.laying_out import sample_layouts
+from neurogym_core.tasks.building import sample_layouts
 from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.layout import STAY, Charge, Layout, Slot, Span
-from neurogym_core.trials.trial import Trial
 
 
 class ReactionTime(TaskWrapper):
@@ -71,13 +71,13 @@ class ReactionTime(TaskWrapper):
     def _evidence_periods(self) -> tuple[str, ...]:
         """The periods whose evidence suffices, in the order of the trial."""
         names = period_names_of(self.task)
-        if self.evidence is not None:
-            missing = [name for name in self.evidence if name not in names]
-            if missing or not self.evidence:
+        if self.evidence_periods is not None:
+            missing = [name for name in self.evidence_periods if name not in names]
+            if missing or not self.evidence_periods:
                 raise self._refusal(
                     f"its evidence= names {listed(missing)}, but its periods are {listed(names)}"
                 )
-            return tuple(name for name in names if name in self.evidence)
+            return tuple(name for name in names if name in self.evidence_periods)
         last = [name for name in names if name.startswith("stim")][-1:]
         if not last:
             raise self._refusal(
@@ -92,7 +92,7 @@ class ReactionTime(TaskWrapper):
         later = [slot for slot in slots if self._place(slot.span.periods[-1]) >= onset]
         if not later:
             raise self._refusal(
-                "it asks for no answer (trial.answer, trial.pay) during or after"
+                "it asks for no answer (trial.answer, trial.offer) during or after"
                 f" {self._evidence[0]!r}"
             )
         return min(later, key=lambda slot: self._place(slot.span.periods[0])).name
@@ -170,7 +170,7 @@ class ReactionTime(TaskWrapper):
 
     # ------------------------------------------------------------------ moving it
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         layout = trial.layout
         self._move_cue(layout)

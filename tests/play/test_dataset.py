@@ -25,7 +25,7 @@ class Dots(Task):
     def new_trial(self, trial):
         trial.periods("dots", "delay", "answer")
         trial.show("dots", trial.side[:, None] == (0, 1), during="dots", noise=2.0)
-        trial.weigh(0, during="dots", stop=100)
+        trial.loss_weight(0, during="dots", stop=100)
         trial.answer("choose", trial.side, during="answer")
 
 
@@ -266,14 +266,14 @@ def test_memory_stays_where_it_is():
 class Counts(Dots):
     """Shows how many steps of the trial were played, which its hook counts."""
 
-    memory = {"played": 0.0}
+    trial_state = {"played": 0.0}
 
     def step_action(self, now, action):
-        now.memory["played"] = now.memory["played"] + 1
+        now.trial_state["played"] = now.trial_state["played"] + 1
         return np.zeros(now.n), None
 
     def step_observation(self, now, obs):
-        obs[:] = now.memory["played"][:, None]
+        obs[:] = now.trial_state["played"][:, None]
         return obs
 
 

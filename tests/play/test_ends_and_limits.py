@@ -218,7 +218,7 @@ def test_moments_of_a_period_without_a_timer_are_counted_from_its_onset(vector):
             super().new_trial(trial)
             trial.show("light", 2, during="wait", start=200)
             trial.show("light", 4, during="wait", stop=100)
-            trial.frames("count", np.arange(1, 4), during="stimulus")
+            trial.timecourse("count", np.arange(1, 4), during="stimulus")
 
     env: Any = TaskVectorEnv(Cued(), 1) if vector else TaskEnv(Cued())
     seen = [np.ravel(env.reset(seed=1)[0])]

@@ -390,4 +390,4 @@ def test_a_file_comes_alone_but_for_who_plays_and_how_long(tmp_path):
     assert "trials         4, of" in done.output
     assert ngym("run", str(tmp_path / "no.toml")).exit_code == 1
     path = file_of(tmp_path, f'task = "{DOTS}"\nsubject = "nobody"\n')
-    assert "Expected one of random" in ngym("run", str(path)).output
+    assert "Known: 'random'" in ngym("run", str(path)).output

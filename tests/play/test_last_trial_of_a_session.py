@@ -48,7 +48,7 @@ def test_every_finished_trial_is_learned_of_once(length):
         _, _, terminated, truncated, _ = env.step(0)
         if terminated or truncated:
             env.reset()
-        assert env.trial["counted"] == number
+        assert env.conditions["counted"] == number
 
 
 def test_sessions_of_several_subjects_end_apart():
@@ -56,7 +56,7 @@ def test_sessions_of_several_subjects_end_apart():
     env.reset(seed=2)
     for number in range(1, 12):
         env.step(np.zeros(4, int))
-        assert env.trial["counted"].tolist() == [number] * 4
+        assert env.conditions["counted"].tolist() == [number] * 4
 
 
 def test_giving_a_session_up_ends_none():
@@ -68,4 +68,4 @@ def test_giving_a_session_up_ends_none():
             env.reset()
     env.reset()
     env.reset()
-    assert env.trial["counted"] == 4
+    assert env.conditions["counted"] == 4

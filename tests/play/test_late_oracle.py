@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, Trial, run
+from neurogym_core import Choice, Task, TrialBuilder, run
 
 
 class Timed(Task):
@@ -20,7 +20,7 @@ class Timed(Task):
         self.act(fixate=1, choose=2)
         self.vary(side=Choice(2), answer="side")
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus", "decision")
         trial.show("fixation", 1, during="stimulus")
         trial.show("stimulus", trial.side[:, None] == np.arange(2), during="stimulus")
@@ -36,7 +36,7 @@ class AtOnce(Task):
         self.observe(offer=1)
         self.act(take=2)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("offer", 1, during="choice")
         trial.answer("take", 0, during="choice")

@@ -44,7 +44,7 @@ def test_noise_of_rare_trials_is_shown_in_envs():
     seen, noisy, now = [], [], env.reset(seed=0)[0]
     for _ in range(600):
         seen.append(now[:, 2])
-        noisy.append(env.trial["catch"])
+        noisy.append(env.conditions["catch"])
         now = env.step(np.zeros(64, int))[0]
     assert_noisy_where(np.array(noisy), np.array(seen))
 

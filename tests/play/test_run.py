@@ -159,7 +159,7 @@ class Confident(Sides):
     def new_trial(self, trial):
         trial.periods("fixation", "decision")
         trial.show("sides", np.eye(2)[trial.side], during="decision")
-        trial.note("kind")
+        trial.record("kind")
         if trial.kind > 0:
             trial.answer("choose", trial.side, during="decision", then="wait")
         if trial.kind > 1:

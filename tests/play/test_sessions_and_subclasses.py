@@ -18,7 +18,7 @@ class Hooked(Task):
     """Shows and pays numbers that the hook draws."""
 
     timing = {"a": 200, "b": 300}
-    memory = {"drawn": 0.0, "calls": 0}
+    trial_state = {"drawn": 0.0, "calls": 0}
     trials_per_session: int | None = 2
 
     def define(self):
@@ -30,15 +30,19 @@ class Hooked(Task):
         trial.periods("a", "b")
         trial.hold(during="a", cost=0)
         trial.answer("go", trial.side, during="b")
-        trial.best(1.0)
+        trial.max_reward(1.0)
 
     def step_action(self, now, action):
-        now.memory["drawn"] = now.memory["drawn"] + now.rng.random(now.n)
-        now.memory["calls"] = now.memory["calls"] + 1
-        return now.memory["drawn"] * 0.1, None
+        now.trial_state["drawn"] = now.trial_state["drawn"] + now.rng.random(now.n)
+        now.trial_state["calls"] = now.trial_state["calls"] + 1
+        return now.trial_state["drawn"] * 0.1, None
 
     def step_observation(self, now, obs):
-        obs[:, 0], obs[:, 1], obs[:, 2] = now.memory["drawn"], now.elapsed, now.memory["calls"]
+        obs[:, 0], obs[:, 1], obs[:, 2] = (
+            now.trial_state["drawn"],
+            now.elapsed,
+            now.trial_state["calls"],
+        )
         return obs
 
 
@@ -145,7 +149,7 @@ class Reading(Following):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.note(first_word=trial.word, sum=trial.place.sum(axis=1))
+        trial.record(first_word=trial.word, sum=trial.place.sum(axis=1))
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -39,7 +39,7 @@ def test_a_step_scores_the_observation_it_was_chosen_on():
     obs, info = env.reset(seed=0)
     assert info == {"period": "cue"}
     for _ in range(20):
-        right = 1 + env.unwrapped.trial["side"]
+        right = 1 + env.unwrapped.conditions["side"]
         expected = [([0, 0, 0], "cue")] * 3 + [([right, 0, 0], "answer")]
         for step, ((target, *_), period) in enumerate(expected):
             assert env.unwrapped.period == period
@@ -64,7 +64,7 @@ def test_the_record_is_of_the_trial_that_ended_and_the_observation_of_the_next()
         "performance": 1.0, "reward": 1.0, "aborts": 0, "steps": 4, "duration.cue": 300.0, "duration.answer": 200.0,
     }  # fmt: skip
     assert obs.tolist() == [0, 1, 0]
-    assert env.unwrapped.trial == {"side": 1}
+    assert env.unwrapped.conditions == {"side": 1}
     assert env.unwrapped.period == "cue"
 
 
@@ -192,7 +192,7 @@ def test_reset_without_a_seed_goes_on_with_the_coming_trial():
         env.reset(seed=4)
         seen = []
         for trial in range(6):
-            seen.append(env.unwrapped.trial["side"])
+            seen.append(env.unwrapped.conditions["side"])
             for _ in range(5):
                 env.step(0)
             if trial in reset_after:
@@ -209,7 +209,7 @@ def test_a_reset_in_the_middle_gives_the_trial_up():
     env.step(1)
     env.step(0)
     env.reset()
-    assert env.unwrapped.trial == {"side": 1}
+    assert env.unwrapped.conditions == {"side": 1}
     assert env.unwrapped.period == "cue"
     for _ in range(5):
         info = env.step(0)[4]
@@ -224,14 +224,14 @@ def test_conditions_of_reset_hold_for_the_session_until_a_seed_is_given():
     env = make(Cue)
     env.reset(seed=0, options={"conditions": {"side": 1, "duration.cue": 100}})
     for _ in range(10):
-        assert env.unwrapped.trial == {"side": 1}
+        assert env.unwrapped.conditions == {"side": 1}
         for _ in range(3):
             info = env.step(0)[4]
         assert info["trial"]["duration.cue"] == 100.0
     env.reset(seed=0)
     sides = set()
     for _ in range(20):
-        sides.add(env.unwrapped.trial["side"])
+        sides.add(env.unwrapped.conditions["side"])
         for _ in range(5):
             info = env.step(0)[4]
         assert info["trial"]["duration.cue"] == 300.0
@@ -243,13 +243,13 @@ def test_values_are_imposed_in_turn():
     env.reset(seed=0, options={"conditions": {"side": [0, 1, 1]}})
     seen = []
     for _ in range(9):
-        seen.append(env.unwrapped.trial["side"])
+        seen.append(env.unwrapped.conditions["side"])
         for _ in range(5):
             env.step(0)
     assert seen == [0, 1, 1] * 3
     vector = make_vec(Cue, 3)
     vector.reset(seed=0, options={"conditions": {"side": [0, 1, 1]}})
-    assert vector.trial["side"].tolist() == [0, 1, 1]
+    assert vector.conditions["side"].tolist() == [0, 1, 1]
 
 
 def test_what_was_drawn_ahead_is_discarded_when_conditions_are_imposed():
@@ -259,7 +259,7 @@ def test_what_was_drawn_ahead_is_discarded_when_conditions_are_imposed():
         env.step(np.zeros(4, int))
     env.reset(options={"conditions": {"side": 1}})
     for _ in range(60):
-        assert env.trial["side"].tolist() == [1] * 4
+        assert env.conditions["side"].tolist() == [1] * 4
         env.step(np.zeros(4, int))
 
 
@@ -271,7 +271,7 @@ def test_the_observation_in_hand_is_described_by_both_envs():
     for _ in range(25):
         assert single.target == vector.target[0]
         assert single.period == vector.period[0]
-        assert single.trial["side"] == vector.trial["side"][0]
+        assert single.conditions["side"] == vector.conditions["side"][0]
         assert single.can_wait == vector.can_wait[0]
         waits.append((vector.is_asked[0], vector.can_wait[0]))
         single.step(0)

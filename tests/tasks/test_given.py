@@ -11,8 +11,8 @@ import pytest
 
 from neurogym_core import Choice, Session, Task, TaskWrapper
 from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.tasks.constrained import draw_constrained, require_undecided
 from neurogym_core.tasks.drawing import fresh_session
-from neurogym_core.tasks.given import check_free, draw_given
 
 
 class Plain(Task):
@@ -77,7 +77,7 @@ def test_what_is_given_is_drawn_and_the_rest_is_drawn_as_ever(task):
     session = fresh_session(task, rng, 4)
     session.trial[:] = 7
     side = rng.integers(0, 2, (6, 4))
-    drawn = draw_given(task, session, rng, 6, {}, side)
+    drawn = draw_constrained(task, session, rng, 6, {}, side)
     assert set(drawn) == set(task.conditions)
     assert all(values.shape == (6, 4) for values in drawn.values())
     np.testing.assert_array_equal(drawn["side"], side)
@@ -93,13 +93,13 @@ def test_what_the_task_decides_itself_cannot_be_given():
     rng = np.random.default_rng(0)
     task = Counting()
     with pytest.raises(InvalidValueError, match=r"the draw\(\) of Counting imposes strength"):
-        draw_given(task, fresh_session(task, rng, 2), rng, 1, {"strength": np.ones((1, 2))})
+        draw_constrained(task, fresh_session(task, rng, 2), rng, 1, {"strength": np.ones((1, 2))})
     with pytest.raises(
         NotSupportedError, match=r"Mine cannot be applied to Counting: .* Leave one of the two out"
     ):
-        check_free(task, "Mine", {"strength": np.array([1, 1])})
-    check_free(task, "Mine", answer=np.array([0, 1]))
-    check_free(task, "Mine")
+        require_undecided(task, "Mine", {"strength": np.array([1, 1])})
+    require_undecided(task, "Mine", answer=np.array([0, 1]))
+    require_undecided(task, "Mine")
 
 
 def test_sessions_within_sessions_are_taken_and_put_back():

@@ -26,7 +26,7 @@ class Kinds(Task):
 
     def new_trial(self, trial):
         trial.periods("only")
-        trial.note("late", "place", "strength")
+        trial.record("late", "place", "strength")
         trial.show("light", 1, during="only", where=trial.offered)
         trial.answer("choose", trial.side, during="only")
 

@@ -30,7 +30,7 @@ class Drawing(Task):
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
-        trial.note(text=trial.word, truth=trial.sure, sum=trial.pair.sum(axis=1))
+        trial.record(text=trial.word, truth=trial.sure, sum=trial.pair.sum(axis=1))
         shown = np.eye(2)[trial.side] * trial.strength[:, None]
         trial.show("stimulus", shown, during="stimulus")
         trial.answer("choose", trial.right_answer, during="decision")

@@ -7,7 +7,7 @@ import pytest
 
 from neurogym_core import Choice, Task, TaskWrapper, make_task, run
 from neurogym_core.errors import TrialLayoutError
-from neurogym_core.tasks.laying_out import max_steps
+from neurogym_core.tasks.building import max_steps
 
 
 class Sides(Task):
@@ -124,7 +124,7 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
         ),
         lambda trial: (
             trial.answer("choose", trial.side, during="decision"),
-            trial.pay("bet", 0.4, during="decision", slot="choose"),
+            trial.offer("bet", 0.4, during="decision", slot="choose"),
         ),
         lambda trial: trial.answer("choose", trial.side, during=("decision", "decision")),
     ],

@@ -9,12 +9,12 @@ import types
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, TaskWrapper, Trial, make
+from neurogym_core import Choice, Task, TaskWrapper, TrialBuilder, make
 from neurogym_core.errors import TaskDefinitionError
-from neurogym_core.tasks import drawing, given, identity, laying_out, making
+from neurogym_core.tasks import building, constrained, drawing, identity, making
+from neurogym_core.tasks.building import max_steps
 from neurogym_core.tasks.drawing import answer_of
 from neurogym_core.tasks.identity import parameters_of, with_settings
-from neurogym_core.tasks.laying_out import max_steps
 from neurogym_core.tasks.names import AUTHORS, BASE_PARAMETERS
 from neurogym_core.tasks.state import STATE, TaskState
 from neurogym_core.trials.layout import Layout
@@ -32,11 +32,13 @@ FIELDS = {field.name for cls in (TaskState, Layout) for field in dataclasses.fie
 PRIVATE = sorted(
     {
         f"_{name.lstrip('_')}"
-        for name in FIELDS.union(*map(functions_of, (drawing, given, identity, laying_out, making)))
+        for name in FIELDS.union(
+            *map(functions_of, (drawing, constrained, identity, building, making))
+        )
     }
     | {
         name
-        for cls in (Task, TaskWrapper, Trial)
+        for cls in (Task, TaskWrapper, TrialBuilder)
         for name in vars(cls)
         if name.startswith("_") and not name.endswith("__")
     }

@@ -24,7 +24,7 @@ class Pauses(Task):
 
     def new_trial(self, trial):
         trial.periods("wait", "rest")
-        trial.note("rare")
+        trial.record("rare")
 
 
 @pytest.mark.parametrize(

@@ -61,14 +61,14 @@ class Drifting(Plain):
 class Counting(Plain):
     """Shows how often it was acted so far in the trial."""
 
-    memory: ClassVar = {"count": 0}
+    trial_state: ClassVar = {"count": 0}
 
     def step_action(self, now, action):
-        now.memory["count"] += action > 0
+        now.trial_state["count"] += action > 0
         return None, None
 
     def step_observation(self, now, obs):
-        return obs + now.memory["count"][:, None]
+        return obs + now.trial_state["count"][:, None]
 
 
 class Louder(TaskWrapper):
@@ -182,7 +182,7 @@ def test_conditions_can_be_imposed_on_both():
     assert wrapped.sample(50, seed=0, cued=True).conditions["cued"].all()
     env = TaskEnv(wrapped)
     env.reset(seed=0, options={"conditions": {"cued": True}})
-    assert env.trial == {"side": 1, "cued": True}
+    assert env.conditions == {"side": 1, "cued": True}
 
 
 class Clash(TaskWrapper):

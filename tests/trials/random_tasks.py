@@ -116,16 +116,16 @@ class Described(Task):
                 **self._span(trial, show),
             )
         for frames in said.frames:
-            trial.frames("dots", frames["values"], **self._span(trial, frames))
+            trial.timecourse("dots", frames["values"], **self._span(trial, frames))
         for weigh in said.weights:
-            trial.weigh(self._of(trial, weigh["weight"]), **self._span(trial, weigh))
+            trial.loss_weight(self._of(trial, weigh["weight"]), **self._span(trial, weigh))
         for hold in said.holds:
             trial.hold(
                 cost=self._of(trial, hold["cost"]), then=hold["then"], **self._span(trial, hold)
             )
         for slot in said.slots:
             self._ask(trial, slot)
-        trial.note(noted=trial.u0)
+        trial.record(noted=trial.u0)
 
     def _ask(self, trial, slot):
         k = GROUPS[slot["group"]]
@@ -163,7 +163,7 @@ class Described(Task):
                 **common,
             )
         else:
-            trial.pay(
+            trial.offer(
                 slot["group"],
                 np.asarray(slot["amounts"][:k]),
                 worth=np.asarray(slot["worths"][:k]),
@@ -540,16 +540,18 @@ def _places(then: Any) -> set[str]:
 class Hooks:
     """Hooks that remember, draw numbers, pay, end trials and decide outcomes; a mixin."""
 
-    memory = {"acts": 0, "luck": (0.0, 0.0)}
+    trial_state = {"acts": 0, "luck": (0.0, 0.0)}
 
     def step_action(self, now, action):
         continuous = self.actions.continuous
         acted = (np.abs(action) > 0.3).any(axis=1) if continuous else np.asarray(action) > 0
-        now.memory["acts"] = now.memory["acts"] + acted
-        now.memory["luck"] = now.memory["luck"] + now.rng.random((now.n, 2))
-        acts = now.memory["acts"]
+        now.trial_state["acts"] = now.trial_state["acts"] + acted
+        now.trial_state["luck"] = now.trial_state["luck"] + now.rng.random((now.n, 2))
+        acts = now.trial_state["acts"]
         reward = np.where(
-            now.in_period("a"), now.memory["luck"][:, 0], np.minimum(now.remaining, 1000) / 1000
+            now.in_period("a"),
+            now.trial_state["luck"][:, 0],
+            np.minimum(now.remaining, 1000) / 1000,
         )
         return (
             reward,
@@ -558,12 +560,14 @@ class Hooks:
         )
 
     def step_observation(self, now, obs):
-        obs[:, 0] += now.memory["luck"][:, 1] + now.elapsed / 1000 + now.conditions["u0"]
+        obs[:, 0] += now.trial_state["luck"][:, 1] + now.elapsed / 1000 + now.conditions["u0"]
         return obs
 
     def step_target(self, now):
         return np.where(
-            (now.memory["acts"] % 2 == 0).reshape(-1, *[1] * (now.target.ndim - 1)), now.target, 0
+            (now.trial_state["acts"] % 2 == 0).reshape(-1, *[1] * (now.target.ndim - 1)),
+            now.target,
+            0,
         )
 
 

@@ -107,7 +107,7 @@ class WrittenTrial:
         return seen
 
     def _frame(self, frames, p: int, k: int):
-        """The row of `frames` that is shown on this step, or None. It shows one row a step, from
+        """The row of `timecourse` that is shown on this step, or None. It shows one row a step, from
         its start on.
         """
         if not self.covers(Span(frames.span.periods, where=frames.span.where), p, k):

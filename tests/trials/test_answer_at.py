@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from neurogym_core import Axis, Choice, PowerLaw, Task, TaskEnv, Trial, run
+from neurogym_core import Axis, Choice, PowerLaw, Task, TaskEnv, TrialBuilder, run
 from neurogym_core.errors import TrialLayoutError
 
 DUE = 300
@@ -23,7 +23,7 @@ class Sided(Task):
         self.act(rest=1, go=2)
         self.vary(side=Choice(2), answer="side")
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("wait", "produce")
         trial.show("cue", trial.side[:, None] == np.arange(2), during="produce")
         trial.answer_at(
@@ -40,7 +40,7 @@ class Grown(Task):
         self.observe(cue=1)
         self.act(level=Axis(0, 1, rest=0, trigger=0.5), idle=Axis(-1, 1, rest=0))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("wait", "produce")
         trial.show("cue", 1, during="produce")
         trial.answer_at("level", DUE, during="produce", tolerance=100, pays=PowerLaw())
@@ -91,7 +91,7 @@ def test_the_target_of_a_continuous_action_triggers_on_one_step():
 @pytest.mark.parametrize("index", [2, -1, [0, 5], 0.5])
 def test_an_index_beyond_the_choices_is_refused(index):
     class Wrong(Sided):
-        def new_trial(self, trial: Trial) -> None:
+        def new_trial(self, trial: TrialBuilder) -> None:
             trial.periods("wait", "produce")
             trial.show("cue", trial.side[:, None] == np.arange(2), during="produce")
             trial.answer_at("go", DUE, during="produce", tolerance=100, index=index)

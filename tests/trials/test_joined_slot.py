@@ -26,7 +26,7 @@ class SureBet(Task):
         offered = trial.bet == "offered"
         verbs = [
             lambda: trial.answer("choose", trial.right, during="decision"),
-            lambda: trial.pay(
+            lambda: trial.offer(
                 "sure", 0.5, during="decision", where=offered, slot="choose", miss=-9
             ),
         ]
@@ -80,7 +80,7 @@ class BetAlone(Task):
         trial.periods("decision", decision=200)
         offered = trial.bet == "offered"
         trial.answer("choose", 1, during="decision", where=~offered)
-        trial.pay("sure", 0.5, during="decision", where=offered, slot="choose", miss=-2)
+        trial.offer("sure", 0.5, during="decision", where=offered, slot="choose", miss=-2)
 
 
 def test_where_nothing_was_asked_before_the_priced_choices_say_it_all():

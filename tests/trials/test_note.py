@@ -1,4 +1,4 @@
-"""`note` takes what a record can hold, and says at once what it cannot."""
+"""`record` takes what a record can hold, and says at once what it cannot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Noting(Task):
 
     def new_trial(self, trial):
         trial.periods("only", only=100)
-        trial.note(noted=type(self).value(trial.n))
+        trial.record(noted=type(self).value(trial.n))
 
 
 def noting(value: Callable) -> Task:
@@ -43,7 +43,9 @@ def test_what_no_record_can_hold_is_refused_when_it_is_noted(value):
         match=r"note\(noted=…\) of Noting was given .* give bools, numbers or texts",
     ) as told:
         noting(value)
-    assert any("trial.note(noted=" in (frame.line or "") for frame in traceback.extract_tb(told.tb))
+    assert any(
+        "trial.record(noted=" in (frame.line or "") for frame in traceback.extract_tb(told.tb)
+    )
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_types_that_come_up_later_are_laid_out_then():
     rng = np.random.default_rng(1)
 
     def kinds(side, coherence):
-        found, kind = index.lay_out(
+        found, kind = index.build_trials(
             {"side": np.array(side), "coherence": np.array(coherence)}, len(side), rng, {}
         )
         for name, values in (("side", side), ("coherence", coherence)):
@@ -233,8 +233,8 @@ def test_outcome_readers_that_have_met_everything_lay_nothing_out(monkeypatch):
     for _ in range(3000):
         env.step(1)
     tables, laid_out = env.stepper.any_block.tables, []
-    lay_out = types.Types
-    monkeypatch.setattr(types, "Types", lambda batch: laid_out.append(1) or lay_out(batch))
+    build_trials = types.Types
+    monkeypatch.setattr(types, "Types", lambda batch: laid_out.append(1) or build_trials(batch))
     for _ in range(500):
         env.step(1)
     assert not laid_out
@@ -301,7 +301,7 @@ def test_questions_that_come_in_some_trials_only(shared, seed):
     env.reset(seed=seed)
     seen = set()
     for _ in range(800):
-        conditions, actions = env.trial, rng.integers(5, size=2)
+        conditions, actions = env.conditions, rng.integers(5, size=2)
         asked = {"first": np.ones(2, bool), "second": conditions["two"]}
         for i, action in enumerate(actions.tolist()):
             name = ("", "first", "first", "second", "second")[action]

@@ -92,7 +92,7 @@ class Wager(Dots):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.pay("sure", 0.5, during="decision", slot="choose")
+        trial.offer("sure", 0.5, during="decision", slot="choose")
 
 
 def onsets(task, channel="fixation"):
@@ -262,7 +262,7 @@ class Unnamed(Dots):
 
 
 class Declared(Unnamed):
-    evidence = ("show",)
+    evidence_periods = ("show",)
 
 
 class Open(Dots):

@@ -22,8 +22,8 @@ from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.env_form import form_of
 from neurogym_core.play.make import make, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.building import typical_steps
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 

@@ -34,10 +34,10 @@ from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import InvalidValueError, ManifestError
 from neurogym_core.files import replacing
 from neurogym_core.play.stepper import Stepper
+from neurogym_core.tasks.building import build_imposed, hooked, typical_steps
 from neurogym_core.tasks.describe import describe
 from neurogym_core.tasks.drawing import fresh_session, stateful
 from neurogym_core.tasks.identity import parameters_of, plain_settings
-from neurogym_core.tasks.laying_out import hooked, lay_out_imposed, typical_steps
 from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
@@ -160,15 +160,10 @@ def _declared(task: Task) -> str:
     result.plain("parameters", plain_settings(parameters_of(task)))
     result.plain("timing", {name: spec.to_plain() for name, spec in task.timing.items()})
     result.plain("periods", list(period_names_of(task)))
-    for name in (
-        "abort_ends_trial",
-        "max_duration",
-        "batched",
-        "reads_outcomes",
-        "evidence",
-        "go_cue",
-    ):
+    for name in ("abort_ends_trial", "max_duration", "batched", "reads_outcomes"):
         result.plain(name, getattr(task, name))
+    result.plain("evidence", task.evidence_periods)  # the name that stored digests were made with
+    result.plain("go_cue", task.go_cue)
     return result.text()
 
 
@@ -190,7 +185,7 @@ def _tables(task: Task) -> TrialBatch:
     rng: Any = StableGenerator(1)
     per_trial = typical_steps(task) * (2 * task.channels.size + 6 * task.actions.n_table)
     rows = int(np.clip(NUMBERS // per_trial, 6, ROWS))
-    return lay_out_imposed(task, rng, rows, _design(task, rows))
+    return build_imposed(task, rng, rows, _design(task, rows))
 
 
 def _design(task: Task, rows: int) -> dict[str, np.ndarray]:

@@ -40,8 +40,8 @@ def play_both(
             return
         for name in ("target", "period", "can_wait"):
             _require_equal(name, step, getattr(single, name), getattr(vector, name)[0])
-        conditions = vector.trial
-        for name, value in single.trial.items():
+        conditions = vector.conditions
+        for name, value in single.conditions.items():
             _require_equal(f"trial[{name!r}]", step, value, conditions[name][0])
         action = act(single)
         observation, reward, *flags, info = single.step(action)

@@ -107,7 +107,7 @@ class Tracks(Task):
     """A continuous action follows a point that jumps; being near pays on every step, in a hook."""
 
     timing = {"track": 1500}
-    memory = {"place": 0.0}
+    trial_state = {"place": 0.0}
 
     def define(self):
         self.observe(point=1, hand=1)
@@ -119,12 +119,12 @@ class Tracks(Task):
         trial.show("point", trial.goal, during="track")
 
     def step_action(self, now, action):
-        now.memory["place"][:] = action[:, 0]
+        now.trial_state["place"][:] = action[:, 0]
         return -np.abs(action[:, 0] - now.conditions["goal"]), None
 
     def step_observation(self, now, obs):
         obs = obs.copy()
-        obs[:, 1] = now.memory["place"]
+        obs[:, 1] = now.trial_state["place"]
         return obs
 
     def step_target(self, now):

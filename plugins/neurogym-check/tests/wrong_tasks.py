@@ -175,7 +175,7 @@ class NotesNothing(Right):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.note(difficulty=np.where(trial.strength == 1.0, 1.0, np.nan))
+        trial.record(difficulty=np.where(trial.strength == 1.0, 1.0, np.nan))
 
 
 class LiesAboutValues(Choice):

@@ -14,7 +14,7 @@ import numpy as np
 
 from neurogym_classic.durations import drawing_from
 from neurogym_classic.form import ClassicForm
-from neurogym_classic.restoring import Restoring
+from neurogym_classic.state_snapshot import StateSnapshot
 from neurogym_classic.trial import ClassicTrial, Play
 from neurogym_core.errors import (
     InvalidValueError,
@@ -39,7 +39,7 @@ def _laid_out(method: Callable[..., Any]) -> Callable[..., Any]:
     return new_trial
 
 
-class PeriodEnv(ClassicTrial, Restoring, gymnasium.Env):
+class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
     """One env whose trials are laid out in `new_trial` and scored in `_step`, as existing NeuroGym
     tasks do.
 
@@ -360,7 +360,7 @@ class _Passing(gymnasium.Wrapper):
         return self.env.get_wrapper_attr("new_trial")(**kwargs)
 
 
-class TrialWrapper(Restoring, gymnasium.Wrapper):
+class TrialWrapper(StateSnapshot, gymnasium.Wrapper):
     """Base of wrappers of classic envs that change trials: override `new_trial`, and call
     ``self.env.new_trial(**kwargs)``.
 

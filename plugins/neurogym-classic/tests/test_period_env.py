@@ -269,9 +269,9 @@ def test_attributes_that_somebody_set_stay(load):
 class Bench(TrialEnv):
     """A trial for every test, given as a function."""
 
-    def __init__(self, lay_out, dt=100, timing=None):
+    def __init__(self, build_trials, dt=100, timing=None):
         super().__init__(dt=dt)
-        self.lay_out = lay_out
+        self.build_trials = build_trials
         self.timing = timing or {}
         names = {"a": 0, "b": range(1, 3)}
         self.observation_space = spaces.Box(
@@ -280,27 +280,27 @@ class Bench(TrialEnv):
         self.action_space = spaces.Discrete(4, name={"rest": 0, "go": [1, 3]})
 
     def new_trial(self, **kwargs):
-        self.lay_out(self)
+        self.build_trials(self)
 
     def _step(self, action):
         return self.ob_now, 0, False, False, {"new_trial": False}
 
 
-def laid_out(lay_out, **settings):
-    env = Bench(lay_out, **settings)
+def laid_out(build_trials, **settings):
+    env = Bench(build_trials, **settings)
     env.reset(seed=0)
     return env
 
 
 def test_periods_follow_each_other_or_what_is_said():
-    def lay_out(env):
+    def build_trials(env):
         env.add_period(["a", "b"], [200, 300])
         env.add_period("c", 100, after="a")
         env.add_period("d", 150, after=400)
         env.add_period("e", 100, before="b")
         env.add_period("f", 100, before=500)
 
-    env = laid_out(lay_out)
+    env = laid_out(build_trials)
     assert env.start_t == {"a": 0, "b": 200, "c": 200, "d": 400, "e": 100, "f": 400}
     assert env.end_t == {"a": 200, "b": 500, "c": 300, "d": 550, "e": 200, "f": 500}
     assert env.tmax == 550
@@ -328,11 +328,11 @@ def test_periods_follow_each_other_or_what_is_said():
     ],
 )
 def test_durations_are_drawn_from_their_spec_and_rounded_down(spec, possible):
-    def lay_out(env):
+    def build_trials(env):
         env.add_period("first", 100)
         env.add_period("x")
 
-    env = laid_out(lay_out, timing={"x": spec})
+    env = laid_out(build_trials, timing={"x": spec})
     seen = set()
     for _ in range(100):
         env.new_trial()
@@ -353,10 +353,10 @@ def test_truncated_exponentials_have_their_distribution():
 
 
 def test_truncated_exponentials_draw_from_the_env():
-    def lay_out(env):
+    def build_trials(env):
         env.add_period("x", env.delay())
 
-    env = Bench(lay_out)
+    env = Bench(build_trials)
     env.delay = TruncExp(500, 100, 5000)
     durations = []
     for seed in (1, 1, 2):
@@ -370,7 +370,7 @@ def test_truncated_exponentials_draw_from_the_env():
 
 
 def test_observations_are_added_set_and_seen():
-    def lay_out(env):
+    def build_trials(env):
         env.add_period(["x", "y"], [200, 200])
         env.add_ob(1, "x", where="a")
         env.add_ob([2, 3], ["x", "y"], where="b")
@@ -378,7 +378,7 @@ def test_observations_are_added_set_and_seen():
         env.set_ob(7, "y", where=2)
         env.view_ob("x")[1] += 100
 
-    env = laid_out(lay_out)
+    env = laid_out(build_trials)
     assert env.ob.tolist() == [[1, 2, 3], [101, 102, 103], [10, 2, 7], [20, 2, 7]]
     assert env.ob.dtype == np.float32
 
@@ -508,7 +508,7 @@ def test_named_spaces_are_gymnasiums():
 
 
 @pytest.mark.parametrize(
-    ("lay_out", "error", "says"),
+    ("build_trials", "error", "says"),
     [
         (lambda env: env.add_period("stimulos"), UnknownNameError, "Did you mean 'stimulus'"),
         (lambda env: env.add_period("x", -100), TrialLayoutError, "0 or"),
@@ -525,9 +525,9 @@ def test_named_spaces_are_gymnasiums():
         (lambda env: env.in_period("y"), UnknownNameError, "'y'"),
     ],
 )
-def test_mistakes_in_the_layout_are_told(lay_out, error, says):
+def test_mistakes_in_the_layout_are_told(build_trials, error, says):
     with pytest.raises(error, match=says):
-        laid_out(lay_out, timing={"stimulus": 100})
+        laid_out(build_trials, timing={"stimulus": 100})
 
 
 def test_mistakes_in_the_task_are_told():

@@ -586,7 +586,7 @@ def _bootstrap(
     counts = rng.binomial(data.n.astype(int), p, size=(resamples, len(p))).astype(float)
     drawn = []
     for again in (_Data(data.x, k, data.n) for k in counts):
-        # From the grid too: where the likelihood is flat at `best`, a search from there alone would
+        # From the grid too: where the likelihood is flat at `max_reward`, a search from there alone would
         # stay.
         starts = np.concatenate([best[None], search.starts(again, best=1)])
         drawn.append(search.parameters(search.best(again, starts)))

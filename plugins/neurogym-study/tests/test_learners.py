@@ -27,9 +27,9 @@ class Corridor(Task):
         trial.periods("hall", "room", "cellar", then={"room": "end"})
         for k, place in enumerate(("hall", "room", "cellar")):
             trial.show("place", np.eye(3)[k], during=place)
-        trial.pay("go", 0, during="hall", slot="hall", worth=(0, 1), then=("cellar", "room"))
-        trial.pay("go", (1, 0), during="room", slot="room")
-        trial.pay("go", 0, during="cellar", slot="cellar")
+        trial.offer("go", 0, during="hall", slot="hall", worth=(0, 1), then=("cellar", "room"))
+        trial.offer("go", (1, 0), during="room", slot="room")
+        trial.offer("go", 0, during="cellar", slot="cellar")
 
 
 class Looking(Task):
@@ -37,7 +37,7 @@ class Looking(Task):
 
     noise: float = 1.0
     timing = {"stimulus": 3000}
-    evidence = ("stimulus",)
+    evidence_periods = ("stimulus",)
 
     def define(self):
         self.observe(stimulus=2)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Ring, Task, Trial
+from neurogym_core import Choice, Ring, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -55,7 +55,7 @@ class AntiReach(Task):
         turn = self.directions // 2 if self.anti else 0
         return (conditions["direction"] + turn) % self.directions
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

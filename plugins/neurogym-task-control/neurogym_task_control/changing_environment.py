@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, Trial, TruncatedExponential
+from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder, TruncatedExponential
 from neurogym_core.errors import InvalidValueError
 
 DIRECTIONS = ("left", "right")
@@ -104,7 +104,7 @@ class ChangingEnvironment(Task):
 
     # ------------------------------------------------------------------ how it is laid out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         sign = np.where(trial.direction[:, None] == np.array(DIRECTIONS), 1, -1)

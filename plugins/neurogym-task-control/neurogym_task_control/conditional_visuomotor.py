@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, Trial
+from neurogym_core import Choice, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -112,7 +112,7 @@ class NAltConditionalVisuomotor(Task):
 
     # ------------------------------------------------------------------ how it is laid out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

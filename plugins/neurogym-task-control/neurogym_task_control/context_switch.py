@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, Trial
+from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -32,7 +32,7 @@ class ContextSwitch(Task):
     timing = {"choice": 100}  # ms; one step, since every action is a choice
     rewards = {"correct": 1.0, "error": 0.0}
     go_cue = None
-    evidence = ("choice",)
+    evidence_periods = ("choice",)
 
     def define(self) -> None:
         if not 0 <= self.switch_probability <= 1:
@@ -67,7 +67,7 @@ class ContextSwitch(Task):
             "stimulus": rng.integers(0, 2, (trials, n)),
         }
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("stimulus", trial.stimulus[:, None] == np.arange(2), during="choice")
         trial.answer("choose", trial.right_answer, during="choice")

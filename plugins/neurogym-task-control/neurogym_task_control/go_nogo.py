@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, Trial
+from neurogym_core import Choice, Task, TrialBuilder
 
 
 class GoNogo(Task):
@@ -35,7 +35,7 @@ class GoNogo(Task):
         self.act(fixate=1, go=1)
         self.vary(stimulus=Choice(("nogo", "go")), answer=_right)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, Trial, TruncatedExponential
+from neurogym_core import Choice, Session, Task, TrialBuilder, TruncatedExponential
 from neurogym_core.errors import InvalidValueError
 
 RULES = ("pro_if_long", "pro_if_short")
@@ -90,7 +90,7 @@ class HierarchicalReasoning(Task):
 
     # ------------------------------------------------------------------ how it is laid out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "rule_report", "pause", "flash1", "interval", "flash2")
         trial.periods(*before, "decision", interval=trial.interval)
         trial.show("fixation", 1, during=before)
@@ -108,7 +108,7 @@ class HierarchicalReasoning(Task):
         )
         right = self._side_after(trial.duration("interval"), trial.conditions)
         trial.answer("choose", right, during="decision", needs="rule")
-        trial.note(
+        trial.record(
             judged=np.where(self._is_long(trial.duration("interval"), trial.tie), "long", "short")
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Task, Trial
+from neurogym_core import Task, TrialBuilder
 
 
 class Null(Task):
@@ -26,6 +26,6 @@ class Null(Task):
         self.observe(nothing=1)
         self.act(rest=1)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("rest")
-        trial.best(0)
+        trial.max_reward(0)

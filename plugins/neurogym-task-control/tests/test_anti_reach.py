@@ -53,7 +53,7 @@ def test_moving_before_the_cue_goes_off_costs():
     env.reset(seed=4)
     paid = []
     while env.period != "decision":
-        paid.append(env.step(env.trial["direction"] + 1)[1])
+        paid.append(env.step(env.conditions["direction"] + 1)[1])
     assert paid == [-0.1] * 10
 
 

@@ -69,11 +69,11 @@ def test_who_answers_as_before_errs_after_a_reversal():
     task = NAltConditionalVisuomotor(shortest_block=3, longest_block=3, trials_per_session=12)
     env = TaskEnv(task)
     env.reset(seed=3)
-    first = env.trial["movements"]
+    first = env.conditions["movements"]
     outcomes = []
     while len(outcomes) < 12:
         asked = env.period == "decision"
-        *_, info = env.step(1 + first[env.trial["picture"]] if asked else 0)
+        *_, info = env.step(1 + first[env.conditions["picture"]] if asked else 0)
         if info["new_trial"]:
             outcomes.append(info["trial"]["outcome"])
     assert outcomes == (["correct"] * 3 + ["error"] * 3) * 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Trial
+from neurogym_core import TrialBuilder
 from neurogym_task_ibl.ibl import IBL, SIDES
 
 
@@ -34,13 +34,13 @@ class IBLTwoChoice(IBL):
         self.observe(grating=len(SIDES))
         self.act(choose=len(SIDES))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("response")
         which = trial.right_answer
         sides = (which[:, None] == (0, 1)) * trial.contrast[:, None] / 100
         trial.show("grating", sides, during="response", noise=self.sigma)
         trial.answer("choose", which, during="response")
-        trial.note(signed_contrast=(2 * which - 1) * trial.contrast)
+        trial.record(signed_contrast=(2 * which - 1) * trial.contrast)
         self.note_block(trial)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, Trial, TruncatedExponential
+from neurogym_core import Choice, Session, Task, TrialBuilder, TruncatedExponential
 from neurogym_task_ibl.blocks import Blocks
 
 SIDES = ("left", "right")
@@ -79,7 +79,7 @@ class IBL(Task):
         "reward": 1000,
     }  # ms
     rewards = {"abort": 0.0, "correct": 1.0, "error": 0.0}
-    evidence = ("response",)
+    evidence_periods = ("response",)
     go_cue = None
 
     def define(self) -> None:
@@ -123,7 +123,7 @@ class IBL(Task):
 
     # ------------------------------------------------------------------ how it is laid out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_periods(trial)
         at_left = trial.side == "left"
         for place, where in (("left", at_left), ("right", ~at_left)):
@@ -135,14 +135,14 @@ class IBL(Task):
             during="response",
             then={"correct": "reward", "error": "timeout"},
         )
-        trial.note(signed_contrast=np.where(at_left, -1, 1) * trial.contrast)
+        trial.record(signed_contrast=np.where(at_left, -1, 1) * trial.contrast)
         self.note_block(trial)
 
-    def note_block(self, trial: Trial) -> None:
+    def note_block(self, trial: TrialBuilder) -> None:
         """Write down what the block was."""
-        trial.note("p_left")
+        trial.record("p_left")
 
-    def lay_out_periods(self, trial: Trial) -> None:
+    def lay_out_periods(self, trial: TrialBuilder) -> None:
         """Periods, sounds, noise, and what moving outside the response costs: a longer quiescence,
         else nothing.
         """
@@ -153,7 +153,7 @@ class IBL(Task):
         trial.show("tone", 1, during="response", stop=100)
         trial.show("noise_burst", 1, during="timeout", stop=500)
 
-    def grating_at(self, trial: Trial, place: str) -> np.ndarray:
+    def grating_at(self, trial: TrialBuilder, place: str) -> np.ndarray:
         """The contrast on one of the three units, (n, 3)."""
         return trial.contrast[:, None] / 100 * (np.array(PLACES) == place)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neurogym_core import Choice, Outcome, Session, Trial
+from neurogym_core import Choice, Outcome, Session, TrialBuilder
 from neurogym_core.tasks.drawing import impose_on
 from neurogym_task_ibl.ibl import IBL, SIDES, right_choice
 
@@ -169,5 +169,5 @@ class IBLTraining(IBL):
 
     # ------------------------------------------------------------------ how it is laid out
 
-    def note_block(self, trial: Trial) -> None:
-        trial.note("repeated", proficient=trial.stage == len(STAGES) - 1)
+    def note_block(self, trial: TrialBuilder) -> None:
+        trial.record("repeated", proficient=trial.stage == len(STAGES) - 1)

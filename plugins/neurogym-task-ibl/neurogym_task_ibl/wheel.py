@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import STAY, Outcome, Trial
+from neurogym_core import STAY, Outcome, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_ibl.ibl import IBL
 
@@ -45,7 +45,7 @@ class IBLWheel(IBL):
 
     speed: float = 100.0
 
-    memory = {"moved": 0.0}
+    trial_state = {"moved": 0.0}
 
     def declare_interface(self) -> None:
         if not self.speed > 0:
@@ -55,7 +55,7 @@ class IBLWheel(IBL):
         self.observe(grating=len(AZIMUTHS), tone=1, noise_burst=1)
         self.act(rest=1, turn=2)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_periods(trial)
         trial.show("grating", spread_on_units(np.zeros(trial.n), trial.contrast), during="reward")
         trial.hold(
@@ -70,8 +70,8 @@ class IBLWheel(IBL):
             then="wait",
             slot="choose",
         )
-        trial.note(signed_contrast=np.where(trial.side == "left", -1, 1) * trial.contrast)
-        trial.best(self.rewards["correct"])
+        trial.record(signed_contrast=np.where(trial.side == "left", -1, 1) * trial.contrast)
+        trial.max_reward(self.rewards["correct"])
         self.note_block(trial)
 
     # ------------------------------------------------------------------ what happens on a step
@@ -80,10 +80,10 @@ class IBLWheel(IBL):
         self, now: Any, action: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         responding = now.in_period("response")
-        now.memory["moved"] = (
-            now.memory["moved"] + responding * TURN[action] * self.speed * now.dt / 1000
+        now.trial_state["moved"] = (
+            now.trial_state["moved"] + responding * TURN[action] * self.speed * now.dt / 1000
         )
-        towards = -np.sign(_start(now)) * now.memory["moved"]  # degrees towards the centre
+        towards = -np.sign(_start(now)) * now.trial_state["moved"]  # degrees towards the centre
         centred, gone = (
             responding & (towards >= START - 1e-9),
             responding & (towards <= 1e-9 - START),
@@ -116,7 +116,9 @@ class IBLWheel(IBL):
         return now.remaining
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        grating = spread_on_units(_start(now) + now.memory["moved"], now.conditions["contrast"])
+        grating = spread_on_units(
+            _start(now) + now.trial_state["moved"], now.conditions["contrast"]
+        )
         obs[:, self.channels["grating"]] += grating * now.in_period("response")[:, None]
         return obs
 

@@ -119,7 +119,7 @@ def test_who_asks_for_a_prior_gets_it_instead_of_the_blocks():
     assert (conditions["side"] == "left").mean() == pytest.approx(0.8, abs=5 * 0.4 / np.sqrt(3000))
     one = TaskEnv(IBL())
     one.reset(seed=1, options={"conditions": {"side": "right", "contrast": 25}})
-    assert (one.trial["side"], one.trial["contrast"]) == ("right", 25)
+    assert (one.conditions["side"], one.conditions["contrast"]) == ("right", 25)
 
 
 # ---------------------------------------------------------------------- how a trial runs

@@ -73,12 +73,12 @@ def test_the_stage_outlives_sessions_until_a_reset_with_a_seed():
         *_, truncated, _ = env.step(env.target)
         if truncated:
             env.reset()
-    stage = env.trial["stage"]
+    stage = env.conditions["stage"]
     assert stage >= 2
     env.reset()
-    assert env.trial["stage"] == stage
+    assert env.conditions["stage"] == stage
     env.reset(seed=3)
-    assert env.trial["stage"] == 0
+    assert env.conditions["stage"] == 0
 
 
 def test_one_trial_per_session_is_enough_to_learn():

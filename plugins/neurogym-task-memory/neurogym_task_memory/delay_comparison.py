@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, Trial
+from neurogym_core import Choice, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -44,7 +44,7 @@ class DelayComparison(Task):
         "decision": 300,
     }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
-    evidence = ("stimulus2",)
+    evidence_periods = ("stimulus2",)
 
     def define(self) -> None:
         for pair in self.pairs:
@@ -57,7 +57,7 @@ class DelayComparison(Task):
         self.act(fixate=1, choose=2)
         self.vary(pair=Choice(self.pairs), larger=Choice(("first", "second")), answer=_right)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus1", "delay", "stimulus2")
         trial.periods(*before, "decision")
         low, high = trial.pair.min(axis=1), trial.pair.max(axis=1)
@@ -67,7 +67,7 @@ class DelayComparison(Task):
         trial.show("stimulus", self._shown(first), during="stimulus1", noise=self.sigma)
         trial.show("stimulus", self._shown(second), during="stimulus2", noise=self.sigma)
         trial.answer("choose", _right(trial.conditions), during="decision")
-        trial.note(first=first, second=second)
+        trial.record(first=first, second=second)
 
     def _shown(self, frequency: np.ndarray) -> np.ndarray:
         """0.5 for the lowest frequency of all, 1 for the highest."""

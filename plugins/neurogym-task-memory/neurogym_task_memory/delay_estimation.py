@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Ring, Task, Trial, circular_distance
+from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder, circular_distance
 from neurogym_core.errors import InvalidValueError
 
 
@@ -50,7 +50,7 @@ class DelayEstimation(Task):
         "decision": 2000,
     }  # ms; fixation is ours
     rewards = {"abort": -0.1, "correct": 1.0}
-    evidence = ("decision",)
+    evidence_periods = ("decision",)
 
     def define(self) -> None:
         if not all(1 <= size <= self.places for size in self.set_sizes):
@@ -75,7 +75,7 @@ class DelayEstimation(Task):
             ),
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         asked = trial.order[:, 0]
@@ -83,10 +83,10 @@ class DelayEstimation(Task):
         trial.show("fixation", 1, during=before)
         trial.show("items", self._items(trial), during="stimulus")
         trial.show("cue", self.cues.encode(asked), during="decision")
-        trial.pay("report", self._worth(wanted), during="decision")
-        trial.note(wanted=wanted)
+        trial.offer("report", self._worth(wanted), during="decision")
+        trial.record(wanted=wanted)
 
-    def _items(self, trial: Trial) -> np.ndarray:
+    def _items(self, trial: TrialBuilder) -> np.ndarray:
         """What all places show, (n, places * units)."""
         rank = np.argsort(trial.order, axis=1)
         held = rank < trial.set_size[:, None]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Ring, Task, Trial
+from neurogym_core import Choice, Ring, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -44,7 +44,7 @@ class DelayMatchCategory(Task):
 
     timing = {"fixation": 500, "sample": 650, "delay": 1000, "test": 650}  # ms, as published
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
-    evidence = ("test",)
+    evidence_periods = ("test",)
 
     def define(self) -> None:
         if self.directions < 2 or self.directions % 2:
@@ -62,7 +62,7 @@ class DelayMatchCategory(Task):
         self.act(fixate=1, choose=2)
         self.vary(sample=Choice(self.directions), test=Choice(self.directions), answer=self._right)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "sample", "delay")
         trial.periods(*before, "test")
         trial.show("fixation", 1, during=before)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Ring, Task, Trial
+from neurogym_core import Choice, Ring, Task, TrialBuilder
 
 
 class DelayMatchSample(Task):
@@ -42,7 +42,7 @@ class DelayMatchSample(Task):
         "decision": 900,
     }  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
-    evidence = ("test",)
+    evidence_periods = ("test",)
 
     def define(self) -> None:
         self.ring = Ring(self.directions)
@@ -50,7 +50,7 @@ class DelayMatchSample(Task):
         self.act(fixate=1, choose=2)
         self.vary(sample=Choice(self.directions), test=Choice(("match", "nonmatch")), answer=_right)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "sample", "delay", "test")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neurogym_core import Choice, Ring, Task, Trial, Uniform
+from neurogym_core import Choice, Ring, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 
 TESTS = 3
@@ -57,7 +57,7 @@ class DelayMatchSampleDistractor1D(Task):
         "test3": 500,
     }  # fmt: skip -- ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0}
-    evidence = ("test1", "test2", "test3")
+    evidence_periods = ("test1", "test2", "test3")
 
     def define(self) -> None:
         if not 0 < self.least_distance < 180:
@@ -75,7 +75,7 @@ class DelayMatchSampleDistractor1D(Task):
         least = np.deg2rad(self.least_distance)
         return lambda rng, prior: rng.uniform(least, 2 * np.pi - least, (prior.n, TESTS))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         tests = [f"test{k}" for k in range(1, TESTS + 1)]
         asked = [name for k in range(1, TESTS + 1) for name in (f"delay{k}", f"test{k}")]
         trial.periods("fixation", "sample", *asked)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Task, Trial, TruncatedExponential
+from neurogym_core import Choice, OneHot, Task, TrialBuilder, TruncatedExponential
 
 GO_PAIRS = ((1, 3), (2, 4))
 """First and second odour of the pairs that belong together."""
@@ -41,7 +41,7 @@ class DelayPairedAssociation(Task):
         "decision": 500,
     }  # fmt: skip -- ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}  # as in NeuroGym
-    evidence = ("stimulus2",)
+    evidence_periods = ("stimulus2",)
 
     def define(self) -> None:
         self.odours = OneHot(4)
@@ -49,7 +49,7 @@ class DelayPairedAssociation(Task):
         self.act(fixate=1, go=1)
         self.vary(first=Choice((1, 2)), second=Choice((3, 4)), answer=_right)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus1", "delay1", "stimulus2", "delay2")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

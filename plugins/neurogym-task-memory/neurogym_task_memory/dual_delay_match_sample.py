@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Task, Trial
+from neurogym_core import Choice, OneHot, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 ITEMS = ("first", "second")
@@ -50,7 +50,7 @@ class DualDelayMatchSample(Task):
         ("fixation", "sample", "delay1", "cue1", "test1", "delay2", "cue2", "test2"), 500
     )  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
-    evidence = ("test1",)
+    evidence_periods = ("test1",)
 
     def define(self) -> None:
         if self.second_cue not in ("either", "other"):
@@ -72,7 +72,7 @@ class DualDelayMatchSample(Task):
             return Choice(ITEMS)
         return _the_other
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "sample", "delay1", "cue1", "test1", "delay2", "cue2", "test2")
         trial.show("fixation", 1, during=("fixation", "sample", "delay1", "cue1", "delay2", "cue2"))
         for item in ITEMS:
@@ -81,7 +81,13 @@ class DualDelayMatchSample(Task):
         self._ask(trial, "test2", "cue2", trial.cue2, trial.test2, then="end")
 
     def _ask(
-        self, trial: Trial, period: str, cueing: str, cued: np.ndarray, test: np.ndarray, then: str
+        self,
+        trial: TrialBuilder,
+        period: str,
+        cueing: str,
+        cued: np.ndarray,
+        test: np.ndarray,
+        then: str,
     ) -> None:
         """A cue, the test that it announces, and the question."""
         trial.show(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, Trial
+from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 RULES = ("ordinary", "reversed")
@@ -55,7 +55,7 @@ class DualTask(Task):
         "outer_window": 400,
     }  # fmt: skip -- ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}
-    evidence = ("distractor",)
+    evidence_periods = ("distractor",)
 
     def define(self) -> None:
         if self.block < 0:
@@ -75,7 +75,7 @@ class DualTask(Task):
         block = session.trial // self.block if self.block else np.zeros(len(session), int)
         return self.draw_conditions(rng, len(session), {"rule": np.take(RULES, block % 2)})
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         inner = ("sample", "delay1", "distractor", "delay2")
         outer = ("delay3", "test", "delay4")
         trial.periods(*inner, "inner_window", *outer, "outer_window")
@@ -91,7 +91,7 @@ class DualTask(Task):
             "go", _right_inner(trial.conditions), during="inner_window", slot="inner", then="wait"
         )
         trial.answer("go", _right_outer(trial.conditions), during="outer_window", slot="outer")
-        trial.note(reversed=trial.rule == "reversed")
+        trial.record(reversed=trial.rule == "reversed")
 
 
 def _right_inner(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

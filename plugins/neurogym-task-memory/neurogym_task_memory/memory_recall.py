@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, Task, Trial
+from neurogym_core import Axis, Choice, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -52,7 +52,7 @@ class MemoryRecall(Task):
     tolerance: float = 1.0  # ours; one wrong sign is a distance of 2
 
     rewards = {"abort": 0.0}
-    evidence = ("recall",)
+    evidence_periods = ("recall",)
     go_cue = "recall"
 
     def define(self) -> None:
@@ -86,14 +86,14 @@ class MemoryRecall(Task):
         wanted = np.clip((luck < self.p_flag).sum(axis=1), 1, self.most)
         return (np.argsort(np.argsort(luck, axis=1), axis=1) < wanted[:, None]).astype(int)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         shown = self.steps * trial.dt
         flags = trial.flags.astype(bool) & (np.arange(self.longest) < trial.count[:, None])
         stored = np.minimum(flags.sum(axis=1), self.most)
         trial.periods("store", "recall", store=trial.count * shown, recall=stored * shown)
-        trial.note(stored=stored)
+        trial.record(stored=stored)
         self._show_stream(trial, flags)
-        trial.weigh(0, during="store")
+        trial.loss_weight(0, during="store")
         trial.show("recall", 1, during="recall")
         vectors = trial.vectors.reshape(trial.n, self.longest, self.size)
         order = np.argsort(
@@ -113,7 +113,7 @@ class MemoryRecall(Task):
                 "output", wanted, tolerance=self.tolerance, slot=f"item{k + 1}", then="wait", **when
             )
 
-    def _show_stream(self, trial: Trial, flags: np.ndarray) -> None:
+    def _show_stream(self, trial: TrialBuilder, flags: np.ndarray) -> None:
         vectors = trial.vectors.reshape(trial.n, self.longest, self.size)
-        trial.frames("vector", np.repeat(vectors, self.steps, axis=1), during="store")
-        trial.frames("flag", np.repeat(flags[:, :, None], self.steps, axis=1), during="store")
+        trial.timecourse("vector", np.repeat(vectors, self.steps, axis=1), during="store")
+        trial.timecourse("flag", np.repeat(flags[:, :, None], self.steps, axis=1), during="store")

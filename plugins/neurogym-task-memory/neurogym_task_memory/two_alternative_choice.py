@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, Trial, TruncatedExponential
+from neurogym_core import Choice, Task, TrialBuilder, TruncatedExponential
 
 STIMULI = ("first", "second")
 
@@ -55,7 +55,7 @@ class TwoAlternativeChoice(Task):
         both = ("fixation", "stimulus1", "delay1", "stimulus2", "delay2")
         return both[:3] if self.simultaneous else both
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods(*self._before, "decision")
         trial.show("fixation", 1, during=self._before)
         for k, name in enumerate(STIMULI):

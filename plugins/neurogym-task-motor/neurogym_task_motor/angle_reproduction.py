@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import Outcome, Ring, Task, Trial, Uniform, circular_distance
+from neurogym_core import Outcome, Ring, Task, TrialBuilder, Uniform, circular_distance
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_motor.reaching_1d import START, TURN
 
@@ -50,9 +50,9 @@ class AngleReproduction(Task):
         "fixation": 500, "stimulus1": 500, "delay1": 500, "stimulus2": 500, "delay2": 500, "go1": 2000, "go2": 2000
     }  # ms  # fmt: skip
     rewards = {"abort": -0.1, "correct": 1.0, "error": -0.1}  # per 100 ms
-    evidence = ("stimulus1", "stimulus2")
+    evidence_periods = ("stimulus1", "stimulus2")
     go_cue = "go1"
-    memory = {"cursor": START, "first_error": np.pi}
+    trial_state = {"cursor": START, "first_error": np.pi}
 
     def define(self) -> None:
         if not self.speed > 0:
@@ -66,7 +66,7 @@ class AngleReproduction(Task):
         self.act(rest=1, move=2)
         self.vary(angle_1=Uniform(0, 2 * np.pi), angle_2=Uniform(0, 2 * np.pi))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus1", "delay1", "stimulus2", "delay2", "go1", "go2")
         trial.show("angle", self._show(trial.angle_1), during="stimulus1")
         trial.show("angle", self._show(trial.angle_2), during="stimulus2")
@@ -79,7 +79,7 @@ class AngleReproduction(Task):
         trial.answer(
             "move", -1, during="go2", start=last_step, then="wait", correct=0, slot="reproduce"
         )
-        trial.best(self._best(trial))
+        trial.max_reward(self._best(trial))
 
     def _show(self, angle: np.ndarray) -> np.ndarray:
         return self.ring.cosine(angle, strength=1.0, baseline=0.0)
@@ -88,7 +88,7 @@ class AngleReproduction(Task):
         """Reward of a step that ends at this distance."""
         return np.maximum(self.rewards["correct"] - distance, self.rewards["error"]) * self.dt / 100
 
-    def _best(self, trial: Trial) -> np.ndarray:
+    def _best(self, trial: TrialBuilder) -> np.ndarray:
         """Reward of going straight to both angles, (n,)."""
         first, end = self._straight(np.full(trial.n, START), trial.angle_1, trial.duration("go1"))
         second, _ = self._straight(end, trial.angle_2, trial.duration("go2"))
@@ -112,10 +112,10 @@ class AngleReproduction(Task):
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray]:
         first, second = now.in_period("go1"), now.in_period("go2")
-        turned = now.memory["cursor"] + (first | second) * TURN[action] * self.stride
-        now.memory["cursor"] = turned % (2 * np.pi)
+        turned = now.trial_state["cursor"] + (first | second) * TURN[action] * self.stride
+        now.trial_state["cursor"] = turned % (2 * np.pi)
         distance = circular_distance(turned, _wanted(now))
-        now.memory["first_error"] = np.where(first, distance, now.memory["first_error"])
+        now.trial_state["first_error"] = np.where(first, distance, now.trial_state["first_error"])
         broken = (action != 0) * self.rewards["abort"] * self.dt / 100
         return (
             np.where(first | second, self._paid(distance), broken),
@@ -127,16 +127,16 @@ class AngleReproduction(Task):
         """Of those who rest on the last step; whoever still moves is wrong by the table."""
         left = now.remaining
         resting = now.in_period("go2") & (left < 1.5 * self.dt) & (action == 0)
-        near = np.maximum(distance, now.memory["first_error"]) <= self.tolerance
+        near = np.maximum(distance, now.trial_state["first_error"]) <= self.tolerance
         return np.where(resting, np.where(near, Outcome.CORRECT, Outcome.ERROR), Outcome.NONE)
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        obs[:, self.channels["cursor"]] = self._show(now.memory["cursor"])
+        obs[:, self.channels["cursor"]] = self._show(now.trial_state["cursor"])
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:
         """Turn the shorter way; rest where a step would not bring the cursor nearer."""
-        ahead = _ahead(_wanted(now), now.memory["cursor"])
+        ahead = _ahead(_wanted(now), now.trial_state["cursor"])
         far = (now.in_period("go1") | now.in_period("go2")) & (np.abs(ahead) > self.stride / 2)
         return np.where(far, np.where(ahead > 0, 1, 2), 0)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import Outcome, Ring, Task, Trial, Uniform, circular_distance
+from neurogym_core import Outcome, Ring, Task, TrialBuilder, Uniform, circular_distance
 from neurogym_core.errors import InvalidValueError
 
 START = np.pi
@@ -48,8 +48,8 @@ class Reaching1D(Task):
 
     timing = {"fixation": 500, "reach": 2000}  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -0.1}  # per 100 ms
-    evidence = ("reach",)
-    memory = {"cursor": START}
+    evidence_periods = ("reach",)
+    trial_state = {"cursor": START}
 
     def define(self) -> None:
         if not self.speed > 0:
@@ -66,7 +66,7 @@ class Reaching1D(Task):
         self.act(rest=1, move=2)
         self.vary(angle=Uniform(0, 2 * np.pi))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "reach")
         trial.show("fixation", 1, during="fixation")
         self.show_target(trial)
@@ -75,16 +75,16 @@ class Reaching1D(Task):
         trial.answer(
             "move", -1, during="reach", start=last_step, then="wait", correct=0, slot="reach"
         )
-        trial.best(self._best(trial))
+        trial.max_reward(self._best(trial))
 
-    def show_target(self, trial: Trial) -> None:
+    def show_target(self, trial: TrialBuilder) -> None:
         """What is seen of the target."""
         trial.show("target", self._show(trial.angle), during="reach")
 
     def _show(self, angle: np.ndarray) -> np.ndarray:
         return np.cos(self.ring.angles - angle[:, None])
 
-    def _best(self, trial: Trial) -> np.ndarray:
+    def _best(self, trial: TrialBuilder) -> np.ndarray:
         """Reward of turning the shorter way and stopping on the step that comes nearest to the
         target, (n,).
 
@@ -107,8 +107,8 @@ class Reaching1D(Task):
         self, now: Any, action: np.ndarray
     ) -> tuple[np.ndarray, None, np.ndarray | None]:
         reaching = now.in_period("reach")
-        turned = now.memory["cursor"] + np.where(reaching, self._turns[action], 0.0)
-        now.memory["cursor"] = turned % (2 * np.pi)
+        turned = now.trial_state["cursor"] + np.where(reaching, self._turns[action], 0.0)
+        now.trial_state["cursor"] = turned % (2 * np.pi)
         distance = circular_distance(turned, now.conditions["angle"])
         paid = np.where(reaching, self._paid(distance), self._broken[action])
         last = reaching & (now.remaining <= self.dt)
@@ -120,12 +120,12 @@ class Reaching1D(Task):
         return np.where(last & (action == 0), near, Outcome.NONE)
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        obs[:, self.channels["cursor"]] = self._show(now.memory["cursor"])
+        obs[:, self.channels["cursor"]] = self._show(now.trial_state["cursor"])
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:
         """Turn the shorter way; rest where a step would not bring the cursor nearer."""
-        ahead = (now.conditions["angle"] - now.memory["cursor"] + np.pi) % (2 * np.pi) - np.pi
+        ahead = (now.conditions["angle"] - now.trial_state["cursor"] + np.pi) % (2 * np.pi) - np.pi
         way = np.where(ahead > self.stride / 2, 1, np.where(ahead < -self.stride / 2, 2, 0))
         return np.where(now.in_period("reach"), way, 0)
 
@@ -155,9 +155,9 @@ class Reaching1DWithSelfDistraction(Reaching1D):
         super().define()
         self.observe(fixation=1, sensed=self.ring)
 
-    def show_target(self, trial: Trial) -> None:
+    def show_target(self, trial: TrialBuilder) -> None:
         trial.show("sensed", self.share * self._show(trial.angle), during="reach")
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        obs[:, self.channels["sensed"]] += self._show(now.memory["cursor"])
+        obs[:, self.channels["sensed"]] += self._show(now.trial_state["cursor"])
         return obs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Axis, InverseSquare, Task, Trial, Uniform
+from neurogym_core import Axis, InverseSquare, Task, TrialBuilder, Uniform
 
 NOTHING = -0.5
 """What the stimulus channel shows, and where the position rests, while there is no position."""
@@ -43,7 +43,7 @@ class ReachingDelayResponse(Task):
         self.act(go=Axis(-1, 1, rest=-1, trigger=0), position=Axis(-1, 2, rest=NOTHING))
         self.vary(position=Uniform(self.low, self.high), answer="position")
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus", "delay", "decision")
         trial.show("stimulus", trial.position, during="stimulus")
         trial.show("stimulus", NOTHING, during=("delay", "decision"))

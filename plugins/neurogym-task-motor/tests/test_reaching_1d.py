@@ -36,7 +36,7 @@ def test_the_oracle_reaches_every_target_and_is_at_its_maximum(dt):
 def test_the_oracle_ends_within_half_a_step_of_the_target(dt):
     env = TaskVectorEnv(Reaching1D(dt=dt), 16)
     obs, _ = env.reset(seed=2)
-    target = env.trial["angle"]
+    target = env.conditions["angle"]
     for _ in range(2500 // dt - 1):
         obs, *_ = env.step(env.target)
     shown = Ring(16).population_vector(obs[:, 17:])
@@ -81,7 +81,7 @@ def test_moving_costs_during_fixation_and_is_free_while_reaching(dt):
     env.reset(seed=4)
     held = sum(env.step(LEFT)[1] for _ in range(500 // dt))
     assert held == pytest.approx(-0.5)  # 0.1 per 100 ms
-    angle, cursor, paid = env.trial["angle"], np.pi, 0.0
+    angle, cursor, paid = env.conditions["angle"], np.pi, 0.0
     for k in range(2000 // dt):
         action = 1 + k % 2
         cursor += (2.0 if action == LEFT else -2.0) * dt / 1000

@@ -66,7 +66,7 @@ def test_nearer_is_better_paid_up_to_the_tolerance(error):
     env = TaskEnv(ReachingDelayResponse(timing={"delay": 0}))
     env.reset(seed=4)
     to_decision(env)
-    position = env.trial["position"]
+    position = env.conditions["position"]
     _, reward, *_, info = env.step(action(GO, position + error))
     near = error < 0.25
     assert info["new_trial"]
@@ -83,9 +83,9 @@ def test_a_premature_go_costs_and_answers_nothing(dt):
     env.reset(seed=5)
     paid = 0.0
     while env.period != "decision":
-        paid += env.step(action(GO, env.trial["position"]))[1]
+        paid += env.step(action(GO, env.conditions["position"]))[1]
     assert paid == pytest.approx(-1.5)  # 0.1 per 100 ms of stimulus and delay
-    *_, info = env.step(action(GO, env.trial["position"]))
+    *_, info = env.step(action(GO, env.conditions["position"]))
     assert info["trial"]["aborts"] == 1500 // dt
     assert info["trial"]["outcome"] == "correct"
     assert run(ReachingDelayResponse(dt=dt), "premature", 200, seed=5)["reward"].mean() < 0

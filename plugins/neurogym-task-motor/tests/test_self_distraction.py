@@ -33,7 +33,7 @@ def test_the_target_can_be_told_apart_by_who_knows_the_cursor():
     while env.period == "fixation":
         obs, *_ = env.step(0)
     left = Ring(32).population_vector(obs[1:] - ring(np.pi))
-    assert left == pytest.approx(env.trial["angle"], abs=1e-4)
+    assert left == pytest.approx(env.conditions["angle"], abs=1e-4)
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])

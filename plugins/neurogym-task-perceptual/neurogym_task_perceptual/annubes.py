@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, Trial
+from neurogym_core import Choice, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 CATCH = "catch"
@@ -138,7 +138,7 @@ class Annubes(Task):
 
     # ------------------------------------------------------------------ how it is laid out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "iti")
         trial.show("fixation", 1, during=("fixation", "iti"))
         trial.show("start", 1, during="stimulus")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, Trial
+from neurogym_core import Choice, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 MODALITIES = ("visual", "auditory", "both")
@@ -55,7 +55,7 @@ class AudioVisualRateDiscrimination(Task):
         self.act(fixate=1, choose=2)
         self.vary(modality=Choice(MODALITIES), rate=Choice(self.rates), answer=self._right)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         lowest, highest = min(self.rates), max(self.rates)

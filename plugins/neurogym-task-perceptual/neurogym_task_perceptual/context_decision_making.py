@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Ring, Task, Trial, TruncatedExponential
+from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder, TruncatedExponential
 from neurogym_core.errors import InvalidValueError
 
 MODALITIES = ("motion", "colour")
@@ -75,7 +75,7 @@ class ContextDecisionMaking(Task):
             answer=_relevant if self.context == "cued" else self.context,
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Outcome, Session, Task, Trial
+from neurogym_core import Choice, Outcome, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.drawing import impose_on
 
@@ -174,7 +174,7 @@ class CVLearning(Task):
 
     # ------------------------------------------------------------------ how it is laid out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision", delay=trial.delay * trial.delay_share)
         trial.show("fixation", 1, during=before)
@@ -186,7 +186,7 @@ class CVLearning(Task):
         right = side | trial.either[:, None]
         error = np.where(trial.stage >= MIND_ERRORS, self.rewards["error"], 0.0)
         trial.answer("choose", right, during="decision", error=error)
-        trial.note("again")
+        trial.record("again")
 
 
 def _index(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, Trial
+from neurogym_core import Choice, Task, TrialBuilder
 
 SIDES = ("left", "right")
 
@@ -49,7 +49,7 @@ class PerceptualDecisionMakingDelayResponse(Task):
         self.act(fixate=1, choose=len(SIDES))
         self.vary(side=Choice(SIDES), coherence=Choice(self.coherences), answer=_index)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

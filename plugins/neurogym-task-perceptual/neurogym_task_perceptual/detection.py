@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, Trial, TruncatedExponential, Uniform
+from neurogym_core import Choice, Task, TrialBuilder, TruncatedExponential, Uniform
 
 
 class Detection(Task):
@@ -45,7 +45,7 @@ class Detection(Task):
         self.act(fixate=1, go=1)
         self.vary(signal=Choice(("absent", "present")), moment=Uniform(0, 1), answer=_right)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus")
         present = trial.signal == "present"
         onset, shown = self._onset(trial)
@@ -63,9 +63,9 @@ class Detection(Task):
         trial.answer("go", -1, during="stimulus", stop=onset)
         trial.answer("go", -1, during="stimulus", start=onset, where=~present)
         trial.answer("go", 0, during="stimulus", start=onset, where=present)
-        trial.note(pulse_onset=np.where(present, onset, -1.0))
+        trial.record(pulse_onset=np.where(present, onset, -1.0))
 
-    def _onset(self, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
+    def _onset(self, trial: TrialBuilder) -> tuple[np.ndarray, np.ndarray]:
         """Onset and duration of the pulse in whole steps, ms, (n,); the pulse fits into the
         noise.
         """

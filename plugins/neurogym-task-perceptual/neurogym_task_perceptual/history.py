@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Session, Task, Trial, Uniform
+from neurogym_core import Choice, Session, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_perceptual.n_alternatives import NAltPerceptualDecisionMaking
 from neurogym_task_perceptual.perceptual_decision_making import PerceptualDecisionMaking
@@ -109,9 +109,9 @@ class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
         super().define()
         self.vary(block=Choice(BLOCKS))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        trial.note(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))
+        trial.record(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))
 
 
 class PriorBlocks(HistoryBlocks):
@@ -156,14 +156,14 @@ class PriorBlocks(HistoryBlocks):
             answer="direction",
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus"))
         stronger = trial.direction[:, None] == np.arange(2)
         means = np.where(stronger, 1.0, trial.weaker[:, None])
         trial.show("stimulus", means, during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.direction, during="decision")
-        trial.note(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))
+        trial.record(p_repeat=np.take(self.p_repeat, np.where(trial.block == "repeating", 0, 1)))
 
 
 class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
@@ -244,9 +244,9 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
             {"offered": offered, "strongest": strongest, "block": block, "expected": expected},
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        trial.note("block", "expected")
+        trial.record("block", "expected")
 
 
 def _among_offered(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

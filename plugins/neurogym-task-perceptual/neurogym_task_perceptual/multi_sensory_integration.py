@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Choice, Ring, Task, Trial, Uniform
+from neurogym_core import Choice, Ring, Task, TrialBuilder, Uniform
 
 
 class MultiSensoryIntegration(Task):
@@ -44,7 +44,7 @@ class MultiSensoryIntegration(Task):
             answer="direction",
         )  # fmt: skip
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Task, Trial, TruncatedExponential
+from neurogym_core import Choice, OneHot, Task, TrialBuilder, TruncatedExponential
 from neurogym_core.errors import InvalidValueError
 
 
@@ -67,7 +67,7 @@ class NAltPerceptualDecisionMaking(Task):
             answer="strongest",
         )  # fmt: skip
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Choice, Ring, Task, Trial
+from neurogym_core import Choice, Ring, Task, TrialBuilder
 
 
 class PerceptualDecisionMaking(Task):
@@ -46,7 +46,7 @@ class PerceptualDecisionMaking(Task):
             direction=Choice(self.directions), coherence=Choice(self.coherences), answer="direction"
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "delay", "decision")
         trial.show("fixation", 1, during=("fixation", "stimulus", "delay"))
         evidence = self.ring.cosine(trial.direction, strength=trial.coherence / 200)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, Ring, Task, Trial, TruncatedExponential, Uniform
+from neurogym_core import Choice, Ring, Task, TrialBuilder, TruncatedExponential, Uniform
 
 
 class PostDecisionWager(Task):
@@ -66,7 +66,7 @@ class PostDecisionWager(Task):
             answer="direction",
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         offered = trial.wager == "offered"
@@ -78,4 +78,4 @@ class PostDecisionWager(Task):
         trial.show("stimulus", evidence, during="stimulus", noise=self.sigma)
         trial.show("sure", 1, during=("delay", "decision"), start=onset, where=offered)
         trial.answer("choose", trial.direction, during="decision")
-        trial.pay("sure", self.rewards["sure"], during="decision", where=offered, slot="choose")
+        trial.offer("sure", self.rewards["sure"], during="decision", where=offered, slot="choose")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import OneHot, Task, Trial, Uniform
+from neurogym_core import OneHot, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 
 EPOCHS = 4
@@ -68,7 +68,7 @@ class ProbabilisticReasoning(Task):
             answer=self._rewarded,
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         stimuli = tuple(f"stimulus{k + 1}" for k in range(EPOCHS))
         before = ("fixation", *stimuli, "delay")
         trial.periods(*before, "decision")
@@ -79,7 +79,7 @@ class ProbabilisticReasoning(Task):
                 here = trial.places[:, k] == place
                 trial.show(f"place{place + 1}", shape, during=(*stimuli[k:], "delay"), where=here)
         trial.answer("choose", trial.right_answer, during="decision")
-        trial.note(log_odds=self.log_odds(trial.shapes))
+        trial.record(log_odds=self.log_odds(trial.shapes))
 
     def log_odds(self, shapes: np.ndarray) -> np.ndarray:
         """Log odds (base 10) in favour of the second target, (n,), of shapes (n, 4)."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, Task, Trial
+from neurogym_core import Choice, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 SIDES = ("left", "right")
@@ -80,7 +80,7 @@ class PulseDecisionMaking(Task):
 
         return draw
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         each = self.pulse + self.gap
         shown = max(self.pulse, self.dt)
         trial.periods("fixation", "stimulus", "decision", stimulus=self.bins * each)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Choice, Ring, Task, Trial, TruncatedExponential
+from neurogym_core import Choice, Ring, Task, TrialBuilder, TruncatedExponential
 
 
 class RoitmanShadlen(Task):
@@ -52,7 +52,7 @@ class RoitmanShadlen(Task):
         self.act(fixate=1, choose=self.ring)
         self.vary(direction=Choice(2), coherence=Choice(self.coherences), answer="direction")
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "targets", "stimulus")
         trial.show("fixation", 1, during=("fixation", "targets"))
         trial.show("targets", 1, during=("targets", "stimulus"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, Task, Trial
+from neurogym_core import Axis, Choice, Task, TrialBuilder
 
 DIRECTIONS = 4
 SIZES = 8
@@ -66,18 +66,18 @@ class SpatialSuppressMotion(Task):
             contrast=Choice((self.low, self.high)),
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus")
         trial.show("stimulus", self._seen(trial), during="stimulus")
         steps = round(float(trial.duration("stimulus").max()) / trial.dt)
         # What is reported of a grating that was there until the end of the step.
         probabilities = self._reports(trial, (np.arange(steps) + 1) * trial.dt)
-        trial.frames("report", probabilities, during="stimulus")
+        trial.timecourse("report", probabilities, during="stimulus")
         last = np.rint(trial.duration("stimulus") / trial.dt).astype(int) - 1
         at_end = probabilities[np.arange(trial.n), last]
         trial.answer("report", at_end, during="stimulus", tolerance=self.tolerance)
 
-    def _seen(self, trial: Trial) -> np.ndarray:
+    def _seen(self, trial: TrialBuilder) -> np.ndarray:
         """(n, 4 * 8)."""
         angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
         tuned = 1 + np.cos(angles - angles[trial.direction][:, None])
@@ -86,7 +86,7 @@ class SpatialSuppressMotion(Task):
             trial.n, -1
         )
 
-    def _reports(self, trial: Trial, exposure: np.ndarray) -> np.ndarray:
+    def _reports(self, trial: TrialBuilder, exposure: np.ndarray) -> np.ndarray:
         """Report probabilities of every direction after each exposure in ms, (n, steps, 4)."""
         threshold = self.threshold(trial.size, trial.contrast)
         right = 1 - 0.75 * (1 / 3) ** ((exposure / threshold[:, None]) ** self.slope)

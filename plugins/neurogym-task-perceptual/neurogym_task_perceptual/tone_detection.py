@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, Task, Trial
+from neurogym_core import Choice, Task, TrialBuilder
 
 
 class ToneDetection(Task):
@@ -45,7 +45,7 @@ class ToneDetection(Task):
         self.act(fixate=1, report=1 + len(self.onsets))
         self.vary(moment=Choice(1 + len(self.onsets)), answer="moment")
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("stimulus", "decision")
         trial.show("fixation", 1, during="stimulus")
         trial.show("stimulus", 0, during="stimulus", noise=self.sigma)

@@ -54,7 +54,7 @@ def test_the_delay_shrinks_again_when_it_is_too_long():
     class Forgetful:
         def __call__(self, env, obs):
             right = env.target
-            forgot = (env.trial["delay_share"] > 0) & env.is_asked
+            forgot = (env.conditions["delay_share"] > 0) & env.is_asked
             return np.where(forgot, 3 - right, right)
 
     record = in_order(run(short(first_stage=3), Forgetful(), 400, num_envs=1, seed=2))
@@ -111,12 +111,12 @@ def test_the_stage_lasts_until_a_reset_with_a_seed():
     env.reset(seed=9)
     for _ in range(60):
         env.step(env.target)
-    stage = env.trial["stage"]
+    stage = env.conditions["stage"]
     assert stage > 0
     env.reset()
-    assert env.trial["stage"] == stage
+    assert env.conditions["stage"] == stage
     env.reset(seed=9)
-    assert env.trial["stage"] == 0
+    assert env.conditions["stage"] == 0
 
 
 def test_a_seed_brings_back_the_curriculum():

@@ -14,8 +14,8 @@ from neurogym_task_perceptual.history import (
 
 from neurogym_core import Dataset, TaskEnv, run
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.building import max_steps
 from neurogym_core.tasks.drawing import fresh_session
-from neurogym_core.tasks.laying_out import max_steps
 
 KINDS = [HistoryPerceptualDecisionMaking, PriorBlocks]
 
@@ -76,7 +76,7 @@ def check_blocks(block: np.ndarray, direction: np.ndarray) -> None:
 def test_imposed_directions_win():
     env = TaskEnv(PriorBlocks())
     env.reset(seed=4, options={"conditions": {"direction": 1}})
-    assert env.trial["direction"] == 1
+    assert env.conditions["direction"] == 1
 
 
 def test_early_answers_cost_as_much_as_a_right_one_pays():

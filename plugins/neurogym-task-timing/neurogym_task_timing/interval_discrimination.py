@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Task, Trial, Uniform
+from neurogym_core import Choice, OneHot, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 
 COLOURS = ("red", "blue")
@@ -45,7 +45,7 @@ class IntervalDiscrimination(Task):
         "decision": 500,
     }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
-    evidence = ("second",)
+    evidence_periods = ("second",)
 
     def define(self) -> None:
         steps = np.maximum(np.floor(np.asarray(self.lengths, float) / self.dt + 0.5 + 1e-9), 1)
@@ -65,7 +65,7 @@ class IntervalDiscrimination(Task):
             answer=self._right_side,
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "first", "delay1", "second", "delay2")
         trial.periods(
             *before, "decision", first=trial.durations[:, 0], second=trial.durations[:, 1]

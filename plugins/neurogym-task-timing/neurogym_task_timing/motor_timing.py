@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Trial, Uniform
+from neurogym_core import Choice, OneHot, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_timing.production import Production
 
@@ -64,7 +64,7 @@ class MotorTiming(Production):
         self.act(fixate=1, go=2)
         self.vary(interval=Choice(SPANS), effector=Choice(EFFECTORS), answer=_effector)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         is_long = trial.interval == SPANS[1]
         wanted = self.whole_steps(is_long * (self.long - self.short) + self.short)
         trial.periods("fixation", "cue", "production", production=2 * wanted)
@@ -77,7 +77,7 @@ class MotorTiming(Production):
             trial.show(channel, code, during=("cue", "production"))
         trial.show("set", 1, during="production", stop=max(self.flash, self.dt))
         self.ask_at(trial, "go", wanted, during="production", index=trial.right_answer)
-        trial.note(wanted=wanted)
+        trial.record(wanted=wanted)
 
 
 def _effector(conditions: Mapping[str, np.ndarray]) -> np.ndarray:

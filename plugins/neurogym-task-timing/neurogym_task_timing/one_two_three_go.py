@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Choice, Trial, TruncatedExponential
+from neurogym_core import Choice, TrialBuilder, TruncatedExponential
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_timing.production import Production
 
@@ -59,7 +59,7 @@ class OneTwoThreeGo(Production):
         self.act(fixate=1, go=1)
         self.vary(interval=Choice(self.intervals))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         gaps = tuple(f"interval{k + 1}" for k in range(self.flashes - 1))
         before = ("fixation", "target", *gaps)
         first = gaps[0]
@@ -74,7 +74,7 @@ class OneTwoThreeGo(Production):
             trial.show("flash", 1, during=name, stop=max(self.flash, self.dt))
         wanted = trial.duration(gaps[-1])
         self.ask_at(trial, "go", wanted, during="production")
-        trial.note(wanted=wanted)
+        trial.record(wanted=wanted)
 
 
 class OneTwoGo(OneTwoThreeGo):

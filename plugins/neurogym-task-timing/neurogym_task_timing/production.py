@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import PowerLaw, Task, Trial
+from neurogym_core import PowerLaw, Task, TrialBuilder
 
 
 class Production(Task):
@@ -28,12 +28,12 @@ class Production(Task):
     tolerance_ms: float = 25  # likewise
 
     def ask_at(
-        self, trial: Trial, action: str, wanted: np.ndarray, during: str, **terms: Any
+        self, trial: TrialBuilder, action: str, wanted: np.ndarray, during: str, **terms: Any
     ) -> None:
         """Ask for an action `wanted` ms (n,) after the onset of a period.
 
         Args:
-            terms: as in `Trial.answer_at`.
+            terms: as in `TrialBuilder.answer_at`.
         """
         tolerance = self.tolerance_share * wanted + self.tolerance_ms
         pays = PowerLaw(most=self.rewards["correct"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, Encoder, OneHot, Scalar, Trial, Uniform
+from neurogym_core import Axis, Choice, Encoder, OneHot, Scalar, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_timing.production import Production
 
@@ -53,7 +53,7 @@ class Ramp(Production):
                 f" {longest:g} ms, does not fit into; give more."
             )
 
-    def rest_of(self, trial: Trial, *before: str) -> Any:
+    def rest_of(self, trial: TrialBuilder, *before: str) -> Any:
         """What is left of a trial after some periods, ms (n,); asked for while the periods are
         being named.
         """
@@ -61,23 +61,23 @@ class Ramp(Production):
             self.total - sum(trial.duration(name) for name in before), self.dt
         )
 
-    def flash(self, trial: Trial, channel: str, during: str) -> None:
+    def flash(self, trial: TrialBuilder, channel: str, during: str) -> None:
         """A pulse at the onset of a period."""
         trial.show(channel, self.strength, during=during, stop=max(self.pulse, self.dt))
 
-    def produce(self, trial: Trial, wanted: np.ndarray) -> None:
+    def produce(self, trial: TrialBuilder, wanted: np.ndarray) -> None:
         """Ask for acting `wanted` ms (n,) after the onset of the period "production"."""
         self.ask_at(trial, "output", wanted, during="production")
         steps = int(np.rint(trial.duration("production").max() / trial.dt))
         elapsed = (np.arange(steps) + 1) * trial.dt  # an action of a step happens at its end
         before = elapsed < wanted[:, None] - trial.dt / 2
         rising = THRESHOLD * elapsed / wanted[:, None] if self.ramp else np.zeros((trial.n, steps))
-        trial.frames("output", np.where(before, rising, 1.0)[:, :, None], during="production")
+        trial.timecourse("output", np.where(before, rising, 1.0)[:, :, None], during="production")
         if not self.ramp:
-            trial.weigh(
+            trial.loss_weight(
                 0, during="production", start=max(self.pulse, self.dt), stop=wanted - trial.dt
             )
-        trial.note(wanted=wanted)
+        trial.record(wanted=wanted)
 
 
 class CueSetGo(Ramp):
@@ -120,7 +120,7 @@ class CueSetGo(Ramp):
         self.declare("set", context=Scalar())
         self.vary(interval=Choice(self.intervals))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("burn", "wait", "production", production=self.rest_of(trial, "burn", "wait"))
         trial.show("context", trial.interval / 2000, during=("burn", "wait", "production"))
         self.flash(trial, "set", "production")
@@ -165,10 +165,10 @@ class ReadySetGoSinglePrior(Ramp):
         self.declare("ready", "set")
         self.vary(interval=Choice(self.intervals))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_production(trial)
 
-    def lay_out_production(self, trial: Trial) -> None:
+    def lay_out_production(self, trial: TrialBuilder) -> None:
         """Ready, Set and what is asked."""
         before = ("burn", "wait", "measure")
         trial.periods(
@@ -212,7 +212,7 @@ class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
         drawn = rng.choice(self.intervals, prior.n), rng.choice(self.long_intervals, prior.n)
         return np.where(prior["prior"] == "short", *drawn)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_production(trial)
         cue = self.channels.encoder("context").encode((trial.prior == "long").astype(int))
         trial.show("context", cue, during=("burn", "wait", "measure", "production"))

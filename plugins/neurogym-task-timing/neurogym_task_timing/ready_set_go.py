@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurogym_core import Trial, Uniform
+from neurogym_core import TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_timing.production import Production
 
@@ -55,7 +55,7 @@ class ReadySetGo(Production):
         self.act(fixate=1, go=1)
         self.vary(interval=Uniform(self.shortest, self.longest))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         production = 2 * self.gain * trial.interval  # as in NeuroGym: twice the time that is wanted
         trial.periods(
             "fixation", "measure", "production", measure=trial.interval, production=production
@@ -66,4 +66,4 @@ class ReadySetGo(Production):
         trial.show("set", 1, during="production", stop=flash)
         wanted = self.gain * trial.duration("measure")
         self.ask_at(trial, "go", wanted, during="production")
-        trial.note(wanted=wanted)
+        trial.record(wanted=wanted)

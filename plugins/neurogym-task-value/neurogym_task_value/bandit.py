@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Constant, Task, Trial
+from neurogym_core import Constant, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 
@@ -64,10 +64,10 @@ class Bandit(Task):
         """What every arm would pay, (n, arms)."""
         return (rng.random(prior["probability"].shape) < prior["probability"]) * self.sizes
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("offer", 1, during="choice")
-        trial.pay("arm", trial.payout, worth=trial.probability * self.sizes, during="choice")
+        trial.offer("arm", trial.payout, worth=trial.probability * self.sizes, during="choice")
 
 
 class Nothing(Bandit):

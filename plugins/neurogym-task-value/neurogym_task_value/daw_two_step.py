@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Session, Task, Trial
+from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_value.walks import reflected_walk
 
@@ -98,14 +98,14 @@ class DawTwoStep(Task):
             "luck": rng.random((trials, n, 4)),
         }
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("first", "state_a", "state_b", then={"state_a": "end"})
         trial.show("first", 1, during="first")
         trial.show("state", (1, 0), during="state_a")
         trial.show("state", (0, 1), during="state_b")
 
         leads_to = np.where(trial.common[:, None], ("state_a", "state_b"), ("state_b", "state_a"))
-        trial.pay(
+        trial.offer(
             "take",
             0,
             during="first",
@@ -121,7 +121,7 @@ class DawTwoStep(Task):
             # now.
             best = np.maximum(chances[:, 0], chances[:, 1])
             worth = chances / np.maximum(best, 1e-12)[:, None]
-            trial.pay("take", paid[:, options], during=state, worth=worth, slot="second")
+            trial.offer("take", paid[:, options], during=state, worth=worth, slot="second")
 
     def _first_worth(self, probability: np.ndarray) -> np.ndarray:
         """What each first option is worth on average when the better second option follows, (n,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Session, Task, Trial
+from neurogym_core import Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_value.walks import decaying_walk
 
@@ -82,9 +82,9 @@ class DriftingBandit(Task):
         session.mean = coming[-1]
         return {"mean": means, "scatter": rng.standard_normal(shape)}
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("offer", 1, during="choice")
         points = np.clip(np.rint(trial.mean + self.scatter_sd * trial.scatter), 1, 100)
-        trial.note(points=points)
-        trial.pay("arm", points / 100, worth=np.clip(trial.mean, 1, 100) / 100, during="choice")
+        trial.record(points=points)
+        trial.offer("arm", points / 100, worth=np.clip(trial.mean, 1, 100) / 100, during="choice")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Task, Trial
+from neurogym_core import Choice, OneHot, Task, TrialBuilder
 
 A, B = 0, 1
 
@@ -53,7 +53,7 @@ class EconomicDecisionMaking(Task):
 
     timing = {"fixation": 1500, "offer": {"uniform": [1000, 2000]}, "decision": 750}  # ms
     rewards = {"abort": -0.1}
-    evidence = ("offer",)
+    evidence_periods = ("offer",)
 
     def define(self) -> None:
         self.juice = OneHot(2)
@@ -61,7 +61,7 @@ class EconomicDecisionMaking(Task):
         self.act(fixate=1, choose=2)
         self.vary(offer=Choice(self.offers), a_left=Choice((True, False)))
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "offer", "decision")
         trial.show("fixation", 1, during=("fixation", "offer"))
 
@@ -76,5 +76,5 @@ class EconomicDecisionMaking(Task):
         trial.show("amount", units / 5, **seen)
 
         value = units * np.where(juices == A, self.relative_value, 1) * self.unit
-        trial.pay("choose", value, during="decision")
-        trial.note(a_choice=np.where(trial.a_left, 0, 1))
+        trial.offer("choose", value, during="decision")
+        trial.record(a_choice=np.where(trial.a_left, 0, 1))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import END, STAY, Choice, Outcome, Session, Task, Trial
+from neurogym_core import END, STAY, Choice, Outcome, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.drawing import impose_on
 
@@ -62,9 +62,9 @@ class LeverPress(Task):
 
     timing = {"idle": IDLE, "lever": 5000}  # ms
     rewards = {"abort": -1.0, "correct": 10.0, "error": 0.0, "miss": 0.0}
-    evidence = ("lever",)
+    evidence_periods = ("lever",)
     go_cue = None
-    memory = {"held": 0.0}
+    trial_state = {"held": 0.0}
 
     def define(self) -> None:
         if self.presses < 1 or not self.press_ms > 0:
@@ -93,7 +93,7 @@ class LeverPress(Task):
         """Steps of pressing that are needed."""
         return self.presses * max(round(self.press_ms / self.dt), 1)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods(*(("idle", "lever") if self.cued else ("lever",)))
         trial.show("cue", 1, during="lever")
         if self.cued:
@@ -101,14 +101,14 @@ class LeverPress(Task):
         if self.rests:
             trial.hold(during="lever", cost=0)  # pressing is free; `step_action` pays for it
         last_step = trial.duration("lever") - self.dt
-        trial.weigh(1, during="lever")
+        trial.loss_weight(1, during="lever")
         group, right = ("press", 0) if self.rests else ("do", int(self.poke))
         trial.answer(
             group, right, during="lever", start=last_step, then="wait", slot="lever", correct=0
         )
         if self.thirst:
             trial.show("thirst", trial.thirst_level, during=trial.layout.timeline.names)
-        trial.best(self.rewards["correct"] * trial.thirst_level - self._least_effort())
+        trial.max_reward(self.rewards["correct"] * trial.thirst_level - self._least_effort())
 
     def _least_effort(self) -> float:
         return self.effort * (self.needed * self.dt / 100 + self.poke) * self.thirst
@@ -121,12 +121,12 @@ class LeverPress(Task):
         action = action if self.rests else action + 1
         at_lever = now.in_period("lever")
         pressing = at_lever & (action == PRESS)
-        before = now.memory["held"]
-        now.memory["held"] = np.where(pressing, before + 1, 0.0)
+        before = now.trial_state["held"]
+        now.trial_state["held"] = np.where(pressing, before + 1, 0.0)
         if self.poke:
             done = at_lever & (action == POKE) & (before >= self.needed)
         else:
-            done = now.memory["held"] >= self.needed
+            done = now.trial_state["held"] >= self.needed
         late = at_lever & ~done & (self._left(now) < 1.5 * self.dt)
         outcome = np.select([done, late], [Outcome.CORRECT, Outcome.MISS], Outcome.NONE)
         return self._paid(now, action, done, late), np.where(done, END, STAY), outcome
@@ -146,7 +146,7 @@ class LeverPress(Task):
 
     def step_target(self, now: Any) -> np.ndarray:
         """Press until it is enough, then poke where that is asked for."""
-        enough = self.poke & (now.memory["held"] >= self.needed)
+        enough = self.poke & (now.trial_state["held"] >= self.needed)
         wanted = np.where(now.in_period("lever"), np.where(enough, POKE, PRESS), REST)
         return wanted if self.rests else wanted - 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Outcome, Session, Task, Trial
+from neurogym_core import Choice, OneHot, Outcome, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 from neurogym_task_value.opponent import Opponent
 
@@ -80,7 +80,7 @@ class MatchingPennies(Task):
         last = np.where(played, previous.get("opponent", -1), -1)
         return {"opponent": opponent, "last_opponent": last}
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("targets", 1, during="choice")
         trial.show(

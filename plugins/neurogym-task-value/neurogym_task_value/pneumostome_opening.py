@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core import END, STAY, Choice, OneHot, Outcome, Session, Task, Trial
+from neurogym_core import END, STAY, Choice, OneHot, Outcome, Session, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 SKIN, OPEN, UP, DOWN = range(4)
@@ -63,7 +63,7 @@ class PneumostomeOpening(Task):
     rewards = {"correct": 0.0, "error": 0.0, "miss": 0.0}
     supervised = False
     go_cue = None
-    memory = {"risen": 0.0, "gained": 0.0}
+    trial_state = {"risen": 0.0, "gained": 0.0}
 
     def define(self) -> None:
         if self.levels < 2 or not 0 < self.oxygen <= FULL:
@@ -92,16 +92,16 @@ class PneumostomeOpening(Task):
 
     # ------------------------------------------------------------------ how it is laid out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("pond")
         pays = np.take(self.pays, [PHASES.index(phase) for phase in trial.phase])
-        trial.note(pays=pays)
-        trial.weigh(1, during="pond")
+        trial.record(pays=pays)
+        trial.loss_weight(1, during="pond")
         last_step = trial.duration("pond") - self.dt
-        trial.pay("do", 0, during="pond", start=last_step, then="wait", slot="pond")
+        trial.offer("do", 0, during="pond", start=last_step, then="wait", slot="pond")
         steps = np.rint(trial.duration("pond") / self.dt)
         rising = np.ceil(trial.depth * 100 / self.dt - 1e-9)
-        trial.best(pays * np.maximum(steps - rising, 0) * self.dt / 100)
+        trial.max_reward(pays * np.maximum(steps - rising, 0) * self.dt / 100)
 
     # ------------------------------------------------------------------ what happens on a step
 
@@ -111,22 +111,22 @@ class PneumostomeOpening(Task):
         share = self.dt / 100
         opening = (action == OPEN) & (self._depth(now) <= 1e-9)
         breathed = np.select([action == SKIN, opening], [SKIN_GIVES, OPEN_GIVES], 0.0)
-        now.memory["gained"] = (
+        now.trial_state["gained"] = (
             np.clip(self._oxygen(now) + (breathed - USE) * share, 0, FULL) - self.oxygen
         )
         moved = ((action == UP) * 1.0 - (action == DOWN)) * share
         depth = np.clip(self._depth(now) - moved, 0, self.levels - 1)
-        now.memory["risen"] = now.conditions["depth"] - depth
+        now.trial_state["risen"] = now.conditions["depth"] - depth
         dead = self._oxygen(now) <= 1e-9
         paid = opening * now.conditions["pays"] * share
         return paid, np.where(dead, END, STAY), np.where(dead, Outcome.ERROR, Outcome.NONE)
 
     def _depth(self, now: Any) -> np.ndarray:
         """(N,) levels below the surface, fractions while moving."""
-        return now.conditions["depth"] - now.memory["risen"]
+        return now.conditions["depth"] - now.trial_state["risen"]
 
     def _oxygen(self, now: Any) -> np.ndarray:
-        return self.oxygen + now.memory["gained"]
+        return self.oxygen + now.trial_state["gained"]
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
         level = np.ceil(self._depth(now) - 1e-9).astype(int)

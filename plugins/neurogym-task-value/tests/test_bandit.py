@@ -18,7 +18,7 @@ def test_a_trial_is_one_step_and_every_action_takes_an_arm(dt):
     env = TaskEnv(Bandit(dt=dt, **THREE))
     env.reset(seed=1)
     for k in range(60):
-        payout = env.trial["payout"]
+        payout = env.conditions["payout"]
         _, reward, *_, info = env.step(k % 3)
         assert info["new_trial"]
         assert reward == payout[k % 3]

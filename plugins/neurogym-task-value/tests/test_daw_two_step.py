@@ -24,7 +24,7 @@ def test_first_choice_leads_to_a_state_where_the_second_is_made_and_paid(dt):
     rng = np.random.default_rng(0)
     seen = set()
     for _ in range(200):
-        trial = env.trial
+        trial = env.conditions
         first, second = (int(choice) for choice in rng.integers(0, 2, 2))
         np.testing.assert_array_equal(
             obs, [1, 0, 0]
@@ -138,7 +138,7 @@ def test_the_walk_ignores_the_subject_and_goes_on_over_blocks():
         env.reset(seed=6)
         walks.append([])
         for _ in range(201):
-            walks[-1].append(env.trial["probability"])
+            walks[-1].append(env.conditions["probability"])
             env.step(action)
             env.step(action)
     np.testing.assert_array_equal(*walks)
@@ -149,13 +149,13 @@ def test_a_seed_brings_back_the_rewards_and_a_new_session_begins_anew():
     """The reward state of a seeded session does not depend on what was played before."""
     env = TaskEnv(DawTwoStep())
     env.reset(seed=7)
-    before = env.trial
+    before = env.conditions
     for _ in range(500):
         env.step(0)
-    after = env.trial
+    after = env.conditions
     env.reset(seed=7)
-    assert env.trial == before
-    assert env.trial != after
+    assert env.conditions == before
+    assert env.conditions != after
 
 
 @pytest.mark.parametrize("dt", [10, 100])

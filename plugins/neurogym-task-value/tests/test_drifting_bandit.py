@@ -93,7 +93,7 @@ def test_the_walk_ignores_the_subject_and_goes_on_over_blocks():
         env.reset(seed=6)
         means.append([])
         for _ in range(299):
-            means[-1].append(env.trial["mean"])
+            means[-1].append(env.conditions["mean"])
             env.step(arm)
     np.testing.assert_array_equal(*means)
     steps = np.diff(np.array(means[0]), axis=0)
@@ -109,7 +109,7 @@ def test_a_new_session_has_new_means_and_a_seed_brings_back_the_old():
         env.reset(seed=7)
         seen = []
         for _ in range(10):
-            seen.append(env.trial["mean"])
+            seen.append(env.conditions["mean"])
             env.step(np.zeros(4, int))
         return np.array(seen)
 

@@ -108,12 +108,12 @@ def test_with_rest_every_press_and_poke_is_an_effort_and_the_reward_is_worth_the
 def test_a_drink_quenches_and_time_makes_thirsty():
     env = TaskEnv(LeverPressWithPokeRest())
     seed = next(
-        seed for seed in range(50) if env.reset(seed=seed) and env.trial["thirst_level"] == 1
+        seed for seed in range(50) if env.reset(seed=seed) and env.conditions["thirst_level"] == 1
     )
     obs, _ = env.reset(seed=seed)
     levels = []
     for drinks in (True, True, False, True, False, False, False):
-        levels.append(env.trial["thirst_level"])
+        levels.append(env.conditions["thirst_level"])
         assert obs[1] == pytest.approx(levels[-1])
         over = False
         while not over:

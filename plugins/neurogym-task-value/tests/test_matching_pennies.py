@@ -85,7 +85,7 @@ def test_the_opponents_last_choice_is_shown():
     rng = np.random.default_rng(0)
     np.testing.assert_array_equal(obs, [1, 0, 0])
     for k in range(1, 13):
-        opponent, choice = env.trial["opponent"], int(rng.integers(2))
+        opponent, choice = env.conditions["opponent"], int(rng.integers(2))
         obs, reward, _, over, info = env.step(choice)
         assert reward == float(choice == opponent)
         assert info["trial"]["outcome"] == ("correct" if reward else "error")

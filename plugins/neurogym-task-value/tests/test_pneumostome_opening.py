@@ -66,7 +66,7 @@ def test_a_session_has_three_phases():
     env.reset(seed=2)
     phases = []
     for k in range(60):
-        phases.append(env.trial["phase"])
+        phases.append(env.conditions["phase"])
         *_, truncated, _ = env.step(SKIN)
         assert truncated == (k == 49)
         if truncated:

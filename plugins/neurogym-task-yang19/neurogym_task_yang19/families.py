@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Ring, Task, Trial, Uniform
+from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 
 RULES = (
@@ -115,7 +115,9 @@ class Yang19(Task):
         direction, answers = self.direction_of(conditions)
         return np.where(answers, self.ring.nearest(direction), -1)
 
-    def lay_out_inputs(self, trial: Trial, before: tuple[str, ...], *, cue_goes_off: bool) -> None:
+    def lay_out_inputs(
+        self, trial: TrialBuilder, before: tuple[str, ...], *, cue_goes_off: bool
+    ) -> None:
         """Fixation cue, rule, noise on every unit, and the weights of the loss."""
         everything = (*before, "response")
         sigma = self.sigma_input * np.sqrt(2 * TAU)
@@ -124,12 +126,12 @@ class Yang19(Task):
         trial.show("fixation", 1, during=before if cue_goes_off else everything)
         if self.rule_input:
             trial.show("rule", np.arange(len(RULES)) == RULES.index(self.rule), during=everything)
-        trial.weigh(1, during=before)
-        trial.weigh(0, during="response", stop=100)
-        trial.weigh(5, during="response", start=100)
+        trial.loss_weight(1, during=before)
+        trial.loss_weight(0, during="response", stop=100)
+        trial.loss_weight(5, during="response", start=100)
 
     def show_bump(
-        self, trial: Trial, modality: Any, direction: Any, during: Any, strength: Any = 1.0
+        self, trial: TrialBuilder, modality: Any, direction: Any, during: Any, strength: Any = 1.0
     ) -> None:
         """A bump on one of the rings; `modality` is 1 or 2, one number or (n,)."""
         bump = self.ring.bump(direction, strength=np.broadcast_to(strength, (trial.n,)))
@@ -141,10 +143,10 @@ class Yang19(Task):
                 where=np.broadcast_to(modality == number, (trial.n,)),
             )
 
-    def ask(self, trial: Trial) -> None:
+    def ask(self, trial: TrialBuilder) -> None:
         """Open the response window for the whole response period."""
         direction, answers = self.direction_of(_Read(trial))
-        trial.note(direction=np.where(answers, direction % (2 * np.pi), -1.0))
+        trial.record(direction=np.where(answers, direction % (2 * np.pi), -1.0))
         trial.answer(
             "choose",
             direction % (2 * np.pi),
@@ -158,7 +160,7 @@ class Yang19(Task):
 class _Read(Mapping):
     """Conditions of a trial, looked at through it."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: TrialBuilder) -> None:
         self._trial = trial
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -189,7 +191,7 @@ class SeenGo(GoFamily):
 
     timing = {"fixation": Uniform(500, 1500), "stimulus": Uniform(500, 1500)}  # ms
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "response")
         self.lay_out_inputs(trial, ("fixation", "stimulus"), cue_goes_off=True)
         self.show_bump(trial, trial.modality, trial.stimulus, during=("stimulus", "response"))
@@ -200,10 +202,10 @@ class ImmediateGo(GoFamily):
     """The stimulus itself says when to answer; the fixation cue never goes off."""
 
     timing = {"fixation": Uniform(500, 2500)}  # ms
-    evidence = ("response",)
+    evidence_periods = ("response",)
     go_cue = None
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "response")
         self.lay_out_inputs(trial, ("fixation",), cue_goes_off=False)
         self.show_bump(trial, trial.modality, trial.stimulus, during="response")
@@ -219,7 +221,7 @@ class RememberedGo(GoFamily):
         "delay": (200, 400, 800, 1600),
     }  # ms
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "delay", "response")
         self.lay_out_inputs(trial, ("fixation", "stimulus", "delay"), cue_goes_off=True)
         self.show_bump(trial, trial.modality, trial.stimulus, during="stimulus")
@@ -263,7 +265,7 @@ class TwoStimuli(Yang19):
         )
         return np.where(conditions["coherence"] > 0, first, second), np.ones(np.shape(first), bool)
 
-    def strengths(self, trial: Trial) -> dict[tuple[int, int], np.ndarray]:
+    def strengths(self, trial: TrialBuilder) -> dict[tuple[int, int], np.ndarray]:
         """Strength of stimulus 1 and 2 in each modality where it is shown, (modality, stimulus) ->
         (n,).
         """
@@ -277,7 +279,7 @@ class TwoStimuli(Yang19):
                 shown[3 - attended, k] = trial.distracting_mean + sign * trial.distracting_coherence
         return shown
 
-    def _share(self, trial: Trial, modality: int, stimulus: int) -> np.ndarray:
+    def _share(self, trial: TrialBuilder, modality: int, stimulus: int) -> np.ndarray:
         """Strength in one modality relative to the mean over both."""
         favours, imbalance = (
             getattr(trial, f"favours_{stimulus}"),
@@ -285,7 +287,7 @@ class TwoStimuli(Yang19):
         )
         return 1 + (1.5 - modality) * favours * imbalance
 
-    def show_strengths(self, trial: Trial, during: Mapping[int, str]) -> None:
+    def show_strengths(self, trial: TrialBuilder, during: Mapping[int, str]) -> None:
         """Show stimulus k in the period ``during[k]``."""
         direction = {1: trial.stimulus_1, 2: trial.stimulus_1 + trial.separation}
         for (modality, k), strength in self.strengths(trial).items():
@@ -297,7 +299,7 @@ class Decision(TwoStimuli):
 
     timing = {"fixation": Uniform(100, 400), "stimulus": (400, 800, 1600)}  # ms
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "response")
         self.lay_out_inputs(trial, ("fixation", "stimulus"), cue_goes_off=True)
         self.show_strengths(trial, {1: "stimulus", 2: "stimulus"})
@@ -317,7 +319,7 @@ class DelayedDecision(TwoStimuli):
         "pause": Uniform(100, 300),
     }  # ms
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus1", "delay", "stimulus2", "pause")
         trial.periods(*before, "response")
         self.lay_out_inputs(trial, before, cue_goes_off=True)
@@ -338,7 +340,7 @@ class MatchFamily(Yang19):
         "sample": (200, 400, 600),
         "delay": (200, 400, 800, 1600),
     }  # ms
-    evidence = ("response",)
+    evidence_periods = ("response",)
     go_cue = None
 
     def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -352,12 +354,12 @@ class MatchFamily(Yang19):
     def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         return self.test_of(conditions), self.matches(conditions) == self.answers_match
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "sample", "delay", "response")
         self.lay_out_inputs(trial, ("fixation", "sample", "delay"), cue_goes_off=False)
         self.show_bump(trial, trial.sample_modality, trial.sample, during="sample")
         self.show_bump(trial, trial.test_modality, self.test_of(_Read(trial)), during="response")
-        trial.note(match=self.matches(_Read(trial)))
+        trial.record(match=self.matches(_Read(trial)))
         self.ask(trial)
 
 

@@ -16,7 +16,7 @@ from neurogym_core.play.dataset import Chunk, Part
 from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.types import Types
-from neurogym_core.tasks.laying_out import hooked
+from neurogym_core.tasks.building import hooked
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.noise import key_of
 from neurogym_torch.layout import Layout

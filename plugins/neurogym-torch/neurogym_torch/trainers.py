@@ -15,7 +15,7 @@ from neurogym_core import TrialRecord
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.files import replacing
 from neurogym_core.play.dataset import decode_units
-from neurogym_core.tasks.laying_out import hooked
+from neurogym_core.tasks.building import hooked
 from neurogym_torch.data import TorchBatch
 from neurogym_torch.losses import LOSSES, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix

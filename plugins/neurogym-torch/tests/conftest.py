@@ -34,7 +34,7 @@ class Sides(Task):
         evidence = np.eye(2)[trial.side] * trial.strength[:, None]
         trial.show("sides", evidence, during="stimulus", noise=self.sigma)
         trial.answer("choose", trial.side, during="decision")
-        trial.weigh(0, during="decision", stop=100)
+        trial.loss_weight(0, during="decision", stop=100)
 
 
 class Directions(Task):
@@ -70,7 +70,7 @@ class Pulses(Task):
         trial.periods("fixation", "pulses", "decision")
         steps = np.arange(6)
         on = (steps[None, :, None] < trial.rate[:, None, None]) * np.eye(2)[trial.side][:, None]
-        trial.frames("clicks", on, during="pulses")
+        trial.timecourse("clicks", on, during="pulses")
         trial.answer("choose", trial.side, during="decision")
 
 
@@ -88,7 +88,7 @@ class Position(Task):
         trial.periods("wait", "follow")
         ramp = trial.slope[:, None, None] * np.linspace(0, 1, 4)[None, :, None]
         trial.show("position", trial.slope[:, None], during="wait", noise=0.5)
-        trial.frames("hand", ramp, during="follow")
+        trial.timecourse("hand", ramp, during="follow")
 
 
 class Cursor(Sides):

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Choice
-from neurogym_core.trials.trial import Trial
 from neurogym_core.wrappers.noise import add_noise, noisy_channels
 from neurogym_wrappers.schedule_base import ScheduleBase
 
@@ -70,6 +70,6 @@ class AdaptiveNoise(ScheduleBase):
     def add_label(self, name: str, values: object) -> None:
         """No label: the level says it."""
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         add_noise(trial.layout, self._noisy_channels, np.atleast_1d(getattr(trial, self._sigma)))

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.building import sample_layouts
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.laying_out import sample_layouts
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.state import Conditions, state_of
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 
@@ -102,19 +102,19 @@ class CatchTrials(ConditionWrapper):
         caught = rng.random(prior.n) < self.share  # type: ignore[attr-defined]
         return caught & (prior[self.condition] <= self._cut) if self.condition else caught
 
-    def draw_given(
+    def draw_constrained(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Drawn:
-        drawn = self.draw_below(session, rng, trials, imposed, answer)
+    ) -> Conditions:
+        drawn = self.draw_wrapped(session, rng, trials, imposed, answer)
         number = session.trial + np.arange(trials)[:, None]
         return {**drawn, self._caught: drawn[self._caught] & (number >= self.start)}
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         caught = np.atleast_1d(getattr(trial, self._caught))
         for slot in trial.layout.slots:

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.building import hooked, layout_of, sample_layouts
+from neurogym_core.tasks.constrained import draw_constrained
 from neurogym_core.tasks.drawing import (
     dimensions_of,
-    draw_sessionless,
+    draw_independent,
     impose_on,
     imposed_durations,
     stateful,
 )
-from neurogym_core.tasks.given import draw_given
-from neurogym_core.tasks.laying_out import hooked, layout_of, sample_layouts
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.state import Conditions, state_of
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Choice, Distribution, parse
 from neurogym_core.trials.encoders import OneHot
 from neurogym_core.trials.layout import Frames, Layout, Slot, Span, to_steps
-from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
     TaskFacts,
@@ -205,7 +205,7 @@ class Combine(ConditionWrapper):
         mains = sample_layouts(self.task)
         for main in mains:
             onset = np.asarray(self._onset.sample(rng, main.n), float)
-            conditions = draw_sessionless(self.other, rng, main.n, {})
+            conditions = draw_independent(self.other, rng, main.n, {})
             for part in self._parts(conditions, rng, main.n, {}):
                 self._check_in_time(main, part, onset)
 
@@ -276,14 +276,14 @@ class Combine(ConditionWrapper):
         if stateful(self.other):
             begin_nested_session(session, f"combine_{self.depth}", self.other, rng)
 
-    def draw_given(
+    def draw_constrained(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Drawn:
+    ) -> Conditions:
         own = {
             name: imposed[joined] for name, joined in self._conditions.items() if joined in imposed
         }
@@ -293,7 +293,7 @@ class Combine(ConditionWrapper):
             else Session(len(session))
         )
         part.trial = session.trial.copy()
-        drawn = draw_given(self.other, part, rng, trials, own)
+        drawn = draw_constrained(self.other, part, rng, trials, own)
         flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in drawn.items()}
         flat = impose_on(self.other, flat, rng, trials * len(session), {})
         shape = (trials, len(session))
@@ -301,11 +301,11 @@ class Combine(ConditionWrapper):
             self._conditions[name]: values.reshape(*shape, *values.shape[1:])
             for name, values in flat.items()
         }
-        return self.draw_below(session, rng, trials, {**imposed, **joined}, answer)
+        return self.draw_wrapped(session, rng, trials, {**imposed, **joined}, answer)
 
     # ------------------------------------------------------------------ laying out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         # Which of the tasks there are, (n,); None: both.
         there = None if self._kind_name is None else np.atleast_1d(getattr(trial, self._kind_name))

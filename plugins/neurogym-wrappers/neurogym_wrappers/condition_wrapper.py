@@ -10,32 +10,33 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.drawing import answer_condition, answers_of, has_answer
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.state import Conditions, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Choice, Distribution
-from neurogym_core.trials.trial import Trial
 
 
 class ConditionWrapper(TaskWrapper):
-    """Base of wrappers that decide conditions, or what is right; they write `draw_given`."""
+    """Base of wrappers that decide conditions, or what is right; they write `draw_constrained`."""
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {
-            name: values[0] for name, values in self.draw_given(session, rng, 1, {}, None).items()
+            name: values[0]
+            for name, values in self.draw_constrained(session, rng, 1, {}, None).items()
         }
 
-    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Drawn:
-        return self.draw_given(session, rng, trials, {}, None)
+    def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Conditions:
+        return self.draw_constrained(session, rng, trials, {}, None)
 
-    def draw_given(
+    def draw_constrained(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Drawn:
+    ) -> Conditions:
         raise NotImplementedError
 
     _label: str | None = None
@@ -49,7 +50,7 @@ class ConditionWrapper(TaskWrapper):
         self.vary(**{self._label: Choice(values)})
         state_of(self).recorded.add(self._label)
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         if self._label is not None:
             getattr(trial, self._label)  # recorded, and nowhere else

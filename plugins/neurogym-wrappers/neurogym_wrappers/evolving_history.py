@@ -6,7 +6,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.session import Session
-from neurogym_core.trials.trial import Trial
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.trial_history import TrialHistory
 
@@ -113,6 +113,6 @@ class EvolvingHistory(TrialHistory):
         session.evolving_history_generation = count  # type: ignore[attr-defined]
         return favoured, generation
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         getattr(trial, self._generation)  # recorded, and nowhere else

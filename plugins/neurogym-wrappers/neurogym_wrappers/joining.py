@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import make_task
+from neurogym_core.tasks.building import sample_layouts
 from neurogym_core.tasks.drawing import fresh_session
-from neurogym_core.tasks.laying_out import sample_layouts
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.interface import Interface

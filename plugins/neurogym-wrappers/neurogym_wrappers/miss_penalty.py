@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.laying_out import sample_layouts
+from neurogym_core.tasks.building import sample_layouts
 from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.layout import Slot
-from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.slots import asked
 
 
@@ -43,12 +43,12 @@ class MissPenalty(TaskWrapper):
         if not any(
             _missable(slot).any() for layout in sample_layouts(self.task) for slot in layout.slots
         ):
-            raise self._refusal("it asks nothing that can be missed (trial.answer, trial.pay)")
+            raise self._refusal("it asks nothing that can be missed (trial.answer, trial.offer)")
 
     def _refusal(self, why: str) -> NotSupportedError:
         return NotSupportedError(f"MissPenalty cannot be applied to {self.task.name}: {why}.")
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         for slot in trial.layout.slots:
             slot.miss = np.where(_missable(slot), slot.miss + self.reward, slot.miss)

@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NeurogymError
+from neurogym_core.tasks.building import hooked, layout_of
+from neurogym_core.tasks.constrained import draw_constrained
 from neurogym_core.tasks.drawing import (
-    draw_sessionless,
+    draw_independent,
     for_each_trial,
     fresh_session,
     impose_on,
     imposed_durations,
     stateful,
 )
-from neurogym_core.tasks.given import draw_given
-from neurogym_core.tasks.laying_out import hooked, layout_of
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn, period_names_of, state_of
+from neurogym_core.tasks.state import Conditions, period_names_of, state_of
 from neurogym_core.tasks.task import Task
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Choice, Distribution
 from neurogym_core.trials.encoders import OneHot
 from neurogym_core.trials.layout import Hold, Layout, Span, Weigh
-from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 from neurogym_wrappers.joining import (
@@ -214,7 +214,7 @@ class MixtureBase(ConditionWrapper):
 
     def _join_conditions(self) -> None:
         rng = np.random.default_rng(0)
-        drawn = [draw_sessionless(task, rng, 7, {}) for task in self.tasks]
+        drawn = [draw_independent(task, rng, 7, {}) for task in self.tasks]
         kinds, conditions = merged(
             [{name: kind_of(np.asarray(v)) for name, v in one.items()} for one in drawn],
             self.labels,
@@ -318,7 +318,7 @@ class MixtureBase(ConditionWrapper):
         }
         return {
             name: values[0]
-            for name, values in self.draw_given(session, rng, 1, given, answer).items()
+            for name, values in self.draw_constrained(session, rng, 1, given, answer).items()
         }
 
     # ------------------------------------------------------------------ drawing
@@ -330,14 +330,14 @@ class MixtureBase(ConditionWrapper):
             if stateful(task):
                 begin_nested_session(session, f"{self._key}_{k}", task, rng)
 
-    def draw_given(
+    def draw_constrained(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Drawn:
+    ) -> Conditions:
         if answer is not None:
             raise InvalidValueError(
                 f"the tasks of {self.name} decide what is right; decide it for each task before"
@@ -366,7 +366,7 @@ class MixtureBase(ConditionWrapper):
         session: Session,
         rng: np.random.Generator,
         given: Mapping[str, np.ndarray],
-        drawn: Drawn,
+        drawn: Conditions,
     ) -> None:
         """Fill in the trials that are of task `k`."""
         if not stateful(self.tasks[k]):
@@ -406,13 +406,13 @@ class MixtureBase(ConditionWrapper):
         part: Session | None,
         rng: np.random.Generator,
         given: Mapping[str, np.ndarray],
-        drawn: Drawn,
+        drawn: Conditions,
     ) -> None:
         task, names, m = self.tasks[k], self.renamed[k].conditions, len(where[0])
         wanted = {
             name: given[joined][where][None] for name, joined in names.items() if joined in given
         }
-        values = draw_given(task, part or Session(m), rng, 1, wanted)
+        values = draw_constrained(task, part or Session(m), rng, 1, wanted)
         flat = impose_on(task, {name: value[0] for name, value in values.items()}, rng, m, {})
         for name, value in flat.items():
             joined = names[name]
@@ -466,7 +466,7 @@ class MixtureBase(ConditionWrapper):
         self._indices(wanted)
         if not len(rows):
             return drawn
-        fresh = self.draw_given(
+        fresh = self.draw_constrained(
             fresh_session(self, rng, len(rows)),
             rng,
             1,
@@ -501,7 +501,7 @@ class MixtureBase(ConditionWrapper):
 
     # ------------------------------------------------------------------ laying out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         layout = trial.layout
         layout.read.update(layout.conditions)
         index = self._indices(trial.conditions[self.task_condition])
@@ -517,7 +517,7 @@ class MixtureBase(ConditionWrapper):
         if self._rule is not None:
             trial.show(self._rule, np.eye(len(self.tasks))[index], during=self._periods)
 
-    def _lay_out_task(self, trial: Trial, k: int, rows: np.ndarray) -> None:
+    def _lay_out_task(self, trial: TrialBuilder, k: int, rows: np.ndarray) -> None:
         task, names = self.tasks[k], self.renamed[k]
         part, layout = self._told(trial, k, rows), trial.layout
         placement = Placement(rows, trial.n, names)
@@ -540,7 +540,7 @@ class MixtureBase(ConditionWrapper):
             return Hold(everywhere, 0.0)
         return Hold(everywhere, task.rewards["abort"], "end" if task.abort_ends_trial else "stay")
 
-    def _told(self, trial: Trial, k: int, rows: np.ndarray) -> Layout:
+    def _told(self, trial: TrialBuilder, k: int, rows: np.ndarray) -> Layout:
         """What a task says of its trials."""
         task, names = self.tasks[k], self.renamed[k]
         conditions = {

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.constrained import require_undecided
 from neurogym_core.tasks.drawing import answer_condition, answer_of, answers_of, dimensions_of
-from neurogym_core.tasks.given import check_free
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn, state_of
+from neurogym_core.tasks.state import Conditions, state_of
 from neurogym_core.trials.distributions import Distribution
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
@@ -115,7 +115,7 @@ class ScheduleBase(ConditionWrapper):
         index = np.arange(len(self._entries))
         given = self._values(index, rng)
         answer = given.pop(ANSWER, None)
-        check_free(
+        require_undecided(
             self.task,
             type(self).__name__,
             {k: v for k, v in given.items() if k in self.task.conditions},
@@ -132,14 +132,14 @@ class ScheduleBase(ConditionWrapper):
         super().new_session(session, rng)
         self.sequence.begin(session, rng)
 
-    def draw_given(
+    def draw_constrained(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Drawn:
+    ) -> Conditions:
         outside = {
             *(self._renamed(name) for name in imposed),
             *([ANSWER] if answer is not None else []),
@@ -154,7 +154,7 @@ class ScheduleBase(ConditionWrapper):
         given |= imposed
         if self._label is not None:
             given[self._label] = index
-        return self.draw_below(session, rng, trials, given, answer)
+        return self.draw_wrapped(session, rng, trials, given, answer)
 
     def _values(self, index: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """What the blocks `index` (m,) say, name -> (m, …)."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
-from neurogym_core.tasks.laying_out import sample_layouts
+from neurogym_core.tasks.building import sample_layouts
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.wrapper import TaskWrapper
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Distribution, parse
 from neurogym_core.trials.layout import END, Hold, Layout, Slot, Span
-from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.slots import asked
 
 AFTER = ("error", "miss")
@@ -89,7 +89,7 @@ class TimeOut(TaskWrapper):
     def _refusal(self, why: str) -> NotSupportedError:
         return NotSupportedError(f"TimeOut cannot be applied to {self.task.name}: {why}.")
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         layout = trial.layout
         timeline = layout.timeline

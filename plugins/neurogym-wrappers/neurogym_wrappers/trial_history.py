@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
+from neurogym_core.tasks.constrained import require_undecided
 from neurogym_core.tasks.drawing import answer_condition, answers_of
-from neurogym_core.tasks.given import check_free
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn
+from neurogym_core.tasks.state import Conditions
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import Outcome
 from neurogym_wrappers.block_sequence import BlockSequence
@@ -68,7 +68,7 @@ class TrialHistory(ConditionWrapper):
         self._size = len(answers_of(self.task))
         self._set_contexts()
         # Try every answer once.
-        check_free(self.task, type(self).__name__, answer=answers_of(self.task))
+        require_undecided(self.task, type(self).__name__, answer=answers_of(self.task))
 
     def _set_contexts(self) -> None:
         self._matrices = np.stack(
@@ -174,14 +174,14 @@ class TrialHistory(ConditionWrapper):
         setattr(session, STATE, rng.integers(0, self._size, len(session)))
         self.sequence.begin(session, rng)
 
-    def draw_given(
+    def draw_constrained(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Drawn:
+    ) -> Conditions:
         self.clash(
             {"the right answer"}
             if answer is not None or answer_condition(self.task) in imposed
@@ -195,7 +195,7 @@ class TrialHistory(ConditionWrapper):
         setattr(session, STATE, chain[-1])
         if self._label is not None:
             labels[self._label] = self._names[context]
-        return self.draw_below(
+        return self.draw_wrapped(
             session, rng, trials, {**imposed, **labels}, answers_of(self.task)[chain]
         )
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.drawing import answers_of
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block
 
@@ -89,11 +89,11 @@ class VariableChoices(ScheduleBase):
             weight / size for weight, size in zip(given, sizes, strict=True) for _ in range(size)
         )
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         block = (
             np.zeros(trial.n, np.int64)
             if self._label is None
             else np.atleast_1d(getattr(trial, self._label))
         )
-        trial.note(**{self._count: self._sizes[block]})
+        trial.record(**{self._count: self._sizes[block]})

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import unknown
-from neurogym_core.tasks.laying_out import sample_layouts
+from neurogym_core.tasks.building import sample_layouts
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Drawn
+from neurogym_core.tasks.state import Conditions
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.layout import Slot
-from neurogym_core.trials.trial import Trial
 from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
@@ -92,20 +92,20 @@ class VariableMapping(ConditionWrapper):
         setattr(session, self._state, np.tile(np.arange(self._k), (len(session), 1)))
         setattr(session, f"{self._state}_block", np.zeros(len(session), np.int64))
 
-    def draw_given(
+    def draw_constrained(
         self,
         session: Session,
         rng: np.random.Generator,
         trials: int,
         imposed: dict[str, np.ndarray],
         answer: np.ndarray | None,
-    ) -> Drawn:
+    ) -> Conditions:
         mapping = (
             {}
             if self._mapping in imposed
             else {self._mapping: self._mappings(session, rng, trials)}
         )
-        return self.draw_below(session, rng, trials, {**imposed, **mapping}, answer)
+        return self.draw_wrapped(session, rng, trials, {**imposed, **mapping}, answer)
 
     def _mappings(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
         """(trials, sessions, choices)."""
@@ -126,7 +126,7 @@ class VariableMapping(ConditionWrapper):
 
     # ------------------------------------------------------------------ laying out
 
-    def new_trial(self, trial: Trial) -> None:
+    def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         layout = trial.layout
         mapping = np.asarray(getattr(trial, self._mapping)).reshape(trial.n, self._k)

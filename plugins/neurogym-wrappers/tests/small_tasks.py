@@ -94,7 +94,7 @@ class Arms(Task):
     def new_trial(self, trial):
         trial.periods("decision")
         trial.show("on", 1, during="decision")
-        trial.pay("arm", np.eye(2)[trial.good], during="decision")
+        trial.offer("arm", np.eye(2)[trial.good], during="decision")
 
 
 class Learning(Arms):
@@ -167,14 +167,14 @@ class OneByOne(Choosing):
 class Counting(Choosing):
     """Computes on every step: shows how often it was acted."""
 
-    memory: ClassVar = {"count": 0}
+    trial_state: ClassVar = {"count": 0}
 
     def step_action(self, now, action):
-        now.memory["count"] += action > 0
+        now.trial_state["count"] += action > 0
         return None, None
 
     def step_observation(self, now, obs):
-        return obs + now.memory["count"][:, None]
+        return obs + now.trial_state["count"][:, None]
 
 
 KINDS = (

@@ -22,7 +22,7 @@ from neurogym_wrappers_small_tasks import (
 
 from neurogym_core import Choice, Dataset, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.tasks.laying_out import lay_out_imposed
+from neurogym_core.tasks.building import build_imposed
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.wrappers import ReactionTime
 
@@ -38,7 +38,7 @@ def test_both_tasks_are_in_a_trial_each_on_its_own_channels():
     assert list(task.actions) == ["fixate", "choose", "go"]
     assert period_names_of(task) == period_names_of(TwoSides())
     batch = task.sample(30, seed=0)
-    main = lay_out_imposed(
+    main = build_imposed(
         TwoSides(),
         np.random.default_rng(0),
         30,
@@ -47,7 +47,7 @@ def test_both_tasks_are_in_a_trial_each_on_its_own_channels():
             "duration.delay": batch.period_steps["delay"] * 100,
         },
     )
-    other = lay_out_imposed(Going(), np.random.default_rng(0), 30, {"go": batch.conditions["go"]})
+    other = build_imposed(Going(), np.random.default_rng(0), 30, {"go": batch.conditions["go"]})
     np.testing.assert_array_equal(batch.render(None)[:, :3], main.render(None))
     begin = np.cumsum(batch.steps) - batch.steps
     seen = batch.render(None)[:, 3:]

@@ -27,7 +27,7 @@ from neurogym_wrappers_small_tasks import (
 
 from neurogym_core import Dataset, Task, TaskEnv, TaskVectorEnv, Uniform, make_task, run
 from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
-from neurogym_core.tasks.laying_out import lay_out_imposed, max_steps
+from neurogym_core.tasks.building import build_imposed, max_steps
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.wrappers import ReactionTime
 
@@ -88,7 +88,7 @@ def test_a_trial_is_a_trial_of_its_task(k):
         f"duration.{name}": batch.period_steps[joined] * task.dt
         for name, joined in names.periods.items()
     }
-    alone = lay_out_imposed(own, np.random.default_rng(0), 12, {**conditions, **durations})
+    alone = build_imposed(own, np.random.default_rng(0), 12, {**conditions, **durations})
     seen, expected = batch.render(None), alone.render(None)
     for name, joined in names.channels.items():
         np.testing.assert_array_equal(
@@ -163,7 +163,7 @@ def test_tasks_that_come_later_have_their_questions_from_the_beginning():
     class Noting(Going):
         def new_trial(self, trial):
             super().new_trial(trial)
-            trial.note(doubled=2 * trial.go)
+            trial.record(doubled=2 * trial.go)
 
     stages = {"order": "performance", "window": 3, "criterion": 0.9}
     record = run(
@@ -240,7 +240,7 @@ def test_tasks_that_are_laid_out_one_by_one_are_mixed_too():
     batch = Mixture(OneByOne(), others=(Choosing(), Going())).sample(30, seed=0)
     assert set(batch.conditions["task"]) == {"OneByOne", "Choosing", "Going"}
     one = batch.take(batch.conditions["task"] == "OneByOne")
-    alone = lay_out_imposed(
+    alone = build_imposed(
         OneByOne(),
         np.random.default_rng(0),
         len(one),

@@ -109,7 +109,7 @@ def test_a_time_out_shows_nothing_asks_nothing_and_pays_nothing():
     assert (batch.steps == 6).all()  # the oracle never gets there
 
     def acting(env, _obs):
-        wrong = task.actions["choose"].start + (env.trial["side"] + 1) % 3
+        wrong = task.actions["choose"].start + (env.conditions["side"] + 1) % 3
         return np.where(env.period == "stimulus", 0, np.where(env.period == "fixation", 0, wrong))
 
     record = run(task, acting, 40, seed=0)

@@ -28,8 +28,8 @@ from neurogym_check.trajectories import (
     seen,
     trajectory,
 )
+from neurogym_core.tasks.building import hooked, typical_steps
 from neurogym_core.tasks.drawing import stateful
-from neurogym_core.tasks.laying_out import hooked, typical_steps
 
 SEED = 31
 FURTHER = 15

@@ -17,8 +17,8 @@ from neurogym_check.single_and_vector import play_both
 from neurogym_check.trajectories import has_nan, mixed, trajectory
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.building import max_steps, typical_steps
 from neurogym_core.tasks.identity import parameters_of, plain_settings, settings, with_settings
-from neurogym_core.tasks.laying_out import typical_steps
 
 
 @check("G000")
@@ -93,7 +93,7 @@ def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
     """A vector env of one shows, asks, pays and records what the single env does; one of several
     has arrays of the right form.
 
-    Hooks run for all envs at once: `now.memory`, `now.conditions` and `action` have shape (N, …),
+    Hooks run for all envs at once: `now.trial_state`, `now.conditions` and `action` have shape (N, …),
     in the single env N = 1. Write them without `int()`, `float()`, `.item()` and `if`, with
     np.where instead. An env that is no Task is played side by side in Gymnasium's SyncVectorEnv.
     """
@@ -118,7 +118,7 @@ def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
 def _play_single_and_vector(candidate: Candidate) -> None:
     """Play sessions of the usual length, and short ones in both autoreset modes."""
     short = with_settings(candidate.task, trials_per_session=2)
-    most = max(200, 5 * short.max_steps)
+    most = max(200, 5 * max_steps(short))
     for task, mode, steps, limit in (
         (candidate.task, "SameStep", candidate.several(300, 2000), 0),
         (short, "SameStep", 60, most),
@@ -164,7 +164,7 @@ def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
     """What one env of a vector env shows and pays does not depend on what is done in another.
 
     A hook must treat each row by itself: no mean over envs, no `.any()` that decides for all, no
-    attribute on the task that one env writes and another reads; use `now.memory`."""
+    attribute on the task that one env writes and another reads; use `now.trial_state`."""
     calm, busy = (candidate.vector_env(2) for _ in range(2))
     for env in (calm, busy):
         env.reset(seed=9)

@@ -11,7 +11,7 @@ import numpy as np
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import check, require
 from neurogym_check.trajectories import Recording, print_of
-from neurogym_core.tasks.laying_out import max_steps_of
+from neurogym_core.tasks.building import max_steps_of
 from neurogym_core.tasks.state import period_names_of
 
 

@@ -8,8 +8,8 @@ from neurogym_check.candidate import ENVS, LONG, Candidate, dealer_of
 from neurogym_check.check_types import NotApplicable, check, require
 from neurogym_check.tolerances import largest_deviation
 from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.building import typical_steps
 from neurogym_core.tasks.identity import with_settings
-from neurogym_core.tasks.laying_out import typical_steps
 from neurogym_core.tasks.state import period_names_of
 
 TASK = ("task",)

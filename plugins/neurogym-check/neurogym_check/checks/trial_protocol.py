@@ -18,9 +18,9 @@ from neurogym_check.tolerances import (
 from neurogym_check.trajectories import has_nan
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.env import TaskEnv
-from neurogym_core.tasks.drawing import draw_sessionless, stateful
+from neurogym_core.tasks.building import build_trials
+from neurogym_core.tasks.drawing import draw_independent, stateful
 from neurogym_core.tasks.identity import with_settings
-from neurogym_core.tasks.laying_out import lay_out
 from neurogym_core.tasks.state import period_names_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
@@ -126,7 +126,7 @@ def _with_dt(task: Task, dt: float) -> Task:
 
 def _laid_out(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
     """Equal draws for equal seeds, as long as as much is drawn."""
-    return lay_out(task, conditions, np.random.default_rng(6), n)
+    return build_trials(task, conditions, np.random.default_rng(6), n)
 
 
 def _one_step(batch: TrialBatch, period: str) -> bool:
@@ -232,7 +232,7 @@ def imposed_values_are_played(candidate: Candidate) -> None:
     `x[mask] = …`), draw conditions in `vary` or `draw` rather than in `new_trial`, and let
     durations come from `timing`."""
     task = candidate.task
-    wanted = draw_sessionless(task, np.random.default_rng(9), 12, {})
+    wanted = draw_independent(task, np.random.default_rng(9), 12, {})
     if any(isinstance(one, Distribution) for one in task.conditions.values()) or task.conditions:
         for name, values in wanted.items():
             _impose(task, {name: np.array(values)}, candidate.several(6, 12))
@@ -268,11 +268,11 @@ def _impose(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> None:
     env.reset(seed=2, options={"conditions": imposed})
     for k in range(n):
         for name, values in imposed.items():
-            fits = _equal(np.asarray(env.trial[name]), values[k])
+            fits = _equal(np.asarray(env.conditions[name]), values[k])
             require(
                 fits,
                 f"Imposed as {values[k]!r}, the condition {name!r} of trial {k} is"
-                f" {env.trial[name]!r}.",
+                f" {env.conditions[name]!r}.",
             )
         if not _play_one(env):
             return
@@ -342,7 +342,7 @@ def records_are_complete(candidate: Candidate) -> None:
     """The record of every trial has the same keys: conditions, answers, reward, durations; and no
     NaN.
 
-    `trial.note(…)` the same covariates in every trial, and -1 or a text where there is nothing to
+    `trial.record(…)` the same covariates in every trial, and -1 or a text where there is nothing to
     note: NaN is neither JSON nor equal to itself."""
     records = candidate.recordings.get("mixed", candidate.recordings["random"]).trials
     if not records:

@@ -1,4 +1,4 @@
-"""`Restoring`: an object that goes back to how it was before its first trial, so that a seed fixes
+"""`StateSnapshot`: an object that goes back to how it was before its first trial, so that a seed fixes
 what follows.
 """
 
@@ -16,7 +16,7 @@ settings.
 """
 
 
-class Restoring:
+class StateSnapshot:
     """Remembers the author's attributes as they are before the first trial; a seed brings them
     back.
 

@@ -1,4 +1,4 @@
-"""`Trial`: the object whose verbs an author calls in `new_trial`.
+"""`TrialBuilder`: the object whose verbs an author calls in `new_trial`.
 
 It writes down what was said, in order, for all `n` trials at once, in a `Layout`;
 `neurogym_core.trials.compiling` turns that into a table."""
@@ -18,10 +18,21 @@ from neurogym_core.trials.layout import Destination, Frames, Hold, Layout, Pays,
 from neurogym_core.trials.record import RECORD_NAMES, as_texts
 from neurogym_core.trials.timing import Timing
 
-VERBS = ("periods", "show", "hold", "answer", "answer_at", "pay", "weigh", "frames", "note", "best")
+VERBS = (
+    "periods",
+    "show",
+    "hold",
+    "answer",
+    "answer_at",
+    "offer",
+    "loss_weight",
+    "timecourse",
+    "record",
+    "max_reward",
+)
 
 
-class Trial:
+class TrialBuilder:
     """`n` trials being laid out; conditions are read-only attributes of shape (n,).
 
     Args:
@@ -160,7 +171,7 @@ class Trial:
             )
         layout.timeline.names = names
         for name in names:
-            self._timing.lay_out(layout, name, self._rng, computed)
+            self._timing.build_trials(layout, name, self._rng, computed)
         for name, target in (then or {}).items():
             arguments.check_period(layout, name)
             arguments.check_goto(layout, target, ("end",))
@@ -174,7 +185,7 @@ class Trial:
         """
         timeline = self.layout.timeline
         timeline.names = (*timeline.names, name)
-        self._timing.lay_out(self.layout, name, self._rng, {})
+        self._timing.build_trials(self.layout, name, self._rng, {})
 
     # ------------------------------------------------------------------ what is seen
 
@@ -208,7 +219,7 @@ class Trial:
         value = arguments.per_unit(layout, f"channel {channel!r}", value, part.stop - part.start)
         layout.shows.append(Show(channel, value, span, noise))
 
-    def frames(
+    def timecourse(
         self,
         name: str,
         values: Any,
@@ -231,12 +242,12 @@ class Trial:
         span = arguments.span(layout, during, start, None, where)
         if span.start is not None and (span.start < 0).any():
             raise TrialLayoutError(
-                f"frames({name!r}) of {layout.name} was given start={span.start.min():g} ms; give 0"
+                f"timecourse({name!r}) of {layout.name} was given start={span.start.min():g} ms; give 0"
                 " or more: nothing is shown before its periods."
             )
         layout.frames.append(Frames(name, values, span))
 
-    def weigh(
+    def loss_weight(
         self,
         weight: Any,
         during: str | Iterable[str],
@@ -366,7 +377,7 @@ class Trial:
             tolerance=arguments.per_trial(layout, "tolerance", tolerance), pays=pays,
         )  # fmt: skip
 
-    def pay(
+    def offer(
         self,
         group: str,
         amount: Any,
@@ -396,7 +407,7 @@ class Trial:
         layout = self.layout
         part = layout.interface.actions[group]
         k = part.stop - part.start
-        amounts = arguments.each_unit(layout, f"pay({group!r})", amount, k)
+        amounts = arguments.each_unit(layout, f"offer({group!r})", amount, k)
         worths = amounts if worth is None else arguments.each_unit(layout, "worth", worth, k)
         self._ask(
             slot, group, arguments.span(layout, during, start, stop, where), then, correct=0.0, error=0.0, miss=miss,
@@ -412,7 +423,7 @@ class Trial:
 
     # ------------------------------------------------------------------ what is recorded
 
-    def best(self, amount: Any) -> None:
+    def max_reward(self, amount: Any) -> None:
         """The most that each trial can pay, number or (n,); needed for `performance` where rewards
         come from a hook.
 
@@ -421,7 +432,7 @@ class Trial:
         """
         self.layout.best_pay = np.broadcast_to(np.asarray(amount, np.float64), (self.n,))
 
-    def note(self, *only_recorded: str, **covariates: Any) -> None:
+    def record(self, *only_recorded: str, **covariates: Any) -> None:
         """Put covariates into the record, one value, or (n,) or (n, k): bools, numbers or texts.
 
         Args:
@@ -434,19 +445,19 @@ class Trial:
         for name, values in covariates.items():
             if name in self.conditions:
                 raise TrialLayoutError(
-                    f"note({name}=…) of {layout.name} has the name of a condition, which is"
+                    f"record({name}=…) of {layout.name} has the name of a condition, which is"
                     " recorded anyway; rename it."
                 )
             if name in RECORD_NAMES:
                 raise TrialLayoutError(
-                    f"note({name}=…) of {layout.name} has the name of a column that every record"
+                    f"record({name}=…) of {layout.name} has the name of a column that every record"
                     " has; rename it."
                 )
             values = as_texts(np.asarray(values))
             rows = values.ndim == 0 or len(values) == self.n
             if values.ndim > 2 or not rows or not values.size or values.dtype.kind not in "biufU":
                 raise TrialLayoutError(
-                    f"note({name}=…) of {layout.name} was given {values.dtype} of shape"
+                    f"record({name}=…) of {layout.name} was given {values.dtype} of shape"
                     f" {values.shape}; give bools, numbers or texts: one, or shape ({self.n},) or"
                     f" ({self.n}, k)."
                 )

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 
 
-class Listening(gymnasium.Wrapper[Any, Any, Any, Any]):
+class TrialEndHooks(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Calls every listener with the env and the record of each trial that ended."""
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any
 from gymnasium.wrappers import OrderEnforcing
 
 
-class Ordered(OrderEnforcing):
+class OrderEnforcingOnce(OrderEnforcing):
     """Refuses `step` and `render` before the first `reset`; after it, `step` is the env's own:
     there is nothing left to check.
     """

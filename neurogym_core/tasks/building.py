@@ -17,28 +17,28 @@ from neurogym_core.errors import (
     listed,
     unknown,
 )
+from neurogym_core.tasks.constrained import draw_constrained
 from neurogym_core.tasks.drawing import (
     answer_of,
-    draw_sessionless,
+    draw_independent,
     fresh_session,
     impose_on,
     imposed_durations,
     stateful,
 )
-from neurogym_core.tasks.given import draw_given
 from neurogym_core.tasks.imposed import read_values
-from neurogym_core.tasks.state import Drawn, TaskLike, interface_of, state_of
+from neurogym_core.tasks.state import Conditions, TaskLike, interface_of, state_of
 from neurogym_core.trials.arrays import Array, Ints
 from neurogym_core.trials.batch import TrialBatch
+from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.checks import check_periods
 from neurogym_core.trials.compiling import compile_layout
 from neurogym_core.trials.distributions import Constant, Distribution
 from neurogym_core.trials.layout import Layout
 from neurogym_core.trials.record import DURATION
-from neurogym_core.trials.trial import Trial
 
 
-def lay_out(
+def build_trials(
     task: TaskLike,
     conditions: Mapping[str, Array],
     rng: np.random.Generator,
@@ -84,7 +84,7 @@ def layout_of(
         TrialLayoutError: `new_trial` named no periods, or asks for the truth of an array.
         UnknownNameError: there is no such period.
     """
-    trial = Trial(
+    trial = TrialBuilder(
         interface_of(task),
         conditions,
         rng,
@@ -116,11 +116,11 @@ def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:
     task is not batched. Wrappers look at them to decide whether they can be applied.
     """
     rng = np.random.default_rng(0)
-    batch = lay_out(task, draw_sessionless(task, rng, n, {}), rng, n)
+    batch = build_trials(task, draw_independent(task, rng, n, {}), rng, n)
     return [source.layout for source in batch.sources]
 
 
-def lay_out_imposed(
+def build_imposed(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> TrialBatch:
     """`n` independent trials with imposed conditions and durations, number or (n, …) each."""
@@ -129,7 +129,7 @@ def lay_out_imposed(
         name.removeprefix(DURATION): ms for name, ms in imposed.items() if name.startswith(DURATION)
     }
     wanted = {name: value for name, value in imposed.items() if not name.startswith(DURATION)}
-    return lay_out(task, draw_sessionless(task, rng, n, wanted), rng, n, durations)
+    return build_trials(task, draw_independent(task, rng, n, wanted), rng, n, durations)
 
 
 def sample(task: TaskLike, n: Any, seed: Any, conditions: Mapping[str, Any]) -> TrialBatch:
@@ -147,10 +147,10 @@ def sample(task: TaskLike, n: Any, seed: Any, conditions: Mapping[str, Any]) -> 
             f"{task.name}.sample() was given n={n!r}; it needs a whole number of trials, at"
             " least 1."
         )
-    return lay_out_imposed(task, rng, int(n), conditions)
+    return build_imposed(task, rng, int(n), conditions)
 
 
-def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Drawn:
+def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Conditions:
     """See `Task.factorial`."""
     state = state_of(task)
     if repeats < 1:
@@ -227,12 +227,12 @@ def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
         name: dist.bounds[1] for name, dist in drawn_periods.items() if name in state.period_names
     }
     n = 1000 if task.batched else 50
-    draws = [(n, _draw_stage(task, rng, n, stage) if stage else draw_sessionless(task, rng, n, {}))]
+    draws = [(n, _draw_stage(task, rng, n, stage) if stage else draw_independent(task, rng, n, {}))]
     if stateful(task) and not task.reads_outcomes:
         draws.append(_draw_sessions(task, rng, n))
     return int(
         max(
-            lay_out(task, drawn, rng, m, imposed).steps.max()
+            build_trials(task, drawn, rng, m, imposed).steps.max()
             for m, drawn in draws
             for imposed in ({}, longest)
         )
@@ -241,17 +241,17 @@ def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
 
 def _draw_stage(
     task: TaskLike, rng: np.random.Generator, n: int, stage: Mapping[str, Any]
-) -> Drawn:
+) -> Conditions:
     """Conditions of `n` trials of one part of a sequence of tasks."""
     given = {name: np.full((1, n), value) for name, value in stage.items()}
     try:
-        drawn = draw_given(task, fresh_session(task, rng, n), rng, 1, given)
+        drawn = draw_constrained(task, fresh_session(task, rng, n), rng, 1, given)
     except InvalidValueError:  # a wrapper around the sequence decides which part comes
-        return draw_sessionless(task, rng, n, {})
+        return draw_independent(task, rng, n, {})
     return {name: values[0] for name, values in drawn.items()}
 
 
-def _draw_sessions(task: TaskLike, rng: np.random.Generator, n: int) -> tuple[int, Drawn]:
+def _draw_sessions(task: TaskLike, rng: np.random.Generator, n: int) -> tuple[int, Conditions]:
     """Conditions of about `n` trials of sessions of up to 50, and how many they are."""
     trials = min(50, task.trials_per_session or 50)
     session = fresh_session(task, rng, max(n // trials, 1))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-QUESTIONS = "questions"
+SLOTS = "questions"
 """The key of a record's `meta` with the names of the questions that its trials asked."""
 
 ANSWER = ("choice", "outcome", "reaction_time")
@@ -18,7 +18,7 @@ several.
 Columns = dict[str, np.ndarray]
 
 
-def align_questions(
+def align_slots(
     parts: Sequence[Columns], metas: Sequence[Mapping[str, Any]]
 ) -> tuple[list[Columns], tuple[str, ...]]:
     """The same columns of answers in all parts, and the names of all questions; other columns are
@@ -48,8 +48,8 @@ def align_questions(
 
 def _asked(columns: Columns, meta: Mapping[str, Any]) -> tuple[str, ...]:
     """The questions of a part; an empty name for one whose name is not known."""
-    if QUESTIONS in meta:
-        return tuple(meta[QUESTIONS])
+    if SLOTS in meta:
+        return tuple(meta[SLOTS])
     named = tuple(
         name.removesuffix(".choice")
         for name in columns

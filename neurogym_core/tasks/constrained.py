@@ -17,24 +17,24 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.tasks.drawing import (
     answer_condition,
     answer_of,
-    draw_independent,
+    draw_overriding,
     fresh_session,
     stateful,
     without_imposed,
 )
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import STATE, Drawn, TaskLike, state_of
+from neurogym_core.tasks.state import STATE, Conditions, TaskLike, state_of
 from neurogym_core.trials.arrays import Array
 
 
-def draw_given(
+def draw_constrained(
     task: TaskLike,
     session: Session,
     rng: np.random.Generator,
     trials: int,
     imposed: Mapping[str, Array] | None = None,
     answer: Array | None = None,
-) -> Drawn:
+) -> Conditions:
     """The coming trials of all sessions, with conditions that are given.
 
     Args:
@@ -47,39 +47,41 @@ def draw_given(
         InvalidValueError: the task decides itself what is given here.
     """
     if state_of(task).wraps is not None:
-        drawn: Drawn = cast(Any, task).draw_given(session, rng, trials, dict(imposed or {}), answer)
+        drawn: Conditions = cast(Any, task).draw_constrained(
+            session, rng, trials, dict(imposed or {}), answer
+        )
         return drawn
     if not stateful(task):
-        return _draw_independent(task, rng, (trials, len(session)), imposed or {}, answer)
-    return draw_in_turn(task, session, rng, trials, imposed or {}, answer)
+        return _draw_flat(task, rng, (trials, len(session)), imposed or {}, answer)
+    return draw_one_by_one(task, session, rng, trials, imposed or {}, answer)
 
 
-def _draw_independent(
+def _draw_flat(
     task: TaskLike,
     rng: np.random.Generator,
     shape: tuple[int, int],
     imposed: Mapping[str, Array],
     answer: Any,
-) -> Drawn:
+) -> Conditions:
     n = shape[0] * shape[1]
     flat = {
         name: np.asarray(values).reshape(n, *values.shape[2:]) for name, values in imposed.items()
     }
-    drawn = draw_independent(
+    drawn = draw_overriding(
         task, rng, n, flat, None if answer is None else np.asarray(answer).reshape(n)
     )
     return {name: values.reshape(*shape, *values.shape[1:]) for name, values in drawn.items()}
 
 
-def draw_in_turn(
+def draw_one_by_one(
     task: TaskLike,
     session: Session,
     rng: np.random.Generator,
     trials: int,
     imposed: Mapping[str, Array],
     answer: Any,
-) -> Drawn:
-    """As `draw_given`, for tasks that draw one trial after another."""
+) -> Conditions:
+    """As `draw_constrained`, for tasks that draw one trial after another."""
     before, rows = session.trial.copy(), []
     for k in range(trials):
         now = {name: values[k] for name, values in imposed.items()}
@@ -136,10 +138,10 @@ def _draw_asked(
     if both := sorted(str(name) for name in decided & taken if name is not None):
         raise InvalidValueError(f"the draw() of {task.name} imposes {', '.join(both)}.")
     kept, own = without_imposed(task, imposed or {}, answer)
-    return draw_independent(task, rng, n, {**kept, **given}, wanted if own is None else own)
+    return draw_overriding(task, rng, n, {**kept, **given}, wanted if own is None else own)
 
 
-def check_free(
+def require_undecided(
     task: TaskLike,
     owner: str,
     imposed: Mapping[str, Array] | None = None,
@@ -159,7 +161,7 @@ def check_free(
     session = fresh_session(task, rng, n)
     given = {name: one[None] for name, one in values.items()}
     try:
-        draw_given(
+        draw_constrained(
             task, session, rng, 1, given, None if answer is None else np.asarray(answer)[None]
         )
     except InvalidValueError as error:
