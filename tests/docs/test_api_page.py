@@ -39,7 +39,7 @@ def test_there_are_at_most_40_public_names():
 
 def test_methods_and_properties_have_entries():
     known = {entry.name for entry in ALL}
-    assert {"Task.sample", "Trial.show", "TaskEnv.step", "TrialBatch.path"} <= known
+    assert {"Task.sample", "TrialBuilder.show", "TaskEnv.step", "TrialBatch.path"} <= known
     assert "TaskEnv.metadata" not in known
     assert "TaskEnv.np_random" not in known  # Gymnasium's
 
