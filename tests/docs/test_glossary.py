@@ -27,7 +27,7 @@ def sections() -> list[list[re.Match]]:
 
 
 def named(file: str, name: str | None) -> object:
-    """What a page names: ``trials/layout.py: Slot``, or ``neurogym_classic/form.py: ClassicForm``."""
+    """The module or object of a place: ``trials/layout.py: Slot``, for example."""
     module = file.replace("/", ".")
     package = module if module.startswith("neurogym_") else f"neurogym_core.{module}"
     found = importlib.import_module(package)

@@ -35,6 +35,7 @@ PAGES = (
     "tour.md",
     "trial.md",
     "write-a-task.md",
+    "write-a-closed-loop-task.md",
     "write-a-wrapper.md",
     "bring-your-task.md",
     "conformance.md",
