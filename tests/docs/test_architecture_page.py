@@ -109,6 +109,47 @@ def test_what_lists_tasks_imports_none_of_the_layers(part):
     assert not wrong
 
 
+ARROWS = {
+    "neurogym_torch": {"neurogym_study"},
+    "neurogym_sb3": {"neurogym_study"},
+    "neurogym_registry": {"neurogym_check"},
+}
+"""The packages that a package imports besides the core; the drawing of the packages has them."""
+
+
+def packages_imported(package: Path) -> set[str]:
+    """The other packages of this project that a package imports, anywhere in its code."""
+    imported = set()
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(str(node.module).split(".")[0])
+            elif isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+    return {name for name in imported if name.startswith("neurogym_")} - {package.name}
+
+
+def test_the_core_imports_no_package():
+    assert packages_imported(CORE) == set()
+
+
+@pytest.mark.parametrize(
+    "package", sorted((ROOT / "plugins").glob("*/neurogym_*")), ids=lambda package: package.name
+)
+def test_packages_import_each_other_only_along_the_arrows(package):
+    assert packages_imported(package) - {"neurogym_core"} <= ARROWS.get(package.name, set())
+
+
+def test_the_drawing_of_the_packages_shows_every_package():
+    names = {
+        path.name for path in (ROOT / "plugins").iterdir() if (path / "pyproject.toml").exists()
+    }
+    assert len(names) > 10
+    drawing = PAGE[PAGE.index("## Packages") : PAGE.index("## The map")]
+    others = {name for name in names if not name.startswith("neurogym-task-")}
+    assert not [name for name in others if name not in drawing]
+
+
 def test_an_import_that_runs_the_wrong_way_would_be_seen(tmp_path, monkeypatch):
     module = tmp_path / "neurogym_core" / "trials" / "wrong.py"
     module.parent.mkdir(parents=True)
