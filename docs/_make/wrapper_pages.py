@@ -1,8 +1,8 @@
-"""Writes ``docs/wrappers/*.md`` and their pictures: ``python docs/_make/wrapper_pages.py``.
+"""Write ``docs/wrappers/*.md`` and their pictures: ``python docs/_make/wrapper_pages.py``.
 
-What a wrapper is and takes comes from its class, its title and former names from the manifest; here
-are only the examples. The pictures are small SVGs written by hand: a trial, or the coming trials,
-before and after."""
+The description and the settings of a wrapper come from its class, its title and former names from
+the manifest; the examples are in this file. The pictures are small SVGs: a trial, or the coming
+trials, before and after."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ LONG = {"timing": {"delay": 2500}}
 
 @dataclass(frozen=True)
 class Example:
-    """What a page shows.
+    """Example of a page.
 
     Attributes:
-        wrap: settings, as Python writes them after ``wrap=``'s name, and as the command line does.
-        code: what the snippet prints of `record`, the record of a run.
-        task, params: what is wrapped.
-        trials: conditions drawn over trials instead of one trial: their names.
-        subject: who plays.
-        conditions: imposed on the trial that is drawn.
-        note: what else there is to know.
+        wrap: settings of the wrapper in Python.
+        line: the same wrapper and settings on the command line.
+        code: the end of the snippet, which prints from `record`, the record of a run.
+        task, params: the wrapped task and its parameters.
+        trials: names of conditions whose values in many trials are drawn; (): one trial is drawn.
+        subject: name of the subject.
+        conditions: conditions imposed on the trial that is drawn.
+        note: a paragraph at the end of the page.
     """
 
     wrap: dict[str, Any]
@@ -64,45 +65,51 @@ EXAMPLES = {
     "ReactionTime": Example(
         {"urgency": -0.01}, "reaction_time:urgency=-0.01", 'print(record["reaction_time"][:5], record["steps"][:5])',
     ),
-    "Noise": Example({"sigma": 3.0, "on": ("stimulus",)}, "noise:sigma=3,on=stimulus", 'print(record["performance"].mean() < 0.9)',
-                     subject="integrator"),
+    "Noise": Example({"sigma": 3.0, "noisy_channels": ("stimulus",)}, "noise:sigma=3,noisy_channels=stimulus",
+                     'print(record["performance"].mean() < 0.9)', subject="integrator"),
     "AdaptiveNoise": Example(
-        {"performance": 0.75, "step": 1.0, "window": 20}, "adaptive_noise:performance=0.75,step=1,window=20",
+        {"target_performance": 0.75, "sigma_step": 1.0, "window": 20},
+        "adaptive_noise:target_performance=0.75,sigma_step=1,window=20",
         'print(record["noise"].max() > 0)', trials=("noise",),
-        note="A task with adaptive noise is laid out trial by trial, so it plays more slowly; `Dataset` sees the noise that the "
-        "oracle earns.",
+        note="The trials of a task with adaptive noise are built one by one, so that it plays more slowly. A `Dataset` has the noise "
+        "that the performance of the oracle leads to.",
     ),
     "Schedule": Example(
-        {"blocks": ({"coherence": 51.2}, {"coherence": (0, 6.4)}), "length": 10},
-        "schedule:blocks=[{coherence=51.2},{coherence=[0,6.4]}],length=10", 'print(record["block"][:40:10])',
+        {"blocks": ({"coherence": 51.2}, {"coherence": (0, 6.4)}), "block_length": 10},
+        "schedule:blocks=[{coherence=51.2},{coherence=[0,6.4]}],block_length=10", 'print(record["block"][:40:10])',
         trials=("coherence",),
-        note="Presets of it: `SideBias`, `RandomAnswers`, `VariableChoices` and `AdaptiveNoise`. Over a `Mixture`, blocks may "
-        'name the task: `{"task": "GoNogo"}`.',
+        note="Its presets are `SideBias`, `AnswerProbabilities`, `VariableChoices` and `AdaptiveNoise`. Around a `Mixture`, blocks "
+        'can set the task: `{"task": "GoNogo"}`.',
     ),
     "SideBias": Example(
-        {"probs": 0.8, "length": {"uniform": [20, 40]}}, "side_bias:probs=0.8,length=uniform(20,40)",
+        {"probs": 0.8, "block_length": {"uniform": [20, 40]}}, "side_bias:probs=0.8,block_length=uniform(20,40)",
         'print(record["block"][0] in (0, 1))', trials=("direction",),
     ),
-    "RandomAnswers": Example(
-        {"probs": (0.9, 0.1)}, "random_answers:probs=0.9,0.1", 'print(record["direction"].mean() < 0.2)', trials=("direction",)
+    "AnswerProbabilities": Example(
+        {"probs": (0.9, 0.1)}, "answer_probabilities:probs=0.9,0.1", 'print(record["direction"].mean() < 0.2)',
+        trials=("direction",),
     ),
     "VariableChoices": Example(
-        {"counts": (2, 4), "length": 20}, "variable_choices:counts=2,4,length=20", 'print(sorted(set(record["n_choices"].tolist())))',
+        {"n_choices": (2, 4), "block_length": 20}, "variable_choices:n_choices=2,4,block_length=20",
+        'print(sorted(set(record["n_choices"].tolist())))',
         THREE, {"alternatives": 4}, trials=("strongest",),
-        note="Where the stimuli of the choices that are out should not be shown either, that is the task's affair: "
-        "NAltPerceptualDecisionMaking has `fewest=` for it.",
+        note="The stimuli of the other choices are still shown. To hide them, use a parameter of the task, such as `fewest=` of "
+        "NAltPerceptualDecisionMaking.",
     ),
     "TrialHistory": Example(
-        {"probs": 0.8, "contexts": ("repeating", "alternating"), "length": 30},
-        "trial_history:probs=0.8,contexts=repeating,alternating,length=30", 'print(record["history"][0], record["history"][30])',
+        {"probs": 0.8, "contexts": ("repeating", "alternating"), "block_length": 30},
+        "trial_history:probs=0.8,contexts=repeating,alternating,block_length=30",
+        'print(record["history"][0], record["history"][30])',
         trials=("direction",),
     ),
     "EvolvingHistory": Example(
-        {"probs": 0.9, "renewal": 0.02, "length": 20}, "evolving_history:probs=0.9,renewal=0.02,length=20",
+        {"probs": 0.9, "renewal_rate": 0.02, "block_length": 20},
+        "evolving_history:probs=0.9,renewal_rate=0.02,block_length=20",
         'print(record["generation"].max() > 0)', trials=("direction",),
     ),
     "CatchTrials": Example(
-        {"share": 0.2, "pays": 0.0}, "catch_trials:share=0.2,pays=0", 'print(set(record["reward"][record["catch"]].tolist()))',
+        {"probability": 0.2, "reward": 0.0}, "catch_trials:probability=0.2,reward=0",
+        'print(set(record["reward"][record["catch"]].tolist()))',
         conditions={"direction": 1, "coherence": 51.2, "catch": True},
     ),
     "MissPenalty": Example(
@@ -113,24 +120,24 @@ EXAMPLES = {
         subject="guess",
     ),
     "VariableMapping": Example(
-        {"length": 20, "chance": 0.1}, "variable_mapping:length=20,chance=0.1",
+        {"block_length": 20, "hazard_rate": 0.1}, "variable_mapping:block_length=20,hazard_rate=0.1",
         'print((record["choice"] == record["mapping"][range(len(record)), record["direction"]]).all())',
         conditions={"direction": 1, "coherence": 51.2, "mapping": [1, 0]},
-        note="The *set* of stimuli changes with a `VariableChoices` around it.",
+        note="To change the *set* of stimuli, put a `VariableChoices` around it.",
     ),
     "Mixture": Example(
-        {"others": (NOGO,)}, f'mixture:others=["{NOGO}"]', 'print(sorted(set(record["task"].tolist())))',
+        {"other_tasks": (NOGO,)}, f'mixture:other_tasks=["{NOGO}"]', 'print(sorted(set(record["task"].tolist())))',
         conditions={"task": "GoNogo"},
-        note="For the former scheduled tasks give `order=\"sequence\"`, or `order=\"random\"` with `length=`. A task of one's own "
-        "settings is a mapping: `{\"task\": \"control/GoNogo-v0\", \"timing\": {\"delay\": 0}}`.",
+        note="For NeuroGym's `ScheduleEnvs` give `order=\"sequence\"`, or `order=\"random\"` with `block_length=`. To give a task "
+        "settings, write a mapping: `{\"task\": \"control/GoNogo-v0\", \"timing\": {\"delay\": 0}}`.",
     ),
     "Transfer": Example(
-        {"others": (NOGO,), "lengths": (30,)}, f'transfer:others=["{NOGO}"],lengths=30',
+        {"other_tasks": (NOGO,), "block_lengths": (30,)}, f'transfer:other_tasks=["{NOGO}"],block_lengths=30',
         'print(record["task"][29], record["task"][30])', conditions={"task": "GoNogo"},
     ),
     "Curriculum": Example(
-        {"stages": ({"conditions": {"coherence": 51.2}}, {"timing": {"delay": 500}}), "criterion": 0.7, "window": 20},
-        "curriculum:stages=[{conditions={coherence=51.2}},{timing={delay=500}}],criterion=0.7,window=20",
+        {"stages": ({"conditions": {"coherence": 51.2}}, {"timing": {"delay": 500}}), "advance_at": 0.7, "window": 20},
+        "curriculum:stages=[{conditions={coherence=51.2}},{timing={delay=500}}],advance_at=0.7,window=20",
         'print(sorted(set(record["stage"].tolist())))', trials=("stage",),
         note="The shaping of a delayed-response task (after Inagaki et al. 2019) as data: easy stimuli and no delay, then "
         "delays that grow, then all coherences:\n\n"
@@ -139,15 +146,14 @@ EXAMPLES = {
         '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 500}, "rewards": {"error": -1.0}},\n'
         '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 1000}, "rewards": {"error": -1.0}},\n'
         ")\n"
-        'task = make_task("' + DOTS + '", wrap=("Curriculum", {"stages": SHAPING, "criterion": 0.7, "window": 20}))\n'
+        'task = make_task("' + DOTS + '", wrap=("Curriculum", {"stages": SHAPING, "advance_at": 0.7, "window": 20}))\n'
         "print(len(task.tasks))\n```\n```text\n4\n```",
     ),
     "Combine": Example(
         {"distractor": {"task": NOGO, "timing": {"fixation": 100, "stimulus": 300, "delay": 300}}, "onset": 2600},
         f'combine:distractor={{task="{NOGO}",timing={{fixation=100,stimulus=300,delay=300}}}},onset=2600',
         'print([name for name in record.columns if name.endswith("outcome")])', params=LONG,
-        note="What the distractor is called in the record and among the channels is said above; `share=False` gives it actions "
-        "of its own.",
+        note="With `share_actions=False` the distractor gets separate actions.",
     ),
     "PassAction": Example({}, "pass_action", 'print(record["performance"].mean())'),
     "PassReward": Example({}, "pass_reward", 'print(record["performance"].mean())'),
