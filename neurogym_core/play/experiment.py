@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 SECTIONS = ("parameters", "timing", "rewards", "conditions")
-TASK_KEYS = ("others", "distractor")
+TASK_KEYS = ("other_tasks", "distractor")
 """Settings of wrappers that name tasks, or hold tables with a ``task``."""
 NOTHING = "none"
 """How None is written: TOML has no word for it."""

@@ -50,8 +50,7 @@ class CatchTrials(ConditionWrapper):
             value = getattr(self, name)
             if not 0 < value <= 1:
                 raise InvalidValueError(
-                    f"CatchTrials was given {name}={value!r}; give a number above 0 and"
-                    " at most 1."
+                    f"CatchTrials was given {name}={value!r}; give a number above 0 and at most 1."
                 )
         if not math.isfinite(self.reward) or self.warmup_trials < 0:
             raise InvalidValueError(
@@ -99,7 +98,9 @@ class CatchTrials(ConditionWrapper):
                 f"CatchTrials was given condition={self.condition!r}, whose values are not"
                 " numbers. Give a condition with one number per trial."
             )
-        return float(np.quantile(np.asarray(values, float), self.below_quantile, method="inverted_cdf"))
+        return float(
+            np.quantile(np.asarray(values, float), self.below_quantile, method="inverted_cdf")
+        )
 
     def _drawn(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
         caught = rng.random(prior.n) < self.probability  # type: ignore[attr-defined]

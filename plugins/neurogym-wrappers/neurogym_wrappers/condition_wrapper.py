@@ -106,7 +106,9 @@ class ConditionWrapper(TaskWrapper):
         if answer_condition(task) in state_of(task).imposed:
             raise self.refusal(f"its answer {answer_condition(task)!r} is imposed with conditions=")
         if not _countable(task):
-            raise self.refusal("its correct answers are a continuum of numbers; it needs a finite set")
+            raise self.refusal(
+                "its correct answers are a continuum of numbers; it needs a finite set"
+            )
         if len(answers_of(task)) < least:
             raise self.refusal(f"its only correct answer is {answers_of(task).tolist()}")
 

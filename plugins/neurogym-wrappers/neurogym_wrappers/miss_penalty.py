@@ -33,8 +33,7 @@ class MissPenalty(TaskWrapper):
     def define(self) -> None:
         if not math.isfinite(self.reward) or self.reward == 0:
             raise InvalidValueError(
-                f"MissPenalty was given reward={self.reward!r}; give a finite number other"
-                " than 0."
+                f"MissPenalty was given reward={self.reward!r}; give a finite number other than 0."
             )
         if self.task.actions.rest is None:
             raise self._refusal("it has no rest action, so that no answer can be missed")

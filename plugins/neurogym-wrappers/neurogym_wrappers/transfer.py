@@ -29,6 +29,8 @@ class Transfer(MixtureBase):
     block_lengths: tuple[Any, ...] = (1000,)
     rule: bool = False
 
+    _lasting = True
+
     def define(self) -> None:
         n = len(self.other_tasks)
         lengths = self.block_lengths * n if len(self.block_lengths) == 1 else self.block_lengths

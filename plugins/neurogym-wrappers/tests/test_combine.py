@@ -121,7 +121,9 @@ def test_what_is_not_there_is_not_shown_and_the_cue_says_so():
 
 def test_actions_that_agree_are_shared_unless_asked_not_to():
     shared = Combine(long_delay(), distractor=TwoSides(timing={"delay": 0}), onset=500)
-    apart = Combine(long_delay(), distractor=TwoSides(timing={"delay": 0}), onset=500, share=False)
+    apart = Combine(
+        long_delay(), distractor=TwoSides(timing={"delay": 0}), onset=500, share_actions=False
+    )
     assert list(shared.actions) == ["fixate", "choose"]
     assert list(apart.actions) == ["fixate", "choose", "choose.TwoSides 2"]
     for task in (shared, apart):
@@ -197,7 +199,7 @@ def test_it_is_a_value():
         (
             lambda: Combine(long_delay(), distractor=Going(), onset=1000),
             NotSupportedError,
-            "is asked until 1500 ms",
+            "ends 1500 ms after",
         ),
         (
             lambda: Combine(Choosing(), distractor=Choosing()),
@@ -207,17 +209,17 @@ def test_it_is_a_value():
         (
             lambda: Combine(long_delay(), distractor=Arms()),
             NotSupportedError,
-            "Arms has no action of resting",
+            "Arms has no rest action",
         ),
         (
             lambda: Combine(Steering(), distractor=Going()),
             NotSupportedError,
-            "Steering has no action of resting",
+            "Steering has no rest action",
         ),
         (
             lambda: Combine(long_delay(), distractor=Learning()),
             NotSupportedError,
-            "no action of resting",
+            "no rest action",
         ),
         (
             lambda: Combine(Counting(), distractor=Going()),
@@ -227,12 +229,12 @@ def test_it_is_a_value():
         (
             lambda: Combine(long_delay(), distractor=Going(dt=50)),
             NotSupportedError,
-            "those of Going 50 ms",
+            "that of Going is 50 ms",
         ),
         (
             lambda: Combine(TimeOut(long_delay()), distractor=Going()),
             NotSupportedError,
-            "leaves the order of its periods",
+            "do not always follow in order",
         ),
         (
             lambda: ReactionTime(Combine(long_delay(), distractor=Going(), onset=500)),

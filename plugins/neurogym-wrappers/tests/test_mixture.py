@@ -35,7 +35,7 @@ MANY = (Going, TwoSides, Timed, Blocked, Computed)
 
 
 def mixed(**settings) -> Mixture:
-    return Mixture(Choosing(trials_per_session=None), others=MANY, **settings)
+    return Mixture(Choosing(trials_per_session=None), other_tasks=MANY, **settings)
 
 
 def assert_share(hits: np.ndarray, p: float) -> None:
@@ -52,7 +52,7 @@ def test_what_agrees_in_name_and_kind_is_shared_and_the_rest_gets_its_tasks_name
     assert list(task.actions) == ["fixate", "choose", "go", "choose.TwoSides", "press"]
     assert task.actions.rest == 0
     assert task.labels == ("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed")
-    assert Mixture(Choosing(), others=(Choosing(dt=100, rewards={"error": -1}),)).labels == (
+    assert Mixture(Choosing(), other_tasks=(Choosing(dt=100, rewards={"error": -1}),)).labels == (
         "Choosing",
         "Choosing 2",
     )
@@ -79,7 +79,7 @@ def test_a_trial_is_a_trial_of_its_task(k):
     """Shown, targets and durations are those that the task itself lays out for the same
     conditions.
     """
-    task = Mixture(Choosing(), others=(Going, TwoSides, Timed, Blocked, Computed))
+    task = Mixture(Choosing(), other_tasks=(Going, TwoSides, Timed, Blocked, Computed))
     label = task.labels[k]
     batch = task.sample(12, seed=3, task=label)
     own, names = task.tasks[k], task.renamed[k]
@@ -107,7 +107,7 @@ def test_a_trial_is_a_trial_of_its_task(k):
 
 
 def test_the_oracle_is_right_and_the_random_subject_pays_each_tasks_own_price():
-    task = Mixture(Choosing(rewards={"abort": -1.0}), others=(Going(rewards={"abort": 0.0}),))
+    task = Mixture(Choosing(rewards={"abort": -1.0}), other_tasks=(Going(rewards={"abort": 0.0}),))
     assert run(task, "oracle", 60, seed=0)["performance"].mean() == 1
     record = run(task, "premature", 60, seed=0)
     paid = {
@@ -119,12 +119,12 @@ def test_the_oracle_is_right_and_the_random_subject_pays_each_tasks_own_price():
 
 
 def test_tasks_come_as_often_as_their_weights_say():
-    record = run(Mixture(Choosing(), others=(Going,), weights=(1, 3)), "oracle", 2000, seed=0)
+    record = run(Mixture(Choosing(), other_tasks=(Going,), weights=(1, 3)), "oracle", 2000, seed=0)
     assert_share(record["task"] == "Going", 0.75)
 
 
 def test_tasks_come_in_blocks():
-    record = run(mixed(order="sequence", length=4), "oracle", 48, num_envs=1, seed=0)
+    record = run(mixed(order="sequence", block_length=4), "oracle", 48, num_envs=1, seed=0)
     expected = np.asarray(("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed"))[
         np.arange(48) // 4 % 6
     ]
@@ -134,7 +134,7 @@ def test_tasks_come_in_blocks():
 def test_a_task_with_a_state_of_its_own_keeps_it():
     """`Blocked` changes its strength after every five of its own trials."""
     record = run(
-        Mixture(Choosing(trials_per_session=None), others=(Blocked(),)),
+        Mixture(Choosing(trials_per_session=None), other_tasks=(Blocked(),)),
         "oracle",
         200,
         num_envs=1,
@@ -145,7 +145,9 @@ def test_a_task_with_a_state_of_its_own_keeps_it():
 
 
 def test_a_task_that_reads_outcomes_hears_of_its_own():
-    task = Mixture(Arms(trials_per_session=None), others=(Learning(),), order="sequence", length=3)
+    task = Mixture(
+        Arms(trials_per_session=None), other_tasks=(Learning(),), order="sequence", block_length=3
+    )
     assert task.reads_outcomes
     record = run(task, lambda env, obs: np.zeros(env.num_envs, int), 60, num_envs=1, seed=0)
     mine = record[record["task"] == "Learning"]
@@ -165,9 +167,9 @@ def test_tasks_that_come_later_have_their_questions_from_the_beginning():
             super().new_trial(trial)
             trial.record(doubled=2 * trial.go)
 
-    stages = {"order": "performance", "window": 3, "criterion": 0.9}
+    stages = {"order": "performance", "window": 3, "advance_at": 0.9}
     record = run(
-        Mixture(Choosing(trials_per_session=None), others=(Noting(),), **stages),
+        Mixture(Choosing(trials_per_session=None), other_tasks=(Noting(),), **stages),
         "oracle",
         30,
         num_envs=1,
@@ -230,14 +232,14 @@ def test_the_task_and_its_conditions_can_be_imposed():
 
 def test_what_make_imposed_on_a_task_holds_for_its_trials():
     inner = Choosing(conditions={"strength": 4, "duration.stimulus": 700})
-    batch = Mixture(Going(), others=(inner,)).sample(40, seed=0)
+    batch = Mixture(Going(), other_tasks=(inner,)).sample(40, seed=0)
     mine = batch.conditions["task"] == "Choosing"
     assert (batch.conditions["strength"][mine] == 4).all()
     assert (batch.period_steps["stimulus"] == np.where(mine, 7, 2)).all()
 
 
 def test_tasks_that_are_laid_out_one_by_one_are_mixed_too():
-    batch = Mixture(OneByOne(), others=(Choosing(), Going())).sample(30, seed=0)
+    batch = Mixture(OneByOne(), other_tasks=(Choosing(), Going())).sample(30, seed=0)
     assert set(batch.conditions["task"]) == {"OneByOne", "Choosing", "Going"}
     one = batch.take(batch.conditions["task"] == "OneByOne")
     alone = build_imposed(
@@ -254,13 +256,13 @@ def test_it_is_a_value():
     task = mixed(weights=(1, 2, 3, 4, 5, 6))
     assert len({task, pickle.loads(pickle.dumps(task)), copy.deepcopy(task)}) == 1
     entry = {"task": "control/GoNogo-v0", "timing": {"delay": 0}, "wrap": ["Noise"]}
-    made = make_task(Choosing, wrap=("Mixture", {"others": [entry]}))
+    made = make_task(Choosing, wrap=("Mixture", {"other_tasks": [entry]}))
     assert made.tasks[1].name == "Noise(GoNogo)"
 
 
 def test_wrappers_stand_on_a_mixture():
     blocks = ({"task": "Going"}, {"task": "Choosing"})
-    record = run(Schedule(mixed(), blocks=blocks, length=5), "oracle", 40, num_envs=1, seed=0)
+    record = run(Schedule(mixed(), blocks=blocks, block_length=5), "oracle", 40, num_envs=1, seed=0)
     np.testing.assert_array_equal(
         record["task"], np.where(np.arange(40) // 5 % 2 == 0, "Going", "Choosing")
     )
@@ -273,36 +275,40 @@ def test_wrappers_stand_on_a_mixture():
     [
         (lambda: Mixture(Choosing()), InvalidValueError, "no other task"),
         (
-            lambda: Mixture(Choosing(), others=("nowhere/Nothing-v0",)),
+            lambda: Mixture(Choosing(), other_tasks=("nowhere/Nothing-v0",)),
             LookupError,
             "was given the task 'nowhere/Nothing-v0'",
         ),
         (
-            lambda: Mixture(Choosing(), others=({"task": Going, "gain": 3},)),
+            lambda: Mixture(Choosing(), other_tasks=({"task": Going, "gain": 3},)),
             UnknownNameError,
             "Unknown parameter 'gain'",
         ),
         (
-            lambda: Mixture(Choosing(), others=(Going(dt=50),)),
+            lambda: Mixture(Choosing(), other_tasks=(Going(dt=50),)),
             NotSupportedError,
-            "those of Going 50 ms",
+            "that of Going is 50 ms",
         ),
         (
-            lambda: Mixture(Choosing(), others=(Counting(),)),
+            lambda: Mixture(Choosing(), other_tasks=(Counting(),)),
             NotSupportedError,
             "computed on every step",
         ),
         (
-            lambda: Mixture(Choosing(), others=(Steering(),)),
+            lambda: Mixture(Choosing(), other_tasks=(Steering(),)),
             NotSupportedError,
-            "not both continuous",
+            "the other has not",
         ),
-        (lambda: Mixture(mixed(), others=(Going(),)), NotSupportedError, "is a mixture itself"),
+        (
+            lambda: Mixture(mixed(), other_tasks=(Going(),)),
+            NotSupportedError,
+            "is a mixture itself",
+        ),
         (lambda: ReactionTime(mixed()), NotSupportedError, "apply ReactionTime to each of them"),
         (
             lambda: SideBias(mixed()),
             NotSupportedError,
-            "does not declare what decides the right answer",
+            "does not declare its correct answer",
         ),
     ],
 )
@@ -315,16 +321,20 @@ def test_what_cannot_be_mixed_is_told(make, error, says):
 
 
 def test_a_transfer_counts_trials_across_sessions_and_stays_with_its_last_task():
-    task = Transfer(Choosing(trials_per_session=4), others=(Going(), TwoSides()), lengths=(5, 7))
+    task = Transfer(
+        Choosing(trials_per_session=4), other_tasks=(Going(), TwoSides()), block_lengths=(5, 7)
+    )
     record = run(task, "oracle", 40, num_envs=1, seed=0)
     assert record["task"].tolist() == ["Choosing"] * 5 + ["Going"] * 7 + ["TwoSides"] * 28
     assert record["session"].max() == 9
     with pytest.raises(InvalidValueError, match="trials of every task but the last"):
-        Transfer(Choosing(), others=(Going(), TwoSides()), lengths=(1, 2, 3))
+        Transfer(Choosing(), other_tasks=(Going(), TwoSides()), block_lengths=(1, 2, 3))
 
 
 def test_a_transfer_begins_again_with_a_seed():
-    env = TaskEnv(Transfer(Choosing(trials_per_session=2), others=(Going(),), lengths=(3,)))
+    env = TaskEnv(
+        Transfer(Choosing(trials_per_session=2), other_tasks=(Going(),), block_lengths=(3,))
+    )
     for _ in range(2):
         env.reset(seed=1)
         tasks = []
@@ -339,7 +349,7 @@ def test_a_transfer_begins_again_with_a_seed():
 
 def test_a_curriculum_goes_on_with_who_is_good_and_waits_for_who_is_not():
     stages = ({"conditions": {"strength": 4}}, {"timing": {"stimulus": 100}})
-    task = Curriculum(Choosing(trials_per_session=7), stages=stages, window=5, criterion=0.9)
+    task = Curriculum(Choosing(trials_per_session=7), stages=stages, window=5, advance_at=0.9)
     good = run(task, "oracle", 40, num_envs=1, seed=0)
     assert (np.diff(good["stage"]) >= 0).all()
     assert good["stage"][-1] == 2
@@ -353,9 +363,9 @@ def test_a_curriculum_goes_on_with_who_is_good_and_waits_for_who_is_not():
 @pytest.mark.parametrize(
     ("stages", "says"),
     [
-        ((), "one mapping of settings or more"),
+        ((), "at least one mapping of settings"),
         (({"timing": {"stimulis": 3}},), "Did you mean 'stimulus'"),
-        (({},), "which is Choosing as it is"),
+        (({},), "which is Choosing without a change"),
     ],
 )
 def test_stages_that_cannot_be_are_told(stages, says):
@@ -365,7 +375,8 @@ def test_stages_that_cannot_be_are_told(stages, says):
 
 def test_durations_that_differ_are_drawn_by_each_task():
     task = Mixture(
-        TwoSides(timing={"delay": Uniform(100, 300)}), others=(TwoSides(timing={"delay": 900}),)
+        TwoSides(timing={"delay": Uniform(100, 300)}),
+        other_tasks=(TwoSides(timing={"delay": 900}),),
     )
     batch = task.sample(200, seed=0)
     second = batch.conditions["task"] == "TwoSides 2"
@@ -400,9 +411,9 @@ class Behind(Over):
 
 
 def test_trials_that_would_end_with_a_period_of_another_task_are_refused():
-    assert Mixture(Over(), others=(Behind(),)).sample(20, seed=0).period_steps["go"].any()
+    assert Mixture(Over(), other_tasks=(Behind(),)).sample(20, seed=0).period_steps["go"].any()
     with pytest.raises(
         NotSupportedError,
         match="'end' follows the period 'early', which trials of Behind pass over",
     ):
-        Mixture(Behind(), others=(Over(),))
+        Mixture(Behind(), other_tasks=(Over(),))

@@ -46,15 +46,15 @@ def settings_of(name: str, kind: str) -> dict:
     condition = next(iter(task.conditions))
     values = task.sample(1, seed=0).conditions[condition]
     return {
-        "Schedule": {"blocks": [{condition: values[0].item()}, {}], "length": 3},
-        "SideBias": {"length": 5},
-        "RandomAnswers": {
+        "Schedule": {"blocks": [{condition: values[0].item()}, {}], "block_length": 3},
+        "SideBias": {"block_length": 5},
+        "AnswerProbabilities": {
             "probs": np.eye(len(answers_of(task)))[0].tolist() if has_answer(task) else [1.0]
         },
-        "TrialHistory": {"contexts": ["repeating", "alternating"], "length": 5},
+        "TrialHistory": {"contexts": ["repeating", "alternating"], "block_length": 5},
         "AdaptiveNoise": {"window": 3},
-        "Mixture": {"others": [small.Going()]},
-        "Transfer": {"others": [small.Choosing()], "lengths": [4]},
+        "Mixture": {"other_tasks": [small.Going()]},
+        "Transfer": {"other_tasks": [small.Choosing()], "block_lengths": [4]},
         "Curriculum": {"stages": [{"rewards": {"abort": -0.5}}], "window": 3},
         "Combine": {
             "distractor": small.Going(timing={"fixation": 0, "stimulus": 100, "decision": 100}),
@@ -238,10 +238,14 @@ def test_statistics_hold_within_a_stack_of_three():
 
     False alarm: 5 standard errors, below 1e-6 a comparison.
     """
-    blocks = {"blocks": [{"strength": 4}, {"strength": 1}], "length": 10}
+    blocks = {"blocks": [{"strength": 4}, {"strength": 1}], "block_length": 10}
     stacks = (
-        ["ReactionTime", ("SideBias", {"probs": 0.8, "length": 25}), "CatchTrials"],
-        [("CatchTrials", {"share": 0.1}), ("TrialHistory", {"probs": 0.8}), ("Schedule", blocks)],
+        ["ReactionTime", ("SideBias", {"probs": 0.8, "block_length": 25}), "CatchTrials"],
+        [
+            ("CatchTrials", {"probability": 0.1}),
+            ("TrialHistory", {"probs": 0.8}),
+            ("Schedule", blocks),
+        ],
     )
     for wrap in stacks:
         record = run(

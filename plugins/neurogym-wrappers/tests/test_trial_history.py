@@ -269,14 +269,14 @@ class OneAnswer(Simple):
 @pytest.mark.parametrize(
     ("task", "says"),
     [
-        (NoAnswer(), "does not declare what decides the right answer"),
-        (Continuous(), "numbers of any size"),
-        (OneAnswer(), r"only right answer is \[0\]"),
+        (NoAnswer(), "does not declare its correct answer"),
+        (Continuous(), "a continuum of numbers"),
+        (OneAnswer(), r"only correct answer is \[0\]"),
         (Simple(conditions={"side": 1}), "'side' is imposed"),
         (AnswerBlocks(), r"the draw\(\) of AnswerBlocks imposes side"),
         (OwnDraw(), r"the draw\(\) of OwnDraw decides the right answer itself"),
         (DecidedBlocks(), "leaves no choice"),
-        (TrialHistory(Simple()), "two wrappers of Simple decide the right answer"),
+        (TrialHistory(Simple()), "two wrappers of Simple set the correct answer"),
     ],
 )
 def test_it_refuses_tasks_it_cannot_apply_to_and_says_why(task, says):
@@ -319,7 +319,7 @@ def test_by_name_through_make():
 
 def test_contexts_come_in_blocks_and_each_is_recovered():
     kinds = ("repeating", "alternating", "clockwise", "anticlockwise")
-    task = TrialHistory(Simple(), probs=0.7, contexts=kinds, length=50)
+    task = TrialHistory(Simple(), probs=0.7, contexts=kinds, block_length=50)
     rng = np.random.default_rng(0)
     drawn = task.draw_ahead(fresh_session(task, rng, 200), rng, 400)
     np.testing.assert_array_equal(
@@ -335,7 +335,7 @@ def test_contexts_come_in_blocks_and_each_is_recovered():
 
 def test_matrices_may_be_contexts_and_come_at_random():
     other = tuple(reversed(MATRIX))
-    task = TrialHistory(Simple(), contexts=(MATRIX, other), length=20, order="random")
+    task = TrialHistory(Simple(), contexts=(MATRIX, other), block_length=20, order="random")
     rng = np.random.default_rng(0)
     drawn = task.draw_ahead(fresh_session(task, rng, 100), rng, 400)
     side, history = drawn["side"], drawn["history"]
@@ -349,7 +349,7 @@ def test_matrices_may_be_contexts_and_come_at_random():
 
 
 def test_history_is_forgotten_after_an_error_if_asked():
-    task = TrialHistory(Simple(trials_per_session=None), probs=1.0, reset=True)
+    task = TrialHistory(Simple(trials_per_session=None), probs=1.0, reset_after_error=True)
     assert task.reads_outcomes
     assert len(set(run(task, "oracle", 60, num_envs=1, seed=0)["side"])) == 1
     side = run(task, "rest", 1200, num_envs=2, seed=0)
@@ -358,7 +358,7 @@ def test_history_is_forgotten_after_an_error_if_asked():
 
 
 def test_random_contexts_favour_one_answer_each_and_are_renewed():
-    task = EvolvingHistory(Simple(), probs=0.9, population=2, renewal=0.0, length=100)
+    task = EvolvingHistory(Simple(), probs=0.9, n_contexts=2, renewal_rate=0.0, block_length=100)
     rng = np.random.default_rng(0)
     drawn = task.draw_ahead(fresh_session(task, rng, 40), rng, 1000)
     top, count = 0.0, 0
@@ -373,7 +373,7 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
             count += counts.sum()
     assert abs(top / count - 0.9) < 5 * np.sqrt(0.09 / count)
     assert not drawn["generation"].any()
-    renewed = EvolvingHistory(Simple(), renewal=0.02)
+    renewed = EvolvingHistory(Simple(), renewal_rate=0.02)
     drawn = renewed.draw_ahead(fresh_session(renewed, rng, 200), rng, 500)
     generations = drawn["generation"][-1].mean()
     assert abs(generations - 10) < 5 * np.sqrt(500 * 0.02 * 0.98 / 200)
@@ -398,19 +398,19 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
             "was given probs=2.0",
         ),
         (
-            lambda: EvolvingHistory(Simple(), population=0),
+            lambda: EvolvingHistory(Simple(), n_contexts=0),
             InvalidValueError,
             "at least one context",
         ),
         (
             lambda: EvolvingHistory(Simple(), probs=1 / 3),
             InvalidValueError,
-            "favours none of 3 answers",
+            "the chance level of 3 answers",
         ),
         (
             lambda: EvolvingHistory(Simple(), contexts=("repeating",)),
             InvalidValueError,
-            "draws its own",
+            "draws its contexts at random",
         ),
     ],
 )

@@ -104,8 +104,8 @@ def test_signals_are_high_in_their_periods(envs):
     ("periods", "error", "says"),
     [
         ([["stimulis"]], UnknownNameError, "Did you mean 'stimulus'"),
-        ([], InvalidValueError, "the periods of every line"),
-        ([[]], InvalidValueError, "the periods of every line"),
+        ([], InvalidValueError, "at least one period per line"),
+        ([[]], InvalidValueError, "at least one period per line"),
     ],
 )
 def test_lines_that_cannot_be_are_told(periods, error, says):
@@ -118,7 +118,7 @@ def test_lines_that_cannot_be_are_told(periods, error, says):
 def test_what_cannot_be_watched_is_told():
     with pytest.raises(InvalidValueError, match="a whole number of trials"):
         make(Choosing, wrap=("Monitor", {"every": 0}))
-    with pytest.raises(NotSupportedError, match="no task whose trials"):
+    with pytest.raises(NotSupportedError, match="the env has no task"):
         Monitor(gymnasium.make("CartPole-v1"), folder="figures")
 
 
