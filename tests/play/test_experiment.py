@@ -209,6 +209,14 @@ MISTAKES = [
     ("urgency = -0.01", "urgency = inf", 26, "a finite reward"),
     ("[0.1, 0.9]]", "[0.1, 0.8]]", 30, "sum to 1 each"),
     ("probs = [[0.9, 0.1], [0.1, 0.9]]", "contexts = ['repeat']", 30, "Did you mean 'repeating'"),
+    # the message lists `probs` among the known settings, but it is about `length`
+    (
+        "probs = [[0.9, 0.1], [0.1, 0.9]]",
+        "probs = 0.9\nlength = 50",
+        31,
+        "Did you mean 'block_length'",
+    ),
+    ("urgency = -0.01", "end_on_stimulus = true\nurgent = -1", 27, "Unknown parameter 'urgent'"),
     ("[timing]", "[timing", 15, "not TOML"),
     ("[train]", "gain = 3\n[train]", 35, "Unknown parameter 'gain' of PassReward"),
 ]
@@ -360,8 +368,8 @@ def test_a_wrappers_settings_are_read_as_they_are_written(tmp_path):
     history, schedule = (settings for _, settings in load(path).wrap)
     assert history == {
         "contexts": ["repeating", "alternating"],
-        "length": {"truncated_exponential": [50, 20, 100]},
-        "reset": True,
+        "block_length": {"truncated_exponential": [50, 20, 100]},
+        "reset_after_error": True,
     }
     assert schedule == {"blocks": [{"coherence": 51.2}, {"coherence": [0, 6.4]}], "order": "random"}
 
