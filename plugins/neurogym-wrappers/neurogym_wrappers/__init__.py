@@ -1,6 +1,6 @@
 """Wrappers for neurogym-core, one file each, imported on first use.
 
-A `TaskWrapper` takes a task and gives a task: it changes which trials come or what is in them.
+A `TaskWrapper` takes a task and gives a task: it changes the coming trials or their contents.
 Wrappers of envs (`Monitor`, `TTLPulse`) change the results of a step; their form for vector envs is
 in their attribute `vector`."""
 

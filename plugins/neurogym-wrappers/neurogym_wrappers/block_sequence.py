@@ -1,6 +1,7 @@
 """`BlockSequence`: the order of a session's blocks, and the entry of each trial.
 
-An entry is anything that can change from block to block: conditions, a transition matrix, a task."""
+An entry is anything that can change from block to block, such as conditions, a transition matrix or
+a task."""
 
 from __future__ import annotations
 

@@ -92,15 +92,15 @@ class Combine(ConditionWrapper):
         for task in (self.task, self.other):
             if task.dt != self.task.dt:
                 raise self.refusal(
-                    f"its dt is {self.task.dt:g} ms, and that of {task.name} is {task.dt:g} ms; give"
-                    " both tasks the same dt"
+                    f"its dt is {self.task.dt:g} ms, and that of {task.name} is {task.dt:g} ms;"
+                    " give both tasks the same dt"
                 )
             if hooked(task):
                 raise self.refusal(f"{task.name} is computed on every step (step_action, …)")
             if task.actions.continuous or task.actions.rest_name is None:
                 raise self.refusal(
-                    f"{task.name} has no rest action, so that the subject cannot wait in it while it"
-                    " answers the other task"
+                    f"{task.name} has no rest action, so that the subject cannot wait in it while"
+                    " it answers the other task"
                 )
         if self.other.reads_outcomes:
             raise self.refusal(
@@ -440,7 +440,7 @@ class _TimeShift:
         )
 
     def _rows_of(self, span: Span, begin: np.ndarray, lasts: int) -> np.ndarray:
-        """Return the index (n, lasts) of the value that each step from `begin` on shows; -1: none."""
+        """Return the index (n, lasts) of the value shown on each step from `begin`; -1: none."""
         step, k = np.arange(lasts), np.full((self.part.n, lasts), -1)
         offset = (
             np.zeros(self.part.n, np.int64)

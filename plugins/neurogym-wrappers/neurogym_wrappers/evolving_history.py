@@ -47,8 +47,8 @@ class EvolvingHistory(TrialHistory):
         if self.n_contexts < 1 or not 0 <= self.renewal_rate <= 1:
             raise InvalidValueError(
                 f"EvolvingHistory was given n_contexts={self.n_contexts!r} and"
-                f" renewal_rate={self.renewal_rate!r}; give at least one context, and a probability from 0"
-                " to 1."
+                f" renewal_rate={self.renewal_rate!r}; give at least one context, and a"
+                " probability from 0 to 1."
             )
         p, n = self._probability(), self._size
         if np.isclose(p, 1 / n):

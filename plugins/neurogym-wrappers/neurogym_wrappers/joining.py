@@ -206,7 +206,7 @@ class Placement:
         return out
 
     def per_unit(self, values: Any) -> Any:
-        """Return a value of `Show` for all `n` trials; a single row for all trials stays one row."""
+        """Return a value of `Show` for all `n` trials; a single row stays a single row."""
         values = np.asarray(values)
         return self.array(values) if values.ndim == 2 and len(values) == len(self.rows) else values
 
@@ -247,8 +247,8 @@ class Placement:
     def holds(self, hold: Hold, interface: Interface) -> list[Hold]:
         """Return the hold with explicit costs and targets, which do not depend on the task.
 
-        Trials in which an action costs nothing get a hold of their own, because an action does not
-        end them.
+        Trials in which an action costs nothing get a separate hold, because an action does not end
+        them.
         """
         span, then = (
             self.span(hold.span),

@@ -1,7 +1,6 @@
-"""Several tasks as one: every trial is one of its own task's trials, and everybody agrees which.
+"""`Mixture`, `Transfer` and `Curriculum`: a trial of a mixture is a trial of one of its tasks.
 
-False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison.
-"""
+False alarms: frequencies are compared at 5 standard errors, below 1e-6 a comparison."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ def assert_share(hits: np.ndarray, p: float) -> None:
 # ---------------------------------------------------------------------- names
 
 
-def test_what_agrees_in_name_and_kind_is_shared_and_the_rest_gets_its_tasks_name():
+def test_parts_of_one_name_and_type_are_shared_and_others_get_the_name_of_their_task():
     task = mixed()
     named = ["stimulus.Going", "stimulus.TwoSides", "cue", "stimulus.Computed", "rule"]
     assert list(task.channels) == ["fixation", "stimulus", *named]
@@ -76,7 +75,7 @@ def test_without_a_rule_nothing_tells_the_tasks_apart():
 
 @pytest.mark.parametrize("k", range(6))
 def test_a_trial_is_a_trial_of_its_task(k):
-    """Shown, targets and durations are those that the task itself lays out for the same
+    """Observations, targets and durations equal those of the task itself for the same
     conditions.
     """
     task = Mixture(Choosing(), other_tasks=(Going, TwoSides, Timed, Blocked, Computed))
@@ -131,8 +130,8 @@ def test_tasks_come_in_blocks():
     np.testing.assert_array_equal(record["task"], expected)
 
 
-def test_a_task_with_a_state_of_its_own_keeps_it():
-    """`Blocked` changes its strength after every five of its own trials."""
+def test_a_task_keeps_its_own_state():
+    """`Blocked` changes its strength after five trials of `Blocked`."""
     record = run(
         Mixture(Choosing(trials_per_session=None), other_tasks=(Blocked(),)),
         "oracle",
@@ -144,7 +143,7 @@ def test_a_task_with_a_state_of_its_own_keeps_it():
     np.testing.assert_array_equal(np.flatnonzero(np.diff(strength)) % 5, 4)
 
 
-def test_a_task_that_reads_outcomes_hears_of_its_own():
+def test_a_task_that_reads_outcomes_gets_those_of_its_own_trials():
     task = Mixture(
         Arms(trials_per_session=None), other_tasks=(Learning(),), order="sequence", block_length=3
     )
@@ -157,9 +156,9 @@ def test_a_task_that_reads_outcomes_hears_of_its_own():
             assert mine["good"][k] == expected[k]
 
 
-def test_tasks_that_come_later_have_their_questions_from_the_beginning():
-    """Laid out trial by trial, the first table has no trial of the second task, whose slot and
-    covariate come later.
+def test_slots_of_later_tasks_are_in_the_record_from_the_beginning():
+    """Trials are built one by one, so that the first table has no trial of the second task, whose
+    slot and covariate come later.
     """
 
     class Noting(Going):
@@ -180,7 +179,7 @@ def test_tasks_that_come_later_have_their_questions_from_the_beginning():
     assert record["doubled"].tolist() == [-1] * 3 + (2 * record["go"][3:]).tolist()
 
 
-def test_a_condition_that_a_trials_task_lacks_says_so():
+def test_a_condition_that_a_trials_task_lacks_is_minus_one():
     record = run(mixed(), "oracle", 100, seed=0)
     lacking = np.isin(record["task"], ["Choosing", "TwoSides", "Timed", "Blocked", "Computed"])
     assert (record["go"][lacking] == -1).all()
@@ -230,7 +229,7 @@ def test_the_task_and_its_conditions_can_be_imposed():
         task.sample(4, task="Goin")
 
 
-def test_what_make_imposed_on_a_task_holds_for_its_trials():
+def test_conditions_imposed_on_a_task_hold_for_its_trials():
     inner = Choosing(conditions={"strength": 4, "duration.stimulus": 700})
     batch = Mixture(Going(), other_tasks=(inner,)).sample(40, seed=0)
     mine = batch.conditions["task"] == "Choosing"
@@ -238,7 +237,7 @@ def test_what_make_imposed_on_a_task_holds_for_its_trials():
     assert (batch.period_steps["stimulus"] == np.where(mine, 7, 2)).all()
 
 
-def test_tasks_that_are_laid_out_one_by_one_are_mixed_too():
+def test_tasks_whose_trials_are_built_one_by_one_are_mixed_too():
     batch = Mixture(OneByOne(), other_tasks=(Choosing(), Going())).sample(30, seed=0)
     assert set(batch.conditions["task"]) == {"OneByOne", "Choosing", "Going"}
     one = batch.take(batch.conditions["task"] == "OneByOne")
@@ -260,7 +259,7 @@ def test_it_is_a_value():
     assert made.tasks[1].name == "Noise(GoNogo)"
 
 
-def test_wrappers_stand_on_a_mixture():
+def test_wrappers_apply_to_a_mixture():
     blocks = ({"task": "Going"}, {"task": "Choosing"})
     record = run(Schedule(mixed(), blocks=blocks, block_length=5), "oracle", 40, num_envs=1, seed=0)
     np.testing.assert_array_equal(
@@ -312,7 +311,7 @@ def test_wrappers_stand_on_a_mixture():
         ),
     ],
 )
-def test_what_cannot_be_mixed_is_told(make, error, says):
+def test_tasks_that_cannot_be_mixed_are_refused(make, error, says):
     with pytest.raises(error, match=says):
         make()
 
@@ -347,7 +346,7 @@ def test_a_transfer_begins_again_with_a_seed():
         assert tasks == ["Choosing"] * 3 + ["Going"] * 5
 
 
-def test_a_curriculum_goes_on_with_who_is_good_and_waits_for_who_is_not():
+def test_a_curriculum_advances_a_good_subject_and_holds_back_a_bad_one():
     stages = ({"conditions": {"strength": 4}}, {"timing": {"stimulus": 100}})
     task = Curriculum(Choosing(trials_per_session=7), stages=stages, window=5, advance_at=0.9)
     good = run(task, "oracle", 40, num_envs=1, seed=0)
@@ -368,7 +367,7 @@ def test_a_curriculum_goes_on_with_who_is_good_and_waits_for_who_is_not():
         (({},), "which is Choosing without a change"),
     ],
 )
-def test_stages_that_cannot_be_are_told(stages, says):
+def test_impossible_stages_are_refused(stages, says):
     with pytest.raises(InvalidValueError, match=says):
         Curriculum(Choosing(), stages=stages)
 
@@ -389,7 +388,7 @@ LASTING = {"early": 100, "late": 100, "cue": 100, "go": 100}
 
 
 class Over(Task):
-    """Ends after its first period, although a second one is named behind it."""
+    """Ends after its first period, although it has a second one."""
 
     timing = LASTING
 
@@ -403,7 +402,7 @@ class Over(Task):
 
 
 class Behind(Over):
-    """Periods that lie behind those of `Over` where it is mixed in first to last."""
+    """Its periods come after those of `Over` in a mixture with `Over` first."""
 
     def new_trial(self, trial):
         trial.periods("cue", "go")

@@ -1,7 +1,6 @@
-"""Adaptive noise, misses, catch trials, time-outs and mappings: each changes what it says, and
-nothing else.
+"""Adaptive noise, misses, catch trials, time-outs and mappings: each changes one part of a task.
 
-False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison.
+False alarms: frequencies are compared at 5 standard errors, below 1e-6 a comparison.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ def test_adaptive_noise_goes_up_with_success_and_down_with_failure():
 
 
 @pytest.mark.slow
-def test_adaptive_noise_holds_performance_near_what_is_wanted():
-    """The integrator, which makes no error without noise, is brought near 75 %: 3,200 trials, SE
-    below 0.01.
+def test_adaptive_noise_holds_performance_near_its_target():
+    """The integrator makes no error without noise; with it, its performance is near 75 % (3,200
+    trials, SE below 0.01).
     """
     task = AdaptiveNoise(
         TwoSides(trials_per_session=None),
@@ -57,20 +56,20 @@ def test_adaptive_noise_holds_performance_near_what_is_wanted():
 # ------------------------------------------------------------ misses, catch trials, time-outs
 
 
-def test_a_miss_costs_and_rightly_resting_does_not():
+def test_a_miss_has_a_penalty_and_correct_resting_has_none():
     record = run(MissPenalty(Going(), reward=-2.0), "rest", 60, seed=0)
     np.testing.assert_array_equal(record["reward"], np.where(record["go"] == 1, -2.0, 1.0))
     assert (run(MissPenalty(Choosing(), reward=-2.0), "oracle", 20, seed=0)["reward"] == 1).all()
 
 
-def test_catch_trials_come_as_often_as_they_say_and_pay_what_they_say():
+def test_catch_trials_have_the_given_probability_and_reward():
     record = run(CatchTrials(Choosing(), probability=0.3, reward=-0.5), "oracle", 4000, seed=0)
     assert abs(record["catch"].mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / 4000)
     np.testing.assert_array_equal(record["reward"], np.where(record["catch"], -0.5, 1.0))
     assert record["performance"].mean() == 1
 
 
-def test_only_hard_trials_are_caught_and_none_at_the_beginning():
+def test_only_difficult_trials_after_the_warmup_are_catch_trials():
     task = CatchTrials(
         Choosing(trials_per_session=10),
         probability=1.0,
@@ -109,7 +108,7 @@ def test_misses_lead_to_a_time_out_if_asked():
     assert (run(TimeOut(Choosing(), after=("miss",)), "oracle", 20, seed=0)["steps"] == 5).all()
 
 
-def test_a_time_out_shows_nothing_asks_nothing_and_pays_nothing():
+def test_a_time_out_has_no_stimulus_no_slot_and_no_reward():
     task = TimeOut(Choosing(), duration=Choice((200, 400)))
     batch = task.sample(50, seed=0)
     assert set(batch.period_steps["timeout"]) == {2, 4}
@@ -126,7 +125,7 @@ def test_a_time_out_shows_nothing_asks_nothing_and_pays_nothing():
     assert (record["reward"] == 0).all()
 
 
-def test_wrappers_that_move_windows_stand_on_each_other():
+def test_wrappers_that_move_response_windows_can_be_stacked():
     record = run(TimeOut(ReactionTime(Choosing()), duration=700), "guess", 60, seed=0)
     wrong = record["outcome"] == "error"
     assert wrong.any()
@@ -136,7 +135,7 @@ def test_wrappers_that_move_windows_stand_on_each_other():
 # ---------------------------------------------------------------------- mapping
 
 
-def test_mappings_exchange_what_is_right_and_change_when_they_say():
+def test_mappings_permute_the_correct_choices_and_change_on_time():
     task = VariableMapping(Choosing(trials_per_session=None), block_length=10, hazard_rate=1.0)
     record = run(task, "oracle", 200, num_envs=1, seed=0)
     mapping = record["mapping"]
@@ -222,7 +221,7 @@ def test_a_mapping_can_be_imposed():
         ),
     ],
 )
-def test_what_cannot_be_is_told(make, error, says):
+def test_impossible_settings_and_tasks_are_refused(make, error, says):
     with pytest.raises(error, match=says):
         make()
 
@@ -242,8 +241,8 @@ def test_each_is_a_value_and_is_found_by_name(wrapper):
 )
 @pytest.mark.parametrize("task", [Choosing, TwoSides, Going])
 def test_the_oracles_path_is_known_without_the_payoffs(task, wrap):
-    """A last period that only errors lead to is left out as by who plays; nothing else makes these
-    tasks jump.
+    """The oracle's path leaves out a last period that only errors lead to; these tasks have no
+    other jumps.
     """
     batch = make_task(task, wrap=wrap if task is not Going else "TimeOut").sample(50, seed=0)
     assert not batch.jumps

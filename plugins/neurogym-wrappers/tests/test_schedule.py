@@ -1,7 +1,8 @@
-"""`Schedule` and its presets: blocks are what they say, and nothing else of the task changes.
+"""`Schedule` and its presets: blocks have their conditions, and the rest of a task does not
+change.
 
-False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison and below 1e-4 for
-all of this file."""
+False alarms: frequencies are compared at 5 standard errors, below 1e-6 a comparison and below 1e-4
+for all of this file."""
 
 from __future__ import annotations
 
@@ -112,11 +113,11 @@ def test_performance_leads_up_and_down():
     assert not run(task, "rest", 40, num_envs=1, seed=0)["block"].any()
 
 
-# ---------------------------------------------------------------------- what blocks decide
+# ---------------------------------------------------------------------- conditions of blocks
 
 
 @pytest.mark.parametrize("task", [Choosing, Computed, Going])
-def test_a_block_decides_what_is_right_whatever_the_task_calls_it(task):
+def test_a_block_sets_the_correct_answer_whatever_its_name_in_the_task(task):
     wanted = int(answers_of(task())[-1])
     schedule = Schedule(task(), blocks=({"answer": wanted},))
     conditions = drawn(schedule, trials=50)
@@ -124,7 +125,7 @@ def test_a_block_decides_what_is_right_whatever_the_task_calls_it(task):
     assert (answer_of(schedule, flat) == wanted).all()
 
 
-def test_what_a_block_does_not_name_is_drawn_as_ever():
+def test_the_task_draws_the_conditions_that_a_block_does_not_name():
     conditions = drawn(Schedule(Choosing(), blocks=({"strength": 4}, {"side": 0}), block_length=2))
     first = conditions["block"] == 0
     assert (conditions["strength"][first] == 4).all()
@@ -133,13 +134,13 @@ def test_what_a_block_does_not_name_is_drawn_as_ever():
     assert_share(conditions["strength"][~first] == 4, 1 / 4)
 
 
-def test_what_the_task_draws_in_blocks_of_its_own_survives():
+def test_blocks_of_the_task_itself_survive():
     conditions = drawn(Schedule(Blocked(), blocks=({"side": 0}, {"side": 1})), trials=40)
     np.testing.assert_array_equal(np.flatnonzero(np.diff(conditions["strength"][:, 0])) % 5, 4)
     np.testing.assert_array_equal(conditions["side"][:, 0], np.arange(40) % 2)
 
 
-def test_schedules_stand_on_each_other():
+def test_schedules_can_be_stacked():
     inner = Schedule(Choosing(), blocks=STRONG_WEAK, block_length=3)
     both = drawn(Schedule(inner, blocks=({"side": 0}, {"side": 1}), order="random"))
     assert {"block", "block_2"} <= set(both)
@@ -147,7 +148,7 @@ def test_schedules_stand_on_each_other():
     assert (both["side"] == both["block_2"]).all()
 
 
-def test_a_history_stands_on_a_schedule_and_the_other_way_round():
+def test_a_history_wraps_a_schedule_and_the_other_way_round():
     one = drawn(TrialHistory(Schedule(Choosing(), blocks=STRONG_WEAK, block_length=3), probs=0.9))
     other = drawn(Schedule(TrialHistory(Choosing(), probs=0.9), blocks=STRONG_WEAK, block_length=3))
     for conditions in (one, other):
@@ -163,7 +164,7 @@ def test_the_record_and_the_dataset_know_the_block():
     assert (batch.conditions["strength"] == np.where(batch.conditions["block"] == 0, 4, 1)).all()
 
 
-def test_what_reset_imposes_wins_and_the_label_cannot_be_imposed():
+def test_reset_overrides_a_block_but_cannot_impose_the_label():
     task = Schedule(Choosing(), blocks=STRONG_WEAK, block_length=5)
     assert set(run(task, "oracle", 20, seed=0, conditions={"strength": 2})["strength"]) == {2}
     with pytest.raises(InvalidValueError, match="'block' was imposed, but it only records"):
@@ -287,7 +288,7 @@ def test_a_schedule_is_a_value_that_says_what_it_is():
         ),
     ],
 )
-def test_settings_that_make_no_schedule_are_told(settings, error, says):
+def test_impossible_settings_are_refused(settings, error, says):
     with pytest.raises(error, match=says):
         Schedule(Choosing(), **settings)
 
@@ -301,7 +302,7 @@ def test_a_task_without_a_countable_answer_is_refused(preset, task):
         preset(task())
 
 
-def test_two_that_decide_the_same_are_refused():
+def test_two_wrappers_that_set_the_same_condition_are_refused():
     with pytest.raises(NotSupportedError, match="two wrappers of Choosing set answer"):
         TrialHistory(SideBias(Choosing()))  # the inner one says what is right
     with pytest.raises(NotSupportedError, match="two wrappers of Choosing set"):
@@ -328,6 +329,6 @@ def test_presets_without_an_effect_are_errors(make, says):
         make()
 
 
-def test_presets_do_not_take_what_follows_from_their_own_settings():
+def test_presets_do_not_take_the_settings_that_they_set_themselves():
     with pytest.raises(UnknownNameError, match="Unknown parameter 'blocks' of SideBias"):
         SideBias(TwoSides(), blocks=STRONG_WEAK)

@@ -1,4 +1,4 @@
-"""`TrialHistory`: the transition matrix is recovered, and nothing else of the task changes.
+"""`TrialHistory`: the transition matrix is recovered, and the rest of the task does not change.
 
 False alarms: transition counts are compared with their expectation at 5 standard errors for every
 row and column, about 1e-6 a comparison and below 1e-4 for all of this file."""
@@ -91,7 +91,7 @@ class Blocks(Computed):
 
 
 class AnswerBlocks(Simple):
-    """Its own blocks decide what is right."""
+    """Its own blocks set the correct answer."""
 
     def draw(self, session: Session, rng):
         return self.draw_conditions(rng, len(session), {"side": session.trial // 10 % 3})
@@ -106,7 +106,7 @@ class OwnDraw(Simple):
 
 
 class DecidedBlocks(Blocks):
-    """What its blocks impose leaves no choice."""
+    """Its blocks impose all conditions."""
 
     def draw(self, session: Session, rng):
         return self.draw_conditions(rng, len(session), {"a": session.block, "b": session.block})
@@ -170,7 +170,7 @@ def test_other_conditions_stay_as_they_were():
     assert abs(strength.mean() - 0.5) < 5 * np.sqrt(1 / 12 / strength.size)
 
 
-def test_what_a_task_with_state_draws_itself_survives():
+def test_blocks_of_the_task_itself_survive():
     record = run(
         TrialHistory(Blocks(trials_per_session=None), probs=0.9), "oracle", 200, num_envs=1, seed=0
     )
@@ -297,7 +297,7 @@ def test_it_refuses_tasks_it_cannot_apply_to_and_says_why(task, says):
         None,
     ],
 )
-def test_impossible_probabilities_are_told(probs):
+def test_impossible_probabilities_are_refused(probs):
     with pytest.raises(InvalidValueError, match="TrialHistory was given probs="):
         TrialHistory(Simple(), probs=probs)
 
@@ -414,7 +414,7 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
         ),
     ],
 )
-def test_contexts_that_cannot_be_are_told(make, error, says):
+def test_impossible_contexts_are_refused(make, error, says):
     with pytest.raises(error, match=says):
         make()
 
