@@ -63,37 +63,55 @@ class Example:
 
 EXAMPLES = {
     "ReactionTime": Example(
-        {"urgency": -0.01}, "reaction_time:urgency=-0.01", 'print(record["reaction_time"][:5], record["steps"][:5])',
+        {"urgency": -0.01},
+        "reaction_time:urgency=-0.01",
+        'print(record["reaction_time"][:5], record["steps"][:5])',
     ),
-    "Noise": Example({"sigma": 3.0, "noisy_channels": ("stimulus",)}, "noise:sigma=3,noisy_channels=stimulus",
-                     'print(record["performance"].mean() < 0.9)', subject="integrator"),
+    "Noise": Example(
+        {"sigma": 3.0, "noisy_channels": ("stimulus",)},
+        "noise:sigma=3,noisy_channels=stimulus",
+        'print(record["performance"].mean() < 0.9)',
+        subject="integrator",
+    ),
     "AdaptiveNoise": Example(
         {"target_performance": 0.75, "sigma_step": 1.0, "window": 20},
         "adaptive_noise:target_performance=0.75,sigma_step=1,window=20",
-        'print(record["noise"].max() > 0)', trials=("noise",),
-        note="The trials of a task with adaptive noise are built one by one, so that it plays more slowly. A `Dataset` has the noise "
+        'print(record["noise"].max() > 0)',
+        trials=("noise",),
+        note="The trials of a task with adaptive noise are built one by one, so that it plays more "
+        "slowly. A `Dataset` has the noise "
         "that the performance of the oracle leads to.",
     ),
     "Schedule": Example(
         {"blocks": ({"coherence": 51.2}, {"coherence": (0, 6.4)}), "block_length": 10},
-        "schedule:blocks=[{coherence=51.2},{coherence=[0,6.4]}],block_length=10", 'print(record["block"][:40:10])',
+        "schedule:blocks=[{coherence=51.2},{coherence=[0,6.4]}],block_length=10",
+        'print(record["block"][:40:10])',
         trials=("coherence",),
-        note="Its presets are `SideBias`, `AnswerProbabilities`, `VariableChoices` and `AdaptiveNoise`. Around a `Mixture`, blocks "
+        note="Its presets are `SideBias`, `AnswerProbabilities`, `VariableChoices` and"
+        " `AdaptiveNoise`. Around a `Mixture`, blocks "
         'can set the task: `{"task": "GoNogo"}`.',
     ),
     "SideBias": Example(
-        {"probs": 0.8, "block_length": {"uniform": [20, 40]}}, "side_bias:probs=0.8,block_length=uniform(20,40)",
-        'print(record["block"][0] in (0, 1))', trials=("direction",),
+        {"probs": 0.8, "block_length": {"uniform": [20, 40]}},
+        "side_bias:probs=0.8,block_length=uniform(20,40)",
+        'print(record["block"][0] in (0, 1))',
+        trials=("direction",),
     ),
     "AnswerProbabilities": Example(
-        {"probs": (0.9, 0.1)}, "answer_probabilities:probs=0.9,0.1", 'print(record["direction"].mean() < 0.2)',
+        {"probs": (0.9, 0.1)},
+        "answer_probabilities:probs=0.9,0.1",
+        'print(record["direction"].mean() < 0.2)',
         trials=("direction",),
     ),
     "VariableChoices": Example(
-        {"n_choices": (2, 4), "block_length": 20}, "variable_choices:n_choices=2,4,block_length=20",
+        {"n_choices": (2, 4), "block_length": 20},
+        "variable_choices:n_choices=2,4,block_length=20",
         'print(sorted(set(record["n_choices"].tolist())))',
-        THREE, {"alternatives": 4}, trials=("strongest",),
-        note="The stimuli of the other choices are still shown. To hide them, use a parameter of the task, such as `fewest=` of "
+        THREE,
+        {"alternatives": 4},
+        trials=("strongest",),
+        note="The stimuli of the other choices are still shown. To hide them, use a parameter of"
+        " the task, such as `fewest=` of "
         "NAltPerceptualDecisionMaking.",
     ),
     "TrialHistory": Example(
@@ -105,72 +123,109 @@ EXAMPLES = {
     "EvolvingHistory": Example(
         {"probs": 0.9, "renewal_rate": 0.02, "block_length": 20},
         "evolving_history:probs=0.9,renewal_rate=0.02,block_length=20",
-        'print(record["generation"].max() > 0)', trials=("direction",),
+        'print(record["generation"].max() > 0)',
+        trials=("direction",),
     ),
     "CatchTrials": Example(
-        {"probability": 0.2, "reward": 0.0}, "catch_trials:probability=0.2,reward=0",
+        {"probability": 0.2, "reward": 0.0},
+        "catch_trials:probability=0.2,reward=0",
         'print(set(record["reward"][record["catch"]].tolist()))',
         conditions={"direction": 1, "coherence": 51.2, "catch": True},
     ),
     "MissPenalty": Example(
-        {"reward": -1.0}, "miss_penalty:reward=-1", 'print(record["reward"][:5])', subject="rest",
+        {"reward": -1.0},
+        "miss_penalty:reward=-1",
+        'print(record["reward"][:5])',
+        subject="rest",
     ),
     "TimeOut": Example(
-        {"duration": 1000}, "time_out:duration=1000", 'print(set(record["outcome"][record["steps"] > 30].tolist()))',
+        {"duration": 1000},
+        "time_out:duration=1000",
+        'print(set(record["outcome"][record["steps"] > 30].tolist()))',
         subject="guess",
     ),
     "VariableMapping": Example(
-        {"block_length": 20, "hazard_rate": 0.1}, "variable_mapping:block_length=20,hazard_rate=0.1",
-        'print((record["choice"] == record["mapping"][range(len(record)), record["direction"]]).all())',
+        {"block_length": 20, "hazard_rate": 0.1},
+        "variable_mapping:block_length=20,hazard_rate=0.1",
+        'expected = record["mapping"][range(len(record)), record["direction"]]\n'
+        'print((record["choice"] == expected).all())',
         conditions={"direction": 1, "coherence": 51.2, "mapping": [1, 0]},
         note="To change the *set* of stimuli, put a `VariableChoices` around it.",
     ),
     "Mixture": Example(
-        {"other_tasks": (NOGO,)}, f'mixture:other_tasks=["{NOGO}"]', 'print(sorted(set(record["task"].tolist())))',
+        {"other_tasks": (NOGO,)},
+        f'mixture:other_tasks=["{NOGO}"]',
+        'print(sorted(set(record["task"].tolist())))',
         conditions={"task": "GoNogo"},
-        note="For NeuroGym's `ScheduleEnvs` give `order=\"sequence\"`, or `order=\"random\"` with `block_length=`. To give a task "
-        "settings, write a mapping: `{\"task\": \"control/GoNogo-v0\", \"timing\": {\"delay\": 0}}`.",
+        note='For NeuroGym\'s `ScheduleEnvs` give `order="sequence"`, or `order="random"` with'
+        " `block_length=`. To give a task "
+        'settings, write a mapping: `{"task": "control/GoNogo-v0", "timing": {"delay": 0}}`.',
     ),
     "Transfer": Example(
-        {"other_tasks": (NOGO,), "block_lengths": (30,)}, f'transfer:other_tasks=["{NOGO}"],block_lengths=30',
-        'print(record["task"][29], record["task"][30])', conditions={"task": "GoNogo"},
+        {"other_tasks": (NOGO,), "block_lengths": (30,)},
+        f'transfer:other_tasks=["{NOGO}"],block_lengths=30',
+        'print(record["task"][29], record["task"][30])',
+        conditions={"task": "GoNogo"},
     ),
     "Curriculum": Example(
-        {"stages": ({"conditions": {"coherence": 51.2}}, {"timing": {"delay": 500}}), "advance_at": 0.7, "window": 20},
-        "curriculum:stages=[{conditions={coherence=51.2}},{timing={delay=500}}],advance_at=0.7,window=20",
-        'print(sorted(set(record["stage"].tolist())))', trials=("stage",),
-        note="The shaping of a delayed-response task (after Inagaki et al. 2019) as data: easy stimuli and no delay, then "
+        {
+            "stages": ({"conditions": {"coherence": 51.2}}, {"timing": {"delay": 500}}),
+            "advance_at": 0.7,
+            "window": 20,
+        },
+        "curriculum:stages=[{conditions={coherence=51.2}},{timing={delay=500}}],advance_at=0.7,"
+        "window=20",
+        'print(sorted(set(record["stage"].tolist())))',
+        trials=("stage",),
+        note="The shaping of a delayed-response task (after Inagaki et al. 2019) as data: easy"
+        " stimuli and no delay, then "
         "delays that grow, then all coherences:\n\n"
         "```python\nSHAPING = (\n"
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 0}, "rewards": {"error": 0.0}},\n'
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 500}, "rewards": {"error": -1.0}},\n'
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 1000}, "rewards": {"error": -1.0}},\n'
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 0},'
+        ' "rewards": {"error": 0.0}},\n'
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 500},'
+        ' "rewards": {"error": -1.0}},\n'
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 1000},'
+        ' "rewards": {"error": -1.0}},\n'
         ")\n"
-        'task = make_task("' + DOTS + '", wrap=("Curriculum", {"stages": SHAPING, "advance_at": 0.7, "window": 20}))\n'
+        'task = make_task("'
+        + DOTS
+        + '", wrap=("Curriculum", {"stages": SHAPING, "advance_at": 0.7, "window": 20}))\n'
         "print(len(task.tasks))\n```\n```text\n4\n```",
     ),
     "Combine": Example(
-        {"distractor": {"task": NOGO, "timing": {"fixation": 100, "stimulus": 300, "delay": 300}}, "onset": 2600},
-        f'combine:distractor={{task="{NOGO}",timing={{fixation=100,stimulus=300,delay=300}}}},onset=2600',
-        'print([name for name in record.columns if name.endswith("outcome")])', params=LONG,
+        {
+            "distractor": {
+                "task": NOGO,
+                "timing": {"fixation": 100, "stimulus": 300, "delay": 300},
+            },
+            "onset": 2600,
+        },
+        f'combine:distractor={{task="{NOGO}",timing={{fixation=100,stimulus=300,delay=300}}}},'
+        "onset=2600",
+        'print([name for name in record.columns if name.endswith("outcome")])',
+        params=LONG,
         note="With `share_actions=False` the distractor gets separate actions.",
     ),
     "PassAction": Example({}, "pass_action", 'print(record["performance"].mean())'),
     "PassReward": Example({}, "pass_reward", 'print(record["performance"].mean())'),
     "RecordTrials": Example(
-        {"file": "trials.csv"}, "record_trials:file=again.csv", 'from neurogym_core import TrialRecord\n'
+        {"file": "trials.csv"},
+        "record_trials:file=again.csv",
+        "from neurogym_core import TrialRecord\n"
         'print(len(TrialRecord.from_csv("trials.csv")) >= 100)',
     ),
     "TTLPulse": Example(
-        {"periods": (("stimulus",), ("decision",))}, 'ttl_pulse:periods=[["stimulus"],["decision"]]',
+        {"periods": (("stimulus",), ("decision",))},
+        'ttl_pulse:periods=[["stimulus"],["decision"]]',
         'from neurogym_core import make\nenv = make("' + DOTS + '", wrap=wrap)\n'
         'print(env.reset(seed=0)[1]["signal_0"], [env.step(0)[4]["signal_0"] for _ in range(6)])',
     ),
     "Monitor": Example({"every": 50}, "monitor:every=50", 'print(record["performance"].mean())'),
-}  # fmt: skip
+}
 
 
-# ---- pages ----------------------------------------------------------------------------------------------------------
+# ---- pages ---------------------------------------------------------------------------------------
 
 
 def page_of(name: str) -> str:
@@ -225,13 +280,17 @@ def _snippet(name: str, example: Example) -> str:
     taken |= {
         line.rpartition(" ")[2] for line in lines if line.startswith("from neurogym_core import ")
     }
-    code = "\n".join([
-        f"from neurogym_core import {', '.join(sorted(taken, key=lambda name: (name.islower(), name)))}",
-        "",
-        f"wrap = {wrap}",
-        f'record = run("{example.task}", "{example.subject}", 100, num_envs=1, seed=0, wrap=wrap{params})',
-        *(line for line in lines if not line.startswith("from ")),
-    ])  # fmt: skip
+    names = sorted(taken, key=lambda name: (name.islower(), name))
+    code = "\n".join(
+        [
+            f"from neurogym_core import {', '.join(names)}",
+            "",
+            f"wrap = {wrap}",
+            f'record = run("{example.task}", "{example.subject}", 100,'
+            f" num_envs=1, seed=0, wrap=wrap{params})",
+            *(line for line in lines if not line.startswith("from ")),
+        ]
+    )
     code = code.replace("'", '"')
     return f"```python\n{code}\n```\n```text\n{_output(code)}```"
 
@@ -313,7 +372,7 @@ def _former(info: WrapperInfo) -> list[str]:
     return ["## Former names", _table(("former name", "settings here"), rows)]
 
 
-# ---- pictures -------------------------------------------------------------------------------------------------------
+# ---- pictures ------------------------------------------------------------------------------------
 
 WIDTH, LEFT, ROW, GAP = 640, 120, 26, 8
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -391,10 +450,15 @@ def _env_trace(example: Example, wrap: Any) -> TrialTrace:
     more = len(seen["observations"][0]) - size
     channels = {**dict(task.channels), **({"appended": slice(size, size + more)} if more else {})}
     return TrialTrace(
-        observations=np.stack(seen["observations"]), channels=channels, periods=_runs(seen["periods"]), dt=task.dt,
-        targets=np.stack(seen["targets"]), actions=np.stack(seen["actions"]), rewards=np.array(seen["rewards"]),
+        observations=np.stack(seen["observations"]),
+        channels=channels,
+        periods=_runs(seen["periods"]),
+        dt=task.dt,
+        targets=np.stack(seen["targets"]),
+        actions=np.stack(seen["actions"]),
+        rewards=np.array(seen["rewards"]),
         action_names=task.actions.labels(),
-    )  # fmt: skip
+    )
 
 
 def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
@@ -405,8 +469,15 @@ def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
 def _drawn(name: str, example: Example) -> list[tuple[str, np.ndarray]]:
     """Return the name and values of the drawn condition in 200 trials, before and after."""
     wanted = example.trials[0]
-    after = run(example.task, "integrator" if name == "AdaptiveNoise" else example.subject, 200, num_envs=1, seed=2,
-                wrap=(name, example.wrap), **example.params)  # fmt: skip
+    after = run(
+        example.task,
+        "integrator" if name == "AdaptiveNoise" else example.subject,
+        200,
+        num_envs=1,
+        seed=2,
+        wrap=(name, example.wrap),
+        **example.params,
+    )
     before = run(example.task, example.subject, 200, num_envs=1, seed=2, **example.params)
     known = before[wanted] if wanted in before else np.zeros(len(before))
     return [(wanted, known), (wanted, after[wanted])]

@@ -110,8 +110,8 @@ class MixtureBase(ConditionWrapper):
         for task in self.tasks:
             if task.dt != first.dt:
                 raise self.refusal(
-                    f"its dt is {first.dt:g} ms, and that of {task.name} is {task.dt:g} ms; give all"
-                    " tasks the same dt"
+                    f"its dt is {first.dt:g} ms, and that of {task.name} is {task.dt:g} ms; give"
+                    " all tasks the same dt"
                 )
             if hooked(task):
                 raise self.refusal(
@@ -347,8 +347,8 @@ class MixtureBase(ConditionWrapper):
     ) -> Conditions:
         if answer is not None:
             raise InvalidValueError(
-                f"the tasks of {self.name} set the correct answer. Apply the wrapper that sets it to"
-                " each task before mixing them."
+                f"the tasks of {self.name} set the correct answer. Apply the wrapper that sets it"
+                " to each task before mixing them."
             )
         given = dict(imposed)
         index = (
