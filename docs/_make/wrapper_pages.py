@@ -1,8 +1,8 @@
-"""Writes ``docs/wrappers/*.md`` and their pictures: ``python docs/_make/wrapper_pages.py``.
+"""Write ``docs/wrappers/*.md`` and their pictures: ``python docs/_make/wrapper_pages.py``.
 
-What a wrapper is and takes comes from its class, its title and former names from the manifest; here
-are only the examples. The pictures are small SVGs written by hand: a trial, or the coming trials,
-before and after."""
+The description and the settings of a wrapper come from its class, its title and former names from
+the manifest; the examples are in this file. The pictures are small SVGs: a trial, or the coming
+trials, before and after."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ LONG = {"timing": {"delay": 2500}}
 
 @dataclass(frozen=True)
 class Example:
-    """What a page shows.
+    """Example of a page.
 
     Attributes:
-        wrap: settings, as Python writes them after ``wrap=``'s name, and as the command line does.
-        code: what the snippet prints of `record`, the record of a run.
-        task, params: what is wrapped.
-        trials: conditions drawn over trials instead of one trial: their names.
-        subject: who plays.
-        conditions: imposed on the trial that is drawn.
-        note: what else there is to know.
+        wrap: settings of the wrapper in Python.
+        line: the same wrapper and settings on the command line.
+        code: the end of the snippet, which prints from `record`, the record of a run.
+        task, params: the wrapped task and its parameters.
+        trials: names of conditions whose values in many trials are drawn; (): one trial is drawn.
+        subject: name of the subject.
+        conditions: conditions imposed on the trial that is drawn.
+        note: a paragraph at the end of the page.
     """
 
     wrap: dict[str, Any]
@@ -62,120 +63,180 @@ class Example:
 
 EXAMPLES = {
     "ReactionTime": Example(
-        {"urgency": -0.01}, "reaction_time:urgency=-0.01", 'print(record["reaction_time"][:5], record["steps"][:5])',
+        {"urgency": -0.01},
+        "reaction_time:urgency=-0.01",
+        'print(record["reaction_time"][:5], record["steps"][:5])',
     ),
-    "Noise": Example({"sigma": 3.0, "on": ("stimulus",)}, "noise:sigma=3,on=stimulus", 'print(record["performance"].mean() < 0.9)',
-                     subject="integrator"),
+    "Noise": Example(
+        {"sigma": 3.0, "noisy_channels": ("stimulus",)},
+        "noise:sigma=3,noisy_channels=stimulus",
+        'print(record["performance"].mean() < 0.9)',
+        subject="integrator",
+    ),
     "AdaptiveNoise": Example(
-        {"performance": 0.75, "step": 1.0, "window": 20}, "adaptive_noise:performance=0.75,step=1,window=20",
-        'print(record["noise"].max() > 0)', trials=("noise",),
-        note="A task with adaptive noise is laid out trial by trial, so it plays more slowly; `Dataset` sees the noise that the "
-        "oracle earns.",
+        {"target_performance": 0.75, "sigma_step": 1.0, "window": 20},
+        "adaptive_noise:target_performance=0.75,sigma_step=1,window=20",
+        'print(record["noise"].max() > 0)',
+        trials=("noise",),
+        note="The trials of a task with adaptive noise are built one by one, so that it plays more "
+        "slowly. A `Dataset` has the noise "
+        "that the performance of the oracle leads to.",
     ),
     "Schedule": Example(
-        {"blocks": ({"coherence": 51.2}, {"coherence": (0, 6.4)}), "length": 10},
-        "schedule:blocks=[{coherence=51.2},{coherence=[0,6.4]}],length=10", 'print(record["block"][:40:10])',
+        {"blocks": ({"coherence": 51.2}, {"coherence": (0, 6.4)}), "block_length": 10},
+        "schedule:blocks=[{coherence=51.2},{coherence=[0,6.4]}],block_length=10",
+        'print(record["block"][:40:10])',
         trials=("coherence",),
-        note="Presets of it: `SideBias`, `RandomAnswers`, `VariableChoices` and `AdaptiveNoise`. Over a `Mixture`, blocks may "
-        'name the task: `{"task": "GoNogo"}`.',
+        note="Its presets are `SideBias`, `AnswerProbabilities`, `VariableChoices` and"
+        " `AdaptiveNoise`. Around a `Mixture`, blocks "
+        'can set the task: `{"task": "GoNogo"}`.',
     ),
     "SideBias": Example(
-        {"probs": 0.8, "length": {"uniform": [20, 40]}}, "side_bias:probs=0.8,length=uniform(20,40)",
-        'print(record["block"][0] in (0, 1))', trials=("direction",),
+        {"probs": 0.8, "block_length": {"uniform": [20, 40]}},
+        "side_bias:probs=0.8,block_length=uniform(20,40)",
+        'print(record["block"][0] in (0, 1))',
+        trials=("direction",),
     ),
-    "RandomAnswers": Example(
-        {"probs": (0.9, 0.1)}, "random_answers:probs=0.9,0.1", 'print(record["direction"].mean() < 0.2)', trials=("direction",)
+    "AnswerProbabilities": Example(
+        {"probs": (0.9, 0.1)},
+        "answer_probabilities:probs=0.9,0.1",
+        'print(record["direction"].mean() < 0.2)',
+        trials=("direction",),
     ),
     "VariableChoices": Example(
-        {"counts": (2, 4), "length": 20}, "variable_choices:counts=2,4,length=20", 'print(sorted(set(record["n_choices"].tolist())))',
-        THREE, {"alternatives": 4}, trials=("strongest",),
-        note="Where the stimuli of the choices that are out should not be shown either, that is the task's affair: "
-        "NAltPerceptualDecisionMaking has `fewest=` for it.",
+        {"n_choices": (2, 4), "block_length": 20},
+        "variable_choices:n_choices=2,4,block_length=20",
+        'print(sorted(set(record["n_choices"].tolist())))',
+        THREE,
+        {"alternatives": 4},
+        trials=("strongest",),
+        note="The stimuli of the other choices are still shown. To hide them, use a parameter of"
+        " the task, such as `fewest=` of "
+        "NAltPerceptualDecisionMaking.",
     ),
     "TrialHistory": Example(
-        {"probs": 0.8, "contexts": ("repeating", "alternating"), "length": 30},
-        "trial_history:probs=0.8,contexts=repeating,alternating,length=30", 'print(record["history"][0], record["history"][30])',
+        {"probs": 0.8, "contexts": ("repeating", "alternating"), "block_length": 30},
+        "trial_history:probs=0.8,contexts=repeating,alternating,block_length=30",
+        'print(record["history"][0], record["history"][30])',
         trials=("direction",),
     ),
     "EvolvingHistory": Example(
-        {"probs": 0.9, "renewal": 0.02, "length": 20}, "evolving_history:probs=0.9,renewal=0.02,length=20",
-        'print(record["generation"].max() > 0)', trials=("direction",),
+        {"probs": 0.9, "renewal_rate": 0.02, "block_length": 20},
+        "evolving_history:probs=0.9,renewal_rate=0.02,block_length=20",
+        'print(record["generation"].max() > 0)',
+        trials=("direction",),
     ),
     "CatchTrials": Example(
-        {"share": 0.2, "pays": 0.0}, "catch_trials:share=0.2,pays=0", 'print(set(record["reward"][record["catch"]].tolist()))',
+        {"probability": 0.2, "reward": 0.0},
+        "catch_trials:probability=0.2,reward=0",
+        'print(set(record["reward"][record["catch"]].tolist()))',
         conditions={"direction": 1, "coherence": 51.2, "catch": True},
     ),
     "MissPenalty": Example(
-        {"reward": -1.0}, "miss_penalty:reward=-1", 'print(record["reward"][:5])', subject="rest",
+        {"reward": -1.0},
+        "miss_penalty:reward=-1",
+        'print(record["reward"][:5])',
+        subject="rest",
     ),
     "TimeOut": Example(
-        {"duration": 1000}, "time_out:duration=1000", 'print(set(record["outcome"][record["steps"] > 30].tolist()))',
+        {"duration": 1000},
+        "time_out:duration=1000",
+        'print(set(record["outcome"][record["steps"] > 30].tolist()))',
         subject="guess",
     ),
     "VariableMapping": Example(
-        {"length": 20, "chance": 0.1}, "variable_mapping:length=20,chance=0.1",
-        'print((record["choice"] == record["mapping"][range(len(record)), record["direction"]]).all())',
+        {"block_length": 20, "hazard_rate": 0.1},
+        "variable_mapping:block_length=20,hazard_rate=0.1",
+        'expected = record["mapping"][range(len(record)), record["direction"]]\n'
+        'print((record["choice"] == expected).all())',
         conditions={"direction": 1, "coherence": 51.2, "mapping": [1, 0]},
-        note="The *set* of stimuli changes with a `VariableChoices` around it.",
+        note="To change the *set* of stimuli, put a `VariableChoices` around it.",
     ),
     "Mixture": Example(
-        {"others": (NOGO,)}, f'mixture:others=["{NOGO}"]', 'print(sorted(set(record["task"].tolist())))',
+        {"other_tasks": (NOGO,)},
+        f'mixture:other_tasks=["{NOGO}"]',
+        'print(sorted(set(record["task"].tolist())))',
         conditions={"task": "GoNogo"},
-        note="For the former scheduled tasks give `order=\"sequence\"`, or `order=\"random\"` with `length=`. A task of one's own "
-        "settings is a mapping: `{\"task\": \"control/GoNogo-v0\", \"timing\": {\"delay\": 0}}`.",
+        note='For NeuroGym\'s `ScheduleEnvs` give `order="sequence"`, or `order="random"` with'
+        " `block_length=`. To give a task "
+        'settings, write a mapping: `{"task": "control/GoNogo-v0", "timing": {"delay": 0}}`.',
     ),
     "Transfer": Example(
-        {"others": (NOGO,), "lengths": (30,)}, f'transfer:others=["{NOGO}"],lengths=30',
-        'print(record["task"][29], record["task"][30])', conditions={"task": "GoNogo"},
+        {"other_tasks": (NOGO,), "block_lengths": (30,)},
+        f'transfer:other_tasks=["{NOGO}"],block_lengths=30',
+        'print(record["task"][29], record["task"][30])',
+        conditions={"task": "GoNogo"},
     ),
     "Curriculum": Example(
-        {"stages": ({"conditions": {"coherence": 51.2}}, {"timing": {"delay": 500}}), "criterion": 0.7, "window": 20},
-        "curriculum:stages=[{conditions={coherence=51.2}},{timing={delay=500}}],criterion=0.7,window=20",
-        'print(sorted(set(record["stage"].tolist())))', trials=("stage",),
-        note="The shaping of a delayed-response task (after Inagaki et al. 2019) as data: easy stimuli and no delay, then "
+        {
+            "stages": ({"conditions": {"coherence": 51.2}}, {"timing": {"delay": 500}}),
+            "advance_at": 0.7,
+            "window": 20,
+        },
+        "curriculum:stages=[{conditions={coherence=51.2}},{timing={delay=500}}],advance_at=0.7,"
+        "window=20",
+        'print(sorted(set(record["stage"].tolist())))',
+        trials=("stage",),
+        note="The shaping of a delayed-response task (after Inagaki et al. 2019) as data: easy"
+        " stimuli and no delay, then "
         "delays that grow, then all coherences:\n\n"
         "```python\nSHAPING = (\n"
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 0}, "rewards": {"error": 0.0}},\n'
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 500}, "rewards": {"error": -1.0}},\n'
-        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 1000}, "rewards": {"error": -1.0}},\n'
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 0},'
+        ' "rewards": {"error": 0.0}},\n'
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 500},'
+        ' "rewards": {"error": -1.0}},\n'
+        '    {"conditions": {"coherence": 51.2}, "timing": {"delay": 1000},'
+        ' "rewards": {"error": -1.0}},\n'
         ")\n"
-        'task = make_task("' + DOTS + '", wrap=("Curriculum", {"stages": SHAPING, "criterion": 0.7, "window": 20}))\n'
+        'task = make_task("'
+        + DOTS
+        + '", wrap=("Curriculum", {"stages": SHAPING, "advance_at": 0.7, "window": 20}))\n'
         "print(len(task.tasks))\n```\n```text\n4\n```",
     ),
     "Combine": Example(
-        {"distractor": {"task": NOGO, "timing": {"fixation": 100, "stimulus": 300, "delay": 300}}, "onset": 2600},
-        f'combine:distractor={{task="{NOGO}",timing={{fixation=100,stimulus=300,delay=300}}}},onset=2600',
-        'print([name for name in record.columns if name.endswith("outcome")])', params=LONG,
-        note="What the distractor is called in the record and among the channels is said above; `share=False` gives it actions "
-        "of its own.",
+        {
+            "distractor": {
+                "task": NOGO,
+                "timing": {"fixation": 100, "stimulus": 300, "delay": 300},
+            },
+            "onset": 2600,
+        },
+        f'combine:distractor={{task="{NOGO}",timing={{fixation=100,stimulus=300,delay=300}}}},'
+        "onset=2600",
+        'print([name for name in record.columns if name.endswith("outcome")])',
+        params=LONG,
+        note="With `share_actions=False` the distractor gets separate actions.",
     ),
     "PassAction": Example({}, "pass_action", 'print(record["performance"].mean())'),
     "PassReward": Example({}, "pass_reward", 'print(record["performance"].mean())'),
     "RecordTrials": Example(
-        {"file": "trials.csv"}, "record_trials:file=again.csv", 'from neurogym_core import TrialRecord\n'
+        {"file": "trials.csv"},
+        "record_trials:file=again.csv",
+        "from neurogym_core import TrialRecord\n"
         'print(len(TrialRecord.from_csv("trials.csv")) >= 100)',
     ),
     "TTLPulse": Example(
-        {"periods": (("stimulus",), ("decision",))}, 'ttl_pulse:periods=[["stimulus"],["decision"]]',
+        {"periods": (("stimulus",), ("decision",))},
+        'ttl_pulse:periods=[["stimulus"],["decision"]]',
         'from neurogym_core import make\nenv = make("' + DOTS + '", wrap=wrap)\n'
         'print(env.reset(seed=0)[1]["signal_0"], [env.step(0)[4]["signal_0"] for _ in range(6)])',
     ),
     "Monitor": Example({"every": 50}, "monitor:every=50", 'print(record["performance"].mean())'),
-}  # fmt: skip
+}
 
 
-# ---- pages ----------------------------------------------------------------------------------------------------------
+# ---- pages ---------------------------------------------------------------------------------------
 
 
 def page_of(name: str) -> str:
-    """The page of a wrapper."""
+    """Return the page of a wrapper."""
     info, wrapper, example = find_wrapper(name), load_wrapper(name), EXAMPLES[name]
     kind = "task" if issubclass(wrapper, TaskWrapper) else "env"
     parts = [
         f"# {info.title}",
         (
-            "*Made by `docs/_make/wrapper_pages.py` from the class and the manifest; do not edit it"
-            " here.*"
+            "*Generated by `docs/_make/wrapper_pages.py` from the class and the manifest; do not"
+            " edit it here.*"
         ),
         f"`{info.id}`, a wrapper of {kind}s. {info.summary}{_source(info)}",
         f"![before and after](../images/wrappers/{_stem(name)}.svg)",
@@ -219,13 +280,17 @@ def _snippet(name: str, example: Example) -> str:
     taken |= {
         line.rpartition(" ")[2] for line in lines if line.startswith("from neurogym_core import ")
     }
-    code = "\n".join([
-        f"from neurogym_core import {', '.join(sorted(taken, key=lambda name: (name.islower(), name)))}",
-        "",
-        f"wrap = {wrap}",
-        f'record = run("{example.task}", "{example.subject}", 100, num_envs=1, seed=0, wrap=wrap{params})',
-        *(line for line in lines if not line.startswith("from ")),
-    ])  # fmt: skip
+    names = sorted(taken, key=lambda name: (name.islower(), name))
+    code = "\n".join(
+        [
+            f"from neurogym_core import {', '.join(names)}",
+            "",
+            f"wrap = {wrap}",
+            f'record = run("{example.task}", "{example.subject}", 100,'
+            f" num_envs=1, seed=0, wrap=wrap{params})",
+            *(line for line in lines if not line.startswith("from ")),
+        ]
+    )
     code = code.replace("'", '"')
     return f"```python\n{code}\n```\n```text\n{_output(code)}```"
 
@@ -243,12 +308,12 @@ def _output(code: str) -> str:
 
 
 def _description(wrapper: type) -> list[str]:
-    """The docstring: prose as it is, its lists as tables."""
+    """Return the sections of the docstring, with its lists as tables."""
     text = inspect.getdoc(wrapper) or ""
     prose, *sections = re.split(r"^(Args|Raises):\n", text, flags=re.MULTILINE)
-    parts = ["## What it does", prose.strip().replace("``", "`")]
+    parts = ["## Description", prose.strip().replace("``", "`")]
     for title, body in zip(sections[::2], sections[1::2], strict=True):
-        heading = {"Args": "## Settings", "Raises": "## What it refuses"}[title]
+        heading = {"Args": "## Settings", "Raises": "## Errors"}[title]
         rows = [row for row in _rows(body) if row[0] != "env"]
         if rows:
             parts += [
@@ -304,17 +369,17 @@ def _former(info: WrapperInfo) -> list[str]:
         (f"`{name}`", f"`{info.presets[name]}`" if name in info.presets else "")
         for name in info.aliases
     ]
-    return ["## Former names", _table(("name", "is now this, with"), rows)]
+    return ["## Former names", _table(("former name", "settings here"), rows)]
 
 
-# ---- pictures -------------------------------------------------------------------------------------------------------
+# ---- pictures ------------------------------------------------------------------------------------
 
 WIDTH, LEFT, ROW, GAP = 640, 120, 26, 8
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def picture_of(name: str) -> str:
-    """The SVG of a wrapper: before above, after below."""
+    """Return the SVG of a wrapper: before above, after below."""
     wrapper, example = load_wrapper(name), EXAMPLES[name]
     if example.trials:
         panels = [
@@ -351,7 +416,7 @@ def _trace(example: Example, wrap: Any) -> TrialTrace:
 
 
 def _env_trace(example: Example, wrap: Any) -> TrialTrace:
-    """A trial as an env shows it, with what its wrappers add."""
+    """Return a trial of an env, with the additions of its wrappers."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
@@ -385,10 +450,15 @@ def _env_trace(example: Example, wrap: Any) -> TrialTrace:
     more = len(seen["observations"][0]) - size
     channels = {**dict(task.channels), **({"appended": slice(size, size + more)} if more else {})}
     return TrialTrace(
-        observations=np.stack(seen["observations"]), channels=channels, periods=_runs(seen["periods"]), dt=task.dt,
-        targets=np.stack(seen["targets"]), actions=np.stack(seen["actions"]), rewards=np.array(seen["rewards"]),
+        observations=np.stack(seen["observations"]),
+        channels=channels,
+        periods=_runs(seen["periods"]),
+        dt=task.dt,
+        targets=np.stack(seen["targets"]),
+        actions=np.stack(seen["actions"]),
+        rewards=np.array(seen["rewards"]),
         action_names=task.actions.labels(),
-    )  # fmt: skip
+    )
 
 
 def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
@@ -397,17 +467,24 @@ def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def _drawn(name: str, example: Example) -> list[tuple[str, np.ndarray]]:
-    """The conditions of 100 trials, before and after."""
+    """Return the name and values of the drawn condition in 200 trials, before and after."""
     wanted = example.trials[0]
-    after = run(example.task, "integrator" if name == "AdaptiveNoise" else example.subject, 200, num_envs=1, seed=2,
-                wrap=(name, example.wrap), **example.params)  # fmt: skip
+    after = run(
+        example.task,
+        "integrator" if name == "AdaptiveNoise" else example.subject,
+        200,
+        num_envs=1,
+        seed=2,
+        wrap=(name, example.wrap),
+        **example.params,
+    )
     before = run(example.task, example.subject, 200, num_envs=1, seed=2, **example.params)
     known = before[wanted] if wanted in before else np.zeros(len(before))
     return [(wanted, known), (wanted, after[wanted])]
 
 
 def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, int]:
-    """One bar per trial."""
+    """Return a panel with one bar per trial, and its height."""
     values = np.asarray(values, float)[:150]
     low, high = min(values.min(), 0), max(values.max(), 1)
     step, tall = (WIDTH - LEFT - 10) / len(values), 60
@@ -428,7 +505,7 @@ def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, 
 
 
 def _trial_panel(title: str, trace: TrialTrace) -> tuple[str, int]:
-    """Channels, actions and rewards of a trial, period by period."""
+    """Return a panel with the channels, actions and rewards of a trial, and its height."""
     step = (WIDTH - LEFT - 10) / max(trace.steps, 1)
     parts, y = [f'<text class="h" x="4" y="12">{title}</text>'], 18
     rows = [(name, trace.observations[:, part]) for name, part in trace.channels.items()]

@@ -30,6 +30,7 @@ SUBJECTS = dict.fromkeys(
 WRAPPERS = dict.fromkeys(
     (
         "AdaptiveNoise",
+        "AnswerProbabilities",
         "CatchTrials",
         "Combine",
         "Curriculum",
@@ -37,7 +38,6 @@ WRAPPERS = dict.fromkeys(
         "MissPenalty",
         "Mixture",
         "Monitor",
-        "RandomAnswers",
         "Schedule",
         "SideBias",
         "TTLPulse",
@@ -56,6 +56,7 @@ FORMER_WRAPPERS = dict.fromkeys(
         "CurriculumLearning",
         "MissTrialReward",
         "MultiEnvs",
+        "RandomAnswers",
         "RandomGroundTruth",
         "ScheduleAttr",
         "ScheduleEnvs",

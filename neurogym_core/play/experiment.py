@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 SECTIONS = ("parameters", "timing", "rewards", "conditions")
-TASK_KEYS = ("others", "distractor")
+TASK_KEYS = ("other_tasks", "distractor")
 """Settings of wrappers that name tasks, or hold tables with a ``task``."""
 NOTHING = "none"
 """How None is written: TOML has no word for it."""
@@ -477,11 +477,13 @@ class _Reader:
             make()
         except NeurogymError as error:
             says = str(error)
-            named = [
-                path
+            # The message may list the known names after the one that it is about.
+            places = {
+                path: found.start()
                 for path in given
-                if re.search(rf"'{re.escape(path[-1])}'|\b{re.escape(path[-1])}=", says)
-            ]
+                if (found := re.search(rf"'{re.escape(path[-1])}'|\b{re.escape(path[-1])}=", says))
+            }
+            named = sorted(places, key=places.__getitem__)
             valued = [
                 path
                 for path, value in given.items()

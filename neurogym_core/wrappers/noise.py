@@ -20,7 +20,7 @@ class Noise(TaskWrapper):
 
     Args:
         sigma: SD times sqrt(ms); 1 is an SD of 0.1 at dt = 100 ms.
-        on: names of the channels; (): all of them.
+        noisy_channels: names of the channels that get noise; (): all channels.
 
     Raises:
         InvalidValueError: a sigma that is not above 0.
@@ -28,7 +28,7 @@ class Noise(TaskWrapper):
     """
 
     sigma: float = 1.0
-    on: tuple[str, ...] = ()
+    noisy_channels: tuple[str, ...] = ()
 
     def define(self) -> None:
         if not (math.isfinite(self.sigma) and self.sigma > 0):
@@ -36,23 +36,23 @@ class Noise(TaskWrapper):
                 f"Noise was given sigma={self.sigma!r}; it needs a number above 0, SD times"
                 " sqrt(ms)."
             )
-        self._noisy_channels = noisy_channels(self.task, self.on)
+        self._noisy = noisy_channels(self.task, self.noisy_channels)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        add_noise(trial.layout, self._noisy_channels, self.sigma)
+        add_noise(trial.layout, self._noisy, self.sigma)
 
 
-def noisy_channels(task: Task, on: tuple[str, ...]) -> tuple[str, ...]:
+def noisy_channels(task: Task, names: tuple[str, ...]) -> tuple[str, ...]:
     """The channels that get noise.
 
     Raises:
         UnknownNameError: one that the task does not have.
     """
-    for name in on:
+    for name in names:
         if name not in task.channels:
             raise unknown("channel", name, task.channels, of=task.name)
-    return tuple(on) or tuple(task.channels)
+    return tuple(names) or tuple(task.channels)
 
 
 def add_noise(layout: Layout, channels: tuple[str, ...], sigma: Any) -> None:

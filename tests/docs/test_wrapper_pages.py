@@ -101,7 +101,7 @@ def test_the_preset_of_a_former_name_can_be_applied(alias, now, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     preset = OWN[now].presets[alias]
     task, more = "perceptual/NAltPerceptualDecisionMaking-v0", ["--set", "alternatives=4"]
-    if now in ("Curriculum", "TrialHistory", "RandomAnswers"):
+    if now in ("Curriculum", "TrialHistory", "AnswerProbabilities"):
         task, more = "perceptual/PerceptualDecisionMaking-v0", ["--timing", "delay=500"]
     if now == "Combine":
         task, more = "memory/DelayComparison-v0", ["--timing", "delay=3000"]

@@ -124,7 +124,7 @@ def test_it_comes_back_as_it_was(tmp_path):
 def test_what_make_is_given_can_be_written_down(tmp_path):
     wrap = [
         "reaction_time",
-        ("Mixture", {"others": ("GoNogo-v0", {"task": "DelayComparison-v0", "dt": 100})}),
+        ("Mixture", {"other_tasks": ("GoNogo-v0", {"task": "DelayComparison-v0", "dt": 100})}),
     ]
     experiment = Experiment.of(
         "PerceptualDecisionMaking-v0",
@@ -144,7 +144,7 @@ def test_what_make_is_given_can_be_written_down(tmp_path):
     with pytest.raises(NotSupportedError, match="is no installed wrapper"):
         Experiment.of(DOTS, wrap=lambda env: env)
     with pytest.raises(NotSupportedError, match="Name tasks by their ids"):
-        Experiment.of(DOTS, wrap=("Mixture", {"others": (make_task("GoNogo-v0"),)})).to_toml()
+        Experiment.of(DOTS, wrap=("Mixture", {"other_tasks": (make_task("GoNogo-v0"),)})).to_toml()
 
 
 values = st.recursive(
@@ -209,6 +209,14 @@ MISTAKES = [
     ("urgency = -0.01", "urgency = inf", 26, "a finite reward"),
     ("[0.1, 0.9]]", "[0.1, 0.8]]", 30, "sum to 1 each"),
     ("probs = [[0.9, 0.1], [0.1, 0.9]]", "contexts = ['repeat']", 30, "Did you mean 'repeating'"),
+    # the message lists `probs` among the known settings, but it is about `length`
+    (
+        "probs = [[0.9, 0.1], [0.1, 0.9]]",
+        "probs = 0.9\nlength = 50",
+        31,
+        "Did you mean 'block_length'",
+    ),
+    ("urgency = -0.01", "end_on_stimulus = true\nurgent = -1", 27, "Unknown parameter 'urgent'"),
     ("[timing]", "[timing", 15, "not TOML"),
     ("[train]", "gain = 3\n[train]", 35, "Unknown parameter 'gain' of PassReward"),
 ]
@@ -264,7 +272,7 @@ def test_a_task_in_a_file_is_only_run_where_somebody_says_so(tmp_path):
         load(path)
     nested = file_of(
         tmp_path,
-        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nothers = [{{task = "lamp.py:Lamp"}}]\n',
+        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nother_tasks = [{{task = "lamp.py:Lamp"}}]\n',
     )
     with pytest.raises(InvalidValueError, match=r"line 4: .* code in a file"):
         load(nested)
@@ -295,7 +303,7 @@ def test_a_saved_file_finds_the_task_from_where_it_is(tmp_path, monkeypatch):
 def test_only_the_tasks_that_wrappers_are_given_are_held_to_ids(tmp_path):
     """A schedule over a mixture names tasks as the mixture calls them."""
     text = (
-        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nothers = ["control/GoNogo-v0"]\n'
+        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nother_tasks = ["control/GoNogo-v0"]\n'
         '[[wrap]]\nname = "wrappers/Schedule"\nblocks = [{task = "GoNogo"}]\n'
     )
     assert load(file_of(tmp_path, text)).make_task().tasks[1].name == "GoNogo"
@@ -322,7 +330,7 @@ def test_what_the_command_line_plays_is_saved_and_played_again(tmp_path):
         "--wrap",
         "reaction_time:urgency=-0.01",
         "--wrap",
-        "catch_trials:share=0.5,condition=coherence,below=0.5",
+        "catch_trials:probability=0.5,condition=coherence,below_quantile=0.5",
         "--pass-reward",
     ]
     done = ngym(
@@ -350,7 +358,7 @@ def test_what_the_command_line_plays_is_saved_and_played_again(tmp_path):
 def test_a_wrappers_settings_are_read_as_they_are_written(tmp_path):
     path = tmp_path / "e.toml"
     wraps = [
-        "trial_history:contexts=repeating,alternating,length=truncated_exponential(50,20,100),reset=true",
+        "trial_history:contexts=repeating,alternating,block_length=truncated_exponential(50,20,100),reset_after_error=true",
         "schedule:blocks=[{coherence = 51.2}, {coherence = [0, 6.4]}],order=random",
     ]
     done = ngym(
@@ -360,8 +368,8 @@ def test_a_wrappers_settings_are_read_as_they_are_written(tmp_path):
     history, schedule = (settings for _, settings in load(path).wrap)
     assert history == {
         "contexts": ["repeating", "alternating"],
-        "length": {"truncated_exponential": [50, 20, 100]},
-        "reset": True,
+        "block_length": {"truncated_exponential": [50, 20, 100]},
+        "reset_after_error": True,
     }
     assert schedule == {"blocks": [{"coherence": 51.2}, {"coherence": [0, 6.4]}], "order": "random"}
 

@@ -58,9 +58,15 @@ def test_noise_of_rare_trials_is_shown_in_datasets():
 
 
 PRESETS = {
-    "transfer": (P, ("Transfer", {"others": (C,), "lengths": 3})),
-    "schedule of envs": (P, ("Mixture", {"others": (C,), "order": "sequence", "length": 3})),
-    "from a quiet task to a noisy one": ("GoNogo-v0", ("Transfer", {"others": (P,), "lengths": 3})),
+    "transfer": (P, ("Transfer", {"other_tasks": (C,), "block_lengths": 3})),
+    "schedule of envs": (
+        P,
+        ("Mixture", {"other_tasks": (C,), "order": "sequence", "block_length": 3}),
+    ),
+    "from a quiet task to a noisy one": (
+        "GoNogo-v0",
+        ("Transfer", {"other_tasks": (P,), "block_lengths": 3}),
+    ),
 }
 
 
@@ -68,7 +74,7 @@ PRESETS = {
 def test_tasks_that_come_later_in_a_sequence_keep_their_noise(name):
     """The units that are noisy in each task on its own are noisy in the sequence of both."""
     first, wrap = PRESETS[name]
-    task, later = make_task(first, wrap=wrap), make_task(wrap[1]["others"][0])
+    task, later = make_task(first, wrap=wrap), make_task(wrap[1]["other_tasks"][0])
     alone = later.sample(200, seed=0)
     noisy = {channel for channel, units in later.channels.items() if alone.noise[..., units].any()}
     assert noisy

@@ -228,10 +228,10 @@ class Long(Sides):
 LONGEST = 48
 
 SEQUENCES = [
-    ("Transfer", {"others": (Long(),), "lengths": 5}),
-    ("Mixture", {"others": (Long(),), "order": "sequence", "length": 5}),
-    ("Mixture", {"others": (Long(),), "order": "performance"}),
-    ("Mixture", {"others": (Long(),), "weights": (0.999, 0.001)}),
+    ("Transfer", {"other_tasks": (Long(),), "block_lengths": 5}),
+    ("Mixture", {"other_tasks": (Long(),), "order": "sequence", "block_length": 5}),
+    ("Mixture", {"other_tasks": (Long(),), "order": "performance"}),
+    ("Mixture", {"other_tasks": (Long(),), "weights": (0.999, 0.001)}),
     ("Curriculum", {"stages": ({"timing": {"stimulus": 4700}},)}),
 ]
 
@@ -249,15 +249,16 @@ def test_the_longest_trial_of_a_sequence_is_that_of_its_longest_task(wrap, aroun
 def test_the_longest_trial_of_a_sequence_within_a_sequence_is_found():
     inner = make_task(Short, wrap=("Curriculum", {"stages": ({"timing": {"stimulus": 4700}},)}))
     task = make_task(
-        Short, wrap=("Mixture", {"others": (inner,), "order": "sequence", "length": 9})
+        Short, wrap=("Mixture", {"other_tasks": (inner,), "order": "sequence", "block_length": 9})
     )
     assert max_steps(task) == LONGEST
 
 
 def test_the_longest_trial_of_a_sequence_that_is_scheduled_is_that_of_its_longest_task():
-    mixture = make_task(Short, wrap=("Mixture", {"others": (Long(),)}))
+    mixture = make_task(Short, wrap=("Mixture", {"other_tasks": (Long(),)}))
     task = make_task(
-        mixture, wrap=("Schedule", {"blocks": ({"task": "Short"}, {"task": "Long"}), "length": 5})
+        mixture,
+        wrap=("Schedule", {"blocks": ({"task": "Short"}, {"task": "Long"}), "block_length": 5}),
     )
     assert max_steps(task) == LONGEST
 
@@ -274,12 +275,12 @@ def test_the_longest_trial_of_a_schedule_is_that_of_its_longest_block():
             self.ask(trial)
 
     task = make_task(
-        Stretched, wrap=("Schedule", {"blocks": ({"lasts": 1}, {"lasts": 9}), "length": 5})
+        Stretched, wrap=("Schedule", {"blocks": ({"lasts": 1}, {"lasts": 9}), "block_length": 5})
     )
     assert max_steps(task) == 9 + 2
 
 
 def test_the_longest_trial_is_not_longer_than_what_is_played():
-    task = make_task(Short, wrap=("Transfer", {"others": (Long(),), "lengths": 5}))
+    task = make_task(Short, wrap=("Transfer", {"other_tasks": (Long(),), "block_lengths": 5}))
     record = run(task, "oracle", 200, seed=1)
     assert LONGEST - 3 <= record["steps"].max() <= max_steps(task)

@@ -633,13 +633,13 @@ def sequences(draw):
     assume(one.dt == other.dt)
     length, made_with = (
         draw(st.integers(1, 3)),
-        {"others": (playable(other),), "rule": draw(st.booleans())},
+        {"other_tasks": (playable(other),), "rule": draw(st.booleans())},
     )
     try:
         if draw(st.booleans()):
-            return Transfer(playable(one), lengths=(length,), **made_with)
+            return Transfer(playable(one), block_lengths=(length,), **made_with)
         order = draw(st.sampled_from(["random", "sequence", "performance"]))
-        return Mixture(playable(one), order=order, length=length, window=length, **made_with)
+        return Mixture(playable(one), order=order, block_length=length, window=length, **made_with)
     except NotSupportedError:
         reject()
 

@@ -89,8 +89,8 @@ def test_whether_acting_is_free_is_decided_trial_by_trial():
 
 def test_tasks_that_are_joined_keep_their_free_trials():
     for task in (
-        Mixture(FreeInSome(), others=(Alike(),)),
-        Mixture(FreeInSome(abort_ends_trial=False), others=(Alike,)),
+        Mixture(FreeInSome(), other_tasks=(Alike(),)),
+        Mixture(FreeInSome(abort_ends_trial=False), other_tasks=(Alike,)),
     ):
         record = run(task, lambda env, seen: np.ones(env.num_envs, int), 200, seed=0)
         free = record["free"] == 1

@@ -14,7 +14,7 @@ from neurogym_core.wrappers import Noise
 
 
 def test_variances_of_noise_add_up_on_the_channels_asked_for():
-    task = Noise(Choosing(dt=50), sigma=2.0, on=("stimulus",))
+    task = Noise(Choosing(dt=50), sigma=2.0, noisy_channels=("stimulus",))
     batch = task.sample(400, seed=0)
     added = batch.render(np.random.default_rng(0)) - batch.render(None)
     shown = np.repeat(batch.period == 1, batch.duration[0])
@@ -36,4 +36,4 @@ def test_impossible_noise_is_refused():
     with pytest.raises(InvalidValueError, match="a number above 0"):
         Noise(Choosing(), sigma=0.0)
     with pytest.raises(UnknownNameError, match="Did you mean 'stimulus'"):
-        Noise(Choosing(), on=("stimulis",))
+        Noise(Choosing(), noisy_channels=("stimulis",))

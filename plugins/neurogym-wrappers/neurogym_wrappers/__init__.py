@@ -1,8 +1,8 @@
 """Wrappers for neurogym-core, one file each, imported on first use.
 
-`TaskWrapper`s (task in, task out) change which trials come or what is in them; wrappers of envs
-(`Monitor`, `TTLPulse`) change what a step returns, and have a twin for vector envs in their
-attribute `vector`."""
+A `TaskWrapper` takes a task and gives a task: it changes the coming trials or their contents.
+Wrappers of envs (`Monitor`, `TTLPulse`) change the results of a step; their form for vector envs is
+in their attribute `vector`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 
 _HOMES = {
     "AdaptiveNoise": "adaptive_noise",
+    "AnswerProbabilities": "answer_probabilities",
+    "CatchTrials": "catch_trials",
+    "Combine": "combine",
+    "Curriculum": "curriculum",
+    "EvolvingHistory": "evolving_history",
+    "MissPenalty": "miss_penalty",
+    "Mixture": "mixture",
+    "Monitor": "monitor",
     "Schedule": "schedule",
     "SideBias": "side_bias",
-    "RandomAnswers": "random_answers",
-    "VariableChoices": "variable_choices",
-    "TrialHistory": "trial_history",
-    "EvolvingHistory": "evolving_history",
-    "CatchTrials": "catch_trials",
-    "MissPenalty": "miss_penalty",
-    "TimeOut": "time_out",
-    "VariableMapping": "variable_mapping",
-    "Mixture": "mixture",
-    "Transfer": "transfer",
-    "Curriculum": "curriculum",
-    "Combine": "combine",
-    "Monitor": "monitor",
     "TTLPulse": "ttl_pulse",
+    "TimeOut": "time_out",
+    "Transfer": "transfer",
+    "TrialHistory": "trial_history",
+    "VariableChoices": "variable_choices",
+    "VariableMapping": "variable_mapping",
 }
 
 __all__ = [*_HOMES]

@@ -1,4 +1,4 @@
-"""Make a task noisier while it goes well, and less so while it does not."""
+"""Adapt the noise of a task to the subject's performance."""
 
 from __future__ import annotations
 
@@ -14,62 +14,64 @@ from neurogym_wrappers.schedule_base import ScheduleBase
 
 
 class AdaptiveNoise(ScheduleBase):
-    """Noise that holds the subject's performance near a wanted one: a `Schedule` of noise levels,
-    by performance.
+    """Noise that holds the subject's performance near a target: a `Schedule` of noise levels.
 
-    After every `window` trials the noise goes one step up where the mean performance was above the
-    wanted one, and one step down where it was below. It starts without noise, and goes on in the
-    next session where it was. The record has the level of every trial in `noise`, SD times
-    sqrt(ms).
+    After every `window` trials the noise goes up by one step if the mean performance of these
+    trials was above the target, and down by one step if it was below. It starts at 0, and continues
+    at its last level in the next session. The column `noise` of the record has the level of every
+    trial, as SD times sqrt(ms).
 
     Args:
-        performance: the wanted mean performance, above 0 and below 1.
-        step: from level to level, SD times sqrt(ms).
-        most: the highest level.
-        window: trials over which performance is averaged.
-        on: names of the channels; (): all of them.
+        target_performance: mean performance to hold, above 0 and below 1.
+        sigma_step: change from one level to the next, SD times sqrt(ms).
+        max_sigma: the highest level, SD times sqrt(ms).
+        window: number of trials over which performance is averaged.
+        noisy_channels: names of the channels that get noise; (): all channels.
 
     Raises:
-        InvalidValueError: levels or a performance that cannot be.
+        InvalidValueError: levels that cannot be reached, or a target outside (0, 1).
         UnknownNameError: a channel that the task does not have.
     """
 
-    performance: float = 0.75
-    step: float = 0.5
-    most: float = 20.0
+    target_performance: float = 0.75
+    sigma_step: float = 0.5
+    max_sigma: float = 20.0
     window: int = 20
-    on: tuple[str, ...] = ()
+    noisy_channels: tuple[str, ...] = ()
 
     _lasting = True
 
     def define(self) -> None:
-        if not (0 < self.step <= self.most < math.inf and self.most / self.step <= 10_000):
+        if not (
+            0 < self.sigma_step <= self.max_sigma < math.inf
+            and self.max_sigma / self.sigma_step <= 10_000
+        ):
             raise InvalidValueError(
-                f"AdaptiveNoise was given step={self.step!r} and most={self.most!r}; the step is"
-                " above 0 and at most the highest level (10,000 steps at most)."
+                f"AdaptiveNoise was given sigma_step={self.sigma_step!r} and"
+                f" max_sigma={self.max_sigma!r}; give a step above 0 and not above max_sigma, with"
+                " at most 10,000 steps up to it."
             )
-        if not 0 < self.performance < 1:
+        if not 0 < self.target_performance < 1:
             raise InvalidValueError(
-                f"AdaptiveNoise was given performance={self.performance!r}; give a number between 0"
-                " and 1."
+                f"AdaptiveNoise was given target_performance={self.target_performance!r}; give a"
+                " number between 0 and 1."
             )
-        self._noisy_channels = noisy_channels(self.task, self.on)
+        self._noisy = noisy_channels(self.task, self.noisy_channels)
         self._sigma = self.free_name("noise")
-        levels = np.arange(int(self.most / self.step + 1e-9) + 1) * self.step
+        levels = np.arange(int(self.max_sigma / self.sigma_step + 1e-9) + 1) * self.sigma_step
         self.vary(**{self._sigma: Choice(levels)})
-        above = np.nextafter(self.performance, 1)
-        blocks = [{self._sigma: float(level)} for level in levels]
         self._set_up(
-            blocks,
+            [{self._sigma: float(level)} for level in levels],
             order="performance",
-            criterion=above,
-            fallback=self.performance,
+            # A mean equal to the target changes nothing.
+            advance_at=np.nextafter(self.target_performance, 1),
+            retreat_below=self.target_performance,
             window=self.window,
         )
 
     def add_label(self, name: str, values: object) -> None:
-        """No label: the level says it."""
+        """Add no label: the column `noise` identifies the block already."""
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        add_noise(trial.layout, self._noisy_channels, np.atleast_1d(getattr(trial, self._sigma)))
+        add_noise(trial.layout, self._noisy, np.atleast_1d(getattr(trial, self._sigma)))

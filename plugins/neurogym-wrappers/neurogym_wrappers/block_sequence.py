@@ -1,6 +1,7 @@
-"""`BlockSequence`: the order of a session's blocks, and which entry (conditions, a matrix, a task)
-applies on each trial.
-"""
+"""`BlockSequence`: the order of a session's blocks, and the entry of each trial.
+
+An entry is anything that can change from block to block, such as conditions, a transition matrix or
+a task."""
 
 from __future__ import annotations
 
@@ -19,91 +20,76 @@ ORDERS = ("sequence", "random", "performance")
 
 @dataclass(frozen=True)
 class BlockSequence:
-    """An order of blocks, each with one of `size` entries.
+    """Order and lengths of blocks, each with one of `size` entries.
 
     Attributes:
         owner: name of the wrapper, for errors.
         size: number of entries.
-        order: "sequence" (one after another, repeatedly), "random", or "performance" (the next
-            entry when the subject is good enough, the one before when it is not).
-        length: trials of a block; after them it ends with probability `chance` per trial.
-        chance: see `length`; 1: the block ends after `length` trials.
-        lengths: lengths of each entry's blocks, instead of `length`; None: `length` for all.
-        weights: (size,) probability of each entry in a random order; None: equal ones.
-        again: whether a random order may take the same entry twice in a row.
-        once: whether a sequence stays with its last entry.
-        window: trials over which performance is averaged.
-        criterion, fallback: mean performance at which the next entry begins, and below which the
-            one before returns.
-        lasting: whether the next session continues where the last one ended.
-        key: prefix of the names under which it keeps its state in the session.
+        order: "sequence" (entry after entry, then again from the first), "random", or "performance"
+            (forward or back by one entry, depending on the subject's performance).
+        block_length: minimum number of trials in a block.
+        hazard_rate: probability that the block ends, on every trial from its `block_length`-th on;
+            1: every block has `block_length` trials.
+        block_lengths: `block_length` of each entry; None: `block_length` for all entries.
+        weights: (size,) probability of each entry in a random order; None: equal probabilities.
+        allow_repeats: whether the next block of a random order may have the same entry.
+        stop_at_last: whether a sequence stays at its last entry.
+        window: number of trials over which performance is averaged.
+        advance_at: mean performance at which the next entry begins.
+        retreat_below: mean performance below which the previous entry returns.
+        lasting: whether a session continues where the last session ended.
+        key: prefix of the names of its state in the session.
     """
 
     owner: str
     size: int
     order: str = "sequence"
-    length: Distribution = Constant(1)  # noqa: RUF009
-    chance: float = 1.0
-    lengths: tuple[Distribution, ...] | None = None
+    block_length: Distribution = Constant(1)  # noqa: RUF009
+    hazard_rate: float = 1.0
+    block_lengths: tuple[Distribution, ...] | None = None
     weights: tuple[float, ...] | None = None
-    again: bool = True
-    once: bool = False
+    allow_repeats: bool = True
+    stop_at_last: bool = False
     window: int = 100
-    criterion: float = 0.8
-    fallback: float = 0.0
+    advance_at: float = 0.8
+    retreat_below: float = 0.0
     lasting: bool = False
     key: str = "block_sequence"
 
     @classmethod
     def checked(
-        cls, owner: str, size: int, *, length: Any = 1, weights: Any = (), **settings: Any
+        cls, owner: str, size: int, *, block_length: Any = 1, weights: Any = (), **settings: Any
     ) -> BlockSequence:
-        """A block sequence from the settings of a wrapper.
+        """Return a block sequence from the settings of a wrapper.
 
         Raises:
             InvalidValueError: a setting is out of its range.
             UnknownNameError: there is no such order.
         """
-        if settings.get("order", "sequence") not in ORDERS:
-            raise unknown("order", settings["order"], ORDERS, of=owner)
-        _check(
-            owner,
-            "chance",
-            settings.get("chance", 1.0),
-            0 < settings.get("chance", 1.0) <= 1,
-            "above 0, at most 1",
-        )
-        _check(
-            owner,
-            "window",
-            settings.get("window", 1),
-            settings.get("window", 1) >= 1,
-            "at least 1 trial",
-        )
-        if settings.get("lengths") is not None:
-            _check(
-                owner,
-                "lengths",
-                settings["lengths"],
-                len(settings["lengths"]) == size,
-                f"{size} numbers of trials",
+        order = settings.get("order", "sequence")
+        if order not in ORDERS:
+            raise unknown("order", order, ORDERS, of=owner)
+        rate, window = settings.get("hazard_rate", 1.0), settings.get("window", 1)
+        _check(owner, "hazard_rate", rate, 0 < rate <= 1, "a probability above 0, at most 1")
+        _check(owner, "window", window, window >= 1, "at least 1 trial")
+        if (lengths := settings.get("block_lengths")) is not None:
+            wanted = f"{size} numbers of trials"
+            _check(owner, "block_lengths", lengths, len(lengths) == size, wanted)
+            settings["block_lengths"] = tuple(
+                _block_length(owner, "block_lengths", one) for one in lengths
             )
-            settings["lengths"] = tuple(_length(owner, one) for one in settings["lengths"])
         sequence = cls(
             owner,
             size,
-            length=_length(owner, length),
+            block_length=_block_length(owner, "block_length", block_length),
             weights=_weights(owner, size, weights),
             **settings,
         )
-        if (
-            sequence.order == "random"
-            and not sequence.again
-            and np.count_nonzero(sequence._weights) < 2
-        ):
+        possible = np.count_nonzero(sequence._weights)
+        if order == "random" and not sequence.allow_repeats and possible < 2:
             raise InvalidValueError(
-                f"{owner} was given again=False and one entry that can be drawn; two are needed to"
-                " change between them. Give more, or again=True."
+                f"{owner} was given allow_repeats=False and {possible} block that can be drawn; it"
+                " needs two to alternate between. Give more blocks, or allow_repeats=True."
             )
         return sequence
 
@@ -116,10 +102,10 @@ class BlockSequence:
         return f"{self.key}_{part}"
 
     def begin(self, session: Session, rng: np.random.Generator) -> None:
-        """Choose the first block of new sessions, or continue those of the last ones."""
+        """Draw the first blocks of new sessions, or continue the blocks of the last sessions."""
         holder = self._holder(session)
         if self.lasting and hasattr(holder, self._name("at")):
-            # The trial that ended the last session is seen here only.
+            # No later call sees the outcome of the trial that ended the last session.
             if self.reads_outcomes and "performance" in holder.previous:
                 self._judge(session, np.arange(len(session)), holder.previous["performance"])
             return
@@ -133,17 +119,21 @@ class BlockSequence:
 
     @property
     def reads_outcomes(self) -> bool:
-        """Whether the next entry depends on the subject's performance."""
+        """Whether the entries depend on the subject's performance."""
         return self.order == "performance" and self.size > 1
 
     def advance(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """The entries of the coming trials, (trials, sessions)."""
+        """Return the entries of the coming trials, (trials, sessions)."""
         if self.size == 1:
             return np.zeros((trials, len(session)), np.int64)
         if self.reads_outcomes:
             return np.stack([self._by_performance(session) for _ in range(trials)])
-        single = self.length == Constant(1) and self.lengths is None and self.chance == 1
-        if self.order == "random" and self.again and single:  # trials are independent
+        one_trial = (
+            self.block_length == Constant(1)
+            and self.block_lengths is None
+            and self.hazard_rate == 1
+        )
+        if self.order == "random" and self.allow_repeats and one_trial:  # independent trials
             return self._drawn(rng, trials * len(session)).reshape(trials, len(session))
         return self._by_blocks(self._holder(session), rng, trials, len(session))
 
@@ -172,8 +162,8 @@ class BlockSequence:
 
     def _next(self, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if self.order == "sequence":
-            return np.minimum(at + 1, self.size - 1) if self.once else (at + 1) % self.size
-        return self._drawn(rng, len(at)) if self.again else self._another(at, rng)
+            return np.minimum(at + 1, self.size - 1) if self.stop_at_last else (at + 1) % self.size
+        return self._drawn(rng, len(at)) if self.allow_repeats else self._another(at, rng)
 
     @property
     def _weights(self) -> np.ndarray:
@@ -187,20 +177,22 @@ class BlockSequence:
         return np.searchsorted(np.cumsum(self._weights)[:-1], rng.random(n), side="right")
 
     def _another(self, at: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Entries other than `at`, drawn with their weights."""
+        """Draw entries other than `at`, with their weights."""
         weights = np.where(at[:, None] == np.arange(self.size), 0, self._weights)
         reached = np.cumsum(weights, axis=1)
         luck = rng.random((len(at), 1)) * reached[:, -1:]
         return np.minimum((luck >= reached).sum(axis=1), self.size - 1)
 
     def _lengths(self, rng: np.random.Generator, at: np.ndarray) -> np.ndarray:
-        """Lengths in trials of new blocks of the entries `at`."""
+        """Draw the lengths, in trials, of new blocks with the entries `at`."""
         lengths = np.empty(len(at), np.int64)
-        for k, length in enumerate(self.lengths or (self.length,)):
-            rows = slice(None) if self.lengths is None else np.flatnonzero(at == k)
+        for k, length in enumerate(self.block_lengths or (self.block_length,)):
+            rows = slice(None) if self.block_lengths is None else np.flatnonzero(at == k)
             drawn = np.asarray(length.sample(rng, len(lengths[rows])), float)
             lengths[rows] = np.maximum(np.floor(drawn + 0.5), 1)
-        return lengths if self.chance == 1 else lengths - 1 + rng.geometric(self.chance, len(at))
+        if self.hazard_rate == 1:
+            return lengths
+        return lengths - 1 + rng.geometric(self.hazard_rate, len(at))
 
     # ------------------------------------------------------------------ performance
 
@@ -209,8 +201,10 @@ class BlockSequence:
         return self._judge(session, played, session.previous["performance"][played]).copy()
 
     def _judge(self, session: Session, played: np.ndarray, performance: np.ndarray) -> np.ndarray:
-        """Entries (sessions,) after the last trials of the sessions `played`: the next or previous
-        one where the mean over a full window says so.
+        """Return the entries (sessions,) after a trial of the sessions `played`.
+
+        A session moves by one entry when the mean over a full window reaches a criterion. The
+        window is empty again after every move.
         """
         holder = self._holder(session)
         at, seen, scores = (
@@ -219,8 +213,8 @@ class BlockSequence:
         scores[played, seen[played] % self.window] = performance
         seen[played] += 1
         mean, full = scores.mean(axis=1), seen >= self.window
-        up = full & (mean >= self.criterion) & (at < self.size - 1)
-        down = full & (mean < self.fallback) & (at > 0)
+        up = full & (mean >= self.advance_at) & (at < self.size - 1)
+        down = full & (mean < self.retreat_below) & (at > 0)
         at += up.astype(np.int64) - down
         seen[up | down] = 0
         for part, values in (("at", at), ("seen", seen), ("scores", scores)):
@@ -228,7 +222,7 @@ class BlockSequence:
         return at
 
 
-def _length(owner: str, spec: Any) -> Distribution:
+def _block_length(owner: str, name: str, spec: Any) -> Distribution:
     try:
         length = parse(spec)
         low, high = length.bounds
@@ -236,10 +230,10 @@ def _length(owner: str, spec: Any) -> Distribution:
         low, high = math.nan, math.nan
     _check(
         owner,
-        "length",
+        name,
         spec,
         low >= 1 and high < math.inf,
-        "a number of trials, at least 1, or a distribution of it",
+        "a number of trials of at least 1, or a distribution of such numbers",
     )
     return length
 

@@ -1,4 +1,4 @@
-"""In some trials the right answer is not paid as it usually is."""
+"""Change the reward of a correct answer in some of the trials."""
 
 from __future__ import annotations
 
@@ -18,46 +18,48 @@ from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 
 class CatchTrials(ConditionWrapper):
-    """In a share of the trials a correct answer pays something else: nothing, say, to see what the
-    subject expects.
+    """Give another reward for a correct answer in a random part of the trials.
 
-    What is right, and what is shown, stays as it is; the record says in `catch` which trials were
-    of this kind.
+    With no reward, for example, these trials show the subject's expectation. Stimuli and correct
+    answers do not change. The column `catch` of the record is True in these trials.
 
     Args:
-        share: of the trials, above 0 and at most 1.
-        pays: reward of a correct answer in these trials.
-        condition: a condition of the task; with `below`, only trials with low values of it (hard
-            ones) are caught.
-        below: which share of the condition's values is low, above 0 and at most 1.
-        start: trials at the beginning of a session that are never caught.
+        probability: probability that a trial is a catch trial, above 0 and at most 1.
+        reward: reward of a correct answer in a catch trial.
+        condition: a condition of the task; with `below_quantile`, only trials with low values of it
+            (the difficult trials) can be catch trials. "": all trials can.
+        below_quantile: quantile of the condition's values up to which a value is low, above 0 and
+            at most 1.
+        warmup_trials: number of trials at the beginning of a session that are never catch trials.
 
     Raises:
-        NotSupportedError: no answer of the task is right or wrong at a fixed price.
-        UnknownNameError: no such condition.
-        InvalidValueError: shares that cannot be, or a condition without numbers.
+        NotSupportedError: no correct answer of the task has a fixed reward.
+        UnknownNameError: a condition that the task does not have.
+        InvalidValueError: a probability or quantile outside (0, 1], the reward that the task gives
+            already, or a condition whose values are not numbers.
     """
 
-    share: float = 0.1
-    pays: float = 0.0
+    probability: float = 0.1
+    reward: float = 0.0
     condition: str = ""
-    below: float = 1.0
-    start: int = 0
+    below_quantile: float = 1.0
+    warmup_trials: int = 0
 
     def define(self) -> None:
-        for name in ("share", "below"):
+        for name in ("probability", "below_quantile"):
             value = getattr(self, name)
             if not 0 < value <= 1:
                 raise InvalidValueError(
-                    f"CatchTrials was given {name}={value!r}; give a share above 0, at most 1."
+                    f"CatchTrials was given {name}={value!r}; give a number above 0 and at most 1."
                 )
-        if not math.isfinite(self.pays) or self.start < 0:
+        if not math.isfinite(self.reward) or self.warmup_trials < 0:
             raise InvalidValueError(
-                f"CatchTrials was given pays={self.pays!r} and start={self.start!r}; give a finite"
-                " reward, and 0 trials or more."
+                f"CatchTrials was given reward={self.reward!r} and"
+                f" warmup_trials={self.warmup_trials!r}; give a finite reward, and 0 trials or"
+                " more."
             )
         if self.task.actions.continuous or self.task.step_action is not None:
-            raise self.refusal("what its answers pay is worked out on every step")
+            raise self.refusal("it computes the rewards of its answers on every step")
         slots = [
             slot
             for layout in sample_layouts(self.task)
@@ -66,20 +68,20 @@ class CatchTrials(ConditionWrapper):
         ]
         if not slots:
             raise self.refusal(
-                "it asks nothing that has a right answer at a fixed price (trial.answer)"
+                "it has no answer slot with a correct answer and a fixed reward (trial.answer)"
             )
-        if all((slot.correct == self.pays).all() for slot in slots):
+        if all((slot.correct == self.reward).all() for slot in slots):
             raise InvalidValueError(
-                f"CatchTrials was given pays={self.pays!r}, which is what {self.task.name} pays"
-                " anyway. Give another reward."
+                f"CatchTrials was given reward={self.reward!r}, the reward that {self.task.name}"
+                " gives for a correct answer already. Give another reward."
             )
         self._cut = self._find_cut()
         self._caught = self.free_name("catch")
         self.vary(**{self._caught: self._drawn})
-        state_of(self).stateful = bool(self.start) or stateful(self.task)
+        state_of(self).stateful = bool(self.warmup_trials) or stateful(self.task)
 
     def _find_cut(self) -> float:
-        """The value up to which a condition counts as low."""
+        """Return the highest value of the condition that is low."""
         if not self.condition:
             return math.inf
         if self.condition not in self.task.conditions:
@@ -93,13 +95,15 @@ class CatchTrials(ConditionWrapper):
         )
         if values.dtype.kind not in "biuf" or values.ndim > 1:
             raise InvalidValueError(
-                f"CatchTrials was given condition={self.condition!r}, whose values are no numbers."
-                " Give one with an order."
+                f"CatchTrials was given condition={self.condition!r}, whose values are not"
+                " numbers. Give a condition with one number per trial."
             )
-        return float(np.quantile(np.asarray(values, float), self.below, method="inverted_cdf"))
+        return float(
+            np.quantile(np.asarray(values, float), self.below_quantile, method="inverted_cdf")
+        )
 
     def _drawn(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
-        caught = rng.random(prior.n) < self.share  # type: ignore[attr-defined]
+        caught = rng.random(prior.n) < self.probability  # type: ignore[attr-defined]
         return caught & (prior[self.condition] <= self._cut) if self.condition else caught
 
     def draw_constrained(
@@ -112,11 +116,11 @@ class CatchTrials(ConditionWrapper):
     ) -> Conditions:
         drawn = self.draw_wrapped(session, rng, trials, imposed, answer)
         number = session.trial + np.arange(trials)[:, None]
-        return {**drawn, self._caught: drawn[self._caught] & (number >= self.start)}
+        return {**drawn, self._caught: drawn[self._caught] & (number >= self.warmup_trials)}
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         caught = np.atleast_1d(getattr(trial, self._caught))
         for slot in trial.layout.slots:
             if slot.amounts is None and slot.pays is None:
-                slot.correct = np.where(caught, self.pays, slot.correct)
+                slot.correct = np.where(caught, self.reward, slot.correct)

@@ -1,4 +1,4 @@
-"""Two tasks at once."""
+"""Combine two tasks in one trial."""
 
 from __future__ import annotations
 
@@ -35,42 +35,43 @@ from neurogym_wrappers.joining import (
 )
 from neurogym_wrappers.slots import asked
 
-KINDS = ("main", "distractor", "both")
+TRIAL_TYPES = ("main", "distractor", "both")
 
 
 class Combine(ConditionWrapper):
-    """A second task inside the trials of the first: a distractor in its delay, say.
+    """Play a second task inside the trials of the first, such as a distractor in its delay.
 
     As in the dual task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191:
-    go or withhold in the delay of a paired-association task.
+    a go/no-go task in the delay of a paired-association task.
 
-    The distractor has channels of its own, and begins `onset` ms after the trial does. Its answers
-    do not end the trial, and its holds, loss weights and costs of acting too early are those of the
-    main task: an action is judged by the task whose window is open. Conditions, slots and channels
-    of the distractor whose names the main task has already get its name behind theirs. The record
-    has the answers to both.
+    The distractor has separate channels, and begins `onset` ms after the trial. Its answers do not
+    end the trial. An action is judged by the task whose response window is open; holds, loss
+    weights and the costs of premature actions are those of the main task. A condition, slot or
+    channel of the distractor whose name the main task has already gets the distractor's name as a
+    suffix. The record has the answers to both tasks.
 
     Args:
         distractor: the second task: an id, a task, or a mapping ``{"task": …, parameters}``.
-        onset: ms from the beginning of the trial, a number or a distribution.
-        weights: how likely trials with the main task only, the distractor only, and both are; ():
-            both in every trial. The record then says in `combined` which kind a trial was of.
-        cue: whether a channel "combined" with two units shows which of the two there are in a
-            trial.
-        share: whether actions that agree in name and encoder are the same action in both tasks.
+        onset: beginning of the distractor in ms after the beginning of the trial, a number or a
+            distribution.
+        weights: relative frequencies of trials with the main task only, the distractor only, and
+            both; (): both in every trial. With weights, the column `combined` of the record has the
+            type of every trial: "main", "distractor" or "both".
+        cue: whether a channel "combined" with two units shows which of the tasks the trial has.
+        share_actions: whether an action with the same name and encoder in both tasks is one action.
 
     Raises:
-        NotSupportedError: tasks with another dt, without an action of resting, continuous ones,
-            computed ones, a main task that leaves the order of its periods, a distractor that does
-            not end in time, or two questions at once that the same action would answer.
-        InvalidValueError: no distractor, an onset that is no number of ms, or impossible weights.
+        NotSupportedError: tasks with another dt, without a rest action, with continuous actions or
+            computed on every step; a main task whose periods do not follow in order; a distractor
+            that does not end in time; or two open response windows with the same action.
+        InvalidValueError: no distractor, a negative onset, or impossible weights.
     """
 
     distractor: Any = None
     onset: float | Distribution = 0
     weights: tuple[float, ...] = ()
     cue: bool = False
-    share: bool = True
+    share_actions: bool = True
 
     def define(self) -> None:
         if self.distractor is None:
@@ -85,40 +86,41 @@ class Combine(ConditionWrapper):
         self._join()
         self._check_fit()
 
-    # ------------------------------------------------------------------ what can be combined
+    # ------------------------------------------------------------------ checks
 
     def _check_tasks(self) -> None:
         for task in (self.task, self.other):
             if task.dt != self.task.dt:
                 raise self.refusal(
-                    f"its steps last {self.task.dt:g} ms, and those of {task.name} {task.dt:g} ms"
+                    f"its dt is {self.task.dt:g} ms, and that of {task.name} is {task.dt:g} ms;"
+                    " give both tasks the same dt"
                 )
             if hooked(task):
                 raise self.refusal(f"{task.name} is computed on every step (step_action, …)")
             if task.actions.continuous or task.actions.rest_name is None:
                 raise self.refusal(
-                    f"{task.name} has no action of resting, so it cannot wait while the other is"
-                    " asked"
+                    f"{task.name} has no rest action, so that the subject cannot wait in it while"
+                    " it answers the other task"
                 )
         if self.other.reads_outcomes:
             raise self.refusal(
-                f"{self.other.name} looks at what became of its last trial, and has no trials of"
-                " its own here"
+                f"{self.other.name} reads the outcome of its last trial, but has no separate trials"
+                " here"
             )
         for layout in sample_layouts(self.task):
             if _leaves_order(layout):
                 raise self.refusal(
-                    f"{self.task.name} leaves the order of its periods (then=), which would move"
-                    " the distractor"
+                    f"the periods of {self.task.name} do not always follow in order (then=), which"
+                    " would move the distractor"
                 )
         for layout in sample_layouts(self.other):
             if layout.timeline.untimed or any(slot.leads is not None for slot in layout.slots):
                 raise self.refusal(
-                    f"{self.other.name} has a period without a timer, or choices that lead to"
-                    " periods of their own"
+                    f"{self.other.name} has a period without a duration, or choices that lead to"
+                    " separate periods"
                 )
             if not layout.slots:
-                raise self.refusal(f"{self.other.name} asks nothing")
+                raise self.refusal(f"{self.other.name} has no answer slot")
             self._check_contiguous(layout)
 
     def _check_contiguous(self, layout: Layout) -> None:
@@ -127,8 +129,8 @@ class Combine(ConditionWrapper):
             places = [order.index(name) for name in slot.span.periods]
             if places != list(range(places[0], places[-1] + 1)):
                 raise self.refusal(
-                    f"{slot.name!r} of {self.other.name} is asked in periods that do not follow on"
-                    " each other"
+                    f"the response window of {slot.name!r} of {self.other.name} is in periods that"
+                    " do not follow each other"
                 )
 
     def _read_settings(self) -> None:
@@ -139,8 +141,8 @@ class Combine(ConditionWrapper):
             least = -1.0
         if not 0 <= least < np.inf:
             raise InvalidValueError(
-                f"Combine was given onset={self.onset!r}; give 0 ms or more, or a distribution of"
-                " them."
+                f"Combine was given onset={self.onset!r}; give a number of 0 ms or more, or a"
+                " distribution of such numbers."
             )
         weights = np.asarray(self.weights or (0, 0, 1), float)
         if (
@@ -151,10 +153,10 @@ class Combine(ConditionWrapper):
         ):
             raise InvalidValueError(
                 f"Combine was given weights={self.weights!r}; give three numbers of 0 or more"
-                " (main, distractor, both), not all trials with the main task only."
+                " (main only, distractor only, both), of which the second or third is above 0."
             )
 
-    # ------------------------------------------------------------------ joining, once
+    # ------------------------------------------------------------------ joining
 
     def _join(self) -> None:
         label = (self._other_label,)
@@ -183,10 +185,10 @@ class Combine(ConditionWrapper):
         }
         self._onset_name = self.free_name("onset")
         self.vary(**{self._onset_name: self._onset})
-        self._kind_name = None
+        self._type_name = None
         if self.weights:
-            self._kind_name = self.free_name("combined") if not self.cue else self._cue
-            state.declared[self._kind_name] = Choice(KINDS, p=self.weights)
+            self._type_name = self.free_name("combined") if not self.cue else self._cue
+            state.declared[self._type_name] = Choice(TRIAL_TYPES, p=self.weights)
 
     def _join_actions(self, label: str) -> None:
         rest, own = self.task.actions.rest_name, self.other.actions.rest_name
@@ -194,11 +196,11 @@ class Combine(ConditionWrapper):
             self.task.actions.parts,
             {name: part for name, part in self.other.actions.parts.items() if name != own},
         ]
-        whole, (_, self._actions) = merged(parts, ("", label), eq if self.share else _never)
+        whole, (_, self._actions) = merged(parts, ("", label), eq if self.share_actions else _never)
         self._actions = {own: rest, **self._actions}
         self.act(**whole)
 
-    # ------------------------------------------------------------------ whether they fit
+    # ------------------------------------------------------------------ response windows
 
     def _check_fit(self) -> None:
         rng = np.random.default_rng(0)
@@ -217,13 +219,13 @@ class Combine(ConditionWrapper):
         durations: Mapping,
     ) -> list[Layout]:
         if self.other.batched:
-            return [self._told(conditions, rng, n, durations)]
+            return [self._distractor_layout(conditions, rng, n, durations)]
         return [
-            self._told({k: v[i : i + 1] for k, v in conditions.items()}, rng, 1, {})
+            self._distractor_layout({k: v[i : i + 1] for k, v in conditions.items()}, rng, 1, {})
             for i in range(n)
         ]
 
-    def _told(
+    def _distractor_layout(
         self,
         conditions: Mapping[str, np.ndarray],
         rng: np.random.Generator,
@@ -237,22 +239,23 @@ class Combine(ConditionWrapper):
         lasts = sum(main.timeline.steps.values()) * main.dt
         if main.n != part.n:
             lasts, onset = lasts[: part.n], onset[: part.n]
-        inside = _Inside(part, onset, main.timeline.names)
+        shift = _TimeShift(part, onset, main.timeline.names)
         for slot in part.slots:
-            moved = inside.window(slot.span)
+            moved = shift.window(slot.span)
             late = asked(slot) & (moved.stop > lasts + 1e-6)
             if late.any():
                 raise self.refusal(
-                    f"{slot.name!r} of {self.other.name} is asked until {moved.stop[late].max():g}"
-                    f" ms after the trial's beginning, and trials of {self.task.name} may last only"
-                    f" {lasts[late].min():g} ms; give a smaller onset=, or other timing="
+                    f"the response window of {slot.name!r} of {self.other.name} ends"
+                    f" {moved.stop[late].max():g} ms after the beginning of the trial, but a trial"
+                    f" of {self.task.name} may last only {lasts[late].min():g} ms; give a smaller"
+                    " onset=, or another timing="
                 )
             for other in main.slots:
                 if main.n == part.n and self._actions[slot.group] == other.group:
                     self._check_apart(slot, moved, other, main)
 
     def _check_apart(self, slot: Slot, moved: Span, other: Slot, main: Layout) -> None:
-        window = _Inside(main, np.zeros(main.n), main.timeline.names).window(other.span)
+        window = _TimeShift(main, np.zeros(main.n), main.timeline.names).window(other.span)
         overlap = (
             asked(slot)
             & asked(other)
@@ -261,8 +264,9 @@ class Combine(ConditionWrapper):
         )
         if overlap.any():
             raise self.refusal(
-                f"{slot.name!r} of {self.other.name} is asked while {other.name!r} is, and the same"
-                " action answers both; give another onset=, or share=False for actions of its own"
+                f"{slot.name!r} of {self.other.name} and {other.name!r} are open at the same time,"
+                " and the same action answers both; give another onset=, or share_actions=False"
+                " for separate actions"
             )
 
     # ------------------------------------------------------------------ drawing
@@ -303,12 +307,12 @@ class Combine(ConditionWrapper):
         }
         return self.draw_wrapped(session, rng, trials, {**imposed, **joined}, answer)
 
-    # ------------------------------------------------------------------ laying out
+    # ------------------------------------------------------------------ building
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        # Which of the tasks there are, (n,); None: both.
-        there = None if self._kind_name is None else np.atleast_1d(getattr(trial, self._kind_name))
+        # (n,) type of each trial; None: both tasks in all trials.
+        there = None if self._type_name is None else np.atleast_1d(getattr(trial, self._type_name))
         if there is not None:
             self._hide_main(trial.layout, there != "distractor")
         conditions = {}
@@ -316,10 +320,10 @@ class Combine(ConditionWrapper):
             trial.layout.read.add(joined)
             conditions[name] = trial.conditions[joined]
         onset = np.broadcast_to(np.asarray(getattr(trial, self._onset_name), float), (trial.n,))
-        part = self._told(conditions, trial.rng, trial.n, {})
+        part = self._distractor_layout(conditions, trial.rng, trial.n, {})
         shown = None if there is None else there != "main"
         names = trial.layout.timeline.names
-        self._add(trial.layout, part, _Inside(part, onset, names, shown))
+        self._add(trial.layout, part, _TimeShift(part, onset, names, shown))
         if self.cue:
             present = np.stack(
                 (
@@ -338,22 +342,22 @@ class Combine(ConditionWrapper):
                 where = there if edit.span.where is None else there & edit.span.where
                 edit.span = replace(edit.span, where=where)
 
-    def _add(self, layout: Layout, part: Layout, inside: _Inside) -> None:
+    def _add(self, layout: Layout, part: Layout, shift: _TimeShift) -> None:
         for show in part.shows:
             layout.shows += [
                 replace(show, channel=self._channels[show.channel], span=span)
-                for span in inside.pieces(show.span)
+                for span in shift.pieces(show.span)
             ]
-        layout.frames += [inside.frames(frames, self._channels) for frames in part.frames]
+        layout.frames += [shift.frames(frames, self._channels) for frames in part.frames]
         for charge in part.charges:
-            layout.charges += [replace(charge, span=span) for span in inside.pieces(charge.span)]
+            layout.charges += [replace(charge, span=span) for span in shift.pieces(charge.span)]
         for slot in part.slots:
             layout.slots.append(
                 replace(
                     slot,
                     name=self._slots[slot.name],
                     group=self._actions[slot.group],
-                    span=inside.window(slot.span),
+                    span=shift.window(slot.span),
                     then=dict.fromkeys(slot.then, "wait"),
                     needs=None if slot.needs is None else self._slots[slot.needs],
                 )
@@ -362,9 +366,10 @@ class Combine(ConditionWrapper):
             layout.notes[self._notes[name]] = values
 
 
-class _Inside:
-    """Stretches of a trial that begins `onset` ms (n,) after another does, in the time of that
-    one.
+class _TimeShift:
+    """Converts spans of the distractor, which begins `onset` ms (n,) after the trial.
+
+    The converted spans count time from the beginning of the trial.
     """
 
     def __init__(
@@ -376,7 +381,7 @@ class _Inside:
     ) -> None:
         self.part, self.periods, self.shown = part, periods, shown
         self.dt = part.dt
-        # The nearest step, so that all that belongs to the part moves together.
+        # Rounding the onset to steps once keeps all spans of the distractor aligned.
         self.onset: dict[str, np.ndarray] = {}
         elapsed = to_steps(onset, part.dt)
         for name in part.timeline.names:
@@ -389,7 +394,7 @@ class _Inside:
         return self.shown & where
 
     def window(self, span: Span) -> Span:
-        """A stretch over periods that follow on each other, as one."""
+        """Return a span over successive periods as one span."""
         first, last = span.periods[0], span.periods[-1]
         begin = self.onset[first] * self.dt
         end = (self.onset[last] + self.part.timeline.steps[last]) * self.dt
@@ -398,7 +403,7 @@ class _Inside:
         return Span(self.periods, start, stop, self._where(span.where))
 
     def pieces(self, span: Span) -> list[Span]:
-        """A stretch, period by period."""
+        """Return a span as one span per period."""
         pieces, offset = [], np.zeros(self.part.n)
         for name in span.periods:
             begin, lasts = self.onset[name] * self.dt, self.part.timeline.steps[name] * self.dt
@@ -420,7 +425,7 @@ class _Inside:
         return pieces
 
     def frames(self, frames: Frames, names: Mapping[str, str]) -> Frames:
-        """Values that change from step to step, shown within their periods only."""
+        """Return a time course that is shown within its own periods only."""
         span = frames.span
         begin, last = self.onset[span.periods[0]], span.periods[-1]
         lasts = int((self.onset[last] + self.part.timeline.steps[last] - begin).max())
@@ -435,7 +440,7 @@ class _Inside:
         )
 
     def _rows_of(self, span: Span, begin: np.ndarray, lasts: int) -> np.ndarray:
-        """(n, lasts) which of the values of frames each step from `begin` on shows; -1: none."""
+        """Return the index (n, lasts) of the value shown on each step from `begin`; -1: none."""
         step, k = np.arange(lasts), np.full((self.part.n, lasts), -1)
         offset = (
             np.zeros(self.part.n, np.int64)
@@ -453,7 +458,7 @@ class _Inside:
 
 
 def _leaves_order(layout: Layout) -> bool:
-    """Whether anything leads to a period, or time stands still."""
+    """Return whether periods may not follow in order: a target is a period, or time is halted."""
     names = set(layout.timeline.names)
     leads = any(slot.leads is not None and (slot.leads >= 0).any() for slot in layout.slots)
     then = {target for slot in layout.slots for target in slot.then.values()} | {

@@ -1,4 +1,4 @@
-"""`ConditionWrapper`: base of wrappers that decide conditions of the coming trials."""
+"""`ConditionWrapper`: base class of wrappers that set conditions of the coming trials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from neurogym_core.trials.distributions import Choice, Distribution
 
 
 class ConditionWrapper(TaskWrapper):
-    """Base of wrappers that decide conditions, or what is right; they write `draw_constrained`."""
+    """Base class of wrappers that set conditions or the correct answer.
+
+    A subclass implements `draw_constrained`.
+    """
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {
@@ -40,12 +43,13 @@ class ConditionWrapper(TaskWrapper):
         raise NotImplementedError
 
     _label: str | None = None
-    """The condition that records the entry of the block sequence a trial is in; it cannot be
-    imposed.
+    """Name of the condition that records a trial's entry of the block sequence.
+
+    It cannot be imposed.
     """
 
     def add_label(self, name: str, values: Any) -> None:
-        """Declare the condition that records which entry applies."""
+        """Declare the condition that records the entry of a trial."""
         self._label = self.free_name(name)
         self.vary(**{self._label: Choice(values)})
         state_of(self).recorded.add(self._label)
@@ -53,7 +57,7 @@ class ConditionWrapper(TaskWrapper):
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
         if self._label is not None:
-            getattr(trial, self._label)  # recorded, and nowhere else
+            getattr(trial, self._label)  # reading a condition puts it into the record
 
     def impose_on(
         self,
@@ -64,50 +68,54 @@ class ConditionWrapper(TaskWrapper):
     ) -> dict[str, np.ndarray]:
         if self._label in imposed:
             raise InvalidValueError(
-                f"The condition {self._label!r} was imposed, which only tells what"
-                f" {type(self).__name__} drew. Impose the conditions of {self.task.name} that are"
-                " wanted instead."
+                f"The condition {self._label!r} was imposed, but it only records the draw of"
+                f" {type(self).__name__}. Impose conditions of {self.task.name} instead."
             )
         return super().impose_on(drawn, rng, n, imposed)
 
     @property
     def depth(self) -> int:
-        """Number of wrappers below this one; it keeps the session state of two of a kind apart."""
+        """Number of wrappers inside this one.
+
+        It keeps the session states of two wrappers of the same class apart.
+        """
         count, task = 0, self.task
         while isinstance(task, TaskWrapper):
             count, task = count + 1, task.task
         return count
 
     def refusal(self, why: str) -> NotSupportedError:
-        """The error for a task that this cannot be applied to."""
+        """Return the error for a task that this wrapper cannot be applied to."""
         return NotSupportedError(
             f"{type(self).__name__} cannot be applied to {self.task.name}: {why}."
         )
 
     def check_answers(self, least: int = 2) -> None:
-        """Refuse tasks whose right answers cannot be decided from outside.
+        """Raise unless a wrapper can set the correct answers of the task.
 
         Raises:
-            NotSupportedError: the task declares no answer, a continuum of them, fewer than `least`,
-                or an imposed one.
+            NotSupportedError: the task declares no answer, a continuum of answers or fewer than
+                `least`, or its answer is imposed.
         """
         task = self.task
         if not has_answer(task):
             raise self.refusal(
-                "it does not declare what decides the right answer; add answer=… to self.vary() in"
-                " its define()"
+                "it does not declare its correct answer; add answer=… to self.vary() in its"
+                " define()"
             )
         if answer_condition(task) in state_of(task).imposed:
             raise self.refusal(f"its answer {answer_condition(task)!r} is imposed with conditions=")
         if not _countable(task):
-            raise self.refusal("its right answers are numbers of any size, not some few")
+            raise self.refusal(
+                "its correct answers are a continuum of numbers; it needs a finite set"
+            )
         if len(answers_of(task)) < least:
-            raise self.refusal(f"its only right answer is {answers_of(task).tolist()}")
+            raise self.refusal(f"its only correct answer is {answers_of(task).tolist()}")
 
     def clash(self, names: Any) -> None:
-        """Raise where another wrapper decides the same conditions."""
+        """Raise if another wrapper sets the same conditions."""
         if both := sorted(names):
-            raise InvalidValueError(f"two wrappers of {self.task.name} decide {', '.join(both)}.")
+            raise InvalidValueError(f"two wrappers of {self.task.name} set {', '.join(both)}.")
 
 
 def _countable(task: Task) -> bool:

@@ -1,4 +1,4 @@
-"""Stages of one task, from easy to hard."""
+"""Train on easier versions of a task first."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from neurogym_wrappers.mixture_base import MixtureBase
 
 
 class Curriculum(MixtureBase):
-    """Easier versions of a task first; the subject goes on when it is good enough, across sessions.
+    """Begin with easier versions of a task, and advance as the subject's performance improves.
 
-    A `Mixture` of versions of one task by performance. Every stage says what is different in it, as
-    data: parameters, `timing`, `rewards`, `conditions`, `wrap`; the task itself is the last stage.
-    The record says in `stage` which one a trial was in, from 0.
+    This is a `Mixture` of versions of one task, ordered by performance. A stage is a mapping of the
+    settings that differ from the task: parameters, `timing`, `rewards`, `conditions`, `wrap`. The
+    task itself is the last stage. A session continues in the stage in which the last session ended.
+    The column `stage` of the record has the stage of every trial, from 0.
 
     Args:
         stages: mappings of settings, e.g. ``({"timing": {"delay": 0}}, {"conditions": {"coherence":
             51.2}})``.
-        criterion: mean performance of the last `window` trials from which on the next stage begins.
-        fallback: mean performance below which the stage before comes back; 0: never.
-        window: trials that are averaged; they start anew in every stage.
+        advance_at: mean performance over the last `window` trials at which the next stage begins.
+        retreat_below: mean performance below which the previous stage returns; 0: never.
+        window: number of trials over which performance is averaged, all of them in one stage.
 
     Raises:
-        InvalidValueError: no stages, settings that the task does not take, or a stage of the task
-            as it is.
+        InvalidValueError: no stages, settings that the task does not take, or a stage equal to the
+            task.
         NotSupportedError: stages that cannot be joined; see `Mixture`.
     """
 
     stages: tuple[Mapping[str, Any], ...] = ()
-    criterion: float = 0.8
-    fallback: float = 0.0
+    advance_at: float = 0.8
+    retreat_below: float = 0.0
     window: int = 100
 
     task_condition = "stage"
@@ -42,19 +43,20 @@ class Curriculum(MixtureBase):
     def define(self) -> None:
         if not self.stages or not all(isinstance(stage, Mapping) for stage in self.stages):
             raise InvalidValueError(
-                f"Curriculum was given stages={self.stages!r}; give one mapping of settings or"
-                " more, e.g. stages=[{timing: {delay: 0}}]."
+                f"Curriculum was given stages={self.stages!r}; give at least one mapping of"
+                " settings, e.g. stages=[{timing: {delay: 0}}]."
             )
-        if not 0 <= self.fallback <= self.criterion <= 1:
+        if not 0 <= self.retreat_below <= self.advance_at <= 1:
             raise InvalidValueError(
-                f"Curriculum was given criterion={self.criterion!r} and fallback={self.fallback!r};"
-                " give performances from 0 to 1, the second not above the first."
+                f"Curriculum was given advance_at={self.advance_at!r} and"
+                f" retreat_below={self.retreat_below!r}; give performances from 0 to 1, with"
+                " retreat_below not above advance_at."
             )
         tasks = (*(self._stage(k, stage) for k, stage in enumerate(self.stages)), self.task)
         settings = {
             "order": "performance",
-            "criterion": self.criterion,
-            "fallback": self.fallback,
+            "advance_at": self.advance_at,
+            "retreat_below": self.retreat_below,
             "window": self.window,
         }
         self._mix(tasks, settings, rule=False, labels=range(len(tasks)))
@@ -68,7 +70,7 @@ class Curriculum(MixtureBase):
             ) from error
         if made == self.task:
             raise InvalidValueError(
-                f"Curriculum was given the stage {k}, {dict(stage)!r}, which is {self.task.name} as"
-                " it is."
+                f"Curriculum was given the stage {k}, {dict(stage)!r}, which is {self.task.name}"
+                " without a change. Change a setting, or leave the stage out."
             )
         return made

@@ -1,4 +1,4 @@
-"""Trial history whose contexts are drawn at random, die, and are replaced."""
+"""Trial history with random contexts that are replaced over time."""
 
 from __future__ import annotations
 
@@ -11,63 +11,63 @@ from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.trial_history import TrialHistory
 
 FAVOURED = "evolving_history_favoured"
-"""Where a session keeps, for every context and last answer, the favoured next answer."""
+"""Attribute of a session with the favoured next answer for every context and last answer."""
 
 
 class EvolvingHistory(TrialHistory):
-    """A population of random contexts, each favouring an answer of its own after every answer; they
-    die and are replaced.
+    """Draw random contexts of trial history, and replace them over time.
 
-    A `TrialHistory` whose matrices are drawn by the session itself: what was learned about the
-    transitions of a task has to be forgotten again. The record says in `history` which of the
-    contexts a trial was in, and in `generation` how many contexts the session had renewed before
-    it.
+    In every context, each answer is followed by one favoured answer. The session draws the favoured
+    answers at random, and replaces whole contexts from time to time, so that the subject has to
+    forget learned transitions. The column `history` of the record has the context of every trial,
+    `generation` the number of contexts that the session had replaced by then.
 
     Args:
-        probs: probability of the favoured transition, the others being equally likely.
-        population: number of contexts.
-        renewal: probability, on every trial, that one of them is replaced by a new one.
-        order, length, chance, again, reset: as in `TrialHistory`; blocks are drawn at random.
+        probs: probability of the favoured transition; the other transitions are equally likely.
+        n_contexts: number of contexts at a time.
+        renewal_rate: probability per trial that a new context replaces one of them.
+        order, block_length, hazard_rate, allow_repeats, reset_after_error: as in `TrialHistory`,
+            but the default order is "random".
 
     Raises:
         NotSupportedError, InvalidValueError: see `TrialHistory`.
     """
 
-    population: int = 2
-    renewal: float = 0.005
+    n_contexts: int = 2
+    renewal_rate: float = 0.005
     probs: float | tuple[tuple[float, ...], ...] = 0.8
     order: str = "random"
 
     def _set_contexts(self) -> None:
         if self.contexts:
             raise InvalidValueError(
-                f"EvolvingHistory was given contexts={self.contexts!r}, but draws its own. Give"
-                " population=, or use TrialHistory."
+                f"EvolvingHistory was given contexts={self.contexts!r}, but it draws its"
+                " contexts at random. Give n_contexts=, or use TrialHistory."
             )
-        if self.population < 1 or not 0 <= self.renewal <= 1:
+        if self.n_contexts < 1 or not 0 <= self.renewal_rate <= 1:
             raise InvalidValueError(
-                f"EvolvingHistory was given population={self.population!r} and"
-                f" renewal={self.renewal!r}; give at least one context, and a probability from 0"
-                " to 1."
+                f"EvolvingHistory was given n_contexts={self.n_contexts!r} and"
+                f" renewal_rate={self.renewal_rate!r}; give at least one context, and a"
+                " probability from 0 to 1."
             )
         p, n = self._probability(), self._size
         if np.isclose(p, 1 / n):
             raise InvalidValueError(
-                f"EvolvingHistory was given probs={p!r}, which favours none of {n} answers. Give"
-                " another one."
+                f"EvolvingHistory was given probs={p!r}, the chance level of {n} answers, so"
+                " that no transition would be favoured. Give another probability."
             )
         self._p = p
-        self._matrices = np.full((self.population, n, n), 1 / n)
-        self._names = np.arange(self.population)
+        self._matrices = np.full((self.n_contexts, n, n), 1 / n)
+        self._names = np.arange(self.n_contexts)
         self.sequence = BlockSequence.checked(
             "EvolvingHistory",
-            self.population,
+            self.n_contexts,
             order=self.order,
-            length=self.length,
-            chance=self.chance,
-            again=self.again or self.population == 1,
+            block_length=self.block_length,
+            hazard_rate=self.hazard_rate,
+            allow_repeats=self.allow_repeats or self.n_contexts == 1,
         )
-        self.add_label("history", self.population)
+        self.add_label("history", self.n_contexts)
         self._generation = self.free_name("generation")
         self.vary(**{self._generation: 0})
 
@@ -76,7 +76,7 @@ class EvolvingHistory(TrialHistory):
         setattr(
             session,
             FAVOURED,
-            rng.integers(0, self._size, (len(session), self.population, self._size)),
+            rng.integers(0, self._size, (len(session), self.n_contexts, self._size)),
         )
         session.evolving_history_generation = np.zeros(len(session), np.int64)  # type: ignore[attr-defined]
 
@@ -84,7 +84,7 @@ class EvolvingHistory(TrialHistory):
         self, session: Session, rng: np.random.Generator, context: np.ndarray
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         favoured, generation = self._evolve(session, rng, context)
-        # Any answer but the favoured one: counted on from it around the answers.
+        # A shift of 1 to size - 1, modulo size, gives any answer but the favoured one.
         others = (favoured + rng.integers(1, self._size, favoured.shape)) % self._size
         return np.where(rng.random(favoured.shape) < self._p, favoured, others), {
             self._generation: generation
@@ -93,18 +93,21 @@ class EvolvingHistory(TrialHistory):
     def _evolve(
         self, session: Session, rng: np.random.Generator, context: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The favoured next answers, (trials, sessions, answers), and how many contexts were
-        renewed, (trials, sessions).
+        """Replace contexts during the coming trials.
+
+        Returns:
+            The favoured next answers, (trials, sessions, answers), and the number of replaced
+            contexts, (trials, sessions).
         """
         population = getattr(session, FAVOURED).copy()
         count = session.evolving_history_generation.copy()  # type: ignore[attr-defined]
-        renewed = rng.random(context.shape) < self.renewal
+        renewed = rng.random(context.shape) < self.renewal_rate
         favoured = np.empty((*context.shape, self._size), np.int64)
         generation = np.empty(context.shape, np.int64)
         rows = np.arange(len(session))
         for k, now in enumerate(context):
             hit = np.flatnonzero(renewed[k])
-            population[hit, rng.integers(0, self.population, len(hit))] = rng.integers(
+            population[hit, rng.integers(0, self.n_contexts, len(hit))] = rng.integers(
                 0, self._size, (len(hit), self._size)
             )
             count[hit] += 1
@@ -115,4 +118,4 @@ class EvolvingHistory(TrialHistory):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
-        getattr(trial, self._generation)  # recorded, and nowhere else
+        getattr(trial, self._generation)  # reading a condition puts it into the record

@@ -1,7 +1,7 @@
 """Join several tasks into one: their channels, actions, periods, slots, conditions and trials.
 
-Parts that agree in name and kind are shared; a part that agrees in name only gets the name of its
-task as a suffix (``stimulus.GoNogo``)."""
+Parts with the same name and type are shared. A part with the same name, but another type, gets the
+name of its task as a suffix (``stimulus.GoNogo``)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ Names = dict[str, str]
 
 
 def begin_nested_session(session: Session, name: str, task: Task, rng: np.random.Generator) -> None:
-    """Start sessions of another task inside `session`, as its attribute `name`; state that outlives
-    a session is kept with the subject, under the same name.
+    """Start sessions of another task inside `session`, as its attribute `name`.
+
+    State that lasts over sessions is an attribute of `session.subject`, under the same name.
     """
     part = fresh_session(task, rng, len(session), getattr(session.subject, name, None))
     setattr(session, name, part)
@@ -33,8 +34,10 @@ def begin_nested_session(session: Session, name: str, task: Task, rng: np.random
 
 
 def task_from_entry(entry: Any) -> Task:
-    """The task that an entry of a wrapper's list of tasks stands for: anything that `make_task`
-    takes, or a mapping ``{"task": …, parameters, "wrap": …}``.
+    """Make the task of an entry in a wrapper's list of tasks.
+
+    Args:
+        entry: an argument of `make_task`, or a mapping ``{"task": …, parameters, "wrap": …}``.
     """
     if isinstance(entry, Mapping):
         settings = dict(entry)
@@ -44,7 +47,7 @@ def task_from_entry(entry: Any) -> Task:
 
 
 def task_labels(tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Name of each task, numbered where several have the same."""
+    """Return the name of each task, numbered if several tasks have the same name."""
     names = [task.name for task in tasks]
     seen: dict[str, int] = {}
     labels = []
@@ -57,10 +60,15 @@ def task_labels(tasks: Sequence[Task]) -> tuple[str, ...]:
 def merged(
     parts: Sequence[Mapping[str, Any]], labels: Sequence[str], same: Callable[[Any, Any], bool]
 ) -> tuple[dict[str, Any], list[Names]]:
-    """The union of the parts by joined name, and for each part the joined names of its entries.
+    """Merge named parts of several tasks.
 
     Args:
-        same: whether two entries of one name are the same, and shared.
+        parts: for each task, its parts by name.
+        labels: names of the tasks, for suffixes.
+        same: whether two parts with one name are equal, and shared.
+
+    Returns:
+        The union of the parts by joined name, and for each task the joined names of its parts.
     """
     whole: dict[str, Any] = {}
     renamed: list[Names] = []
@@ -85,10 +93,15 @@ def _free_or_shared(
 def merged_order(
     orders: Sequence[Sequence[str]], labels: Sequence[str], fits: Callable[[int, str, str], bool]
 ) -> tuple[tuple[str, ...], list[Names]]:
-    """One order of the periods of all tasks that keeps each task's own.
+    """Merge the periods of all tasks into one order that keeps the order of each task.
 
     Args:
-        fits: (task, its name of a period, joined name) -> whether that may be shared.
+        orders: for each task, the names of its periods.
+        labels: names of the tasks, for suffixes.
+        fits: (index of a task, its name of a period, joined name) -> whether it can share that.
+
+    Returns:
+        The merged order, and for each task the joined names of its periods.
     """
     whole: list[str] = []
     renamed: list[Names] = []
@@ -125,10 +138,10 @@ class TaskFacts:
     """Facts about a task, from a few of its trials.
 
     Attributes:
-        slots: slot -> the facts that must agree for two tasks to share it.
-        then: period -> what follows it.
-        untimed: periods without a timer.
-        notes: covariate -> an empty array of its kind and shape.
+        slots: slot -> the facts that must be equal for two tasks to share it.
+        then: period -> target of its `then=`.
+        untimed: periods without a duration.
+        notes: covariate -> an empty array of its type and shape.
         examples: one slot of each name.
     """
 
@@ -157,7 +170,7 @@ class TaskFacts:
         return cls(known, dict(first.timeline.then), untimed, notes, tuple(slots.values()))
 
 
-# -------------------------------------------------- what was laid out for some rows, over all rows
+# ------------------------------------------------------------------ layouts
 
 
 ARRAYS = (
@@ -177,14 +190,14 @@ ARRAYS = (
 
 @dataclass(frozen=True)
 class Placement:
-    """Puts the layout of one task, of the trials `rows` (m,), into the layout of all `n` trials."""
+    """Places the layout of the trials `rows` (m,), all of one task, in the layout of `n` trials."""
 
     rows: np.ndarray
     n: int
     names: Renamed
 
     def array(self, values: Any, fill: Any = 0) -> Any:
-        """(m, …) -> (n, …), or a number as it is."""
+        """Return an array (m, …) as (n, …), and a number unchanged."""
         values = np.asarray(values)
         if values.ndim == 0:
             return values[()]
@@ -193,13 +206,13 @@ class Placement:
         return out
 
     def per_unit(self, values: Any) -> Any:
-        """A value of `Show`: one row for all trials stays one."""
+        """Return a value of `Show` for all `n` trials; a single row stays a single row."""
         values = np.asarray(values)
         return self.array(values) if values.ndim == 2 and len(values) == len(self.rows) else values
 
     @property
     def mask(self) -> np.ndarray | None:
-        """(n,) the rows; None: all of them."""
+        """(n,) whether a trial is one of `rows`; None: all trials are."""
         if len(self.rows) == self.n:
             return None
         mask = np.zeros(self.n, bool)
@@ -207,7 +220,7 @@ class Placement:
         return mask
 
     def span(self, span: Span) -> Span:
-        """The same stretch, in these trials only."""
+        """Return the same span, in these trials only."""
         where = self.mask if span.where is None else self.array(span.where, False)
         moments = (
             None if moment is None else self.array(moment) for moment in (span.start, span.stop)
@@ -232,8 +245,10 @@ class Placement:
         return Weigh(self.array(weigh.weight), self.span(weigh.span))
 
     def holds(self, hold: Hold, interface: Interface) -> list[Hold]:
-        """The hold in terms that do not depend on its task: one for the trials that act freely, one
-        for the others.
+        """Return the hold with explicit costs and targets, which do not depend on the task.
+
+        Trials in which an action costs nothing get a separate hold, because an action does not end
+        them.
         """
         span, then = (
             self.span(hold.span),
@@ -251,7 +266,7 @@ class Placement:
         ]
 
     def place(self, target: str) -> str:
-        """Where something leads: a period by its new name, or a word."""
+        """Return the joined name of a target that is a period, and other targets unchanged."""
         return self.names.periods.get(target, target)
 
     def slot(self, slot: Slot, periods: Sequence[str]) -> Slot:
@@ -280,8 +295,9 @@ class Placement:
 
 
 def add_absent(layout: Layout, facts: TaskFacts, names: Renamed, periods: Sequence[str]) -> None:
-    """Add the slots and notes of a task that has no trial in this batch, so that all batches have
-    the same columns.
+    """Add the slots and covariates of a task that has no trial in this batch.
+
+    All batches then have the same columns.
     """
     nowhere = np.zeros(layout.n, bool)
     placement = Placement(np.zeros(0, np.int64), layout.n, names)
@@ -302,7 +318,7 @@ def add_absent(layout: Layout, facts: TaskFacts, names: Renamed, periods: Sequen
 
 
 def add_layout(layout: Layout, part: Layout, placement: Placement, periods: Sequence[str]) -> None:
-    """Add the layout `part` of one task to `layout`, whose timeline has the periods already."""
+    """Add the layout `part` of one task to `layout`, whose timeline has its periods already."""
     layout.shows += [placement.show(show) for show in part.shows]
     layout.frames += [placement.frames(frames) for frames in part.frames]
     layout.weights += [placement.weigh(weigh) for weigh in part.weights]
@@ -321,20 +337,18 @@ def add_layout(layout: Layout, part: Layout, placement: Placement, periods: Sequ
 
 
 def with_rows(before: np.ndarray, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """`before`, with `values` in these rows."""
+    """Return a copy of `before` with `values` in these rows."""
     out = before.astype(np.result_type(before, values))
     out[rows] = values[rows]
     return out
 
 
 def missing_value(values: np.ndarray) -> Any:
-    """What stands in a column where a trial's task has no such thing: -1, 0.0, False or an empty
-    text.
-    """
+    """Return the value of a column in trials of tasks without it: -1, 0.0, False or empty text."""
     return {"i": -1, "u": 0, "f": 0.0, "b": False, "U": ""}[values.dtype.kind]
 
 
-def kind_of(values: np.ndarray) -> tuple:
-    """What must agree for two conditions to share a column."""
+def column_type(values: np.ndarray) -> tuple:
+    """Return the type and shape that must be equal for two conditions to share a column."""
     family = {"i": "number", "u": "number", "f": "number"}.get(values.dtype.kind, values.dtype.kind)
     return (family, values.shape[1:])

@@ -1,4 +1,4 @@
-"""Make not answering cost something."""
+"""Penalize trials without an answer."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from neurogym_wrappers.slots import asked
 
 
 class MissPenalty(TaskWrapper):
-    """A question that is not answered in time pays something, beside what the task pays for a miss.
+    """Add a reward, usually a penalty, to every answer slot that is not answered in time.
 
-    Where resting is right, nothing is missed.
+    It is added to the task's own reward for a miss. Slots in which resting is correct cannot be
+    missed.
 
     Args:
-        reward: what a miss adds to the reward; negative to make it costly.
+        reward: added to the reward of a miss; negative for a penalty.
 
     Raises:
-        NotSupportedError: the task asks nothing that can be missed.
-        InvalidValueError: a reward of 0, or none.
+        NotSupportedError: no answer slot of the task can be missed.
+        InvalidValueError: a reward of 0, or one that is not finite.
     """
 
     reward: float = -1.0
@@ -32,18 +33,21 @@ class MissPenalty(TaskWrapper):
     def define(self) -> None:
         if not math.isfinite(self.reward) or self.reward == 0:
             raise InvalidValueError(
-                f"MissPenalty was given reward={self.reward!r}; it needs a number other than 0."
+                f"MissPenalty was given reward={self.reward!r}; give a finite number other than 0."
             )
         if self.task.actions.rest is None:
-            raise self._refusal("there is no action of resting, so nothing can be missed")
+            raise self._refusal("it has no rest action, so that no answer can be missed")
         if self.task.actions.continuous and self.task.actions.trigger is None:
             raise self._refusal(
-                "its continuous actions are judged without a trigger=, so nothing can be missed"
+                "its continuous actions are judged without a trigger=, so that no answer can be"
+                " missed"
             )
         if not any(
             _missable(slot).any() for layout in sample_layouts(self.task) for slot in layout.slots
         ):
-            raise self._refusal("it asks nothing that can be missed (trial.answer, trial.offer)")
+            raise self._refusal(
+                "it has no answer slot that can be missed (trial.answer, trial.offer)"
+            )
 
     def _refusal(self, why: str) -> NotSupportedError:
         return NotSupportedError(f"MissPenalty cannot be applied to {self.task.name}: {why}.")
@@ -55,7 +59,7 @@ class MissPenalty(TaskWrapper):
 
 
 def _missable(slot: Slot) -> np.ndarray:
-    """(n,) whether a slot can be missed: not where resting is right."""
+    """(n,) whether a slot can be missed; it cannot where resting is correct."""
     return asked(slot) & (
         slot.right.any(axis=1) if slot.right is not None and slot.amounts is None else True
     )

@@ -1,4 +1,4 @@
-"""Several tasks in one session."""
+"""Mix trials of several tasks in one session."""
 
 from __future__ import annotations
 
@@ -11,56 +11,60 @@ from neurogym_wrappers.mixture_base import MixtureBase
 
 
 class Mixture(MixtureBase):
-    """Trials of several tasks, mixed at random, in turn, in blocks, or by performance.
+    """Mix trials of several tasks at random, in sequence, in blocks, or by performance.
 
     As in Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297,
-    doi:10.1038/s41593-018-0310-2, whose networks learn twenty tasks at once and are told by rule
-    units which one a trial is of.
+    doi:10.1038/s41593-018-0310-2, whose networks learn twenty tasks at once and get the current
+    task from rule units.
 
-    Channels and actions that agree in name and encoder are shared; others get the name of their
-    task behind them. What a task does not have shows nothing. Acting where a trial's task has no
-    such action breaks its hold, or does nothing where it has none. The record says in `task` which
-    task a trial was of; a condition that this task does not have is -1 (0.0, False, or an empty
-    text). Rewards, `evidence`, `go_cue` and session length are those of the wrapped task.
+    Channels and actions with the same name and encoder are shared; the others get the name of their
+    task as a suffix. In a trial, the channels of other tasks show zeros. An action of another task
+    breaks the trial's hold, or has no effect if the trial has no hold. The column `task` of the
+    record has the task of every trial; conditions of other tasks are -1 (or 0.0, False, an empty
+    text). Rewards, `evidence_periods`, `go_cue` and the length of a session are those of the
+    wrapped task.
 
     Args:
-        others: the other tasks: ids, tasks, or mappings ``{"task": …, parameters}``.
-        order: "random", "sequence", or "performance" (the next task once the mean performance of
-            the last `window` trials is `criterion` or more, the one before when it is below
-            `fallback`).
-        length: trials of a block of one task, a number or a distribution; 1: interleaved.
-        chance: with which a block ends on every trial after that; 1: at once.
-        weights: how likely each task is in a random order, the wrapped one first; (): all alike.
-        again: whether a random order may draw the same task twice in a row.
-        once: whether a sequence stays with its last task.
-        window, criterion, fallback: see `order`.
-        rule: whether a channel "rule" shows, one-hot, which task it is.
+        other_tasks: tasks to mix with the wrapped task: ids, tasks, or mappings ``{"task": …,
+            parameters}``.
+        order: "random", "sequence", or "performance" (the next task begins when the mean
+            performance over the last `window` trials is at least `advance_at`, and the previous
+            task returns when it is below `retreat_below`).
+        block_length: minimum number of trials in a block of one task, a number or a distribution;
+            1: interleaved tasks.
+        hazard_rate: probability per trial that a block ends once it has `block_length` trials; 1:
+            it ends there.
+        weights: relative frequency of each task in a random order, the wrapped task first; ():
+            equal frequencies.
+        allow_repeats: whether the next block of a random order may be of the same task.
+        stop_at_last: whether a sequence stays at its last task instead of starting again.
+        window, advance_at, retreat_below: see `order`.
+        rule: whether a channel "rule" shows the task of the trial, one-hot.
 
     Raises:
-        NotSupportedError: tasks of another dt, of which one is continuous or computed on every
-            step, or of which one has a period with `then=` that trials of another would pass over
-            on their way.
-        InvalidValueError: no other task, or settings of which nothing would follow.
+        NotSupportedError: tasks with another dt; some, but not all, with continuous actions; a task
+            that is computed on every step; or a period with `then=` that trials of another task
+            would pass over.
+        InvalidValueError: no other task, or a setting out of its range.
     """
 
-    others: tuple[Any, ...] = ()
+    other_tasks: tuple[Any, ...] = ()
     order: str = "random"
-    length: int | Distribution = 1
-    chance: float = 1.0
+    block_length: int | Distribution = 1
+    hazard_rate: float = 1.0
     weights: tuple[float, ...] = ()
-    again: bool = True
-    once: bool = False
+    allow_repeats: bool = True
+    stop_at_last: bool = False
     window: int = 100
-    criterion: float = 0.8
-    fallback: float = 0.0
+    advance_at: float = 0.8
+    retreat_below: float = 0.0
     rule: bool = True
 
     def define(self) -> None:
-        if not self.others:
+        if not self.other_tasks:
             raise InvalidValueError(
-                "Mixture was given no other task; give others=[…]: ids, tasks, or mappings such as"
-                " {task: 'GoNogo-v0'}."
+                "Mixture was given no other task; give other_tasks=[…]: ids, tasks, or mappings"
+                " such as {task: 'GoNogo-v0'}."
             )
-        self._mix(
-            (self.task, *self._read_others(self.others)), state_of(self).settings, rule=self.rule
-        )
+        tasks = (self.task, *self._read_tasks(self.other_tasks))
+        self._mix(tasks, state_of(self).settings, rule=self.rule)

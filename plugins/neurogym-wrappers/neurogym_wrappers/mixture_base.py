@@ -1,4 +1,4 @@
-"""`MixtureBase`: base of `Mixture`, `Transfer` and `Curriculum`."""
+"""`MixtureBase`: base class of `Mixture`, `Transfer` and `Curriculum`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from neurogym_wrappers.joining import (
     add_absent,
     add_layout,
     begin_nested_session,
-    kind_of,
+    column_type,
     merged,
     merged_order,
     missing_value,
@@ -47,17 +47,18 @@ from neurogym_wrappers.joining import (
 
 
 class MixtureBase(ConditionWrapper):
-    """Base of mixtures; they call `_mix` with the tasks and the settings of their block
-    sequence.
+    """Base class of mixtures.
+
+    A subclass calls `_mix` in `define`, with the tasks and the settings of its block sequence.
     """
 
     task_condition = "task"
-    """The condition that says which task a trial is of."""
+    """Name of the condition that holds the task of a trial."""
     _lasting = False
 
-    def _read_others(self, others: Sequence[Any]) -> list[Task]:
+    def _read_tasks(self, entries: Sequence[Any]) -> list[Task]:
         tasks = []
-        for entry in others:
+        for entry in entries:
             try:
                 tasks.append(task_from_entry(entry))
             except NeurogymError as error:
@@ -79,15 +80,15 @@ class MixtureBase(ConditionWrapper):
         self._check_tasks()
         names = (
             "order",
-            "length",
-            "lengths",
-            "chance",
+            "block_length",
+            "block_lengths",
+            "hazard_rate",
             "weights",
-            "again",
-            "once",
+            "allow_repeats",
+            "stop_at_last",
             "window",
-            "criterion",
-            "fallback",
+            "advance_at",
+            "retreat_below",
         )
         self.sequence = BlockSequence.checked(
             type(self).__name__,
@@ -102,41 +103,42 @@ class MixtureBase(ConditionWrapper):
         self._join_conditions()
         self._join_lengths()
 
-    # ------------------------------------------------------------------ what can be mixed
+    # ------------------------------------------------------------------ checks
 
     def _check_tasks(self) -> None:
         first = self.task
         for task in self.tasks:
             if task.dt != first.dt:
                 raise self.refusal(
-                    f"its steps last {first.dt:g} ms, and those of {task.name} {task.dt:g} ms; give"
-                    " both the same dt"
+                    f"its dt is {first.dt:g} ms, and that of {task.name} is {task.dt:g} ms; give"
+                    " all tasks the same dt"
                 )
             if hooked(task):
                 raise self.refusal(
-                    f"{task.name} is computed on every step (step_action, …), and cannot be mixed"
-                    " with others"
+                    f"{task.name} is computed on every step (step_action, …); leave it out of the"
+                    " mixture"
                 )
             if task.actions.continuous != first.actions.continuous:
                 raise self.refusal(
-                    f"the actions of {task.name} and {first.name} are not both continuous, or"
-                    " both not"
+                    f"one of {task.name} and {first.name} has continuous actions, the other has"
+                    " not; mix tasks of one type"
                 )
             if task.actions.continuous and task.actions != first.actions:
                 raise self.refusal(
-                    f"continuous actions have to be the same, and those of {task.name} are others"
+                    f"the continuous actions of {task.name} differ from those of {first.name}; mix"
+                    " tasks with equal continuous actions"
                 )
             if self.task_condition in task.conditions:
                 raise self.refusal(
-                    f"{task.name} is a mixture itself; name all tasks in one"
+                    f"{task.name} is a mixture itself; give all tasks to one mixture"
                     if hasattr(type(task), "task_condition")
                     else (
-                        f"{task.name} has a condition {self.task_condition!r}, the name under which"
-                        f" the record says a trial's {self.task_condition}"
+                        f"{task.name} has a condition {self.task_condition!r}, which is the column"
+                        f" of the record for a trial's {self.task_condition}; rename the condition"
                     )
                 )
 
-    # ------------------------------------------------------------------ joining, once
+    # ------------------------------------------------------------------ joining
 
     def _join_interface(self, rule: bool) -> None:
         channels, self._channel_names = merged(
@@ -151,7 +153,7 @@ class MixtureBase(ConditionWrapper):
         self._action_names = self._join_actions()
 
     def _join_actions(self) -> list[Names]:
-        """All groups of actions; who can rest rests with the same action."""
+        """Declare all groups of actions; all tasks that can rest share one rest action."""
         resting = next((task for task in self.tasks if task.actions.rest_name is not None), None)
         if resting is None:
             whole, names = merged([task.actions.parts for task in self.tasks], self.labels, eq)
@@ -182,8 +184,8 @@ class MixtureBase(ConditionWrapper):
         for task, one in zip(self.tasks, facts, strict=True):
             if one.untimed:
                 raise self.refusal(
-                    f"the period {min(one.untimed)!r} of {task.name} has no timer; give it one with"
-                    " timing="
+                    f"the period {min(one.untimed)!r} of {task.name} has no duration; give it one"
+                    " with timing="
                 )
 
         def fits(k: int, own: str, joined: str) -> bool:
@@ -215,8 +217,8 @@ class MixtureBase(ConditionWrapper):
     def _join_conditions(self) -> None:
         rng = np.random.default_rng(0)
         drawn = [draw_independent(task, rng, 7, {}) for task in self.tasks]
-        kinds, conditions = merged(
-            [{name: kind_of(np.asarray(v)) for name, v in one.items()} for one in drawn],
+        types, conditions = merged(
+            [{name: column_type(np.asarray(v)) for name, v in one.items()} for one in drawn],
             self.labels,
             eq,
         )
@@ -231,12 +233,12 @@ class MixtureBase(ConditionWrapper):
             {},
             None,
         )
-        state.dimensions = {name: len(shape) for name, (_, shape) in kinds.items()}
+        state.dimensions = {name: len(shape) for name, (_, shape) in types.items()}
         state.example = {self.task_condition: np.asarray(self.labels[0])} | {
             joined: np.asarray(one[name])[0]
             for one, names in zip(drawn, conditions, strict=True) for name, joined in names.items()
         }  # fmt: skip
-        for joined in kinds:
+        for joined in types:
             state.declared[joined] = self._united_distribution(joined, conditions)
         periods, slots, notes = self._layout
         notes = [
@@ -260,8 +262,10 @@ class MixtureBase(ConditionWrapper):
         )
 
     def _united_distribution(self, joined: str, conditions: Sequence[Names]) -> Any:
-        """The distribution that all tasks share, or else a function that is never called: tasks
-        that differ draw their own values.
+        """Return the distribution that all tasks share.
+
+        If they share none, each task draws its own values, and this returns a function that is
+        never called.
         """
         found = [
             state_of(task).imposed.get(name, task.conditions[name])
@@ -277,7 +281,10 @@ class MixtureBase(ConditionWrapper):
         return found[0] if alike else _drawn_by_tasks
 
     def _join_lengths(self) -> None:
-        """How long trials may get, and what is imposed to have trials of each of the tasks."""
+        """Join the limits on the length of a trial.
+
+        `stages` are the conditions to impose to get trials of each task.
+        """
         state, below = state_of(self), [state_of(task) for task in self.tasks]
         state.joint = True
         state.limits = tuple(dict.fromkeys(limit for one in below for limit in one.limits))
@@ -290,7 +297,7 @@ class MixtureBase(ConditionWrapper):
             for stage in one.stages or ({},)
         )
 
-    # ------------------------------------------------------------------ what a task says of itself
+    # ------------------------------------------------------------------ facts about the task
 
     @property
     def supervised(self) -> bool:
@@ -340,8 +347,8 @@ class MixtureBase(ConditionWrapper):
     ) -> Conditions:
         if answer is not None:
             raise InvalidValueError(
-                f"the tasks of {self.name} decide what is right; decide it for each task before"
-                " mixing them."
+                f"the tasks of {self.name} set the correct answer. Apply the wrapper that sets it"
+                " to each task before mixing them."
             )
         given = dict(imposed)
         index = (
@@ -368,7 +375,7 @@ class MixtureBase(ConditionWrapper):
         given: Mapping[str, np.ndarray],
         drawn: Conditions,
     ) -> None:
-        """Fill in the trials that are of task `k`."""
+        """Draw the conditions of the trials of task `k`."""
         if not stateful(self.tasks[k]):
             self._fill(k, np.nonzero(index == k), None, rng, given, drawn)
             return
@@ -376,14 +383,14 @@ class MixtureBase(ConditionWrapper):
         for t in np.flatnonzero((index == k).any(axis=1)).tolist():
             rows = np.flatnonzero(index[t] == k)
             part = sessions.take(rows)
-            self._remind(k, session, part, rows)
+            self._pass_outcomes(k, session, part, rows)
             self._fill(k, (np.full(len(rows), t), rows), part, rng, given, drawn)
             part.trial += 1
             sessions.put(rows, part)
 
-    def _remind(self, k: int, session: Session, part: Session, rows: np.ndarray) -> None:
-        """Tell a task that reads outcomes what became of its last trial, if that was of this
-        task.
+    def _pass_outcomes(self, k: int, session: Session, part: Session, rows: np.ndarray) -> None:
+        """Pass the results of the last trial to task `k`, if it reads outcomes and the trial was
+        its own.
         """
         if not self.tasks[k].reads_outcomes:
             return
@@ -421,7 +428,7 @@ class MixtureBase(ConditionWrapper):
             drawn[joined][where] = value
 
     def _indices(self, names: np.ndarray) -> np.ndarray:
-        """Numbers of the tasks that are called so."""
+        """Return the indices of the tasks with these names."""
         names = np.asarray(names)
         strange = np.setdiff1d(names, self.labels)
         if len(strange):
@@ -448,7 +455,7 @@ class MixtureBase(ConditionWrapper):
             return dict(drawn)
         result = dict(drawn)
         if self.task_condition in given:
-            result = self._changed_tasks(result, rng, given[self.task_condition])
+            result = self._redraw_tasks(result, rng, given[self.task_condition])
         index = self._indices(result[self.task_condition])
         for name in (name for name in given if name != self.task_condition):
             having = np.isin(
@@ -458,10 +465,10 @@ class MixtureBase(ConditionWrapper):
             result[name] = np.where(having.reshape(shape), given[name], result[name])
         return result
 
-    def _changed_tasks(
+    def _redraw_tasks(
         self, drawn: dict[str, np.ndarray], rng: np.random.Generator, wanted: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """Draw the trials anew whose task is to be another."""
+        """Redraw the trials whose task is not the imposed one."""
         rows = np.flatnonzero(drawn[self.task_condition] != wanted)
         self._indices(wanted)
         if not len(rows):
@@ -475,7 +482,7 @@ class MixtureBase(ConditionWrapper):
         )
         result = {}
         for name, values in drawn.items():
-            if name not in fresh:  # of a wrapper around this one
+            if name not in fresh:  # a condition of a wrapper around this one
                 result[name] = values
                 continue
             result[name] = values.astype(np.result_type(values, fresh[name]))
@@ -483,8 +490,10 @@ class MixtureBase(ConditionWrapper):
         return result
 
     def _check_passed(self, periods: Sequence[Names]) -> None:
-        """Refuse tasks whose trials would be led astray by what follows a period of another task,
-        of 0 ms in them.
+        """Raise if trials of one task would take a transition of another task.
+
+        Periods of other tasks last 0 ms in a trial. A trial passes over them, and would follow
+        their `then=`.
         """
         place = self._periods.index
         for passed, target in self._then.items():
@@ -499,7 +508,7 @@ class MixtureBase(ConditionWrapper):
                         " periods of other names"
                     )
 
-    # ------------------------------------------------------------------ laying out
+    # ------------------------------------------------------------------ building
 
     def new_trial(self, trial: TrialBuilder) -> None:
         layout = trial.layout
@@ -511,15 +520,15 @@ class MixtureBase(ConditionWrapper):
         for k in range(len(self.tasks)):
             rows = np.flatnonzero(index == k)
             if len(rows):
-                self._lay_out_task(trial, k, rows)
+                self._build_task(trial, k, rows)
             else:
                 add_absent(layout, self._facts[k], self.renamed[k], self._periods)
         if self._rule is not None:
             trial.show(self._rule, np.eye(len(self.tasks))[index], during=self._periods)
 
-    def _lay_out_task(self, trial: TrialBuilder, k: int, rows: np.ndarray) -> None:
+    def _build_task(self, trial: TrialBuilder, k: int, rows: np.ndarray) -> None:
         task, names = self.tasks[k], self.renamed[k]
-        part, layout = self._told(trial, k, rows), trial.layout
+        part, layout = self._task_layout(trial, k, rows), trial.layout
         placement = Placement(rows, trial.n, names)
         for name, steps in part.timeline.steps.items():
             layout.timeline.steps[names.periods[name]][rows] = steps
@@ -535,13 +544,13 @@ class MixtureBase(ConditionWrapper):
 
     @staticmethod
     def _usual_hold(task: Task, everywhere: Span) -> Hold:
-        """What acting outside all windows costs and does in a trial of this task."""
+        """Return the hold outside all response windows in a trial of this task."""
         if task.actions.rest is None:
             return Hold(everywhere, 0.0)
         return Hold(everywhere, task.rewards["abort"], "end" if task.abort_ends_trial else "stay")
 
-    def _told(self, trial: TrialBuilder, k: int, rows: np.ndarray) -> Layout:
-        """What a task says of its trials."""
+    def _task_layout(self, trial: TrialBuilder, k: int, rows: np.ndarray) -> Layout:
+        """Build the trials `rows` of task `k`."""
         task, names = self.tasks[k], self.renamed[k]
         conditions = {
             name: trial.conditions[joined][rows] for name, joined in names.conditions.items()
@@ -558,5 +567,5 @@ class MixtureBase(ConditionWrapper):
 
 def _drawn_by_tasks(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
     raise InvalidValueError(
-        "the tasks of a mixture draw their own conditions; use its draw_conditions."
+        "the tasks of a mixture draw their own conditions; call draw_conditions of the mixture."
     )

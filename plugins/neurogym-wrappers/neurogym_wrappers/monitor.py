@@ -1,4 +1,4 @@
-"""Watch how it goes, while it goes."""
+"""Print progress and save figures while an env runs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from neurogym_core.wrappers.finished_trials import finished_in_env, finished_in_
 
 
 class _Watch:
-    """Counts trials; after every so many it prints a line, and saves the figure of the last one."""
+    """Counts trials; after every `every` trials, prints a line and saves the figure of the last."""
 
     def __init__(self, task: Any, every: int, folder: Any, out: Any) -> None:
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
             raise InvalidValueError(
-                f"Monitor was given every={every!r}; it needs a whole number of trials, at least 1."
+                f"Monitor was given every={every!r}; give a whole number of trials, at least 1."
             )
         if folder is not None and task is None:
             raise NotSupportedError(
-                "Monitor was given folder=, and the env has no task whose trials could be drawn."
-                " Leave it out."
+                "Monitor was given folder=, but the env has no task, so that its trials cannot be"
+                " drawn. Leave folder= out."
             )
         self.task, self.every, self._out = task, every, out
         self.folder = None if folder is None else Path(folder)
@@ -42,7 +42,7 @@ class _Watch:
     # ------------------------------------------------------------------ trials
 
     def add(self, finished: TrialRecord) -> None:
-        """Count these trials."""
+        """Count finished trials."""
         for performance, reward in zip(
             finished["performance"].tolist(), finished["reward"].tolist(), strict=True
         ):
@@ -53,7 +53,7 @@ class _Watch:
 
     @property
     def performance(self) -> float:
-        """Mean of the last `every` trials; NaN before the first."""
+        """Mean performance of the last `every` trials; NaN before the first trial."""
         return (
             float(np.mean([performance for performance, _ in self._recent]))
             if self._recent
@@ -75,7 +75,7 @@ class _Watch:
     # ------------------------------------------------------------------ figures
 
     def begin(self, observation: np.ndarray) -> None:
-        """A session begins with this observation."""
+        """Start a session with this observation."""
         self._trial = _Buffers(observation)
 
     def see(
@@ -88,8 +88,13 @@ class _Watch:
         ended: bool,
         conditions: Any,
     ) -> None:
-        """A step of the env that is drawn: what was done on the observation in hand, and what comes
-        next.
+        """Store a step of the env that is drawn.
+
+        Args:
+            action, reward, target, period: results of the step on the pending observation.
+            observation: the observation after the step.
+            ended: whether the step ended a trial.
+            conditions: conditions of that trial.
         """
         trial = self._trial
         trial.observations.append(np.asarray(trial.pending)[: self.task.channels.size])
@@ -114,7 +119,7 @@ class _Watch:
 
 
 class _Buffers:
-    """What was seen and done in a trial; as `plots` draws it."""
+    """Steps of a trial, in the form that `plots` draws."""
 
     def __init__(self, pending: Any = None) -> None:
         self.pending = pending
@@ -127,7 +132,7 @@ class _Buffers:
 
 
 class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
-    """`Monitor` for vector envs; the figures are of the first env."""
+    """`Monitor` for vector envs; its figures show the first env."""
 
     def __init__(
         self, env: VectorEnv, every: int = 100, folder: Any = None, out: Any = None
@@ -159,26 +164,26 @@ class VectorMonitor(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
 
     @property
     def running_performance(self) -> float:
-        """Mean of the last `every` trials; NaN before the first."""
+        """Mean performance of the last `every` trials; NaN before the first trial."""
         return self._watch.performance
 
 
 class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """Prints how it goes, after every so many trials, and saves the figure of the last of them.
+    """Print progress after every `every` trials, and save the figure of the last one.
 
-    The line goes to stderr: trials so far, mean performance and reward of the last `every` trials,
-    and speed. On a terminal it stays one line. ``env.running_performance`` is the mean by itself.
-    To keep the trials, use `RecordTrials`.
+    A line goes to stderr: number of trials so far, mean performance and reward of the last `every`
+    trials, and speed. A terminal shows one line that is updated. ``env.running_performance`` is the
+    mean performance. To keep the trials, use `RecordTrials`.
 
     Args:
-        env: any env whose `info` has the record of finished trials.
-        every: trials.
-        folder: where figures go, as PNG; None: none are drawn.
-        out: where lines go, a text stream; None: stderr.
+        env: any env with the record of finished trials in its `info`.
+        every: number of trials between two lines.
+        folder: folder for the figures, as PNG; None: no figures.
+        out: text stream for the lines; None: stderr.
 
     Raises:
-        InvalidValueError: no number of trials.
-        NotSupportedError: figures of an env that has no task.
+        InvalidValueError: `every` is not a whole number of at least 1.
+        NotSupportedError: `folder` is given, and the env has no task.
     """
 
     vector = VectorMonitor
@@ -210,11 +215,11 @@ class Monitor(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
 
     @property
     def running_performance(self) -> float:
-        """Mean of the last `every` trials; NaN before the first."""
+        """Mean performance of the last `every` trials; NaN before the first trial."""
         return self._watch.performance
 
 
 def _first(finished: TrialRecord, task: Any) -> dict[str, Any]:
-    """Conditions of the first of these trials."""
+    """Return the conditions of the first of these trials."""
     row = finished.row(0)
     return {name: row[name] for name in task.conditions if name in row}

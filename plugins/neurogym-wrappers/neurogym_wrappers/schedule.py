@@ -1,6 +1,4 @@
-"""Decide which conditions hold in which trials: in turn, at random, in blocks, or by how well the
-subject does.
-"""
+"""Set conditions block by block: in sequence, at random, or by performance."""
 
 from __future__ import annotations
 
@@ -12,45 +10,45 @@ from neurogym_wrappers.schedule_base import ScheduleBase
 
 
 class Schedule(ScheduleBase):
-    """Blocks of trials with conditions of their own: in turn, at random, or by performance.
+    """Set conditions in blocks of trials: in sequence, at random, or by performance.
 
-    Every block is a mapping from conditions to values or distributions, in any written form;
-    `answer` stands for what is right, whatever the task calls it. What a block does not mention is
-    drawn as the task draws it. The record says in `block` which block a trial was in, from 0.
+    A block is a mapping from conditions to values or distributions, in any written form. The key
+    `answer` stands for the correct answer in every task. The task draws the conditions that a block
+    does not name. The column `block` of the record has the block of every trial, from 0.
 
-    Conditions that `reset` imposes come last, and win.
+    Conditions that `reset` imposes override those of a block.
 
     Args:
         blocks: the blocks, e.g. ``({"coherence": 51.2}, {"coherence": [0, 6.4]})``.
-        order: "sequence" (in turn, over and over), "random", or "performance" (the next block once
-            the mean performance of the last `window` trials is `criterion` or more, the one before
-            when it is below `fallback`).
-        length: trials of a block, a number or a distribution; then it ends with probability
-            `chance` a trial.
-        chance: see `length`; 1: at once.
-        weights: how likely each block is, for a random order; (): all alike.
-        again: whether a random order may draw the same block twice in a row.
-        once: whether a sequence stays with its last block, instead of starting again.
-        window, criterion, fallback: see `order`; the window starts anew in every block.
+        order: "sequence" (block after block, then again from the first), "random", or "performance"
+            (the next block begins when the mean performance over the last `window` trials is at
+            least `advance_at`, and the previous block returns when it is below `retreat_below`).
+        block_length: minimum number of trials in a block, a number or a distribution.
+        hazard_rate: probability per trial that a block ends once it has `block_length` trials; 1:
+            it ends there.
+        weights: relative frequency of each block in a random order; (): equal frequencies.
+        allow_repeats: whether a random order may draw the same block twice in a row.
+        stop_at_last: whether a sequence stays at its last block instead of starting again.
+        window, advance_at, retreat_below: see `order`; the window is empty again in every block.
 
     Raises:
-        NotSupportedError: the task (or another wrapper) decides one of the conditions itself; or
+        NotSupportedError: the task or another wrapper sets one of the conditions, or the task
             declares no answer.
-        InvalidValueError: no blocks, values that a condition cannot have, or settings of which
-            nothing would follow.
+        InvalidValueError: no blocks, values that a condition cannot have, or a setting out of its
+            range.
         UnknownNameError: a condition that the task does not have.
     """
 
     blocks: tuple[Mapping[str, Any], ...] = ()
     order: str = "sequence"
-    length: int | Distribution = 1
-    chance: float = 1.0
+    block_length: int | Distribution = 1
+    hazard_rate: float = 1.0
     weights: tuple[float, ...] = ()
-    again: bool = True
-    once: bool = False
+    allow_repeats: bool = True
+    stop_at_last: bool = False
     window: int = 100
-    criterion: float = 0.8
-    fallback: float = 0.0
+    advance_at: float = 0.8
+    retreat_below: float = 0.0
 
     def define(self) -> None:
         self._set_up(self.blocks)

@@ -1,4 +1,4 @@
-"""`ScheduleBase`: base of `Schedule` and its presets."""
+"""`ScheduleBase`: base class of `Schedule` and its presets."""
 
 from __future__ import annotations
 
@@ -18,35 +18,36 @@ from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 ANSWER = "answer"
-"""The name under which a block says what is right."""
+"""Name of the correct answer in a block."""
 
 
 class ScheduleBase(ConditionWrapper):
-    """Base of schedules; presets have parameters of their own, and call `_set_up` with blocks that
-    follow from them.
+    """Base class of schedules.
+
+    A preset has its own parameters, and calls `_set_up` with blocks that it makes from them.
     """
 
     _label_name = "block"
     _lasting = False
 
-    def _set_up(self, blocks: Any, **changed: Any) -> None:
-        """Read the blocks and their sequence; presets give their own."""
+    def _set_up(self, blocks: Any, **overrides: Any) -> None:
+        """Read the blocks and the settings of their sequence; presets override settings."""
         owner = type(self).__name__
         self._entries = self._read_blocks(owner, blocks)
         self._names = tuple(dict.fromkeys(name for entry in self._entries for name in entry))
         self._check_names(owner)
         settings = {
-            name: changed.get(name, state_of(self).settings.get(name, default))
+            name: overrides.get(name, state_of(self).settings.get(name, default))
             for name, default in (
                 ("order", "sequence"),
-                ("length", 1),
-                ("chance", 1.0),
+                ("block_length", 1),
+                ("hazard_rate", 1.0),
                 ("weights", ()),
-                ("again", True),
-                ("once", False),
+                ("allow_repeats", True),
+                ("stop_at_last", False),
                 ("window", 100),
-                ("criterion", 0.8),
-                ("fallback", 0.0),
+                ("advance_at", 0.8),
+                ("retreat_below", 0.0),
             )
         }
         self.sequence = BlockSequence.checked(
@@ -68,8 +69,8 @@ class ScheduleBase(ConditionWrapper):
     def _read_blocks(self, owner: str, blocks: Any) -> tuple[dict[str, Distribution], ...]:
         if not blocks or not all(isinstance(block, Mapping) for block in blocks) or not any(blocks):
             raise InvalidValueError(
-                f"{owner} was given blocks={blocks!r}; give one mapping or more from conditions to"
-                " values, e.g. blocks=[{coherence: 51.2}, {coherence: [0, 6.4]}]."
+                f"{owner} was given blocks={blocks!r}; give at least one mapping from conditions"
+                " to values, e.g. blocks=[{coherence: 51.2}, {coherence: [0, 6.4]}]."
             )
         return tuple(
             {self._renamed(name): self._read(name, spec) for name, spec in block.items()}
@@ -77,7 +78,7 @@ class ScheduleBase(ConditionWrapper):
         )
 
     def _renamed(self, name: str) -> str:
-        """What is right goes by one name, whatever the task calls it."""
+        """Return the name of a condition; the correct answer has one name for all tasks."""
         return ANSWER if name == answer_condition(self.task) else name
 
     def _read(self, name: str, spec: Any) -> Distribution:
@@ -95,8 +96,8 @@ class ScheduleBase(ConditionWrapper):
             partial = any(name not in entry for entry in self._entries)
             if partial and name != ANSWER and not isinstance(free, Distribution):
                 raise InvalidValueError(
-                    f"{owner} was given blocks that name {name!r} only sometimes; {self.task.name}"
-                    " computes it from others. Say in every block what it is."
+                    f"{owner} was given {name!r} in some of its blocks only; {self.task.name}"
+                    " computes it from other conditions. Give it in every block."
                 )
 
     def _check_answer_values(self, owner: str) -> None:
@@ -106,7 +107,7 @@ class ScheduleBase(ConditionWrapper):
             if support is None or not set(np.asarray(support).tolist()) <= set(known):
                 raise InvalidValueError(
                     f"{owner} was given the answer {entry[ANSWER].to_plain()!r}; {self.task.name}"
-                    f" has the right answers {known}. Give some of them, e.g. answer={{choice:"
+                    f" has the correct answers {known}. Give some of them, e.g. answer={{choice:"
                     " [[…], [probabilities]]}."
                 )
 
@@ -157,7 +158,7 @@ class ScheduleBase(ConditionWrapper):
         return self.draw_wrapped(session, rng, trials, given, answer)
 
     def _values(self, index: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """What the blocks `index` (m,) say, name -> (m, …)."""
+        """Draw the conditions of the blocks `index` (m,), name -> (m, …)."""
         return {name: self._value(name, index, rng) for name in self._names}
 
     def _value(self, name: str, index: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Make some answers right more often than others, block by block."""
+"""Make one answer correct more often than the others, block by block."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from neurogym_wrappers.schedule_base import ANSWER, ScheduleBase
 
 
 class SideBias(ScheduleBase):
-    """Blocks in which one answer is right more often: a `Schedule` of what is right.
+    """Make one answer correct more often than the others, in blocks of trials.
 
     As in the blocks of the International Brain Laboratory (2021), eLife 10:e63711,
-    doi:10.7554/eLife.63711.
+    doi:10.7554/eLife.63711. This is a `Schedule` of the correct answer.
 
-    The record says in `block` which row of `probs` a trial was drawn with.
+    The column `block` of the record has the row of `probs` with which a trial was drawn.
 
     Args:
-        probs: probability that the favoured answer is right, the others being equally likely: one
-            block per answer; or a row of probabilities per block, (blocks, answers).
-        length: trials of a block, a number or a distribution; then it ends with probability
-            `chance` a trial.
-        chance: see `length`; 1: at once.
-        order: "random" (the next block is another one), or "sequence".
+        probs: probability that the favoured answer is correct, with one block per answer; the other
+            answers are equally likely. Or one row of probabilities per block, (blocks, answers).
+        block_length: minimum number of trials in a block, a number or a distribution.
+        hazard_rate: probability per trial that a block ends once it has `block_length` trials; 1:
+            it ends there.
+        order: "random" (the next block is always a different one), or "sequence".
 
     Raises:
-        NotSupportedError: the task declares no answer, has only one or a continuum, or decides it
-            itself.
-        InvalidValueError: no probabilities, or blocks that are all alike.
+        NotSupportedError: the task declares no answer, has one answer or a continuum of them, or
+            imposes its answer.
+        InvalidValueError: numbers that are no probabilities, or blocks that are all equal.
     """
 
     probs: Any = 0.8
-    length: int | Distribution = 100
-    chance: float = 1.0
+    block_length: int | Distribution = 100
+    hazard_rate: float = 1.0
     order: str = "random"
 
     def define(self) -> None:
@@ -44,22 +44,23 @@ class SideBias(ScheduleBase):
         rows = answer_rows(type(self).__name__, self.probs, len(answers_of(self.task)))
         if len(rows) < 2 or np.allclose(rows, rows[0]):
             raise InvalidValueError(
-                f"SideBias was given probs={self.probs!r}, with which all blocks are alike. Give"
-                " rows that differ, or use RandomAnswers for one bias throughout."
+                f"SideBias was given probs={self.probs!r}, which makes all blocks equal. Give rows"
+                " that differ, or use AnswerProbabilities for one bias in all trials."
             )
-        self._set_up([answer_block(answers_of(self.task), row) for row in rows], again=False)
+        blocks = [answer_block(answers_of(self.task), row) for row in rows]
+        self._set_up(blocks, allow_repeats=False)
 
 
 def answer_block(answers: np.ndarray, p: np.ndarray) -> dict[str, Any]:
-    """A block of a schedule in which these answers are right with these probabilities."""
+    """Return the block of a schedule that draws these answers with these probabilities."""
     return {ANSWER: {"choice": [answers.tolist(), p.tolist()]}}
 
 
 def answer_rows(owner: str, probs: Any, answers: int) -> np.ndarray:
-    """Probabilities of the answers, (blocks, answers), of a number or of rows.
+    """Return the probabilities of the answers, (blocks, answers), from a number or from rows.
 
     Raises:
-        InvalidValueError: they are none.
+        InvalidValueError: the numbers are no probabilities.
     """
     try:
         rows = np.asarray(probs, dtype=np.float64)

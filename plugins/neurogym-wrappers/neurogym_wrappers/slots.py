@@ -1,4 +1,4 @@
-"""Facts about the questions of a layout that several wrappers need."""
+"""Facts about the answer slots of a layout that several wrappers need."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from neurogym_core.trials.layout import Slot
 
 
 def asked(slot: Slot) -> np.ndarray:
-    """Trials in which a slot is asked, bool (n,)."""
+    """Return whether a trial has the slot, bool (n,)."""
     return np.ones(len(slot.miss), bool) if slot.span.where is None else slot.span.where

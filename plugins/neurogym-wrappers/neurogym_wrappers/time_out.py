@@ -1,4 +1,4 @@
-"""Make the subject wait after an error."""
+"""Add a time-out after errors."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ AFTER = ("error", "miss")
 
 
 class TimeOut(TaskWrapper):
-    """After a wrong answer the trial does not end, but goes on for some time in which nothing is
-    shown or asked.
+    """Add a time-out after errors, in which nothing is shown and no answer counts.
 
     As after errors in the task of the International Brain Laboratory (2021), eLife 10:e63711,
     doi:10.7554/eLife.63711.
 
-    The time-out is a last period of the trial, "timeout", which a wrong answer leads to, and
-    nothing else. What is done there is neither paid nor counted.
+    The time-out is an additional last period of the trial, "timeout". Only an error (or a miss)
+    leads to it. Actions in it have no reward and are not recorded.
 
     Args:
-        duration: ms, a number or a distribution.
-        after: "error", "miss" or both.
+        duration: duration of the time-out in ms, a number or a distribution.
+        after: outcomes that lead to a time-out: "error", "miss" or both.
 
     Raises:
-        NotSupportedError: no wrong answer (or miss) ends a trial of the task, or it has a period
-            "timeout" already.
-        InvalidValueError: a duration that is not above 0, or another outcome.
+        NotSupportedError: no error (or miss) ends a trial of the task, or it has a period "timeout"
+            already.
+        InvalidValueError: a duration that is not above 0, or an outcome that cannot lead there.
     """
 
     duration: float | Distribution = 1000
@@ -44,11 +43,11 @@ class TimeOut(TaskWrapper):
         if "timeout" in period_names_of(self.task):
             raise self._refusal("it has a period 'timeout' already")
         if self.task.step_action is not None:
-            raise self._refusal("it computes what actions do on every step (step_action)")
+            raise self._refusal("it computes the effects of actions on every step (step_action)")
         layouts = sample_layouts(self.task)
         slots = [slot for layout in layouts for slot in layout.slots]
         if "error" in self.after and not any(_errs(slot) for slot in slots):
-            raise self._refusal("no wrong answer ends its trials (trial.answer with then='end')")
+            raise self._refusal("no error ends its trials (trial.answer with then='end')")
         if "miss" in self.after:
             self._check_misses(layouts)
         self.timing = {**self.task.timing, "timeout": self._duration}  # type: ignore[assignment]
@@ -66,12 +65,12 @@ class TimeOut(TaskWrapper):
             low = 0.0
         if not 0 < low < np.inf:
             raise InvalidValueError(
-                f"TimeOut was given duration={self.duration!r}; give ms above 0, or a distribution"
-                " of them."
+                f"TimeOut was given duration={self.duration!r}; give a number of ms above 0, or a"
+                " distribution of such numbers."
             )
 
     def _check_misses(self, layouts: list[Layout]) -> None:
-        """A miss is that the last period runs out: nothing else may lead there."""
+        """Raise unless every trial that reaches the end of its last period is a miss."""
         last = period_names_of(self.task)[-1]
         slots = [slot for layout in layouts for slot in layout.slots]
         closing = [slot for slot in slots if last in slot.span.periods and slot.span.stop is None]
@@ -82,8 +81,8 @@ class TimeOut(TaskWrapper):
         waits = any("wait" in slot.then.values() and slot.leads is None for slot in slots)
         if not closing or rests or waits or any(last in layout.timeline.then for layout in layouts):
             raise self._refusal(
-                "its trials also come to their end without a miss (resting is right, or an answer"
-                " waits); use after=('error',)"
+                "its trials can reach their end without a miss (resting is correct, or an answer"
+                " does not end the trial); use after=('error',)"
             )
 
     def _refusal(self, why: str) -> NotSupportedError:
@@ -114,7 +113,7 @@ class TimeOut(TaskWrapper):
 
 
 def _errs(slot: Slot) -> bool:
-    """Whether a wrong answer to it ends the trial."""
+    """Return whether a wrong answer in the slot ends the trial."""
     if slot.amounts is not None:
         return False
     if slot.leads is not None:

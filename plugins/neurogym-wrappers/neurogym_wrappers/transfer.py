@@ -1,4 +1,4 @@
-"""One task after another, each for a number of trials."""
+"""Train on one task after another."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ from neurogym_wrappers.mixture_base import MixtureBase
 
 
 class Transfer(MixtureBase):
-    """The wrapped task for some trials, then others in turn: a `Mixture` played once, across
-    sessions.
+    """Play the wrapped task for a number of trials, then the other tasks, one after another.
+
+    This is a `Mixture` whose sequence is played once and continues over sessions.
 
     Args:
-        others: the tasks that follow: ids, tasks, or mappings ``{"task": …, parameters}``. The last
-            one stays.
-        lengths: trials of every task but the last, numbers or distributions; one number: of all.
-        rule: whether a channel "rule" shows, one-hot, which task it is.
+        other_tasks: tasks that follow the wrapped task: ids, tasks, or mappings ``{"task": …,
+            parameters}``. The last task is played to the end.
+        block_lengths: number of trials of every task but the last, numbers or distributions; one
+            number: of all of them.
+        rule: whether a channel "rule" shows the task of the trial, one-hot.
 
     Raises:
         NotSupportedError: tasks that cannot be joined; see `Mixture`.
-        InvalidValueError: no other task, or not one length per task but the last.
+        InvalidValueError: no other task, or a wrong number of block lengths.
     """
 
-    others: tuple[Any, ...] = ()
-    lengths: tuple[Any, ...] = (1000,)
+    other_tasks: tuple[Any, ...] = ()
+    block_lengths: tuple[Any, ...] = (1000,)
     rule: bool = False
 
     _lasting = True
 
     def define(self) -> None:
-        lengths = self.lengths * len(self.others) if len(self.lengths) == 1 else self.lengths
-        if not self.others or len(lengths) != len(self.others):
+        n = len(self.other_tasks)
+        lengths = self.block_lengths * n if len(self.block_lengths) == 1 else self.block_lengths
+        if not n or len(lengths) != n:
             raise InvalidValueError(
-                f"Transfer was given {len(self.others)} other tasks and lengths={self.lengths!r};"
-                " give at least one task, and the trials of every task but the last."
+                f"Transfer was given {n} other tasks and block_lengths={self.block_lengths!r}; give"
+                " at least one task, and the number of trials of every task but the last."
             )
-        settings = {"order": "sequence", "once": True, "lengths": (*lengths, 1)}
-        self._mix((self.task, *self._read_others(self.others)), settings, rule=self.rule)
+        settings = {"order": "sequence", "stop_at_last": True, "block_lengths": (*lengths, 1)}
+        self._mix((self.task, *self._read_tasks(self.other_tasks)), settings, rule=self.rule)

@@ -1,4 +1,4 @@
-"""Make what is right depend on what was right before."""
+"""Make the correct answer depend on that of the last trial."""
 
 from __future__ import annotations
 
@@ -17,57 +17,58 @@ from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper
 
 STATE = "trial_history_last"
-"""Where a session keeps the last right answer, as its row of the matrix."""
+"""Attribute of a session with the last correct answer, as a row of the matrix."""
 
 
 class TrialHistory(ConditionWrapper):
-    """The right answer of a trial depends on that of the trial before, whatever the subject did.
+    """Draw the correct answer of a trial from a transition matrix, given that of the last trial.
 
-    Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat. Commun.
-    11:1057, doi:10.1038/s41467-020-14824-w: their rats had blocks in which the answer tended to
-    repeat or to alternate (``contexts=("repeating", "alternating")``).
+    As in Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat.
+    Commun. 11:1057, doi:10.1038/s41467-020-14824-w, whose rats had blocks in which the answer
+    tended to repeat or to alternate (``contexts=("repeating", "alternating")``).
 
-    The trial before a session's first one is imagined, with any answer equally likely. Other
-    conditions are drawn as the task draws them; where the right answer is computed from them, they
-    are drawn until it is the wanted one. Conditions that `reset` imposes come last, and win.
-    Answers are the task's `answers`, in this order (-1: resting is right). With several contexts
-    the record says in `history` which one a trial was in.
+    The actions of the subject have no effect on the answers, unless `reset_after_error` is True.
+    The first trial of a session follows a random answer. The task draws the other conditions; if it
+    computes the correct answer from them, they are redrawn until the answer is the drawn one.
+    Conditions that `reset` imposes override both. Rows and columns of a matrix are the task's
+    `answers`, in this order (-1: resting is correct). With several contexts, the column `history`
+    of the record has the context of every trial.
 
     Args:
-        probs: probability of the favoured transition, the others being equally likely; or a matrix,
-            (answers, answers), whose row is the last right answer and whose rows sum to 1.
-        contexts: what is favoured, block by block: "repeating", "alternating" (any other answer),
-            "clockwise" (the next one), "anticlockwise", or a matrix; (): repeating, or the matrix
-            in `probs`, throughout.
-        order: of the contexts: "sequence" (in turn) or "random".
-        length: trials of a block, a number or a distribution; then it ends with probability
-            `chance` a trial.
-        chance: see `length`; 1: at once.
-        again: whether a random order may take the same context twice in a row.
-        reset: whether the history is forgotten after a trial that was not correct: the next answer
-            is any.
+        probs: probability of the favoured transition, with the others equally likely; or a matrix
+            (answers, answers), with one row per last answer. Rows sum to 1.
+        contexts: favoured transitions of the blocks: "repeating", "alternating" (any other answer),
+            "clockwise" (the next answer), "anticlockwise" (the previous answer), or a matrix; ():
+            "repeating", or the matrix in `probs`, in all trials.
+        order: order of the contexts, "sequence" or "random".
+        block_length: minimum number of trials in a block, a number or a distribution.
+        hazard_rate: probability per trial that a block ends once it has `block_length` trials; 1:
+            it ends there.
+        allow_repeats: whether a random order may draw the same context twice in a row.
+        reset_after_error: whether a trial without a correct answer (an error, a miss or an abort)
+            resets the history, so that the next answer is random.
 
     Raises:
-        NotSupportedError: the task declares no answer (``vary(answer=…)``), has only one or a
-            continuum, or decides it itself.
-        InvalidValueError: no probabilities, a matrix of another size, or one whose rows are all
-            alike, so that nothing would depend on the last trial.
+        NotSupportedError: the task declares no answer (``vary(answer=…)``), has one answer or a
+            continuum of them, or imposes its answer.
+        InvalidValueError: numbers that are no probabilities, a matrix of the wrong size, or one
+            with equal rows, so that the answer would not depend on the last trial.
         UnknownNameError: no such context, or order.
     """
 
     probs: float | tuple[tuple[float, ...], ...] = 0.8
     contexts: tuple[Any, ...] = ()
     order: str = "sequence"
-    length: int | Distribution = 200
-    chance: float = 1.0
-    again: bool = False
-    reset: bool = False
+    block_length: int | Distribution = 200
+    hazard_rate: float = 1.0
+    allow_repeats: bool = False
+    reset_after_error: bool = False
 
     def define(self) -> None:
         self.check_answers()
         self._size = len(answers_of(self.task))
         self._set_contexts()
-        # Try every answer once.
+        # Drawing every answer once shows here, not in a run, that another wrapper sets it.
         require_undecided(self.task, type(self).__name__, answer=answers_of(self.task))
 
     def _set_contexts(self) -> None:
@@ -78,9 +79,9 @@ class TrialHistory(ConditionWrapper):
             type(self).__name__,
             len(self._matrices),
             order=self.order,
-            length=self.length,
-            chance=self.chance,
-            again=self.again or len(self._matrices) == 1,
+            block_length=self.block_length,
+            hazard_rate=self.hazard_rate,
+            allow_repeats=self.allow_repeats or len(self._matrices) == 1,
         )
         self._cumulative = np.cumsum(self._matrices, axis=2)[:, :, :-1]
         if len(self._matrices) > 1:
@@ -111,9 +112,9 @@ class TrialHistory(ConditionWrapper):
             matrix = self._given_matrix(context)
         if np.allclose(matrix, matrix[0]):
             raise InvalidValueError(
-                f"{type(self).__name__} was given probs={self.probs!r}, with which the right answer"
-                f" of {self.task.name} would not depend on the last one. Give a probability other"
-                " than chance, or a matrix whose rows differ."
+                f"{type(self).__name__} was given probs={self.probs!r}, with which the correct"
+                f" answer of {self.task.name} would not depend on the last one. Give a probability"
+                " other than chance level, or a matrix whose rows differ."
             )
         return matrix
 
@@ -158,7 +159,7 @@ class TrialHistory(ConditionWrapper):
     def _bad_probs(self, given: Any) -> InvalidValueError:
         n = self._size
         return InvalidValueError(
-            f"{type(self).__name__} was given probs={given!r}; {self.task.name} has {n} right"
+            f"{type(self).__name__} was given probs={given!r}; {self.task.name} has {n} correct"
             f" answers, {answers_of(self.task).tolist()}. Give a probability of repeating, from 0"
             f" to 1, or {n} rows of {n} probabilities that sum to 1 each."
         )
@@ -167,7 +168,7 @@ class TrialHistory(ConditionWrapper):
 
     @property
     def reads_outcomes(self) -> bool:
-        return self.reset or self.sequence.reads_outcomes or self.task.reads_outcomes
+        return self.reset_after_error or self.sequence.reads_outcomes or self.task.reads_outcomes
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
@@ -183,13 +184,13 @@ class TrialHistory(ConditionWrapper):
         answer: np.ndarray | None,
     ) -> Conditions:
         self.clash(
-            {"the right answer"}
+            {"the correct answer"}
             if answer is not None or answer_condition(self.task) in imposed
             else ()
         )
         context = self.sequence.advance(session, rng, trials)
-        if self.reset:
-            self._forget(session, rng)
+        if self.reset_after_error:
+            self._reset_history(session, rng)
         leads, labels = self._leads(session, rng, context)
         chain = _composed(leads, getattr(session, STATE))
         setattr(session, STATE, chain[-1])
@@ -199,8 +200,8 @@ class TrialHistory(ConditionWrapper):
             session, rng, trials, {**imposed, **labels}, answers_of(self.task)[chain]
         )
 
-    def _forget(self, session: Session, rng: np.random.Generator) -> None:
-        """After a trial that was not correct, the last answer may have been any."""
+    def _reset_history(self, session: Session, rng: np.random.Generator) -> None:
+        """Replace the last answer by a random one after a trial that was not correct."""
         last = getattr(session, STATE).copy()
         wrong = (session.trial > 0) & (session.previous["outcome"] != Outcome.CORRECT)
         last[wrong] = rng.integers(0, self._size, int(wrong.sum()))
@@ -209,8 +210,10 @@ class TrialHistory(ConditionWrapper):
     def _leads(
         self, session: Session, rng: np.random.Generator, context: np.ndarray
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """What each trial makes of every possible last answer, (trials, sessions, answers), and
-        what to record of it.
+        """Draw the next answer for every possible last answer.
+
+        Returns:
+            The next answers, (trials, sessions, answers), and conditions to record.
         """
         luck = rng.random((*context.shape, 1, 1))
         cumulative = self._cumulative[0] if len(self._matrices) == 1 else self._cumulative[context]
@@ -218,9 +221,14 @@ class TrialHistory(ConditionWrapper):
 
 
 def _composed(leads: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The right answers of the coming trials, (trials, sessions), as rows of the matrix."""
-    # Composing these maps with those before, twice as many each time, does away with a loop over
-    # trials.
+    """Return the correct answers of the coming trials, (trials, sessions), as rows of the matrix.
+
+    Args:
+        leads: next answer for every possible last answer, (trials, sessions, answers).
+        last: last answer of each session, (sessions,).
+    """
+    # After each pass, `leads[t]` maps the answer `2 * reach` trials earlier to that of trial t:
+    # log2(trials) passes replace a loop over trials.
     reach = 1
     while reach < len(leads):
         leads[reach:] = np.take_along_axis(leads[reach:], leads[:-reach], axis=2)

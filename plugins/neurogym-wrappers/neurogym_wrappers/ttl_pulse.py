@@ -1,4 +1,4 @@
-"""Mark periods of a trial, as a rig does with pulses."""
+"""Mark periods of a trial with TTL pulses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from neurogym_core.tasks.state import period_names_of
 
 
 class _Lines:
-    """Which periods each line is high in."""
+    """The periods in which each line is high."""
 
     def __init__(self, periods: Any, task: Any) -> None:
         if task is None:
             raise NotSupportedError(
-                "TTLPulse cannot be applied: the env has no task, hence no periods to mark. Leave"
-                " it out."
+                "TTLPulse cannot be applied: the env has no task, and so no periods. Leave it out."
             )
         lines = (
             [[line] if isinstance(line, str) else list(line) for line in periods]
@@ -29,7 +28,7 @@ class _Lines:
         )
         if not lines or not all(lines):
             raise InvalidValueError(
-                f"TTLPulse was given periods={periods!r}; give the periods of every line, e.g."
+                f"TTLPulse was given periods={periods!r}; give at least one period per line, e.g."
                 " [['stimulus'], ['decision']]."
             )
         for name in (name for line in lines for name in line):
@@ -38,8 +37,9 @@ class _Lines:
         self.lines = [np.asarray(line) for line in lines]
 
     def add(self, info: dict[str, Any]) -> dict[str, Any]:
-        """`info` with ``signal_0``, ``signal_1``, …: 1 in the periods of the line, else 0; int, or
-        (N,) ints.
+        """Return `info` with ``signal_0``, ``signal_1``, …: 1 in the periods of the line, else 0.
+
+        A signal is an int, or (N,) ints in a vector env.
         """
         if "period" not in info:
             return info
@@ -72,21 +72,20 @@ class VectorTTLPulse(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
 
 
 class TTLPulse(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """Says in `info` whether a step lies in given periods: ``info["signal_0"]``,
-    ``info["signal_1"]``, …, 1 or 0.
+    """Mark the steps of given periods in `info`: ``info["signal_0"]``, ``info["signal_1"]``, ….
 
-    As recordings are aligned with what happened in a trial: one line per group of periods. As
-    everything else in the `info` of a step, a signal belongs to the step that was scored; after a
-    reset, to the first observation.
+    A signal is 1 in the periods of its line and 0 elsewhere, like the TTL pulses that align
+    recordings with the events of a trial. It belongs to the step that was scored, like the rest of
+    a step's `info`; after a reset, it belongs to the first observation.
 
     Args:
         env: any env of a task.
-        periods: of every line, the periods it is 1 in.
+        periods: one group of period names per line.
 
     Raises:
         NotSupportedError: the env has no task.
         UnknownNameError: a period that the task does not have.
-        InvalidValueError: no line, or one without a period.
+        InvalidValueError: no line, or a line without a period.
     """
 
     vector = VectorTTLPulse

@@ -1,4 +1,4 @@
-"""Let the number of answers that may be right change from block to block."""
+"""Vary the number of possible correct answers from block to block."""
 
 from __future__ import annotations
 
@@ -16,54 +16,55 @@ from neurogym_wrappers.side_bias import answer_block
 
 
 class VariableChoices(ScheduleBase):
-    """Blocks in which only some of the answers can be right: a `Schedule` of what is right.
+    """Vary the number of possible correct answers from block to block.
 
-    The record has the number of these answers in `n_choices`. What is shown, and what may be
-    chosen, stays as it is.
+    Stimuli and actions do not change. The column `n_choices` of the record has the number of
+    possible correct answers in every trial. This is a `Schedule` of the correct answer.
 
     Args:
-        counts: numbers of answers; (): from 2 to all.
-        length: trials of a block, a number or a distribution; then it ends with probability
-            `chance` a trial.
-        chance: see `length`; 1: at once.
-        weights: how likely each count is; (): all alike.
-        first: whether it is always the first answers; else any, drawn for every block.
-        order: "random", or "sequence".
+        n_choices: numbers of possible correct answers; (): every number from 2 to all.
+        block_length: minimum number of trials in a block, a number or a distribution.
+        hazard_rate: probability per trial that a block ends once it has `block_length` trials; 1:
+            it ends there.
+        weights: relative frequency of each number; (): equal frequencies.
+        always_first: whether n possible answers are always the first n; if not, every block draws n
+            of them at random.
+        order: "random" or "sequence".
 
     Raises:
-        NotSupportedError: the task declares no answer, has fewer than three or a continuum, or
-            decides it itself.
-        InvalidValueError: counts that cannot be, or too many sets of answers (over 1,000) to choose
-            from.
+        NotSupportedError: the task declares no answer, has fewer than three answers or a continuum
+            of them, or imposes its answer.
+        InvalidValueError: impossible numbers, or more than 1,000 sets of answers to draw from.
     """
 
-    counts: tuple[int, ...] = ()
-    length: int | Distribution = 100
-    chance: float = 1.0
+    n_choices: tuple[int, ...] = ()
+    block_length: int | Distribution = 100
+    hazard_rate: float = 1.0
     weights: tuple[float, ...] = ()
-    first: bool = True
+    always_first: bool = True
     order: str = "random"
 
     def define(self) -> None:
         self.check_answers(least=3)
         n = len(answers_of(self.task))
-        counts = self.counts or tuple(range(2, n + 1))
+        counts = self.n_choices or tuple(range(2, n + 1))
         if not all(isinstance(count, int) and 1 <= count <= n for count in counts) or counts == (
             n,
         ):
             raise InvalidValueError(
-                f"VariableChoices was given counts={self.counts!r}; {self.task.name} has {n} right"
-                f" answers: give whole numbers from 1 to {n}, not {n} alone."
+                f"VariableChoices was given n_choices={self.n_choices!r}; {self.task.name} has"
+                f" {n} correct answers. Give whole numbers from 1 to {n}, and not {n} alone."
             )
         self._count = self.free_name("n_choices")
-        how_many = sum(1 if self.first else comb(n, count) for count in counts)
+        how_many = sum(1 if self.always_first else comb(n, count) for count in counts)
         if how_many > 1000:
             raise InvalidValueError(
-                f"VariableChoices was given counts={self.counts!r} and first=False, which makes"
-                f" {how_many:,} sets of answers. Give other counts, or first=True."
+                f"VariableChoices was given n_choices={self.n_choices!r} and always_first=False,"
+                f" which makes {how_many:,} sets of answers; at most 1,000 are possible. Give other"
+                " numbers, or always_first=True."
             )
         sets = [
-            [tuple(range(count))] if self.first else list(combinations(range(n), count))
+            [tuple(range(count))] if self.always_first else list(combinations(range(n), count))
             for count in counts
         ]
         self._sizes = np.concatenate(
@@ -74,16 +75,15 @@ class VariableChoices(ScheduleBase):
             for part in sets
             for one in part
         ]
-        self._set_up(
-            blocks, weights=self._set_weights([len(part) for part in sets], counts), again=True
-        )
+        weights = self._set_weights([len(part) for part in sets], counts)
+        self._set_up(blocks, weights=weights, allow_repeats=True)
 
     def _set_weights(self, sizes: list[int], counts: tuple[int, ...]) -> tuple[float, ...]:
         given = self.weights or (1,) * len(counts)
         if len(given) != len(counts):
             raise InvalidValueError(
                 f"VariableChoices was given weights={self.weights!r}; give {len(counts)} numbers,"
-                f" one per count {counts}."
+                f" one for each of {counts}."
             )
         return tuple(
             weight / size for weight, size in zip(given, sizes, strict=True) for _ in range(size)

@@ -1,4 +1,4 @@
-"""Let the mapping from stimuli to answers change from time to time."""
+"""Change the mapping from stimuli to choices over time."""
 
 from __future__ import annotations
 
@@ -23,37 +23,38 @@ STATE = "variable_mapping"
 
 
 class VariableMapping(ConditionWrapper):
-    """What is right is answered by another choice: the choices of a group are exchanged, anew from
-    time to time.
+    """Permute the choices of an action over time, so that a stimulus has another correct choice.
 
-    A session begins with the task's own mapping. The record has in `mapping` which choice each of
-    the task's choices has become, one column per choice.
+    A session begins with the task's own mapping. The column `mapping` of the record has, for each
+    choice of the task, the choice that replaces it: one column per choice.
 
     Args:
-        length: trials before the mapping may change, a number or a distribution; then it does with
-            probability `chance` a trial.
-        chance: see `length`; 1: at once.
-        group: the action whose choices are exchanged; "": that of the first question.
+        block_length: minimum number of trials with one mapping, a number or a distribution.
+        hazard_rate: probability per trial that the mapping changes once it has lasted
+            `block_length` trials; 1: it changes then.
+        action: name of the action whose choices are permuted; "": the action of the first answer
+            slot.
 
     Raises:
-        NotSupportedError: the task asks nothing with several choices of which some are right.
-        UnknownNameError: no such action.
+        NotSupportedError: the task has no answer slot with several choices of which some are
+            correct.
+        UnknownNameError: an action that the task does not have.
     """
 
-    length: int | Distribution = 30
-    chance: float = 0.01
-    group: str = ""
+    block_length: int | Distribution = 30
+    hazard_rate: float = 0.01
+    action: str = ""
 
     def define(self) -> None:
         if self.task.actions.continuous or self.task.step_action is not None:
-            raise self.refusal("its answers are no choices of a table")
-        if self.group and self.group not in self.task.actions:
-            raise unknown("action", self.group, self.task.actions, of=self.task.name)
+            raise self.refusal("its answers are not discrete choices in a table")
+        if self.action and self.action not in self.task.actions:
+            raise unknown("action", self.action, self.task.actions, of=self.task.name)
         slots = [
             slot
             for layout in sample_layouts(self.task)
             for slot in layout.slots
-            if not self.group or slot.group == self.group
+            if not self.action or slot.group == self.action
         ]
         asked = [
             slot
@@ -62,17 +63,18 @@ class VariableMapping(ConditionWrapper):
         ]
         if not asked:
             raise self.refusal(
-                "it asks nothing with several choices of which some are right (trial.answer)"
+                "it has no answer slot with several choices of which some are correct"
+                " (trial.answer)"
             )
         self._group = asked[0].group
         if any(slot.leads is not None for slot in slots if slot.group == self._group):
-            raise self.refusal(f"the choices of {self._group!r} lead to periods of their own")
+            raise self.refusal(f"the choices of {self._group!r} lead to separate periods")
         self._k = asked[0].right.shape[1]  # type: ignore[union-attr]
         self.sequence = BlockSequence.checked(
             "VariableMapping",
             2,
-            length=self.length,
-            chance=self.chance,
+            block_length=self.block_length,
+            hazard_rate=self.hazard_rate,
             key=f"mapping_{self.depth}",
         )
         self._state = f"{STATE}_{self.depth}"
@@ -108,7 +110,7 @@ class VariableMapping(ConditionWrapper):
         return self.draw_wrapped(session, rng, trials, {**imposed, **mapping}, answer)
 
     def _mappings(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
-        """(trials, sessions, choices)."""
+        """Return the mappings of the coming trials, (trials, sessions, choices)."""
         block = self.sequence.advance(session, rng, trials)
         before = np.concatenate([getattr(session, f"{self._state}_block")[None], block[:-1]])
         changes = block != before
@@ -124,7 +126,7 @@ class VariableMapping(ConditionWrapper):
         setattr(session, f"{self._state}_block", block[-1].copy())
         return mappings
 
-    # ------------------------------------------------------------------ laying out
+    # ------------------------------------------------------------------ building
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
@@ -137,7 +139,7 @@ class VariableMapping(ConditionWrapper):
 
 
 def _another(mapping: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Other mappings, each different from that given, (n, k)."""
+    """Draw mappings (n, k), each different from the given one."""
     new = mapping.copy()
     same = np.arange(len(mapping))
     while len(same):

@@ -1,6 +1,6 @@
-"""Makes `small_tasks.py` importable, under a name of its own: tests run with
-``--import-mode=importlib``.
-"""
+"""Makes `small_tasks.py` importable as `neurogym_wrappers_small_tasks`.
+
+Tests run with ``--import-mode=importlib``, which does not put their folder on the path."""
 
 from __future__ import annotations
 

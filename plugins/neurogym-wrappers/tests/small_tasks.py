@@ -1,4 +1,4 @@
-"""Small tasks of every kind, for tests of wrappers."""
+"""Small tasks of every type, for tests of wrappers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neurogym_core import Axis, Choice, Ring, Task, Uniform
 
 
 class Choosing(Task):
-    """Three choices, one right; the first channel is a go cue."""
+    """Three choices, one correct; the first channel is a go cue."""
 
     timing: ClassVar = {"fixation": 100, "stimulus": 300, "decision": 200}
 
@@ -29,7 +29,7 @@ class Choosing(Task):
 
 
 class TwoSides(Choosing):
-    """Two choices, answered on a ring, after a delay of random length."""
+    """Two choices on a ring, after a delay of random duration."""
 
     timing: ClassVar = {"delay": Uniform(100, 500)}
 
@@ -49,7 +49,7 @@ class TwoSides(Choosing):
 
 
 class Computed(Choosing):
-    """What is right is computed from two conditions."""
+    """The correct answer is computed from two conditions."""
 
     def define(self):
         self.observe(fixation=1, stimulus=2)
@@ -81,7 +81,7 @@ class Going(Task):
 
 
 class Arms(Task):
-    """A bandit: no rest, nothing is right."""
+    """A bandit without a rest action or correct answers."""
 
     timing: ClassVar = {"decision": 200}
     supervised = False
@@ -98,7 +98,7 @@ class Arms(Task):
 
 
 class Learning(Arms):
-    """Which arm is good depends on what was chosen last."""
+    """The good arm depends on the last choice."""
 
     reads_outcomes = True
 
@@ -108,7 +108,7 @@ class Learning(Arms):
 
 
 class Blocked(Choosing):
-    """Its strength comes in blocks of its own."""
+    """It draws its strength in blocks."""
 
     def new_session(self, session, rng):
         session.strength = rng.integers(1, 5, len(session))
@@ -121,7 +121,7 @@ class Blocked(Choosing):
 
 
 class Timed(Task):
-    """Act at a moment."""
+    """Press at a given time."""
 
     timing: ClassVar = {"ready": 200, "produce": 1000}
 
@@ -137,7 +137,7 @@ class Timed(Task):
 
 
 class Steering(Task):
-    """Continuous: hold a value, judged on every step."""
+    """Hold a continuous value, scored on every step."""
 
     timing: ClassVar = {"hold": 300}
 
@@ -153,7 +153,7 @@ class Steering(Task):
 
 
 class OneByOne(Choosing):
-    """Laid out trial by trial."""
+    """Its trials are built one by one."""
 
     batched = False
 
@@ -165,7 +165,7 @@ class OneByOne(Choosing):
 
 
 class Counting(Choosing):
-    """Computes on every step: shows how often it was acted."""
+    """Computed on every step: it shows the number of actions so far."""
 
     trial_state: ClassVar = {"count": 0}
 

@@ -1,4 +1,4 @@
-"""Two tasks at once: what each of them shows and asks is there, at its moment."""
+"""`Combine`: stimuli and answer slots of both tasks are in a trial, at the right times."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_oracle_answers_both_and_the_trial_goes_on_after_the_distractor():
     assert (record["steps"] >= 13).all()
 
 
-def test_who_does_nothing_misses_both_and_is_paid_for_resting_rightly():
+def test_a_resting_subject_misses_both_and_gets_the_reward_of_correct_resting():
     record = run(
         Combine(long_delay(), distractor=Going(rewards={"correct": 3.0}), onset=500),
         "rest",
@@ -90,7 +90,7 @@ def test_acting_while_neither_asks_breaks_the_hold():
     assert (record["aborts"] > 0).all()
 
 
-def test_kinds_of_trials_come_as_often_as_their_weights_say():
+def test_types_of_trials_come_as_often_as_their_weights_say():
     """False alarm: 5 standard errors, below 1e-6 a comparison."""
     task = Combine(long_delay(), distractor=Going(), onset=500, weights=(1, 2, 1), cue=True)
     record = run(task, "oracle", 2000, seed=0)
@@ -103,7 +103,7 @@ def test_kinds_of_trials_come_as_often_as_their_weights_say():
     assert set(absent["go.outcome"]) == {"none"}
 
 
-def test_what_is_not_there_is_not_shown_and_the_cue_says_so():
+def test_an_absent_task_is_not_shown_and_the_cue_says_so():
     task = Combine(long_delay(), distractor=Going(), onset=500, weights=(1, 1, 1), cue=True)
     for kind, main, other in (
         ("main", True, False),
@@ -121,14 +121,16 @@ def test_what_is_not_there_is_not_shown_and_the_cue_says_so():
 
 def test_actions_that_agree_are_shared_unless_asked_not_to():
     shared = Combine(long_delay(), distractor=TwoSides(timing={"delay": 0}), onset=500)
-    apart = Combine(long_delay(), distractor=TwoSides(timing={"delay": 0}), onset=500, share=False)
+    apart = Combine(
+        long_delay(), distractor=TwoSides(timing={"delay": 0}), onset=500, share_actions=False
+    )
     assert list(shared.actions) == ["fixate", "choose"]
     assert list(apart.actions) == ["fixate", "choose", "choose.TwoSides 2"]
     for task in (shared, apart):
         assert run(task, "oracle", 20, seed=0)["performance"].mean() == 1
 
 
-def test_a_distractor_with_a_state_of_its_own_keeps_it():
+def test_a_distractor_keeps_its_own_state():
     task = Combine(long_delay(trials_per_session=None), distractor=Blocked(), onset=500)
     strength = run(task, "oracle", 40, num_envs=1, seed=0)["strength.Blocked"]
     np.testing.assert_array_equal(np.flatnonzero(np.diff(strength)) % 5, 4)
@@ -197,7 +199,7 @@ def test_it_is_a_value():
         (
             lambda: Combine(long_delay(), distractor=Going(), onset=1000),
             NotSupportedError,
-            "is asked until 1500 ms",
+            "ends 1500 ms after",
         ),
         (
             lambda: Combine(Choosing(), distractor=Choosing()),
@@ -207,17 +209,17 @@ def test_it_is_a_value():
         (
             lambda: Combine(long_delay(), distractor=Arms()),
             NotSupportedError,
-            "Arms has no action of resting",
+            "Arms has no rest action",
         ),
         (
             lambda: Combine(Steering(), distractor=Going()),
             NotSupportedError,
-            "Steering has no action of resting",
+            "Steering has no rest action",
         ),
         (
             lambda: Combine(long_delay(), distractor=Learning()),
             NotSupportedError,
-            "no action of resting",
+            "no rest action",
         ),
         (
             lambda: Combine(Counting(), distractor=Going()),
@@ -227,12 +229,12 @@ def test_it_is_a_value():
         (
             lambda: Combine(long_delay(), distractor=Going(dt=50)),
             NotSupportedError,
-            "those of Going 50 ms",
+            "that of Going is 50 ms",
         ),
         (
             lambda: Combine(TimeOut(long_delay()), distractor=Going()),
             NotSupportedError,
-            "leaves the order of its periods",
+            "do not always follow in order",
         ),
         (
             lambda: ReactionTime(Combine(long_delay(), distractor=Going(), onset=500)),
@@ -241,6 +243,6 @@ def test_it_is_a_value():
         ),
     ],
 )
-def test_what_cannot_be_combined_is_told(make, error, says):
+def test_tasks_that_cannot_be_combined_are_refused(make, error, says):
     with pytest.raises(error, match=says):
         make()

@@ -1,7 +1,6 @@
-"""Several tasks as one: every trial is one of its own task's trials, and everybody agrees which.
+"""`Mixture`, `Transfer` and `Curriculum`: a trial of a mixture is a trial of one of its tasks.
 
-False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison.
-"""
+False alarms: frequencies are compared at 5 standard errors, below 1e-6 a comparison."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ MANY = (Going, TwoSides, Timed, Blocked, Computed)
 
 
 def mixed(**settings) -> Mixture:
-    return Mixture(Choosing(trials_per_session=None), others=MANY, **settings)
+    return Mixture(Choosing(trials_per_session=None), other_tasks=MANY, **settings)
 
 
 def assert_share(hits: np.ndarray, p: float) -> None:
@@ -45,14 +44,14 @@ def assert_share(hits: np.ndarray, p: float) -> None:
 # ---------------------------------------------------------------------- names
 
 
-def test_what_agrees_in_name_and_kind_is_shared_and_the_rest_gets_its_tasks_name():
+def test_parts_of_one_name_and_type_are_shared_and_others_get_the_name_of_their_task():
     task = mixed()
     named = ["stimulus.Going", "stimulus.TwoSides", "cue", "stimulus.Computed", "rule"]
     assert list(task.channels) == ["fixation", "stimulus", *named]
     assert list(task.actions) == ["fixate", "choose", "go", "choose.TwoSides", "press"]
     assert task.actions.rest == 0
     assert task.labels == ("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed")
-    assert Mixture(Choosing(), others=(Choosing(dt=100, rewards={"error": -1}),)).labels == (
+    assert Mixture(Choosing(), other_tasks=(Choosing(dt=100, rewards={"error": -1}),)).labels == (
         "Choosing",
         "Choosing 2",
     )
@@ -76,10 +75,10 @@ def test_without_a_rule_nothing_tells_the_tasks_apart():
 
 @pytest.mark.parametrize("k", range(6))
 def test_a_trial_is_a_trial_of_its_task(k):
-    """Shown, targets and durations are those that the task itself lays out for the same
+    """Observations, targets and durations equal those of the task itself for the same
     conditions.
     """
-    task = Mixture(Choosing(), others=(Going, TwoSides, Timed, Blocked, Computed))
+    task = Mixture(Choosing(), other_tasks=(Going, TwoSides, Timed, Blocked, Computed))
     label = task.labels[k]
     batch = task.sample(12, seed=3, task=label)
     own, names = task.tasks[k], task.renamed[k]
@@ -107,7 +106,7 @@ def test_a_trial_is_a_trial_of_its_task(k):
 
 
 def test_the_oracle_is_right_and_the_random_subject_pays_each_tasks_own_price():
-    task = Mixture(Choosing(rewards={"abort": -1.0}), others=(Going(rewards={"abort": 0.0}),))
+    task = Mixture(Choosing(rewards={"abort": -1.0}), other_tasks=(Going(rewards={"abort": 0.0}),))
     assert run(task, "oracle", 60, seed=0)["performance"].mean() == 1
     record = run(task, "premature", 60, seed=0)
     paid = {
@@ -119,22 +118,22 @@ def test_the_oracle_is_right_and_the_random_subject_pays_each_tasks_own_price():
 
 
 def test_tasks_come_as_often_as_their_weights_say():
-    record = run(Mixture(Choosing(), others=(Going,), weights=(1, 3)), "oracle", 2000, seed=0)
+    record = run(Mixture(Choosing(), other_tasks=(Going,), weights=(1, 3)), "oracle", 2000, seed=0)
     assert_share(record["task"] == "Going", 0.75)
 
 
 def test_tasks_come_in_blocks():
-    record = run(mixed(order="sequence", length=4), "oracle", 48, num_envs=1, seed=0)
+    record = run(mixed(order="sequence", block_length=4), "oracle", 48, num_envs=1, seed=0)
     expected = np.asarray(("Choosing", "Going", "TwoSides", "Timed", "Blocked", "Computed"))[
         np.arange(48) // 4 % 6
     ]
     np.testing.assert_array_equal(record["task"], expected)
 
 
-def test_a_task_with_a_state_of_its_own_keeps_it():
-    """`Blocked` changes its strength after every five of its own trials."""
+def test_a_task_keeps_its_own_state():
+    """`Blocked` changes its strength after five trials of `Blocked`."""
     record = run(
-        Mixture(Choosing(trials_per_session=None), others=(Blocked(),)),
+        Mixture(Choosing(trials_per_session=None), other_tasks=(Blocked(),)),
         "oracle",
         200,
         num_envs=1,
@@ -144,8 +143,10 @@ def test_a_task_with_a_state_of_its_own_keeps_it():
     np.testing.assert_array_equal(np.flatnonzero(np.diff(strength)) % 5, 4)
 
 
-def test_a_task_that_reads_outcomes_hears_of_its_own():
-    task = Mixture(Arms(trials_per_session=None), others=(Learning(),), order="sequence", length=3)
+def test_a_task_that_reads_outcomes_gets_those_of_its_own_trials():
+    task = Mixture(
+        Arms(trials_per_session=None), other_tasks=(Learning(),), order="sequence", block_length=3
+    )
     assert task.reads_outcomes
     record = run(task, lambda env, obs: np.zeros(env.num_envs, int), 60, num_envs=1, seed=0)
     mine = record[record["task"] == "Learning"]
@@ -155,9 +156,9 @@ def test_a_task_that_reads_outcomes_hears_of_its_own():
             assert mine["good"][k] == expected[k]
 
 
-def test_tasks_that_come_later_have_their_questions_from_the_beginning():
-    """Laid out trial by trial, the first table has no trial of the second task, whose slot and
-    covariate come later.
+def test_slots_of_later_tasks_are_in_the_record_from_the_beginning():
+    """Trials are built one by one, so that the first table has no trial of the second task, whose
+    slot and covariate come later.
     """
 
     class Noting(Going):
@@ -165,9 +166,9 @@ def test_tasks_that_come_later_have_their_questions_from_the_beginning():
             super().new_trial(trial)
             trial.record(doubled=2 * trial.go)
 
-    stages = {"order": "performance", "window": 3, "criterion": 0.9}
+    stages = {"order": "performance", "window": 3, "advance_at": 0.9}
     record = run(
-        Mixture(Choosing(trials_per_session=None), others=(Noting(),), **stages),
+        Mixture(Choosing(trials_per_session=None), other_tasks=(Noting(),), **stages),
         "oracle",
         30,
         num_envs=1,
@@ -178,7 +179,7 @@ def test_tasks_that_come_later_have_their_questions_from_the_beginning():
     assert record["doubled"].tolist() == [-1] * 3 + (2 * record["go"][3:]).tolist()
 
 
-def test_a_condition_that_a_trials_task_lacks_says_so():
+def test_a_condition_that_a_trials_task_lacks_is_minus_one():
     record = run(mixed(), "oracle", 100, seed=0)
     lacking = np.isin(record["task"], ["Choosing", "TwoSides", "Timed", "Blocked", "Computed"])
     assert (record["go"][lacking] == -1).all()
@@ -228,16 +229,16 @@ def test_the_task_and_its_conditions_can_be_imposed():
         task.sample(4, task="Goin")
 
 
-def test_what_make_imposed_on_a_task_holds_for_its_trials():
+def test_conditions_imposed_on_a_task_hold_for_its_trials():
     inner = Choosing(conditions={"strength": 4, "duration.stimulus": 700})
-    batch = Mixture(Going(), others=(inner,)).sample(40, seed=0)
+    batch = Mixture(Going(), other_tasks=(inner,)).sample(40, seed=0)
     mine = batch.conditions["task"] == "Choosing"
     assert (batch.conditions["strength"][mine] == 4).all()
     assert (batch.period_steps["stimulus"] == np.where(mine, 7, 2)).all()
 
 
-def test_tasks_that_are_laid_out_one_by_one_are_mixed_too():
-    batch = Mixture(OneByOne(), others=(Choosing(), Going())).sample(30, seed=0)
+def test_tasks_whose_trials_are_built_one_by_one_are_mixed_too():
+    batch = Mixture(OneByOne(), other_tasks=(Choosing(), Going())).sample(30, seed=0)
     assert set(batch.conditions["task"]) == {"OneByOne", "Choosing", "Going"}
     one = batch.take(batch.conditions["task"] == "OneByOne")
     alone = build_imposed(
@@ -254,13 +255,13 @@ def test_it_is_a_value():
     task = mixed(weights=(1, 2, 3, 4, 5, 6))
     assert len({task, pickle.loads(pickle.dumps(task)), copy.deepcopy(task)}) == 1
     entry = {"task": "control/GoNogo-v0", "timing": {"delay": 0}, "wrap": ["Noise"]}
-    made = make_task(Choosing, wrap=("Mixture", {"others": [entry]}))
+    made = make_task(Choosing, wrap=("Mixture", {"other_tasks": [entry]}))
     assert made.tasks[1].name == "Noise(GoNogo)"
 
 
-def test_wrappers_stand_on_a_mixture():
+def test_wrappers_apply_to_a_mixture():
     blocks = ({"task": "Going"}, {"task": "Choosing"})
-    record = run(Schedule(mixed(), blocks=blocks, length=5), "oracle", 40, num_envs=1, seed=0)
+    record = run(Schedule(mixed(), blocks=blocks, block_length=5), "oracle", 40, num_envs=1, seed=0)
     np.testing.assert_array_equal(
         record["task"], np.where(np.arange(40) // 5 % 2 == 0, "Going", "Choosing")
     )
@@ -273,40 +274,44 @@ def test_wrappers_stand_on_a_mixture():
     [
         (lambda: Mixture(Choosing()), InvalidValueError, "no other task"),
         (
-            lambda: Mixture(Choosing(), others=("nowhere/Nothing-v0",)),
+            lambda: Mixture(Choosing(), other_tasks=("nowhere/Nothing-v0",)),
             LookupError,
             "was given the task 'nowhere/Nothing-v0'",
         ),
         (
-            lambda: Mixture(Choosing(), others=({"task": Going, "gain": 3},)),
+            lambda: Mixture(Choosing(), other_tasks=({"task": Going, "gain": 3},)),
             UnknownNameError,
             "Unknown parameter 'gain'",
         ),
         (
-            lambda: Mixture(Choosing(), others=(Going(dt=50),)),
+            lambda: Mixture(Choosing(), other_tasks=(Going(dt=50),)),
             NotSupportedError,
-            "those of Going 50 ms",
+            "that of Going is 50 ms",
         ),
         (
-            lambda: Mixture(Choosing(), others=(Counting(),)),
+            lambda: Mixture(Choosing(), other_tasks=(Counting(),)),
             NotSupportedError,
             "computed on every step",
         ),
         (
-            lambda: Mixture(Choosing(), others=(Steering(),)),
+            lambda: Mixture(Choosing(), other_tasks=(Steering(),)),
             NotSupportedError,
-            "not both continuous",
+            "the other has not",
         ),
-        (lambda: Mixture(mixed(), others=(Going(),)), NotSupportedError, "is a mixture itself"),
+        (
+            lambda: Mixture(mixed(), other_tasks=(Going(),)),
+            NotSupportedError,
+            "is a mixture itself",
+        ),
         (lambda: ReactionTime(mixed()), NotSupportedError, "apply ReactionTime to each of them"),
         (
             lambda: SideBias(mixed()),
             NotSupportedError,
-            "does not declare what decides the right answer",
+            "does not declare its correct answer",
         ),
     ],
 )
-def test_what_cannot_be_mixed_is_told(make, error, says):
+def test_tasks_that_cannot_be_mixed_are_refused(make, error, says):
     with pytest.raises(error, match=says):
         make()
 
@@ -315,16 +320,20 @@ def test_what_cannot_be_mixed_is_told(make, error, says):
 
 
 def test_a_transfer_counts_trials_across_sessions_and_stays_with_its_last_task():
-    task = Transfer(Choosing(trials_per_session=4), others=(Going(), TwoSides()), lengths=(5, 7))
+    task = Transfer(
+        Choosing(trials_per_session=4), other_tasks=(Going(), TwoSides()), block_lengths=(5, 7)
+    )
     record = run(task, "oracle", 40, num_envs=1, seed=0)
     assert record["task"].tolist() == ["Choosing"] * 5 + ["Going"] * 7 + ["TwoSides"] * 28
     assert record["session"].max() == 9
     with pytest.raises(InvalidValueError, match="trials of every task but the last"):
-        Transfer(Choosing(), others=(Going(), TwoSides()), lengths=(1, 2, 3))
+        Transfer(Choosing(), other_tasks=(Going(), TwoSides()), block_lengths=(1, 2, 3))
 
 
 def test_a_transfer_begins_again_with_a_seed():
-    env = TaskEnv(Transfer(Choosing(trials_per_session=2), others=(Going(),), lengths=(3,)))
+    env = TaskEnv(
+        Transfer(Choosing(trials_per_session=2), other_tasks=(Going(),), block_lengths=(3,))
+    )
     for _ in range(2):
         env.reset(seed=1)
         tasks = []
@@ -337,9 +346,9 @@ def test_a_transfer_begins_again_with_a_seed():
         assert tasks == ["Choosing"] * 3 + ["Going"] * 5
 
 
-def test_a_curriculum_goes_on_with_who_is_good_and_waits_for_who_is_not():
+def test_a_curriculum_advances_a_good_subject_and_holds_back_a_bad_one():
     stages = ({"conditions": {"strength": 4}}, {"timing": {"stimulus": 100}})
-    task = Curriculum(Choosing(trials_per_session=7), stages=stages, window=5, criterion=0.9)
+    task = Curriculum(Choosing(trials_per_session=7), stages=stages, window=5, advance_at=0.9)
     good = run(task, "oracle", 40, num_envs=1, seed=0)
     assert (np.diff(good["stage"]) >= 0).all()
     assert good["stage"][-1] == 2
@@ -353,19 +362,20 @@ def test_a_curriculum_goes_on_with_who_is_good_and_waits_for_who_is_not():
 @pytest.mark.parametrize(
     ("stages", "says"),
     [
-        ((), "one mapping of settings or more"),
+        ((), "at least one mapping of settings"),
         (({"timing": {"stimulis": 3}},), "Did you mean 'stimulus'"),
-        (({},), "which is Choosing as it is"),
+        (({},), "which is Choosing without a change"),
     ],
 )
-def test_stages_that_cannot_be_are_told(stages, says):
+def test_impossible_stages_are_refused(stages, says):
     with pytest.raises(InvalidValueError, match=says):
         Curriculum(Choosing(), stages=stages)
 
 
 def test_durations_that_differ_are_drawn_by_each_task():
     task = Mixture(
-        TwoSides(timing={"delay": Uniform(100, 300)}), others=(TwoSides(timing={"delay": 900}),)
+        TwoSides(timing={"delay": Uniform(100, 300)}),
+        other_tasks=(TwoSides(timing={"delay": 900}),),
     )
     batch = task.sample(200, seed=0)
     second = batch.conditions["task"] == "TwoSides 2"
@@ -378,7 +388,7 @@ LASTING = {"early": 100, "late": 100, "cue": 100, "go": 100}
 
 
 class Over(Task):
-    """Ends after its first period, although a second one is named behind it."""
+    """Ends after its first period, although it has a second one."""
 
     timing = LASTING
 
@@ -392,7 +402,7 @@ class Over(Task):
 
 
 class Behind(Over):
-    """Periods that lie behind those of `Over` where it is mixed in first to last."""
+    """Its periods come after those of `Over` in a mixture with `Over` first."""
 
     def new_trial(self, trial):
         trial.periods("cue", "go")
@@ -400,9 +410,9 @@ class Behind(Over):
 
 
 def test_trials_that_would_end_with_a_period_of_another_task_are_refused():
-    assert Mixture(Over(), others=(Behind(),)).sample(20, seed=0).period_steps["go"].any()
+    assert Mixture(Over(), other_tasks=(Behind(),)).sample(20, seed=0).period_steps["go"].any()
     with pytest.raises(
         NotSupportedError,
         match="'end' follows the period 'early', which trials of Behind pass over",
     ):
-        Mixture(Behind(), others=(Over(),))
+        Mixture(Behind(), other_tasks=(Over(),))

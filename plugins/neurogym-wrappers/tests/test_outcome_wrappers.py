@@ -1,7 +1,6 @@
-"""Adaptive noise, misses, catch trials, time-outs and mappings: each changes what it says, and
-nothing else.
+"""Adaptive noise, misses, catch trials, time-outs and mappings: each changes one part of a task.
 
-False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison.
+False alarms: frequencies are compared at 5 standard errors, below 1e-6 a comparison.
 """
 
 from __future__ import annotations
@@ -30,19 +29,23 @@ from neurogym_core.wrappers import ReactionTime
 
 
 def test_adaptive_noise_goes_up_with_success_and_down_with_failure():
-    task = AdaptiveNoise(Choosing(trials_per_session=10), step=2.0, window=5, most=6.0)
+    task = AdaptiveNoise(Choosing(trials_per_session=10), sigma_step=2.0, window=5, max_sigma=6.0)
     rising = run(task, "oracle", 60, num_envs=1, seed=0)["noise"]
     np.testing.assert_array_equal(rising, np.minimum(np.arange(60) // 5 * 2, 6))
     assert not run(task, "rest", 40, num_envs=1, seed=0)["noise"].any()
 
 
 @pytest.mark.slow
-def test_adaptive_noise_holds_performance_near_what_is_wanted():
-    """The integrator, which makes no error without noise, is brought near 75 %: 3,200 trials, SE
-    below 0.01.
+def test_adaptive_noise_holds_performance_near_its_target():
+    """The integrator makes no error without noise; with it, its performance is near 75 % (3,200
+    trials, SE below 0.01).
     """
     task = AdaptiveNoise(
-        TwoSides(trials_per_session=None), performance=0.75, step=4.0, most=200.0, window=20
+        TwoSides(trials_per_session=None),
+        target_performance=0.75,
+        sigma_step=4.0,
+        max_sigma=200.0,
+        window=20,
     )
     record = run(task, "integrator", 6400, num_envs=4, seed=0)
     late = record["performance"][record["trial"] >= 800]
@@ -53,22 +56,26 @@ def test_adaptive_noise_holds_performance_near_what_is_wanted():
 # ------------------------------------------------------------ misses, catch trials, time-outs
 
 
-def test_a_miss_costs_and_rightly_resting_does_not():
+def test_a_miss_has_a_penalty_and_correct_resting_has_none():
     record = run(MissPenalty(Going(), reward=-2.0), "rest", 60, seed=0)
     np.testing.assert_array_equal(record["reward"], np.where(record["go"] == 1, -2.0, 1.0))
     assert (run(MissPenalty(Choosing(), reward=-2.0), "oracle", 20, seed=0)["reward"] == 1).all()
 
 
-def test_catch_trials_come_as_often_as_they_say_and_pay_what_they_say():
-    record = run(CatchTrials(Choosing(), share=0.3, pays=-0.5), "oracle", 4000, seed=0)
+def test_catch_trials_have_the_given_probability_and_reward():
+    record = run(CatchTrials(Choosing(), probability=0.3, reward=-0.5), "oracle", 4000, seed=0)
     assert abs(record["catch"].mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / 4000)
     np.testing.assert_array_equal(record["reward"], np.where(record["catch"], -0.5, 1.0))
     assert record["performance"].mean() == 1
 
 
-def test_only_hard_trials_are_caught_and_none_at_the_beginning():
+def test_only_difficult_trials_after_the_warmup_are_catch_trials():
     task = CatchTrials(
-        Choosing(trials_per_session=10), share=1.0, condition="strength", below=0.5, start=4
+        Choosing(trials_per_session=10),
+        probability=1.0,
+        condition="strength",
+        below_quantile=0.5,
+        warmup_trials=4,
     )
     record = run(task, "oracle", 200, num_envs=1, seed=0)
     expected = (record["strength"] <= 2) & (record["trial"] % 10 >= 4)
@@ -101,7 +108,7 @@ def test_misses_lead_to_a_time_out_if_asked():
     assert (run(TimeOut(Choosing(), after=("miss",)), "oracle", 20, seed=0)["steps"] == 5).all()
 
 
-def test_a_time_out_shows_nothing_asks_nothing_and_pays_nothing():
+def test_a_time_out_has_no_stimulus_no_slot_and_no_reward():
     task = TimeOut(Choosing(), duration=Choice((200, 400)))
     batch = task.sample(50, seed=0)
     assert set(batch.period_steps["timeout"]) == {2, 4}
@@ -118,7 +125,7 @@ def test_a_time_out_shows_nothing_asks_nothing_and_pays_nothing():
     assert (record["reward"] == 0).all()
 
 
-def test_wrappers_that_move_windows_stand_on_each_other():
+def test_wrappers_that_move_response_windows_can_be_stacked():
     record = run(TimeOut(ReactionTime(Choosing()), duration=700), "guess", 60, seed=0)
     wrong = record["outcome"] == "error"
     assert wrong.any()
@@ -128,8 +135,8 @@ def test_wrappers_that_move_windows_stand_on_each_other():
 # ---------------------------------------------------------------------- mapping
 
 
-def test_mappings_exchange_what_is_right_and_change_when_they_say():
-    task = VariableMapping(Choosing(trials_per_session=None), length=10, chance=1.0)
+def test_mappings_permute_the_correct_choices_and_change_on_time():
+    task = VariableMapping(Choosing(trials_per_session=None), block_length=10, hazard_rate=1.0)
     record = run(task, "oracle", 200, num_envs=1, seed=0)
     mapping = record["mapping"]
     np.testing.assert_array_equal(mapping[:10], np.tile([0, 1, 2], (10, 1)))
@@ -156,28 +163,40 @@ def test_a_mapping_can_be_imposed():
     ("make", "error", "says"),
     [
         (
-            lambda: AdaptiveNoise(Choosing(), on=("stimulis",)),
+            lambda: AdaptiveNoise(Choosing(), noisy_channels=("stimulis",)),
             UnknownNameError,
             "Did you mean 'stimulus'",
         ),
-        (lambda: AdaptiveNoise(Choosing(), step=0.0), InvalidValueError, "the step is above 0"),
-        (lambda: AdaptiveNoise(Choosing(), performance=1.0), InvalidValueError, "between 0 and 1"),
+        (
+            lambda: AdaptiveNoise(Choosing(), sigma_step=0.0),
+            InvalidValueError,
+            "give a step above 0",
+        ),
+        (
+            lambda: AdaptiveNoise(Choosing(), target_performance=1.0),
+            InvalidValueError,
+            "between 0 and 1",
+        ),
         (lambda: MissPenalty(Choosing(), reward=0.0), InvalidValueError, "other than 0"),
-        (lambda: MissPenalty(Arms()), NotSupportedError, "no action of resting"),
+        (lambda: MissPenalty(Arms()), NotSupportedError, "no rest action"),
         (lambda: MissPenalty(Steering()), NotSupportedError, "without a trigger="),
-        (lambda: CatchTrials(Choosing(), share=0.0), InvalidValueError, "a share above 0"),
-        (lambda: CatchTrials(Choosing(), pays=1.0), InvalidValueError, "pays anyway"),
+        (lambda: CatchTrials(Choosing(), probability=0.0), InvalidValueError, "a number above 0"),
+        (
+            lambda: CatchTrials(Choosing(), reward=1.0),
+            InvalidValueError,
+            "gives for a correct answer already",
+        ),
         (
             lambda: CatchTrials(Choosing(), condition="strngth"),
             UnknownNameError,
             "Did you mean 'strength'",
         ),
-        (lambda: CatchTrials(Learning()), NotSupportedError, "a right answer at a fixed price"),
-        (lambda: CatchTrials(Steering()), NotSupportedError, "worked out on every step"),
-        (lambda: TimeOut(Arms()), NotSupportedError, "no wrong answer ends its trials"),
+        (lambda: CatchTrials(Learning()), NotSupportedError, "a correct answer and a fixed reward"),
+        (lambda: CatchTrials(Steering()), NotSupportedError, "on every step"),
+        (lambda: TimeOut(Arms()), NotSupportedError, "no error ends its trials"),
         (lambda: TimeOut(Counting()), NotSupportedError, "on every step"),
         (lambda: TimeOut(TimeOut(Choosing())), NotSupportedError, "a period 'timeout' already"),
-        (lambda: TimeOut(Going(), after=("miss",)), NotSupportedError, "resting is right"),
+        (lambda: TimeOut(Going(), after=("miss",)), NotSupportedError, "resting is correct"),
         (
             lambda: TimeOut(Choosing(), after=("abort",)),
             InvalidValueError,
@@ -187,22 +206,22 @@ def test_a_mapping_can_be_imposed():
         (
             lambda: VariableMapping(Going()),
             NotSupportedError,
-            "several choices of which some are right",
+            "several choices of which some are correct",
         ),
         (
             lambda: VariableMapping(Timed()),
             NotSupportedError,
-            "several choices of which some are right",
+            "several choices of which some are correct",
         ),
-        (lambda: VariableMapping(Steering()), NotSupportedError, "no choices of a table"),
+        (lambda: VariableMapping(Steering()), NotSupportedError, "not discrete choices"),
         (
-            lambda: VariableMapping(Choosing(), group="chose"),
+            lambda: VariableMapping(Choosing(), action="chose"),
             UnknownNameError,
             "Did you mean 'choose'",
         ),
     ],
 )
-def test_what_cannot_be_is_told(make, error, says):
+def test_impossible_settings_and_tasks_are_refused(make, error, says):
     with pytest.raises(error, match=says):
         make()
 
@@ -222,8 +241,8 @@ def test_each_is_a_value_and_is_found_by_name(wrapper):
 )
 @pytest.mark.parametrize("task", [Choosing, TwoSides, Going])
 def test_the_oracles_path_is_known_without_the_payoffs(task, wrap):
-    """A last period that only errors lead to is left out as by who plays; nothing else makes these
-    tasks jump.
+    """The oracle's path leaves out a last period that only errors lead to; these tasks have no
+    other jumps.
     """
     batch = make_task(task, wrap=wrap if task is not Going else "TimeOut").sample(50, seed=0)
     assert not batch.jumps

@@ -1,4 +1,4 @@
-"""What the package offers, and what it takes from the core."""
+"""The package's wrappers, their manifest, and its use of the core."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Every wrapper on a task of every kind, every pair, and random stacks of three: it works
-everywhere, or explains itself.
+"""Every wrapper on a task of every type, every pair, and random stacks of three: each works or
+explains why it does not.
 
-What works is held to what a plain task is held to: spaces and types, seeds, pickling, and players
-that agree."""
+A stack that works passes the checks of a plain task: spaces and dtypes, seeds, pickling, and equal
+results of all players."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STEPS = 60
 
 @pytest.fixture(autouse=True, scope="module")
 def _short_blocks():
-    """What is drawn ahead is most of the time of so short runs."""
+    """Draw fewer trials ahead, which takes most of the time of short runs."""
     before = dealer.BLOCK_STEPS, dataset.CHUNK_STEPS
     dealer.BLOCK_STEPS = dataset.CHUNK_STEPS = 128
     yield
@@ -41,20 +41,20 @@ def _short_blocks():
 
 
 def settings_of(name: str, kind: str) -> dict:
-    """Settings of a wrapper that can apply to a task of this kind, where any can."""
+    """Return settings with which a wrapper applies to a task of this type, if any do."""
     task = KINDS[kind]()
     condition = next(iter(task.conditions))
     values = task.sample(1, seed=0).conditions[condition]
     return {
-        "Schedule": {"blocks": [{condition: values[0].item()}, {}], "length": 3},
-        "SideBias": {"length": 5},
-        "RandomAnswers": {
+        "Schedule": {"blocks": [{condition: values[0].item()}, {}], "block_length": 3},
+        "SideBias": {"block_length": 5},
+        "AnswerProbabilities": {
             "probs": np.eye(len(answers_of(task)))[0].tolist() if has_answer(task) else [1.0]
         },
-        "TrialHistory": {"contexts": ["repeating", "alternating"], "length": 5},
+        "TrialHistory": {"contexts": ["repeating", "alternating"], "block_length": 5},
         "AdaptiveNoise": {"window": 3},
-        "Mixture": {"others": [small.Going()]},
-        "Transfer": {"others": [small.Choosing()], "lengths": [4]},
+        "Mixture": {"other_tasks": [small.Going()]},
+        "Transfer": {"other_tasks": [small.Choosing()], "block_lengths": [4]},
         "Curriculum": {"stages": [{"rewards": {"abort": -0.5}}], "window": 3},
         "Combine": {
             "distractor": small.Going(timing={"fixation": 0, "stimulus": 100, "decision": 100}),
@@ -70,20 +70,20 @@ def wrap_of(names, kind: str) -> list:
 
 
 def made(names, kind: str):
-    """The env with these wrappers, or the refusal."""
+    """Make the env with these wrappers, or raise the wrapper's error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return make(KINDS[kind], wrap=wrap_of(names, kind), trials_per_session=4, seed=1)
 
 
 def works_or_explains_itself(names, kind: str, *, wholly: bool = True) -> bool:
-    """Whether a stack can be made; `wholly`: also as a vector env, a dataset and a value."""
+    """Return whether a stack can be made; `wholly` tests vector env, dataset and pickling, too."""
     try:
         env = made(names, kind)
     except (NotSupportedError, InvalidValueError) as error:
         said = str(error)
-        assert any(name in said for name in names), said  # who refuses
-        assert len(said.split()) > 8, said  # why, and what to do
+        assert any(name in said for name in names), said  # names the wrapper
+        assert len(said.split()) > 8, said  # gives the reason
         return False
     check_env(env, made(names, kind))
     if wholly:
@@ -93,7 +93,7 @@ def works_or_explains_itself(names, kind: str, *, wholly: bool = True) -> bool:
 
 
 def check_env(env, twin) -> None:
-    """Spaces, types, and the same again from the same seed."""
+    """Check spaces and dtypes, and that an equal seed gives equal results."""
     env.action_space.seed(0)
     first, again = env.reset(seed=3)[0], twin.reset(seed=3)[0]
     np.testing.assert_array_equal(first, again)
@@ -116,7 +116,7 @@ def check_env(env, twin) -> None:
 
 
 def check_vector(names, kind: str) -> None:
-    """A vector env of one is the single env."""
+    """Check that a vector env of one equals the single env."""
     env = made(names, kind)
     vector = make_vec(
         KINDS[kind],
@@ -141,7 +141,7 @@ def check_vector(names, kind: str) -> None:
 
 
 def check_task(task) -> None:
-    """A value that pickles, and a dataset whose own targets are right."""
+    """Check that the task pickles and that a dataset can be made of it."""
     assert pickle.loads(pickle.dumps(task)) == task == copy.deepcopy(task)
     assert hash(pickle.loads(pickle.dumps(task))) == hash(task)
     if not task.supervised:
@@ -179,8 +179,8 @@ def test_every_wrapper_works_somewhere():
 
 @pytest.mark.parametrize("first", WRAPPERS)
 def test_half_of_the_pairs_on_one_task(first):
-    """Every pair in one of its two orders; `slow` has both, on all kinds of tasks, and more to
-    check.
+    """Every pair in one of its two orders; the `slow` test has both orders, all types of tasks and
+    more checks.
     """
     place = WRAPPERS.index(first)
     for second in WRAPPERS[place % 2 : place : 2] + WRAPPERS[place + 1 :: 2]:
@@ -218,7 +218,7 @@ def test_many_random_stacks_of_three_task_wrappers(names, kind):
 
 
 def test_most_pairs_work():
-    """Explaining oneself is no way out: of the pairs of task wrappers at least half apply to a
+    """Errors are the exception: of the pairs of task wrappers at least half apply to a
     plain choice task.
     """
     kind = "TwoSides"
@@ -234,14 +234,18 @@ def test_most_pairs_work():
 
 
 def test_statistics_hold_within_a_stack_of_three():
-    """Biases, histories and catch rates are recovered where they stand between other wrappers.
+    """Biases, histories and catch rates are recovered between other wrappers.
 
     False alarm: 5 standard errors, below 1e-6 a comparison.
     """
-    blocks = {"blocks": [{"strength": 4}, {"strength": 1}], "length": 10}
+    blocks = {"blocks": [{"strength": 4}, {"strength": 1}], "block_length": 10}
     stacks = (
-        ["ReactionTime", ("SideBias", {"probs": 0.8, "length": 25}), "CatchTrials"],
-        [("CatchTrials", {"share": 0.1}), ("TrialHistory", {"probs": 0.8}), ("Schedule", blocks)],
+        ["ReactionTime", ("SideBias", {"probs": 0.8, "block_length": 25}), "CatchTrials"],
+        [
+            ("CatchTrials", {"probability": 0.1}),
+            ("TrialHistory", {"probs": 0.8}),
+            ("Schedule", blocks),
+        ],
     )
     for wrap in stacks:
         record = run(

@@ -1,7 +1,8 @@
-"""`Schedule` and its presets: blocks are what they say, and nothing else of the task changes.
+"""`Schedule` and its presets: blocks have their conditions, and the rest of a task does not
+change.
 
-False alarms: shares are compared at 5 standard errors, below 1e-6 a comparison and below 1e-4 for
-all of this file."""
+False alarms: frequencies are compared at 5 standard errors, below 1e-6 a comparison and below 1e-4
+for all of this file."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pickle
 
 import numpy as np
 import pytest
-from neurogym_wrappers import RandomAnswers, Schedule, SideBias, TrialHistory, VariableChoices
+from neurogym_wrappers import AnswerProbabilities, Schedule, SideBias, TrialHistory, VariableChoices
 from neurogym_wrappers_small_tasks import (
     Arms,
     Blocked,
@@ -50,14 +51,14 @@ def block_lengths(block: np.ndarray) -> np.ndarray:
 
 
 def test_a_sequence_takes_blocks_in_turn():
-    conditions = drawn(Schedule(Choosing(), blocks=STRONG_WEAK, length=3))
+    conditions = drawn(Schedule(Choosing(), blocks=STRONG_WEAK, block_length=3))
     expected = np.arange(600) // 3 % 2
     np.testing.assert_array_equal(conditions["block"], np.repeat(expected[:, None], 20, axis=1))
     np.testing.assert_array_equal(conditions["strength"], np.where(conditions["block"] == 0, 4, 1))
 
 
 def test_a_sequence_played_once_stays_with_its_last_block():
-    conditions = drawn(Schedule(Choosing(), blocks=STRONG_WEAK, length=10, once=True))
+    conditions = drawn(Schedule(Choosing(), blocks=STRONG_WEAK, block_length=10, stop_at_last=True))
     assert (conditions["block"] == (np.arange(600) >= 10)[:, None]).all()
 
 
@@ -68,16 +69,16 @@ def test_a_random_order_follows_its_weights():
 
 def test_a_random_order_without_repeats_always_changes():
     blocks = tuple({"strength": k} for k in (1, 2, 3))
-    block = drawn(Schedule(Choosing(), blocks=blocks, order="random", again=False))["block"]
+    block = drawn(Schedule(Choosing(), blocks=blocks, order="random", allow_repeats=False))["block"]
     assert (np.diff(block, axis=0) != 0).all()
     following = block[1:][block[:-1] == 0]
     assert_share(following == 1, 0.5)
 
 
 def test_blocks_last_as_long_as_their_distribution_says():
-    block = drawn(Schedule(Choosing(), blocks=STRONG_WEAK, length={"choice": [4, 8]}), trials=2000)[
-        "block"
-    ]
+    block = drawn(
+        Schedule(Choosing(), blocks=STRONG_WEAK, block_length={"choice": [4, 8]}), trials=2000
+    )["block"]
     lengths = block_lengths(block)
     assert set(lengths) == {4, 8}
     assert_share(lengths == 4, 0.5)
@@ -85,7 +86,9 @@ def test_blocks_last_as_long_as_their_distribution_says():
 
 def test_blocks_end_by_chance_after_their_least_length():
     lengths = block_lengths(
-        drawn(Schedule(Choosing(), blocks=STRONG_WEAK, length=5, chance=0.25), trials=4000)["block"]
+        drawn(
+            Schedule(Choosing(), blocks=STRONG_WEAK, block_length=5, hazard_rate=0.25), trials=4000
+        )["block"]
     )
     assert lengths.min() == 5
     mean, variance = 4 + 4, 0.75 / 0.25**2  # least - 1 + geometric
@@ -93,7 +96,7 @@ def test_blocks_end_by_chance_after_their_least_length():
 
 
 def test_drawing_one_by_one_gives_blocks_too():
-    task = Schedule(Choosing(), blocks=STRONG_WEAK, length=7)
+    task = Schedule(Choosing(), blocks=STRONG_WEAK, block_length=7)
     rng = np.random.default_rng(0)
     session = fresh_session(task, rng, 3)
     block = np.stack([task.draw(session, rng)["block"] for _ in range(70)])
@@ -102,7 +105,7 @@ def test_drawing_one_by_one_gives_blocks_too():
 
 def test_performance_leads_up_and_down():
     blocks = tuple({"strength": k} for k in (1, 2, 3, 4))
-    up = {"order": "performance", "window": 5, "criterion": 0.9, "fallback": 0.5}
+    up = {"order": "performance", "window": 5, "advance_at": 0.9, "retreat_below": 0.5}
     task = Schedule(Choosing(trials_per_session=None), blocks=blocks, **up)
     assert task.reads_outcomes
     rising = run(task, "oracle", 40, num_envs=1, seed=0)["block"]
@@ -110,11 +113,11 @@ def test_performance_leads_up_and_down():
     assert not run(task, "rest", 40, num_envs=1, seed=0)["block"].any()
 
 
-# ---------------------------------------------------------------------- what blocks decide
+# ---------------------------------------------------------------------- conditions of blocks
 
 
 @pytest.mark.parametrize("task", [Choosing, Computed, Going])
-def test_a_block_decides_what_is_right_whatever_the_task_calls_it(task):
+def test_a_block_sets_the_correct_answer_whatever_its_name_in_the_task(task):
     wanted = int(answers_of(task())[-1])
     schedule = Schedule(task(), blocks=({"answer": wanted},))
     conditions = drawn(schedule, trials=50)
@@ -122,8 +125,8 @@ def test_a_block_decides_what_is_right_whatever_the_task_calls_it(task):
     assert (answer_of(schedule, flat) == wanted).all()
 
 
-def test_what_a_block_does_not_name_is_drawn_as_ever():
-    conditions = drawn(Schedule(Choosing(), blocks=({"strength": 4}, {"side": 0}), length=2))
+def test_the_task_draws_the_conditions_that_a_block_does_not_name():
+    conditions = drawn(Schedule(Choosing(), blocks=({"strength": 4}, {"side": 0}), block_length=2))
     first = conditions["block"] == 0
     assert (conditions["strength"][first] == 4).all()
     assert (conditions["side"][~first] == 0).all()
@@ -131,40 +134,40 @@ def test_what_a_block_does_not_name_is_drawn_as_ever():
     assert_share(conditions["strength"][~first] == 4, 1 / 4)
 
 
-def test_what_the_task_draws_in_blocks_of_its_own_survives():
+def test_blocks_of_the_task_itself_survive():
     conditions = drawn(Schedule(Blocked(), blocks=({"side": 0}, {"side": 1})), trials=40)
     np.testing.assert_array_equal(np.flatnonzero(np.diff(conditions["strength"][:, 0])) % 5, 4)
     np.testing.assert_array_equal(conditions["side"][:, 0], np.arange(40) % 2)
 
 
-def test_schedules_stand_on_each_other():
-    inner = Schedule(Choosing(), blocks=STRONG_WEAK, length=3)
+def test_schedules_can_be_stacked():
+    inner = Schedule(Choosing(), blocks=STRONG_WEAK, block_length=3)
     both = drawn(Schedule(inner, blocks=({"side": 0}, {"side": 1}), order="random"))
     assert {"block", "block_2"} <= set(both)
     assert (both["strength"] == np.where(both["block"] == 0, 4, 1)).all()
     assert (both["side"] == both["block_2"]).all()
 
 
-def test_a_history_stands_on_a_schedule_and_the_other_way_round():
-    one = drawn(TrialHistory(Schedule(Choosing(), blocks=STRONG_WEAK, length=3), probs=0.9))
-    other = drawn(Schedule(TrialHistory(Choosing(), probs=0.9), blocks=STRONG_WEAK, length=3))
+def test_a_history_wraps_a_schedule_and_the_other_way_round():
+    one = drawn(TrialHistory(Schedule(Choosing(), blocks=STRONG_WEAK, block_length=3), probs=0.9))
+    other = drawn(Schedule(TrialHistory(Choosing(), probs=0.9), blocks=STRONG_WEAK, block_length=3))
     for conditions in (one, other):
         assert_share(conditions["side"][1:] == conditions["side"][:-1], 0.9)
         assert (conditions["strength"] == np.where(conditions["block"] == 0, 4, 1)).all()
 
 
 def test_the_record_and_the_dataset_know_the_block():
-    task = Schedule(Choosing(trials_per_session=None), blocks=STRONG_WEAK, length=5)
+    task = Schedule(Choosing(trials_per_session=None), blocks=STRONG_WEAK, block_length=5)
     record = run(task, "oracle", 40, num_envs=1, seed=0)
     np.testing.assert_array_equal(record["block"], np.arange(40) // 5 % 2)
     batch = next(Dataset(task, 4, 200, seed=0))
     assert (batch.conditions["strength"] == np.where(batch.conditions["block"] == 0, 4, 1)).all()
 
 
-def test_what_reset_imposes_wins_and_the_label_cannot_be_imposed():
-    task = Schedule(Choosing(), blocks=STRONG_WEAK, length=5)
+def test_reset_overrides_a_block_but_cannot_impose_the_label():
+    task = Schedule(Choosing(), blocks=STRONG_WEAK, block_length=5)
     assert set(run(task, "oracle", 20, seed=0, conditions={"strength": 2})["strength"]) == {2}
-    with pytest.raises(InvalidValueError, match="'block' was imposed, which only tells"):
+    with pytest.raises(InvalidValueError, match="'block' was imposed, but it only records"):
         run(task, "oracle", 20, seed=0, conditions={"block": 1})
     assert "block" not in task.factorial()
     assert len(task.sample(task.factorial(), seed=0)) == 12
@@ -203,7 +206,7 @@ def test_a_condition_of_several_numbers_is_scheduled():
 
 
 def test_a_side_bias_is_recovered():
-    conditions = drawn(SideBias(TwoSides(), probs=0.8, length=20))
+    conditions = drawn(SideBias(TwoSides(), probs=0.8, block_length=20))
     for block in (0, 1):
         assert_share(conditions["side"][conditions["block"] == block] == block, 0.8)
     assert set(block_lengths(conditions["block"])) == {20}
@@ -211,15 +214,15 @@ def test_a_side_bias_is_recovered():
 
 def test_rows_of_probabilities_are_recovered():
     rows = ((0.5, 0.3, 0.2), (0.1, 0.1, 0.8))
-    conditions = drawn(SideBias(Computed(), probs=rows, length=10, chance=0.5))
+    conditions = drawn(SideBias(Computed(), probs=rows, block_length=10, hazard_rate=0.5))
     side = (conditions["a"] + conditions["b"]) % 3
     for block, row in enumerate(rows):
         for answer, p in enumerate(row):
             assert_share(side[conditions["block"] == block] == answer, p)
 
 
-def test_random_answers_are_recovered():
-    conditions = drawn(RandomAnswers(Choosing(), probs=(0.7, 0.2, 0.1)))
+def test_answer_probabilities_are_recovered():
+    conditions = drawn(AnswerProbabilities(Choosing(), probs=(0.7, 0.2, 0.1)))
     for answer, p in enumerate((0.7, 0.2, 0.1)):
         assert_share(conditions["side"] == answer, p)
     assert "block" not in conditions
@@ -228,7 +231,11 @@ def test_random_answers_are_recovered():
 @pytest.mark.parametrize("first", [True, False])
 def test_only_some_choices_are_right_in_a_block(first):
     task = VariableChoices(
-        Choosing(trials_per_session=None), counts=(1, 2), length=30, first=first, weights=(1, 3)
+        Choosing(trials_per_session=None),
+        n_choices=(1, 2),
+        block_length=30,
+        always_first=first,
+        weights=(1, 3),
     )
     record = run(task, "oracle", 3000, num_envs=4, seed=0)
     for env in range(4):
@@ -246,31 +253,33 @@ def test_only_some_choices_are_right_in_a_block(first):
 
 
 def test_a_schedule_is_a_value_that_says_what_it_is():
-    task = Schedule(Choosing(), blocks=STRONG_WEAK, length=5)
-    assert task == Schedule(Choosing(), blocks=list(STRONG_WEAK), length=5)
+    task = Schedule(Choosing(), blocks=STRONG_WEAK, block_length=5)
+    assert task == Schedule(Choosing(), blocks=list(STRONG_WEAK), block_length=5)
     assert len({task, pickle.loads(pickle.dumps(task)), copy.deepcopy(task)}) == 1
     assert "strength" in repr(task)
-    assert make_task(Choosing, wrap=("schedule", {"blocks": STRONG_WEAK, "length": 5})) == task
+    assert (
+        make_task(Choosing, wrap=("schedule", {"blocks": STRONG_WEAK, "block_length": 5})) == task
+    )
 
 
 @pytest.mark.parametrize(
     ("settings", "error", "says"),
     [
-        ({}, InvalidValueError, "give one mapping or more"),
+        ({}, InvalidValueError, "at least one mapping"),
         ({"blocks": ({"stregth": 1},)}, UnknownNameError, "Did you mean 'strength'"),
-        ({"blocks": ({"answer": 7},)}, InvalidValueError, r"has the right answers \[0, 1, 2\]"),
+        ({"blocks": ({"answer": 7},)}, InvalidValueError, r"has the correct answers \[0, 1, 2\]"),
         ({"blocks": STRONG_WEAK, "order": "rnd"}, UnknownNameError, "Unknown order"),
-        ({"blocks": STRONG_WEAK, "length": 0}, InvalidValueError, "at least 1"),
-        ({"blocks": STRONG_WEAK, "chance": 0.0}, InvalidValueError, "above 0, at most 1"),
+        ({"blocks": STRONG_WEAK, "block_length": 0}, InvalidValueError, "at least 1"),
+        ({"blocks": STRONG_WEAK, "hazard_rate": 0.0}, InvalidValueError, "above 0, at most 1"),
         (
             {"blocks": STRONG_WEAK, "weights": (1, 2, 3)},
             InvalidValueError,
             "2 numbers of 0 or more",
         ),
         (
-            {"blocks": STRONG_WEAK[:1], "order": "random", "again": False},
+            {"blocks": STRONG_WEAK[:1], "order": "random", "allow_repeats": False},
             InvalidValueError,
-            "two are needed",
+            "needs two",
         ),
         (
             {"blocks": STRONG_WEAK, "order": "performance", "window": 0},
@@ -279,12 +288,12 @@ def test_a_schedule_is_a_value_that_says_what_it_is():
         ),
     ],
 )
-def test_settings_that_make_no_schedule_are_told(settings, error, says):
+def test_impossible_settings_are_refused(settings, error, says):
     with pytest.raises(error, match=says):
         Schedule(Choosing(), **settings)
 
 
-@pytest.mark.parametrize("preset", [SideBias, RandomAnswers, VariableChoices, TrialHistory])
+@pytest.mark.parametrize("preset", [SideBias, AnswerProbabilities, VariableChoices, TrialHistory])
 @pytest.mark.parametrize("task", [Arms, Steering])
 def test_a_task_without_a_countable_answer_is_refused(preset, task):
     with pytest.raises(
@@ -293,10 +302,10 @@ def test_a_task_without_a_countable_answer_is_refused(preset, task):
         preset(task())
 
 
-def test_two_that_decide_the_same_are_refused():
-    with pytest.raises(NotSupportedError, match="two wrappers of Choosing decide answer"):
+def test_two_wrappers_that_set_the_same_condition_are_refused():
+    with pytest.raises(NotSupportedError, match="two wrappers of Choosing set answer"):
         TrialHistory(SideBias(Choosing()))  # the inner one says what is right
-    with pytest.raises(NotSupportedError, match="two wrappers of Choosing decide"):
+    with pytest.raises(NotSupportedError, match="two wrappers of Choosing set"):
         SideBias(TrialHistory(Choosing()))
     with pytest.raises(NotSupportedError, match=r"the draw\(\) of Blocked imposes strength"):
         Schedule(Blocked(), blocks=STRONG_WEAK)
@@ -307,12 +316,12 @@ def test_two_that_decide_the_same_are_refused():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: SideBias(TwoSides(), probs=0.5), "all blocks are alike"),
+        (lambda: SideBias(TwoSides(), probs=0.5), "makes all blocks equal"),
         (lambda: SideBias(TwoSides(), probs=1.5), "give a probability from 0 to 1"),
         (lambda: SideBias(TwoSides(), probs="much"), "give a probability from 0 to 1"),
-        (lambda: RandomAnswers(TwoSides()), "draws its right answers anyway"),
-        (lambda: VariableChoices(Choosing(), counts=(3,)), "not 3 alone"),
-        (lambda: VariableChoices(Choosing(), counts=(1, 2), weights=(1,)), "one per count"),
+        (lambda: AnswerProbabilities(TwoSides()), "draws its answers already"),
+        (lambda: VariableChoices(Choosing(), n_choices=(3,)), "not 3 alone"),
+        (lambda: VariableChoices(Choosing(), n_choices=(1, 2), weights=(1,)), "one for each of"),
     ],
 )
 def test_presets_without_an_effect_are_errors(make, says):
@@ -320,6 +329,6 @@ def test_presets_without_an_effect_are_errors(make, says):
         make()
 
 
-def test_presets_do_not_take_what_follows_from_their_own_settings():
+def test_presets_do_not_take_the_settings_that_they_set_themselves():
     with pytest.raises(UnknownNameError, match="Unknown parameter 'blocks' of SideBias"):
         SideBias(TwoSides(), blocks=STRONG_WEAK)

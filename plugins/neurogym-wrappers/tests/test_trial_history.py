@@ -1,4 +1,4 @@
-"""`TrialHistory`: the transition matrix is recovered, and nothing else of the task changes.
+"""`TrialHistory`: the transition matrix is recovered, and the rest of the task does not change.
 
 False alarms: transition counts are compared with their expectation at 5 standard errors for every
 row and column, about 1e-6 a comparison and below 1e-4 for all of this file."""
@@ -91,7 +91,7 @@ class Blocks(Computed):
 
 
 class AnswerBlocks(Simple):
-    """Its own blocks decide what is right."""
+    """Its own blocks set the correct answer."""
 
     def draw(self, session: Session, rng):
         return self.draw_conditions(rng, len(session), {"side": session.trial // 10 % 3})
@@ -106,7 +106,7 @@ class OwnDraw(Simple):
 
 
 class DecidedBlocks(Blocks):
-    """What its blocks impose leaves no choice."""
+    """Its blocks impose all conditions."""
 
     def draw(self, session: Session, rng):
         return self.draw_conditions(rng, len(session), {"a": session.block, "b": session.block})
@@ -170,7 +170,7 @@ def test_other_conditions_stay_as_they_were():
     assert abs(strength.mean() - 0.5) < 5 * np.sqrt(1 / 12 / strength.size)
 
 
-def test_what_a_task_with_state_draws_itself_survives():
+def test_blocks_of_the_task_itself_survive():
     record = run(
         TrialHistory(Blocks(trials_per_session=None), probs=0.9), "oracle", 200, num_envs=1, seed=0
     )
@@ -269,14 +269,14 @@ class OneAnswer(Simple):
 @pytest.mark.parametrize(
     ("task", "says"),
     [
-        (NoAnswer(), "does not declare what decides the right answer"),
-        (Continuous(), "numbers of any size"),
-        (OneAnswer(), r"only right answer is \[0\]"),
+        (NoAnswer(), "does not declare its correct answer"),
+        (Continuous(), "a continuum of numbers"),
+        (OneAnswer(), r"only correct answer is \[0\]"),
         (Simple(conditions={"side": 1}), "'side' is imposed"),
         (AnswerBlocks(), r"the draw\(\) of AnswerBlocks imposes side"),
         (OwnDraw(), r"the draw\(\) of OwnDraw decides the right answer itself"),
         (DecidedBlocks(), "both decide about the next trials"),
-        (TrialHistory(Simple()), "two wrappers of Simple decide the right answer"),
+        (TrialHistory(Simple()), "two wrappers of Simple set the correct answer"),
     ],
 )
 def test_it_refuses_tasks_it_cannot_apply_to_and_says_why(task, says):
@@ -297,7 +297,7 @@ def test_it_refuses_tasks_it_cannot_apply_to_and_says_why(task, says):
         None,
     ],
 )
-def test_impossible_probabilities_are_told(probs):
+def test_impossible_probabilities_are_refused(probs):
     with pytest.raises(InvalidValueError, match="TrialHistory was given probs="):
         TrialHistory(Simple(), probs=probs)
 
@@ -319,7 +319,7 @@ def test_by_name_through_make():
 
 def test_contexts_come_in_blocks_and_each_is_recovered():
     kinds = ("repeating", "alternating", "clockwise", "anticlockwise")
-    task = TrialHistory(Simple(), probs=0.7, contexts=kinds, length=50)
+    task = TrialHistory(Simple(), probs=0.7, contexts=kinds, block_length=50)
     rng = np.random.default_rng(0)
     drawn = task.draw_ahead(fresh_session(task, rng, 200), rng, 400)
     np.testing.assert_array_equal(
@@ -335,7 +335,7 @@ def test_contexts_come_in_blocks_and_each_is_recovered():
 
 def test_matrices_may_be_contexts_and_come_at_random():
     other = tuple(reversed(MATRIX))
-    task = TrialHistory(Simple(), contexts=(MATRIX, other), length=20, order="random")
+    task = TrialHistory(Simple(), contexts=(MATRIX, other), block_length=20, order="random")
     rng = np.random.default_rng(0)
     drawn = task.draw_ahead(fresh_session(task, rng, 100), rng, 400)
     side, history = drawn["side"], drawn["history"]
@@ -349,7 +349,7 @@ def test_matrices_may_be_contexts_and_come_at_random():
 
 
 def test_history_is_forgotten_after_an_error_if_asked():
-    task = TrialHistory(Simple(trials_per_session=None), probs=1.0, reset=True)
+    task = TrialHistory(Simple(trials_per_session=None), probs=1.0, reset_after_error=True)
     assert task.reads_outcomes
     assert len(set(run(task, "oracle", 60, num_envs=1, seed=0)["side"])) == 1
     side = run(task, "rest", 1200, num_envs=2, seed=0)
@@ -358,7 +358,7 @@ def test_history_is_forgotten_after_an_error_if_asked():
 
 
 def test_random_contexts_favour_one_answer_each_and_are_renewed():
-    task = EvolvingHistory(Simple(), probs=0.9, population=2, renewal=0.0, length=100)
+    task = EvolvingHistory(Simple(), probs=0.9, n_contexts=2, renewal_rate=0.0, block_length=100)
     rng = np.random.default_rng(0)
     drawn = task.draw_ahead(fresh_session(task, rng, 40), rng, 1000)
     top, count = 0.0, 0
@@ -373,7 +373,7 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
             count += counts.sum()
     assert abs(top / count - 0.9) < 5 * np.sqrt(0.09 / count)
     assert not drawn["generation"].any()
-    renewed = EvolvingHistory(Simple(), renewal=0.02)
+    renewed = EvolvingHistory(Simple(), renewal_rate=0.02)
     drawn = renewed.draw_ahead(fresh_session(renewed, rng, 200), rng, 500)
     generations = drawn["generation"][-1].mean()
     assert abs(generations - 10) < 5 * np.sqrt(500 * 0.02 * 0.98 / 200)
@@ -398,23 +398,23 @@ def test_random_contexts_favour_one_answer_each_and_are_renewed():
             "was given probs=2.0",
         ),
         (
-            lambda: EvolvingHistory(Simple(), population=0),
+            lambda: EvolvingHistory(Simple(), n_contexts=0),
             InvalidValueError,
             "at least one context",
         ),
         (
             lambda: EvolvingHistory(Simple(), probs=1 / 3),
             InvalidValueError,
-            "favours none of 3 answers",
+            "the chance level of 3 answers",
         ),
         (
             lambda: EvolvingHistory(Simple(), contexts=("repeating",)),
             InvalidValueError,
-            "draws its own",
+            "draws its contexts at random",
         ),
     ],
 )
-def test_contexts_that_cannot_be_are_told(make, error, says):
+def test_impossible_contexts_are_refused(make, error, says):
     with pytest.raises(error, match=says):
         make()
 

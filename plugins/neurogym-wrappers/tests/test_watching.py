@@ -1,6 +1,4 @@
-"""`Monitor` and `TTLPulse`: progress is printed and drawn, and periods are marked, in every kind of
-env.
-"""
+"""`Monitor` prints and draws progress, `TTLPulse` marks periods, in every type of env."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from neurogym_core.wrappers import PassReward, RecordTrials
 
 
 def play(env, steps: int) -> None:
-    """Play at random."""
+    """Play with random actions."""
     env.reset(seed=0)
     env.action_space.seed(0)
     for _ in range(steps):
@@ -104,21 +102,21 @@ def test_signals_are_high_in_their_periods(envs):
     ("periods", "error", "says"),
     [
         ([["stimulis"]], UnknownNameError, "Did you mean 'stimulus'"),
-        ([], InvalidValueError, "the periods of every line"),
-        ([[]], InvalidValueError, "the periods of every line"),
+        ([], InvalidValueError, "at least one period per line"),
+        ([[]], InvalidValueError, "at least one period per line"),
     ],
 )
-def test_lines_that_cannot_be_are_told(periods, error, says):
+def test_impossible_lines_are_refused(periods, error, says):
     with pytest.raises(error, match=says):
         make(Choosing, wrap=("TTLPulse", {"periods": periods}))
     with pytest.raises(NotSupportedError, match="no task"):
         TTLPulse(gymnasium.make("CartPole-v1"))
 
 
-def test_what_cannot_be_watched_is_told():
+def test_an_env_that_cannot_be_watched_is_refused():
     with pytest.raises(InvalidValueError, match="a whole number of trials"):
         make(Choosing, wrap=("Monitor", {"every": 0}))
-    with pytest.raises(NotSupportedError, match="no task whose trials"):
+    with pytest.raises(NotSupportedError, match="the env has no task"):
         Monitor(gymnasium.make("CartPole-v1"), folder="figures")
 
 

@@ -1,4 +1,4 @@
-"""Draw what is right with given probabilities."""
+"""Draw the correct answer with given probabilities."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block, answer_rows
 
 
-class RandomAnswers(ScheduleBase):
-    """The right answer is drawn anew for every trial: a `Schedule` of one block.
+class AnswerProbabilities(ScheduleBase):
+    """Draw the correct answer of every trial with given probabilities.
+
+    This is a `Schedule` with a single block.
 
     Args:
-        probs: probability of each of the task's `answers`; (): all alike.
+        probs: probability of each of the task's `answers`; (): equal probabilities.
 
     Raises:
-        NotSupportedError: the task declares no answer, has only one or a continuum, or decides it
-            itself.
-        InvalidValueError: no probabilities; or those with which the task draws its answers anyway.
+        NotSupportedError: the task declares no answer, has one answer or a continuum of them, or
+            imposes its answer.
+        InvalidValueError: numbers that are no probabilities, or the probabilities with which the
+            task draws its answers already.
     """
 
     probs: tuple[float, ...] = ()
@@ -27,11 +30,12 @@ class RandomAnswers(ScheduleBase):
     def define(self) -> None:
         self.check_answers()
         n = len(answers_of(self.task))
-        (row,) = answer_rows("RandomAnswers", [self.probs or [1 / n] * n], n)
+        (row,) = answer_rows("AnswerProbabilities", [self.probs or [1 / n] * n], n)
         if self._has_no_effect(row):
             raise InvalidValueError(
-                f"RandomAnswers was given probs={self.probs!r}, with which {self.task.name} draws"
-                " its right answers anyway. Leave it out, or give other probabilities."
+                f"AnswerProbabilities was given probs={self.probs!r}, the probabilities with which"
+                f" {self.task.name} draws its answers already. Leave the wrapper out, or give other"
+                " probabilities."
             )
         self._set_up([answer_block(answers_of(self.task), row)])
 
