@@ -55,9 +55,8 @@ def timeline(periods: Sequence[Period], width: int) -> list[str]:
     room = width - left - 2
     if room < 8:  # too narrow: each bar goes below its label
         bars = _bars(lengths, filled, max(width - 2, 8))
-        return [
-            line for pair in zip(labels, bars, strict=True) for line in (pair[0], f"  {pair[1]}")
-        ]
+        pairs = zip(labels, bars, strict=True)
+        return [line for label, bar in pairs for line in (label, f"  {bar}")]
     return [
         f"{label:<{left}}  {bar}"
         for label, bar in zip(labels, _bars(lengths, filled, min(room, 60)), strict=True)

@@ -49,7 +49,7 @@ def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
     text = words(ngym("doctor", "--no-import").stdout)
     assert "numpy" in text
     assert f"neurogym-task-foo 1.0 1 tasks {site.path}" in text
-    assert "Nothing is wrong" in text
+    assert "No problems found" in text
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_without_imports_only_the_registry_of_this_project_is_asked(ngym, site, 
 
 def test_without_a_registry_one_line_names_the_package_that_brings_one(ngym, site) -> None:
     text = words(ngym("doctor", "--no-import").stdout)
-    assert "not looked for: 'ngym registry' comes with neurogym-registry" in text
-    assert "Nothing is wrong" in text
+    assert "not checked: 'ngym registry' comes with neurogym-registry" in text
+    assert "No problems found" in text
 
 
 def test_blocked_packages_are_not_imported(ngym, site, tmp_path) -> None:

@@ -181,7 +181,7 @@ class TestPickling:
         (pickled.parent / "my ünd_er-5f.folder" / "my_task.py").unlink()
         done = self.load(pickled)
         assert (
-            "my_task.py', which is not there. Bring the file back" in done.stderr.splitlines()[-1]
+            "my_task.py', which does not exist. Restore the file" in done.stderr.splitlines()[-1]
         )
 
     def test_in_the_same_process_it_is_of_the_same_class(self, pickled: Path) -> None:
