@@ -294,7 +294,7 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
     """Return the error message for a name without an offer, with the most helpful hint."""
     if kind == "wrapper" and (package := missing_companion(name)):
         return companions.comes_with(name, package)
-    show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` shows what is installed."
+    show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` lists the installed {kind}s."
     if renamed := [offer for offer in offers if _was_called(offer, name)]:
         return (
             f"{name!r} is now {' or '.join(_called_now(offer, name) for offer in renamed)}. Use"

@@ -27,8 +27,8 @@ UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 class Declaration(NamedTuple):
     """The declarations of one distribution.
 
-    ``entry_points`` are (group, name, value) of the ``neurogym.`` groups. ``origin`` is pip's record
-    of the source of an editable install, see `editable`.
+    ``entry_points`` are (group, name, value) of the ``neurogym.`` groups. ``origin`` is pip's
+    record of the source of an editable install, see `editable`.
     """
 
     name: str
@@ -97,7 +97,7 @@ class _Point(NamedTuple):
 
 
 class _Folder:
-    """The part of `importlib_metadata.Distribution` that `_read` needs, for a ``.dist-info`` folder."""
+    """A ``.dist-info`` folder with the part of `importlib_metadata.Distribution` that is read."""
 
     # `_headers` reads these if METADATA is missing, as in an old egg-info; a folder has none.
     metadata: Mapping[str, None] = MappingProxyType({"Name": None})
@@ -221,7 +221,7 @@ def editable(declared: Declaration) -> str | None:
 def _choose(first: Declaration, second: Declaration) -> Declaration:
     """Return the copy of a distribution to use, given two in the order of the path.
 
-    A readable copy comes before an unreadable one, and within one folder the newer before the older.
+    A readable copy comes before an unreadable one; in one folder, a newer one before an older one.
     """
     readable = [one for one in (first, second) if one.version != UNKNOWN]
     if len(readable) == 1:

@@ -15,8 +15,8 @@ and the others work. The module `switches` describes `NGYM_BLOCK`, `NGYM_DISABLE
 and `NGYM_STRICT`.
 
 Packages that know a registry implement `RegistryHooks`, in the group ``neurogym.registries``. It is
-separate because every `make` loads ``neurogym.plugins``, whereas only error messages, ``ngym info``,
-``ngym new`` and ``ngym doctor`` call these hooks.
+separate because every `make` loads ``neurogym.plugins``, whereas only error messages and the
+commands ``ngym info``, ``ngym new`` and ``ngym doctor`` call these hooks.
 
 There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """

@@ -16,10 +16,10 @@
     [task.expected]
     chance = 0.5
 
-A ``[[wrapper]]`` row has the same fields except ``expected``. Its ``[wrapper.presets]`` may give, for
-each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a manifest
-raises no exceptions: a broken rule becomes a problem with file, row and field, and the valid rest is
-kept.
+A ``[[wrapper]]`` row has the same fields except ``expected``. Its ``[wrapper.presets]`` may give,
+for each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a
+manifest raises no exceptions: a broken rule becomes a problem with file, row and field, and the
+valid rest is kept.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
     if tables.get("schema", SCHEMA) != SCHEMA:
         return _unreadable(
             file,
-            f"schema is {tables['schema']!r}; this core reads schema {SCHEMA}. Install a newer core.",
+            f"schema is {tables['schema']!r}; this core reads schema {SCHEMA}. Use a newer core.",
         )
     problems = [_unknown_table(file, key) for key in tables if key not in ("schema", *_KINDS)]
     rows: list[Row] = []

@@ -50,7 +50,7 @@ def canonical(distribution: str) -> str:
 def namespace_of(distribution: str) -> str:
     """Return the namespace of a distribution's ids, which no other distribution can have.
 
-    ``neurogym-task-foo`` has ``foo``, the core has ``core``, and neurogym-wrappers has ``wrappers``.
+    ``neurogym-task-foo`` has ``foo``, the core has ``core``, neurogym-wrappers has ``wrappers``.
     Any other distribution has ``x-`` and its full name, for instance ``x-foolab``. So do
     ``neurogym-task-core``, ``neurogym-task-wrappers`` and ``neurogym-task-x-…``, which would
     otherwise have the namespace of another package.

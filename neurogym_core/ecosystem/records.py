@@ -126,8 +126,8 @@ class Described(Offer):
     presets: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-# The next two are not dataclasses: they add no field, and `dataclass` would add almost a millisecond
-# per class to the first `make`.
+# The next two are no dataclasses, because they add no field and `dataclass` would add almost a
+# millisecond per class to the first `make`.
 class TaskInfo(Described):
     """An installed task; the conformance kit reads ``expected``."""
 
@@ -141,7 +141,7 @@ class PackageInfo:
     """An installed distribution with offers. Records of two scans are never equal.
 
     Attributes:
-        requires_core: version specifier for neurogym-core, e.g. ``>=1.0,<2``; None if there is none.
+        requires_core: version specifier for neurogym-core, e.g. ``>=1.0,<2``; None if it has none.
         compatible: whether the installed core satisfies the specifier.
         blocked: whether `NGYM_BLOCK` has the distribution.
         location: folder of the installed package.

@@ -212,7 +212,7 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
 def _described(
     kind: Callable[..., _OfferT], offer: Offer, manifest: Manifest | None, row_kind: str
 ) -> _OfferT:
-    """Return the offer with its manifest row; a row that is missing in a valid manifest is a warning."""
+    """Return the offer with its manifest row; warn if a valid manifest lacks the row."""
     row = manifest.row(row_kind, offer.name) if manifest is not None else None
     fields: dict[str, Any] = dict(offer.__dict__)
     if row is not None:

@@ -109,8 +109,8 @@ def test_a_broken_rule_is_named_with_its_row_and_field(
     ("fields", "said"),
     [
         ({"tags": '["decision-makin"]'}, "not in the vocabulary. Did you mean 'decision-making'?"),
-        ({"tags": '["Working memory"]'}, "is written 'working-memory'"),
-        ({"species": '["macaque"]'}, "is written 'monkey'"),
+        ({"tags": '["Working memory"]'}, "should be 'working-memory'"),
+        ({"species": '["macaque"]'}, "should be 'monkey'"),
         ({"tag": '["context"]'}, "unknown field. Did you mean 'tags'?"),
         ({"expected": "{orcle_min = 1}"}, "Did you mean 'oracle_min'?"),
         ({"reference": "[{doi = '10.1038/x', kind = 'orginal'}]"}, "Did you mean 'original'?"),
