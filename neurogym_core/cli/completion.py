@@ -16,12 +16,12 @@ def command(shell: str) -> None:
     """Print a script for shell completion of commands and task names.
 
     With the script, the Tab key completes commands, options and names of tasks. To activate it, add
-    the line for your shell to the file beside it. Completion imports no task package.
+    the command for your shell to the file beside it. Completion imports no task package.
 
     \b
-      ~/.bashrc                    eval "$(ngym completion bash)"
-      ~/.zshrc                     eval "$(ngym completion zsh)"
-      ~/.config/fish/config.fish   ngym completion fish | source
+      bash   eval "$(ngym completion bash)"        in ~/.bashrc
+      zsh    eval "$(ngym completion zsh)"         in ~/.zshrc
+      fish   ngym completion fish | source         in ~/.config/fish/config.fish
     """
     found = get_completion_class(shell)
     assert found is not None  # click.Choice accepts no other shell

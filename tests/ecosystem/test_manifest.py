@@ -1,6 +1,4 @@
-"""Manifests: what is right is kept, what is wrong is named by file, row and field, and spoils
-nothing else.
-"""
+"""Manifests: valid fields are kept; problems name file, row and field."""
 
 from __future__ import annotations
 
@@ -40,14 +38,14 @@ summary = "Waits."
 
 
 def task(**fields: str) -> Manifest:
-    """The manifest of one otherwise right task with these fields."""
+    """Return the manifest of one task with these fields and otherwise valid ones."""
     rows = {"name": '"Foo-v0"', "title": '"Foo"', "summary": '"Foo."', **fields}
     return parse_manifest(
         "[[task]]\n" + "\n".join(f"{key} = {value}" for key, value in rows.items())
     )
 
 
-def test_a_good_manifest_is_read_without_a_word() -> None:
+def test_a_good_manifest_has_no_problem() -> None:
     manifest = parse_manifest(GOOD)
     assert manifest.all_problems == ()
     row = manifest.row("task", "ContextDM-v0")
@@ -116,7 +114,7 @@ def test_a_broken_rule_is_named_with_its_row_and_field(
         ({"reference": "[{doi = '10.1038/x', kind = 'orginal'}]"}, "Did you mean 'original'?"),
     ],
 )
-def test_what_is_only_unknown_is_a_warning(fields: dict[str, str], said: str) -> None:
+def test_unknown_words_and_fields_are_warnings(fields: dict[str, str], said: str) -> None:
     manifest = task(**fields)
     (problem,) = manifest.all_problems
     assert problem.level == "warning"
@@ -151,7 +149,7 @@ def test_a_row_without_a_name_does_not_spoil_the_next() -> None:
     ]
 
 
-def test_the_second_row_of_a_name_is_named() -> None:
+def test_a_second_row_of_the_same_name_is_a_problem() -> None:
     manifest = parse_manifest(
         '[[wrapper]]\nname = "A"\ntitle = "a"\nsummary = "a"\n[[wrapper]]\nname = "A"'
     )
@@ -235,7 +233,7 @@ def test_presets_belong_to_aliases_and_are_texts() -> None:
     assert good.presets == {"Old": "p=1"}
     assert not good.problems
     for bad, says in (
-        ('Other = "p=1"\n', "none of the aliases"),
+        ('Other = "p=1"\n', "is not an alias"),
         ("Old = 1\n", "a table of texts"),
     ):
         (wrong,) = parse_manifest(row + bad).rows
