@@ -267,7 +267,7 @@ class _RowReader:
     def strings(self, field: str) -> tuple[str, ...]:
         values = self.table.get(field, [])
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            self.note(field, f"is {_type(values)}, expected a list of texts.")
+            self.note(field, f"is {_type(values)}, expected a list of strings.")
             return ()
         return tuple(self.plain(field, value, TITLE_LENGTH) for value in values)
 
@@ -328,7 +328,7 @@ class _RowReader:
     def optional(self, field: str, value: Any) -> str:
         if isinstance(value, str):
             return self.plain(field, value, 3 * SUMMARY_LENGTH)
-        self.note(field, f"is {_type(value)}, expected a text.")
+        self.note(field, f"is {_type(value)}, expected a string.")
         return ""
 
     def expected(self) -> dict[str, Any]:
@@ -349,7 +349,7 @@ class _RowReader:
         if not isinstance(table, dict) or not all(
             isinstance(value, str) for value in table.values()
         ):
-            self.note("presets", f"is {_type(table)}, expected a table of texts.")
+            self.note("presets", f"is {_type(table)}, expected a table of strings.")
             return {}
         for name in table:
             if name not in self.table.get("aliases", ()):
@@ -374,7 +374,7 @@ class _RowReader:
 def _type(value: Any) -> str:
     """Return the type of a TOML value in words."""
     names: dict[type, str] = {
-        str: "a text",
+        str: "a string",
         bool: "true or false",
         int: "a number",
         float: "a number",

@@ -70,8 +70,8 @@ def test_a_good_manifest_has_no_problem() -> None:
         ({"summary": '"""a\nb"""'}, "summary", "several lines"),
         ({"title": '"a\\u001b[31mb"'}, "title", "control or invisible"),
         ({"title": '"a\\u202Eb"'}, "title", "control or invisible"),
-        ({"tags": '"context"'}, "tags", "is a text, expected a list"),
-        ({"tags": "[1]"}, "tags", "expected a list of texts"),
+        ({"tags": '"context"'}, "tags", "is a string, expected a list"),
+        ({"tags": "[1]"}, "tags", "expected a list of strings"),
         ({"name": '"foo"'}, "name", "CapitalizedWords-v0"),
         (
             {"reference": "[{doi = 'https://doi.org/10.1038/nature12742'}]"},
@@ -224,7 +224,7 @@ def test_no_spelling_of_the_vocabulary_means_two_words() -> None:
         assert len(spellings) == len(set(spellings)), kind
 
 
-def test_presets_belong_to_aliases_and_are_texts() -> None:
+def test_presets_belong_to_aliases_and_are_strings() -> None:
     row = (
         '[[wrapper]]\nname = "Foo"\ntitle = "t"\nsummary = "s"\naliases ='
         ' ["Old"]\n[wrapper.presets]\n'
@@ -234,7 +234,7 @@ def test_presets_belong_to_aliases_and_are_texts() -> None:
     assert not good.problems
     for bad, says in (
         ('Other = "p=1"\n', "is not an alias"),
-        ("Old = 1\n", "a table of texts"),
+        ("Old = 1\n", "a table of strings"),
     ):
         (wrong,) = parse_manifest(row + bad).rows
         assert any(says in problem.message for problem in wrong.problems)
