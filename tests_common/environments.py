@@ -1,9 +1,8 @@
-"""Fresh environments for tests that install for real, without a package index: wheels lie in a
-folder.
+"""Fresh environments for tests that install wheels with pip, without a package index.
 
-An environment is a venv that borrows the third-party packages of the one that runs the tests,
-through links, so that it is made in a moment; it sees nothing of this project until a wheel of it
-is installed."""
+An environment is a venv with links to the third-party packages of the environment that runs the
+tests, so that it is created quickly. It has no package of this project until a wheel is installed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ OURS = ("neurogym", "__editable__", "_neurogym", "_editable")
 
 
 def borrowed(folder: Path) -> Path:
-    """A folder with links to everything in this environment's site-packages that is not ours."""
+    """Fill a folder with links to the third-party packages of this environment, and return it."""
     folder.mkdir(parents=True)
     for kind in dict.fromkeys(("purelib", "platlib")):
         for entry in Path(sysconfig.get_paths()[kind]).iterdir():
@@ -37,7 +36,7 @@ def borrowed(folder: Path) -> Path:
 
 
 def build_wheel(source: Path, target: Path) -> Path:
-    """The wheel of a package's sources, built with what is installed here."""
+    """Build a wheel with the installed build tools, and return its path."""
     before = set(target.glob("*.whl")) if target.is_dir() else set()
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)]
     subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=300)
@@ -56,16 +55,14 @@ class Environment:
 
     @property
     def site(self) -> Path:
-        """Its site-packages."""
+        """The folder site-packages."""
         (found,) = self.folder.glob("lib/python*/site-packages")
         return found
 
     def run(
         self, *arguments: object, check: bool = False, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run its python in a foreign folder, without this process's variables for Python and
-        ngym.
-        """
+        """Run its Python in another folder, without this process's variables of Python and ngym."""
         mine = ("PYTHON", "NGYM_", "PIP_", "COLUMNS", "COVERAGE")
         env = {key: value for key, value in os.environ.items() if not key.startswith(mine)}
         env |= {"PIP_NO_INDEX": "1", "HOME": str(self.folder)} | self.variables | variables
@@ -87,7 +84,7 @@ class Environment:
         return self.run("-m", "neurogym_core.cli", *arguments, check=check, **variables)
 
     def pip_install(self, wheels: Sequence[Path]) -> None:
-        """Install wheels, and nothing that they need."""
+        """Install wheels without their dependencies."""
         options = (
             "--no-deps",
             "--no-index",
@@ -99,6 +96,6 @@ class Environment:
 
 
 def as_json(done: subprocess.CompletedProcess[str]) -> Any:
-    """What a command printed."""
+    """Return the output of a command, read as JSON."""
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""What a command imports, in a process of its own."""
+"""Modules that a command imports, found in a separate process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-# Outside the standard library, for commands that only look.
+# Modules outside the standard library that commands without NumPy may import.
 ALLOWED = {"neurogym_core", "click", "rich", "importlib_metadata", "zipp", "lazy_importer"}
 CODE = """
 import io, json, os, sys
@@ -25,9 +25,7 @@ print(json.dumps({"modules": sorted(set(sys.modules) - before), "printed": print
 
 
 def imported(*arguments: str, **environment: str) -> tuple[set[str], str]:
-    """The top-level modules outside the standard library that a command imports, and what it
-    printed.
-    """
+    """Return the third-party top-level modules that a command imports, and its output."""
     completed = subprocess.run(
         [sys.executable, "-c", CODE, *arguments],
         env=os.environ | environment,

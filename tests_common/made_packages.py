@@ -1,6 +1,4 @@
-"""Makes packages to be found by the tests: folders as pip leaves them, and real wheels for pip
-itself.
-"""
+"""Packages for tests of discovery: folders as pip installs them, and wheels for pip."""
 
 from __future__ import annotations
 
@@ -28,20 +26,17 @@ class {name}:
 
 @dataclass(kw_only=True)
 class Package:
-    """A distribution with one top-level package; what is not given is what a good author would
-    write.
-    """
+    """A distribution with one top-level package; the default of each field is valid."""
 
     name: str
     version: str = "1.0"
-    tasks: Mapping[str, str] = field(
-        default_factory=dict
-    )  # entry point -> value, "" for a class in tasks.py
+    # {entry point: value}, "" for a class in tasks.py
+    tasks: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # further entry points
     files: Mapping[str, str] = field(default_factory=dict)  # inside the package
     manifest: str | None = "schema = 1\n"
     requires: Sequence[str] = ("neurogym-core>=1.0,<2",)
-    entry_points: str | None = None  # the whole text, instead of what is made from the above
+    entry_points: str | None = None  # replaces the generated text
     metadata: str | None = None
 
     @property
@@ -53,7 +48,7 @@ class Package:
         return f"{self.module}-{self.version}.dist-info"
 
     def contents(self) -> dict[str, str]:
-        """Path -> text of everything but RECORD."""
+        """Return {path: text} of all files except RECORD."""
         classes = "".join(TASK_SOURCE.format(name=name.partition("-")[0]) for name in self.tasks)
         inside = {"__init__.py": "", "tasks.py": classes, **self.files}
         if self.manifest is not None:
@@ -89,7 +84,7 @@ class Package:
 
 
 def write(package: Package, folder: Path) -> None:
-    """The package as it lies in site-packages."""
+    """Write the package as pip installs it."""
     for path, text in package.contents().items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +94,7 @@ def write(package: Package, folder: Path) -> None:
 
 
 def wheel(package: Package, folder: Path) -> Path:
-    """A real wheel."""
+    """Build a wheel of the package."""
     target = folder / f"{package.module}-{package.version}-py3-none-any.whl"
     record = []
     with zipfile.ZipFile(target, "w") as archive:
@@ -115,7 +110,7 @@ def wheel(package: Package, folder: Path) -> Path:
 
 
 def pip_install(packages: Sequence[Package], site: Path, wheels: Path) -> None:
-    """The packages installed by pip itself, from wheels, without any index."""
+    """Install the packages with pip, from wheels, without an index."""
     wheels.mkdir(parents=True, exist_ok=True)
     paths = [str(wheel(package, wheels)) for package in packages]
     command = [
@@ -136,7 +131,7 @@ def pip_install(packages: Sequence[Package], site: Path, wheels: Path) -> None:
 
 
 def manifest_row(name: str, **fields: str) -> str:
-    """A ``[[task]]`` row with a title and a summary, and whatever else is given as TOML."""
+    """Return a ``[[task]]`` row with a title, a summary and the given fields, as TOML."""
     texts = {"title": f'"{name}"', "summary": '"A task of the tests."', **fields}
     return "\n".join(
         ["[[task]]", f'name = "{name}"', *(f"{key} = {value}" for key, value in texts.items()), ""]

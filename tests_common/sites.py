@@ -31,8 +31,10 @@ class Site:
 
 
 def fresh_site(folder: Path, monkeypatch: pytest.MonkeyPatch, *visible: str) -> Iterator[Site]:
-    """A site in which a scan of this process sees the core, the distributions `visible`, and what
-    the test itself installs, whatever else there is. For a fixture to yield from.
+    """Yield a site, for a fixture to yield from.
+
+    Scans of this process see only the core, the distributions `visible`, and the packages that the
+    test adds.
     """
     path = folder / "site"
     path.mkdir()
@@ -40,7 +42,7 @@ def fresh_site(folder: Path, monkeypatch: pytest.MonkeyPatch, *visible: str) -> 
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.syspath_prepend(str(path))
-    # Files change within a second here, which Python would not see.
+    # Tests change files within a second, so Python would reuse outdated byte code.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = set(sys.modules)
     refresh()
@@ -64,9 +66,7 @@ def _hide_other_packages(monkeypatch: pytest.MonkeyPatch, folder: Path, visible:
 
 
 def call_ngym(*arguments: str, charset: str = "utf-8", **environment: str) -> Result:
-    """Call ``ngym`` with these arguments; gives click's result with ``exit_code``, ``stdout`` and
-    ``stderr``.
-    """
+    """Call ``ngym``; return click's result with ``exit_code``, ``stdout`` and ``stderr``."""
     runner = CliRunner(charset=charset)
     env = {"COLUMNS": None, "NO_COLOR": None, "FORCE_COLOR": None, **environment}
     return runner.invoke(main, list(arguments), prog_name="ngym", env=env)

@@ -1,8 +1,8 @@
-"""The command ``ngym``: one file a command, imported when it is called.
+"""The command ``ngym``: one module per command, imported when the command is called.
 
-A module of this folder whose name has no leading underscore is a command of that name; it holds a
-click command called ``command``, imports nothing but click and the standard library at its top, and
-takes the rest inside its functions."""
+A module of this folder whose name has no leading underscore is a command of that name. It defines a
+click command called ``command``, and imports no NumPy, matplotlib or rich at its top, so that
+``ngym COMMAND --help`` is fast. `_main.BUILT_IN` lists the commands for ``ngym --help``."""
 
 from __future__ import annotations
 

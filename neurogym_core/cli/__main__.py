@@ -1,4 +1,4 @@
-"""``python -m neurogym_core.cli`` is ``ngym``."""
+"""Run ``ngym`` as ``python -m neurogym_core.cli``."""
 
 from neurogym_core.cli import main
 

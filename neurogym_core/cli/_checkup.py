@@ -1,6 +1,4 @@
-"""What `doctor` looks at beyond the scan: imports in child processes, stale editable installs, the
-core's own needs.
-"""
+"""Checks of `ngym doctor` beyond the scan: imports, stale editable installs, the core's needs."""
 
 from __future__ import annotations
 
@@ -29,6 +27,7 @@ from neurogym_core.ecosystem.records import (
     advice,
 )
 from neurogym_core.errors import NeurogymError, listed
+from neurogym_core.play.kernels import load
 
 NEEDED = ("numpy", "gymnasium", "pluggy", "importlib-metadata", "click", "rich")
 OPTIONAL = ("matplotlib", "scipy", "pandas", "cookiecutter")
@@ -36,7 +35,7 @@ OPTIONAL = ("matplotlib", "scipy", "pandas", "cookiecutter")
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A problem, and whose it is."""
+    """A problem, with the package and, where known, the offer (`subject`) that has it."""
 
     package: PackageInfo
     problem: Problem
@@ -51,30 +50,31 @@ class Finding:
 
 
 def versions() -> dict[str, str | None]:
-    """The versions of Python and of what the core needs or can use; None for what is not
-    installed.
-    """
+    """Return the versions of Python and of the core's dependencies; None if not installed."""
     return {
         "python": platform.python_version(),
         **{name: _version(name) for name in (*NEEDED, *OPTIONAL)},
     }
 
 
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
-    """Which kernel plays: ``compiled``, ``plain``, or None where `NGYM_KERNEL` asks for what cannot
-    be had.
-    """
+    """The kernel that plays: ``compiled``, ``plain``, or None if `NGYM_KERNEL` cannot be met."""
 
     name: str | None
     reason: str
-    line: str  # both of them, for people
+    line: str  # a sentence with name and reason
 
 
 def kernel_in_use() -> Kernel:
-    """The kernel that trials are played with in this environment."""
-    from neurogym_core.play.kernels import load
-
+    """Return the kernel that plays trials in this environment."""
     try:
         loaded = load()
     except NeurogymError as error:
@@ -83,13 +83,13 @@ def kernel_in_use() -> Kernel:
 
 
 def findings(found: Installed, *, imports: bool, seconds: float) -> list[Finding]:
-    """All that is wrong, package by package.
+    """Return all problems, grouped by package in the order of the scan.
 
     Args:
         found: the scan.
-        imports: also import everything, each package in a child process of its own; otherwise only
-            the part of neurogym-registry that knows which versions are revoked.
-        seconds: how long each thing may take to be imported.
+        imports: also import all offers, each package in a separate child process. If False, import
+            only the part of neurogym-registry that knows the revoked versions.
+        seconds: time limit for each import.
     """
     every = [
         finding for package in found.packages for finding in (*_declared(package), *_stale(package))
@@ -107,18 +107,11 @@ def findings(found: Installed, *, imports: bool, seconds: float) -> list[Finding
     return sorted(every, key=lambda finding: order[finding.package.distribution])
 
 
-def _version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-# -- what the scan knows ----------------------------------------------------------------------------------------------
+# -- problems found without imports ----------------------------------------------------------------
 
 
 def _declared(package: PackageInfo) -> Iterator[Finding]:
-    """Each problem once: those of the package, then those that are an offer's own."""
+    """Yield the problems of the package, then those of single offers; each problem once."""
     seen = set(package.problems)
     for problem in package.problems:
         yield Finding(package=package, problem=problem)
@@ -130,9 +123,7 @@ def _declared(package: PackageInfo) -> Iterator[Finding]:
 
 
 def _stale(package: PackageInfo) -> Iterator[Finding]:
-    """An editable install whose pyproject.toml says something else than the metadata made from
-    it.
-    """
+    """Yield a finding if the pyproject.toml of an editable install differs from its metadata."""
     project = _project(package)
     if project is None:
         return
@@ -148,7 +139,7 @@ def _stale(package: PackageInfo) -> Iterator[Finding]:
         changed.insert(0, f"version {version}")
     if changed:
         message = (
-            "pyproject.toml of the editable install has changed since"
+            "pyproject.toml of the editable install has changed since it was installed"
             f" ({listed(map(clean, changed))}). Install it again: `python -m pip install -e"
             f" {package.editable}`."
         )
@@ -158,9 +149,7 @@ def _stale(package: PackageInfo) -> Iterator[Finding]:
 
 
 def _project(package: PackageInfo) -> dict[str, Any] | None:
-    """The ``[project]`` table of an editable install's sources; None when there is none to
-    compare.
-    """
+    """Return the ``[project]`` table of an editable install; None if there is none to compare."""
     if package.editable is None or package.editable == package.location:
         return None
     try:
@@ -179,14 +168,15 @@ def _entry_points(project: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield from ((group, name, value) for name, value in rows.items())
 
 
-# -- what importing tells ---------------------------------------------------------------------------------------------
+# -- problems found by imports ---------------------------------------------------------------------
 
 
 def _probed(
     found: Installed, package: PackageInfo, groups: Sequence[str], seconds: float
 ) -> Iterator[Finding]:
-    """What importing its offers shows; a child that dies or hangs at one of them is followed by one
-    for the rest.
+    """Yield the problems that importing a package's offers shows.
+
+    If a child process dies or hangs at one offer, another child continues with the next offer.
     """
     offers = usable_offers(package.distribution, groups)
     first = 0
@@ -213,7 +203,7 @@ def _probed(
 
 
 def _reported(value: Mapping[str, Any]) -> Problem:
-    """What a package that knows a registry found wrong with another one."""
+    """Return the problem of another package that a registry reported."""
     level = value.get("level")
     return Problem(
         level=level if level in get_args(Level) else "warning",
@@ -228,7 +218,8 @@ def _outcome(package: PackageInfo, offer: Offer, value: Mapping[str, Any]) -> It
         yield Finding(package=package, problem=problem, subject=offer.id)
     if value.get("printed"):
         message = (
-            f"prints {value['printed']} bytes when it is imported; expected none. Tell its authors."
+            f"prints {value['printed']} bytes when imported; expected none. Report it to its"
+            " authors."
         )
         yield Finding(
             package=package,

@@ -1,8 +1,8 @@
-"""``python -m neurogym_core.cli._describe task|wrapper NAME``: what the class says about itself, as
-JSON.
+"""Describe a class as JSON: ``python -m neurogym_core.cli._describe task|wrapper NAME``.
 
-Runs in a child process of ``ngym info``: it imports foreign code. Prints one object:
-``{"description": {…}}`` or ``{"failure": {"message": …, "traceback": …}}``."""
+``ngym info`` runs this in a child process because it imports the code of other packages. It prints
+one object, ``{"description": {…}}`` or ``{"failure": {"message": …, "traceback": …}}``.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neurogym_core.terminal.description import describe_class
 
 
 def main(arguments: list[str]) -> None:
-    """Describe the class that the two arguments name, and leave."""
+    """Describe the class that the two arguments name, and end the process."""
     answer, _ = claim_stdout()
     kind, name = arguments
     try:
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> None:
     except BaseException as error:
         value = {
             "failure": {
-                "message": _said(error),
+                "message": str(error) if isinstance(error, NeurogymError) else said_by(error),
                 "traceback": "".join(traceback.format_exception(error)),
             }
         }
@@ -40,21 +40,15 @@ def main(arguments: list[str]) -> None:
 
 
 def describe_task(name: str) -> dict[str, Any]:
-    """The description of a task with its default parameters; of any other environment, what its
-    class shows.
-    """
+    """Describe a task with its default parameters, or the class of any other environment."""
     found: Any = load_task(name)
-    # A Task is known by what its author writes: any other class never needs the Task machinery to
-    # be imported.
+    # A Task is recognised by the methods that its author writes, so that describing any other class
+    # does not import NumPy.
     if not (hasattr(found, "define") and hasattr(found, "new_trial")):
         return describe_class(found)
     from neurogym_core.tasks.describe import describe
 
     return {"docstring": inspect.getdoc(found) or "", **describe(found())}
-
-
-def _said(error: BaseException) -> str:
-    return str(error) if isinstance(error, NeurogymError) else said_by(error)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The group behind ``ngym``: built-in commands, commands of other packages, and how errors end."""
+"""The click group ``ngym``: built-in commands, commands of other packages, and error messages."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import contextlib
 import errno
 import importlib
 import os
-import pkgutil
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -19,27 +17,37 @@ from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import Offer, advice
 from neurogym_core.errors import BrokenTaskError, NeurogymError, did_you_mean
 
+BUILT_IN = {
+    "completion": "Print a script for shell completion of commands and task names.",
+    "doctor": "Check the installation, and say how to repair it.",
+    "info": "Describe a task, a wrapper or an installed package.",
+    "list": "List the installed tasks.",
+    "new": "Create a package for a new task.",
+    "plot": "Draw one trial of a task.",
+    "run": "Run trials of a task with a simulated subject.",
+}
+"""{command of the core: the first sentence of its help}, so that ``ngym --help`` imports none."""
+
 
 def built_in() -> list[str]:
-    """The names of the commands of this folder, in alphabetical order."""
-    modules = pkgutil.iter_modules([str(Path(__file__).parent)])
-    return sorted(module.name for module in modules if not module.name.startswith("_"))
+    """Return the names of the core's commands, in alphabetical order."""
+    return list(BUILT_IN)
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is called, and those of other packages not even for
-    its help.
+    """A group that imports a command only when the command is called.
 
-    A built-in command always wins. Two packages that claim one command make it an error that names
-    both."""
+    A built-in command takes precedence over a package's command of the same name. A command that
+    two packages claim is an error that names both packages.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Built-in names, then those of other packages."""
-        return [*built_in(), *sorted(self.foreign())]
+        """Return the built-in names, then those of other packages."""
+        return [*BUILT_IN, *sorted(self.foreign())]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name, imported now; None when there is none."""
-        if cmd_name in built_in():
+        """Import and return the command of this name, or return None if there is none."""
+        if cmd_name in BUILT_IN:
             return importlib.import_module(f"{__package__}.{cmd_name}").command
         offers = self.foreign().get(cmd_name)
         return require_command(offers[0], load(offers[0])) if offers else None
@@ -47,7 +55,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, with the nearest name in the error."""
+        """Resolve as click does; the error for an unknown name suggests the nearest one."""
         name = args[0]
         if (
             not ctx.resilient_parsing
@@ -61,37 +69,29 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def foreign(self) -> dict[str, list[Offer]]:
-        """The commands of other packages by name, those of a built-in's name left out."""
+        """Return the commands of other packages by name, except those that a built-in hides."""
         found: dict[str, list[Offer]] = {}
         for offer in installed().commands:
-            if offer.name not in built_in() and not offer.has("blocked") and not offer.has("name"):
+            if offer.name not in BUILT_IN and not offer.has("blocked") and not offer.has("name"):
                 found.setdefault(offer.name, []).append(offer)
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One line a command. The code of other packages is not run for a help: for a command of
-        this project the line is known here, for any other one it says whose it is.
+        """Write one line per command, without importing any of them.
+
+        Third-party commands show the name of their package instead of a summary.
         """
         with formatter.section("Commands"):
-            formatter.write_dl(self.summaries(ctx))
+            formatter.write_dl(list(BUILT_IN.items()))
         if foreign := self.foreign():
             with formatter.section("Commands of other packages"):
                 formatter.write_dl(
                     [(name, _summary(name, offers)) for name, offers in sorted(foreign.items())]
                 )
 
-    def summaries(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """The built-in commands, each with the first sentence of its help."""
-        commands = ((name, self.get_command(ctx, name)) for name in built_in())
-        return [
-            (name, one.get_short_help_str(100))
-            for name, one in commands
-            if one is not None and not one.hidden
-        ]
-
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """The names of commands and options that go on like this; nobody else's code is run."""
-        from click.shell_completion import CompletionItem
+        """Return the commands and options that start with the text, without importing them."""
+        from click.shell_completion import CompletionItem  # loaded only while completing
 
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         return [
@@ -100,10 +100,9 @@ class LazyGroup(click.Group):
         ]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error that was raised on purpose ends with its message and exit code
-        1, no traceback.
+        """Run the command; print the message of a `NeurogymError` and exit with code 1.
 
-        So does output that has no room where it is sent.
+        The same applies if the output cannot be written because the disk is full.
         """
         try:
             return super().invoke(ctx)
@@ -114,8 +113,8 @@ class LazyGroup(click.Group):
                 raise
             _drop_output()
             raise click.ClickException(
-                f"The output cannot be written: {error.strerror}. Room was expected where it is"
-                " sent. Make some, or send it elsewhere."
+                f"The output cannot be written: {error.strerror}. Expected free space at its"
+                " destination. Make space, or write it elsewhere."
             ) from error
 
 
@@ -123,15 +122,13 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 
 def _drop_output() -> None:
-    """Let what stdout still holds go nowhere: Python would try to write it at its end, and fail as
-    loudly.
-    """
+    """Discard the rest of stdout, which Python would otherwise fail to write again on exit."""
     with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _summary(name: str, offers: list[Offer]) -> str:
-    """The help of a command of this project's packages, ``from PACKAGE`` for any other."""
+    """Return the summary of a command of this project's packages, else ``from PACKAGE``."""
     owners = list(dict.fromkeys(offer.distribution for offer in offers))
     if owners == [companions.COMMANDS.get(name)]:
         return companions.SUMMARIES[name]
@@ -139,7 +136,7 @@ def _summary(name: str, offers: list[Offer]) -> str:
 
 
 def _missing(name: str) -> str:
-    """Which package brings a command of this project, or why it cannot be used."""
+    """Return a line with the package that brings a command, or the reason why it is unusable."""
     offers = [offer for offer in installed().commands if offer.name == name]
     if offers:
         return f"{name!r} cannot be used: {offers[0].problems[0].message}"
@@ -147,10 +144,10 @@ def _missing(name: str) -> str:
 
 
 def require_command(offer: Offer, found: Any) -> click.Command:
-    """What an entry point of `neurogym.commands` gave, when it is a command.
+    """Return `found`, the object behind an entry point of `neurogym.commands`, if it is a command.
 
     Raises:
-        BrokenTaskError: it is something else.
+        BrokenTaskError: it is not a click command.
     """
     if isinstance(found, click.Command):
         return found
@@ -176,10 +173,19 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     help="Show the version and exit.",
 )
 def main() -> None:
-    """Neuroscience tasks: find, inspect and run those that are installed.
+    """List, inspect, run and plot the tasks that are installed.
 
-    TASK is an id (perceptual/RandomDots-v0), a bare name while it is unique (RandomDots-v0), or a
-    class in a file (my_task.py:MyTask).
+    A task simulates an experiment: trial by trial, a simulated subject or your model observes
+    stimuli, answers, and is rewarded.
 
-    Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.
+    \b
+      ngym list                          list the tasks
+      ngym info GoNogo-v0                describe one of them
+      ngym run GoNogo-v0                 run trials with a simulated subject
+      ngym plot GoNogo-v0 -o trial.png   draw a trial
+
+    TASK is an id (control/GoNogo-v0), a name without its package (GoNogo-v0) if no other package
+    uses it, or a class in a file (my_task.py:MyTask). `ngym COMMAND --help` explains a command.
+
+    Exit codes: 0 success, 1 a problem was found, 2 wrong usage.
     """

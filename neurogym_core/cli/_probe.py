@@ -1,11 +1,12 @@
-"""``python -m neurogym_core.cli._probe DISTRIBUTION FIRST [GROUP]...``: import all that a package
-offers, or what it offers in these entry-point groups, one after another.
+"""Import the offers of a package: ``python -m neurogym_core.cli._probe PACKAGE FIRST [GROUP]...``.
 
-Runs in a child process of ``ngym doctor``. Prints a line before each offer, ``{"start": index}``,
-and one after it, ``{"done": index, "message": … or null, "printed": bytes}``, so that the parent
-knows which one hung or ended the process. Begins with offer number FIRST. What a module of
-`neurogym.registries` finds wrong with installed packages is in lines of its own,
-``{"package": distribution, "level": …, "code": …, "message": …}``."""
+``ngym doctor`` runs this in a child process. It imports the offers of these entry-point groups (all
+groups by default), beginning with offer number FIRST. It prints ``{"start": index}`` before each
+offer and ``{"done": index, "message": … or null, "printed": bytes}`` after it, so that the parent
+process knows which offer hung or ended the process. Problems that a module of `neurogym.registries`
+finds in installed packages are printed on separate lines,
+``{"package": distribution, "level": …, "code": …, "message": …}``.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from neurogym_core.child import answer_with, claim_stdout, leave, printed_bytes
+from neurogym_core.cli._main import require_command
 from neurogym_core.ecosystem.discovery import installed, load
 from neurogym_core.ecosystem.hooks import SPECIFICATIONS, load_plugin, new_manager
 from neurogym_core.ecosystem.names import said_by
@@ -22,7 +24,7 @@ from neurogym_core.errors import NeurogymError
 
 
 def main(arguments: list[str]) -> None:
-    """Try the offers of the distribution that the first argument names, and leave."""
+    """Import the offers of the distribution that the first argument names, and end the process."""
     answer, descriptor = claim_stdout()
     distribution, first, *groups = arguments
     for index, offer in enumerate(usable_offers(distribution, groups)):
@@ -39,20 +41,18 @@ def main(arguments: list[str]) -> None:
 
 
 def usable_offers(distribution: str, groups: Sequence[str] = ()) -> list[Offer]:
-    """What can be tried, in these groups or in all: the others are known to be wrong, or
-    blocked.
-    """
+    """Return the usable offers of a distribution in these groups, by default in all groups."""
     packages = [one for one in installed().packages if one.distribution == distribution]
     offers = [offer for package in packages for offer in package.offers if offer.usable]
     return [offer for offer in offers if not groups or offer.group in groups]
 
 
 def attempt(offer: Offer, report: Callable[[dict[str, str]], None]) -> tuple[str | None, str]:
-    """What is wrong with an offer once it is imported, with the traceback; None when nothing is.
+    """Import an offer; return (error message or None, traceback).
 
     Args:
-        offer: what to import.
-        report: takes what it finds wrong with other packages.
+        offer: the offer to import.
+        report: called with each problem that the offer, a registry, finds in another package.
     """
     try:
         _try(offer, report)
@@ -78,8 +78,6 @@ def _try(offer: Offer, report: Callable[[dict[str, str]], None]) -> None:
         return
     found = load(offer)
     if offer.group == "neurogym.commands":
-        from neurogym_core.cli._main import require_command
-
         require_command(offer, found)
 
 

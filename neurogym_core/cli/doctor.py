@@ -12,6 +12,7 @@ from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import CORE, canonical
 from neurogym_core.ecosystem.records import KINDS, Installed, PackageInfo
 from neurogym_core.ecosystem.switches import BLOCK, DISABLE, STRICT, is_on
+from neurogym_core.terminal.output import Page, print_json
 
 if TYPE_CHECKING:
     from neurogym_core.cli._checkup import Finding, Kernel
@@ -19,21 +20,31 @@ if TYPE_CHECKING:
 SECONDS = 20.0
 
 
-@click.command(short_help="Look for problems with what is installed.")
+@click.command()
 @click.option(
     "--no-import",
     is_flag=True,
-    help="Only look at metadata, manifests and the registry; run nothing of other packages.",
+    help="Read only metadata, manifests and the registry; run no code of packages.",
 )
-@click.option("--seconds", default=SECONDS, show_default=True, type=click.FloatRange(min=0.1),
-              help="How long importing one thing may take.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="One object, for programs.")
+@click.option(
+    "--seconds",
+    metavar="S",
+    default=SECONDS,
+    show_default=True,
+    type=click.FloatRange(min=0.1),
+    help="Time limit for each import.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def command(no_import: bool, seconds: float, as_json: bool) -> None:
-    """Look for problems with what is installed, and say how to end them; say which kernel plays,
-    and why.
+    """Check the installation, and say how to repair it.
 
-    Imports each package in a process of its own. Exit code 1 when something is wrong; warnings
-    count when NGYM_STRICT is set."""
+    \b
+      ngym doctor
+
+    Shows the versions of all packages, the kernel (compiled or plain) that plays the trials, and
+    every problem with its remedy. Each package is imported in a separate process.
+
+    The exit code is 1 if there is an error; warnings count as errors if NGYM_STRICT is set."""
     from neurogym_core.cli._checkup import findings, kernel_in_use, versions
 
     found = installed()
@@ -41,8 +52,6 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
     needed = {"neurogym-core": found.core_version, **versions()}
     kernel = kernel_in_use()
     if as_json:
-        from neurogym_core.terminal.output import print_json
-
         print_json(_row(found, needed, kernel, results))
     else:
         _show(found, needed, kernel, results)
@@ -51,14 +60,14 @@ def command(no_import: bool, seconds: float, as_json: bool) -> None:
 
 
 def _counts(finding: Finding) -> bool:
-    """Whether a finding makes the exit code 1."""
+    """Return whether a finding makes the exit code 1."""
     return finding.problem.level in ("fatal", "error") or (
         finding.problem.level == "warning" and is_on(STRICT)
     )
 
 
 def _wrong(kernel: Kernel, results: list[Finding]) -> int:
-    """How many things make the exit code 1."""
+    """Return the number of findings, the kernel included, that make the exit code 1."""
     return sum(map(_counts, results)) + (kernel.name is None)
 
 
@@ -102,8 +111,6 @@ def _switches() -> dict[str, str]:
 def _show(
     found: Installed, needed: dict[str, str | None], kernel: Kernel, results: list[Finding]
 ) -> None:
-    from neurogym_core.terminal.output import Page
-
     page = Page()
     page.heading("versions")
     page.table(("", ""), [(name, version or "not installed") for name, version in needed.items()])
@@ -114,7 +121,7 @@ def _show(
         page.table(("", ""), list(_switches().items()))
     if not found.registries:
         page.heading("revoked versions")
-        page.text(f"not looked for: {comes_with('ngym registry', REGISTRY)}", indent=2)
+        page.text(f"not checked: {comes_with('ngym registry', REGISTRY)}", indent=2)
     page.heading("packages")
     page.table(
         ("name", "version", "offers", "from"),
@@ -134,7 +141,7 @@ def _package_cells(package: PackageInfo) -> tuple[str, str, str, str]:
     return package.distribution, package.version, ", ".join(counts), origin
 
 
-def _show_problems(page: Any, package: PackageInfo, results: list[Finding]) -> None:
+def _show_problems(page: Page, package: PackageInfo, results: list[Finding]) -> None:
     if not results:
         return
     serious = any(map(_counts, results))
@@ -142,13 +149,11 @@ def _show_problems(page: Any, package: PackageInfo, results: list[Finding]) -> N
     for finding in results:
         page.text(f"{finding.problem.level}: {finding}", indent=2)
     if serious and canonical(package.distribution) != CORE:
-        page.text(f"to remove it: {package.removal}", indent=2, style="bold")
+        page.text(f"remove it with: {package.removal}", indent=2, style="bold")
 
 
 def _verdict(wrong: int, to_note: int) -> str:
-    others = f", {to_note} to note" if to_note else ""
-    return (
-        f"{wrong} problem{'s' if wrong != 1 else ''}{others}."
-        if wrong
-        else f"Nothing is wrong{others}."
-    )
+    others = f", {to_note} minor" if to_note else ""
+    if not wrong:
+        return f"No problems found{others}."
+    return f"{wrong} problem{'s' if wrong != 1 else ''} found{others}."

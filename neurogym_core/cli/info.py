@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import click
 
+from neurogym_core.child import run_child
 from neurogym_core.ecosystem.companions import REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import (
     declared,
@@ -36,34 +37,38 @@ from neurogym_core.errors import (
     UnknownTaskError,
     did_you_mean,
 )
+from neurogym_core.terminal.bibtex import bibtex
 from neurogym_core.terminal.complete import complete_anything
 from neurogym_core.terminal.description import add_description, citation
-
-if TYPE_CHECKING:
-    from neurogym_core.terminal.output import Page
+from neurogym_core.terminal.output import Page, print_json, print_text
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
 
-@click.command(short_help="Show what a task, wrapper or package is.")
+@click.command()
 @click.argument("name", metavar="TASK|WRAPPER|PACKAGE", shell_complete=complete_anything)
-@click.option("--json", "as_json", is_flag=True, help="One object, for programs.")
-@click.option("--bibtex", "as_bibtex", is_flag=True, help="Its references as BibTeX.")
-@click.option("--offline", is_flag=True, help="Do not use the network for what is not installed.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
+@click.option("--bibtex", "as_bibtex", is_flag=True, help="Print the references as BibTeX.")
+@click.option("--offline", is_flag=True, help="Do not look for the name on the network.")
 def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
-    """Show what a task, wrapper or package is.
+    """Describe a task, a wrapper or an installed package.
 
-    For a task: its paper, parameters, channels, actions, a trial's timeline, conditions and
-    rewards. What the manifest says always shows; the rest comes from importing the class in a
-    process of its own, at most 20 s long. Of a package, nothing is imported.
+    \b
+      ngym info PerceptualDecisionMaking-v0
+      ngym info reaction_time
 
-    What is not installed is looked up in the registry, see `ngym search`.
+    For a task: its papers, parameters, channels (inputs), actions (outputs), the timeline of a
+    trial, conditions and rewards. Title, papers and tags come from the package's manifest; the
+    rest comes from the class, which is imported in a separate process within 20 s. A package is
+    described without importing it.
+
+    A name that is not installed is looked up in the registry; see `ngym search`.
     """
     try:
         target = _find(name)
     except UnknownTaskError as error:
         if not declared().registries and not missing_companion(name):
-            message = f"{error} No registry was asked: {comes_with('ngym registry', REGISTRY)}"
+            message = f"{error} No registry was searched: {comes_with('ngym registry', REGISTRY)}"
             raise UnknownTaskError(message) from None
         listed = _listed(name, offline)
         if listed is None:
@@ -79,7 +84,7 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
 
 
 def _find(name: str) -> PackageInfo | Entry | None:
-    """The package, wrapper or task of this name; None for a file, which has no manifest."""
+    """Return the package, wrapper or task of this name; None for a file, which has no manifest."""
     if is_file_reference(name):
         return None
     for package in installed().packages:
@@ -95,26 +100,23 @@ def _find(name: str) -> PackageInfo | Entry | None:
     try:
         return find_task(name)
     except UnknownTaskError as error:
-        raise UnknownTaskError(f"{error}{_other_guess(name)}") from error
+        others = [package.distribution for package in installed().packages]
+        hint = did_you_mean(name, [*others, *(wrapper.name for wrapper in installed().wrappers)])
+        other = f" Or is it a package or a wrapper?{hint}" if hint else ""
+        raise UnknownTaskError(f"{error}{other}") from error
 
 
-def _other_guess(name: str) -> str:
-    """A hint for who meant a package or a wrapper."""
-    others = [package.distribution for package in installed().packages]
-    hint = did_you_mean(name, [*others, *(wrapper.name for wrapper in installed().wrappers)])
-    return f" Or a package or wrapper?{hint}" if hint else ""
-
-
-# -- what is not installed --------------------------------------------------------------------------------------------
+# -- names that are not installed ------------------------------------------------------------------
 
 
 def _listed(name: str, offline: bool) -> Listed | None:
-    """What registries know of a name; None where that is nothing.
+    """Return the entry of the registries for a name; None if there is none.
 
     Raises:
         AmbiguousTaskError: several packages have a task of this name.
     """
-    from neurogym_core.ecosystem.hooks import listed_in_registries  # pluggy
+    # Imports pluggy, which a name that is installed does not need.
+    from neurogym_core.ecosystem.hooks import listed_in_registries
 
     try:
         found = listed_in_registries(name, offline=offline)
@@ -124,7 +126,7 @@ def _listed(name: str, offline: bool) -> Listed | None:
     if len(found) > 1:
         ids = ", ".join(one.id for one in found)
         raise AmbiguousTaskError(
-            f"{name!r} is in {len(found)} packages of the registry: {ids}. Write the whole id."
+            f"{name!r} is in {len(found)} packages of the registry: {ids}. Give the full id."
         )
     return found[0] if found else None
 
@@ -135,24 +137,20 @@ def _print_listed(listed: Listed, as_json: bool, as_bibtex: bool) -> None:
     if as_bibtex:
         _print_references(listed.id, "registry", listed.references)
     elif as_json:
-        _print_json(listed.row)
+        print_json(listed.row)
     else:
-        from neurogym_core.terminal.output import Page
-
         page = Page()
         listed.show(page)
         page.show()
 
 
-# -- a package --------------------------------------------------------------------------------------------------------
+# -- packages --------------------------------------------------------------------------------------
 
 
 def _print_package(package: PackageInfo, as_json: bool) -> None:
     if as_json:
-        _print_json(_package_row(package))
+        print_json(_package_row(package))
         return
-    from neurogym_core.terminal.output import Page
-
     page = Page()
     page.heading(f"{package.distribution} {package.version}")
     page.facts(
@@ -161,7 +159,7 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
             ("needs core", package.requires_core),
             ("installed in", package.location),
             ("sources in", package.editable),
-            ("to remove it", package.removal),
+            ("remove it with", package.removal),
         )
     )
     for title, offers in (("tasks", package.tasks), ("wrappers", package.wrappers)):
@@ -175,7 +173,7 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
     if others:
         page.heading("also")
         page.table(
-            ("", "name", "where"),
+            ("", "name", "object"),
             [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others],
         )
     problems = _all_problems(package)
@@ -214,15 +212,15 @@ def _package_row(package: PackageInfo) -> dict[str, Any]:
     }
 
 
-# -- a task or wrapper ------------------------------------------------------------------------------------------------
+# -- tasks and wrappers ----------------------------------------------------------------------------
 
 
 def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
-    """The manifest part, and the class part or why there is none; exit code 1 in that case."""
+    """Print the manifest's part and the class's part; exit with code 1 if the class fails."""
     description, failure = _describe(name, entry)
     if as_json:
         row: dict[str, Any] = {} if entry is None else _entry_row(entry)
-        _print_json({"id": name, **row, "description": description, "failure": failure})
+        print_json({"id": name, **row, "description": description, "failure": failure})
     else:
         _show_class(name, entry, description, failure)
     if failure is not None:
@@ -230,15 +228,14 @@ def _print_class(name: str, entry: Entry | None, as_json: bool) -> None:
 
 
 def _describe(name: str, entry: Entry | None) -> tuple[dict[str, Any] | None, str | None]:
-    """What the class says, and None; or None, and what went wrong. Foreign code runs in a child
-    process only.
+    """Return (description of the class, None), or (None, reason of the failure).
+
+    The class is imported in a child process.
     """
     if entry is not None and not entry.usable:
         return None, next(
             str(one) for one in entry.problems if one.level == "fatal" or one.code == "blocked"
         )
-    from neurogym_core.child import run_child
-
     kind = "wrapper" if isinstance(entry, WrapperInfo) else "task"
     child = run_child(f"{__package__}._describe", [kind, name if entry is None else entry.id])
     value = child.values[-1] if child.values and isinstance(child.values[-1], dict) else {}
@@ -269,8 +266,6 @@ def _entry_row(entry: Entry) -> dict[str, Any]:
 def _show_class(
     name: str, entry: Entry | None, description: dict[str, Any] | None, failure: str | None
 ) -> None:
-    from neurogym_core.terminal.output import Page
-
     page = Page()
     if entry is None:
         page.heading(name)
@@ -310,21 +305,15 @@ def _show_manifest(page: Page, entry: Entry) -> None:
 
 def _references(name: str, target: PackageInfo | Entry | None) -> list[Reference]:
     if target is None:
-        raise click.UsageError(f"{name} is a file, and references are in a package's manifest.")
+        raise click.UsageError(
+            f"--bibtex was given with the file {name}. Expected a task, wrapper or package, whose"
+            " manifest has the references. Leave out --bibtex."
+        )
     entries = (*target.tasks, *target.wrappers) if isinstance(target, PackageInfo) else (target,)
     return [reference for entry in entries for reference in entry.references]
 
 
 def _print_references(name: str, source: str, references: Sequence[Reference]) -> None:
-    from neurogym_core.terminal.bibtex import bibtex
-    from neurogym_core.terminal.output import print_text
-
     if not references:
-        raise click.ClickException(f"The {source} gives no reference for {name}.")
+        raise click.ClickException(f"The {source} lists no reference for {name}.")
     print_text(bibtex(list(dict.fromkeys(references))))
-
-
-def _print_json(value: Any) -> None:
-    from neurogym_core.terminal.output import print_json
-
-    print_json(value)

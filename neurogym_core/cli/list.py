@@ -11,8 +11,9 @@ import click
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
 from neurogym_core.ecosystem.names import clean, tag_key
-from neurogym_core.ecosystem.records import Offer, PackageInfo, TaskInfo, WrapperInfo
+from neurogym_core.ecosystem.records import PackageInfo, TaskInfo, WrapperInfo
 from neurogym_core.errors import did_you_mean
+from neurogym_core.terminal.output import Page, print_json
 
 Entry: TypeAlias = TaskInfo | WrapperInfo
 
@@ -22,17 +23,31 @@ def _complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [word for word in vocabulary().words[kind] if word.startswith(incomplete)]
 
 
-@click.command(short_help="List the tasks that are installed.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", shell_complete=_complete_word,
-              help="Only with this tag; several: with all of them.")  # fmt: skip
-@click.option("--species", multiple=True, metavar="NAME", shell_complete=_complete_word,
-              help="Only with this species; several: with any of them.")  # fmt: skip
-@click.option("--wrappers", is_flag=True, help="List wrappers instead of tasks.")
+@click.command()
 @click.option(
-    "--all", "everything", is_flag=True, help="Tasks and wrappers, and what NGYM_BLOCK blocks."
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    shell_complete=_complete_word,
+    help="Only tasks with this tag. Repeat it for tasks with all of the tags.",
 )
-@click.option("--broken", is_flag=True, help="Only what has a problem.")
-@click.option("--json", "as_json", is_flag=True, help="An array of rows, for programs.")
+@click.option(
+    "--species",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=_complete_word,
+    help="Only tasks for this species. Repeat it for tasks of any of the species.",
+)
+@click.option("--wrappers", is_flag=True, help="List wrappers, which modify tasks, instead.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="List tasks and wrappers, also those that NGYM_BLOCK blocks.",
+)
+@click.option("--broken", is_flag=True, help="Only tasks and wrappers with a problem.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array, for programs.")
 def command(
     tags: tuple[str, ...],
     species: tuple[str, ...],
@@ -41,10 +56,14 @@ def command(
     broken: bool,
     as_json: bool,
 ) -> None:
-    """List the tasks that are installed, by package.
+    """List the installed tasks.
 
-    Nothing of the packages is imported, so what a mark (!) shows is known from their metadata
-    alone; `ngym doctor` looks closer."""
+    \b
+      ngym list
+      ngym list --tag working-memory --species monkey
+
+    Tasks are grouped by package. An exclamation mark (!) marks a problem found in a package's
+    metadata. No package is imported; `ngym doctor` imports them and finds more."""
     filters = _Filters(
         tags=frozenset(_word("tags", tag) for tag in tags),
         species=frozenset(_word("species", one) for one in species),
@@ -60,8 +79,6 @@ def command(
     )
     found = [(package, filters.entries(package)) for package in installed().packages]
     if as_json:
-        from neurogym_core.terminal.output import print_json
-
         print_json([_row(entry) for _, entries in found for entry in entries])
     else:
         _show(
@@ -71,7 +88,7 @@ def command(
 
 
 class _Filters:
-    """Which packages and which of their entries are shown."""
+    """The packages and entries to show."""
 
     def __init__(
         self,
@@ -82,13 +99,8 @@ class _Filters:
         blocked: bool,
         broken: bool,
     ):
-        self.tags, self.species, self.kinds, self.blocked, self.broken = (
-            tags,
-            species,
-            kinds,
-            blocked,
-            broken,
-        )
+        self.tags, self.species, self.kinds = tags, species, kinds
+        self.blocked, self.broken = blocked, broken
 
     def entries(self, package: PackageInfo) -> list[Entry]:
         entries: tuple[Entry, ...] = (*package.tasks, *package.wrappers)
@@ -104,9 +116,7 @@ class _Filters:
         )
 
     def wants(self, package: PackageInfo) -> bool:
-        """Whether a package is shown for its own sake, with nothing to list under it: it is broken
-        as a whole.
-        """
+        """Return whether to show a package without entries because the package is broken."""
         return (
             not self.tags
             and not self.species
@@ -116,8 +126,10 @@ class _Filters:
 
 
 def _word(kind: str, text: str) -> str:
-    """The controlled word, or one that an installed manifest uses; anything else is a wrong
-    option.
+    """Return the word of the vocabulary, or of an installed manifest, for this spelling.
+
+    Raises:
+        click.BadParameter: neither has it.
     """
     word = vocabulary().resolve(kind, text)
     used = {
@@ -130,7 +142,8 @@ def _word(kind: str, text: str) -> str:
     known = sorted({*vocabulary().words[kind], *used})
     option = "--tag" if kind == "tags" else "--species"
     message = (
-        f"nothing is called {clean(text)!r}.{did_you_mean(text, known)} Known: {', '.join(known)}."
+        f"{clean(text)!r} is unknown.{did_you_mean(text, known)} Expected one of:"
+        f" {', '.join(known)}."
     )
     raise click.BadParameter(message, param_hint=option)
 
@@ -153,7 +166,7 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 
 def _mark(problems: Iterable[Any]) -> str:
-    """``! incompatible``: the code of the worst problem that is more than a warning."""
+    """Return ``! CODE`` of the worst problem, e.g. ``! incompatible``; "" for warnings only."""
     codes = {
         problem.level: problem.code
         for problem in reversed(list(problems))
@@ -164,13 +177,11 @@ def _mark(problems: Iterable[Any]) -> str:
 
 
 def _show(found: list[tuple[PackageInfo, list[Entry]]], wrappers: bool) -> None:
-    from neurogym_core.terminal.output import Page
-
     if not found:
         what = "wrapper" if wrappers else "task"
         click.echo(
-            f"No installed {what} matches. A checkout of this project has some: `make install`"
-            " installs them."
+            f"No installed {what} matches. To install the {what}s of this project, run `make"
+            " install` in its checkout."
         )
         return
     page = Page()
@@ -181,14 +192,13 @@ def _show(found: list[tuple[PackageInfo, list[Entry]]], wrappers: bool) -> None:
             mark=_mark(package.problems),
         )
         page.table(("name", "!", "title", "tags"), [_cells(entry, often) for entry in entries])
-    if any(_mark(package.problems) or any(map(_is_marked, package.offers)) for package, _ in found):
+    if any(
+        _mark(package.problems) or any(offer.status != "ok" for offer in package.offers)
+        for package, _ in found
+    ):
         page.text("")
-        page.text("!: a problem. `ngym doctor` says which, and what to do.")
+        page.text("!: a problem. `ngym doctor` describes it and its remedy.")
     page.show()
-
-
-def _is_marked(offer: Offer) -> bool:
-    return offer.status != "ok"
 
 
 def _cells(entry: Entry, often: Counter[str]) -> tuple[str, str, str, str]:

@@ -1,6 +1,6 @@
-"""How packages find each other: what is installed, described, loaded and hooked in.
+"""Discovery of installed packages: their tasks, wrappers, manifests and hooks.
 
-Imports nothing but the errors and the standard library until it is asked something.
+Names are imported when first used, so that importing this package is fast.
 """
 
 from __future__ import annotations

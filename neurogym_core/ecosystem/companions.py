@@ -1,8 +1,8 @@
-"""The packages of this project that bring what the core does not: commands, wrappers, modules.
+"""Commands, subjects, wrappers and modules that other packages of this project bring.
 
-Whatever is asked for and lives elsewhere is answered with one line that names the package. These
-tables are read on the way to an error only, and where a bare name of a wrapper is looked up;
-installed packages are found through entry points.
+A request for one of them without its package is answered with one line that names the package.
+Installed packages are found through entry points: these tables serve only error messages, the
+summaries in help texts, and the lookup of a wrapper by its bare name.
 """
 
 from __future__ import annotations
@@ -27,6 +27,14 @@ SUBJECTS = dict.fromkeys(
 )
 """{name of a subject: package}"""
 
+SUBJECT_SUMMARIES = {
+    "q_learner": "Learns the value of actions from rewards (SARSA with eligibility traces).",
+    "hybrid": "Mixes model-based and model-free values (Daw et al. 2011).",
+    "win_stay_lose_shift": "Repeats a rewarded choice, and changes an unrewarded one.",
+    "diffusion": "Accumulates evidence to a bound, then answers (drift diffusion).",
+}
+"""{name of a subject of another package: summary}, for help texts, which import no subject."""
+
 WRAPPERS = dict.fromkeys(
     (
         "AdaptiveNoise",
@@ -49,7 +57,7 @@ WRAPPERS = dict.fromkeys(
     ),
     "neurogym-wrappers",
 )
-"""{name of a wrapper: package}; no other package may take these names away."""
+"""{name of a wrapper: package}. Another package's wrapper of the same name needs its full id."""
 
 FORMER_WRAPPERS = dict.fromkeys(
     (
@@ -73,6 +81,7 @@ FORMER_WRAPPERS = dict.fromkeys(
     "neurogym-wrappers",
 )
 """{former name of a wrapper, in any version of NeuroGym: package}"""
+
 SUMMARIES = {
     "check": "Run the conformance checks on tasks.",
     "search": "Search the registry for tasks and packages.",
@@ -84,18 +93,18 @@ SUMMARIES = {
     "evaluate": "Let a trained network or a subject play, and report its behaviour.",
     "compare": "Put a trial record beside real subjects.",
 }
-"""{command of ``ngym``: the first line of its help}, so that ``ngym --help`` imports none of them."""
+"""{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 
 MODULES = {
     "neurogym_core.classic": ("neurogym-classic", "neurogym_classic"),
     "neurogym_core.study": ("neurogym-study", "neurogym_study"),
     "neurogym_core.testing": ("neurogym-check", "neurogym_check"),
 }
-"""{module that was the core's: (package, module)}"""
+"""{former module of the core: (package, module)}"""
 
 
 def comes_with(what: str, package: str) -> str:
-    """One line that names the package.
+    """Return the line that names the package that brings something.
 
     For example: ``'check' comes with neurogym-check: pip install neurogym-check``.
     """
@@ -103,10 +112,11 @@ def comes_with(what: str, package: str) -> str:
 
 
 def where_it_went(error: BaseException, message: str) -> str:
-    """One line that names the package whose module an import lacks; empty for any other error."""
+    """Return the line that names the package of a missing module; "" for any other error."""
     if not isinstance(error, ImportError):
         return ""
-    # "cannot import name 'classic' from 'neurogym_core'": Python 3.11 has that name in no attribute
+    # In "cannot import name 'classic' from 'neurogym_core'", Python 3.11 gives the name only in the
+    # message, not in an attribute.
     lacking = {error.name, *(f"{error.name}.{word}" for word in message.split("'")[1:2])}
     for former, (package, module) in MODULES.items():
         if former in lacking:

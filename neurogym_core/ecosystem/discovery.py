@@ -1,11 +1,13 @@
-"""Which tasks and wrappers are installed, and the classes behind their names.
+"""Finds installed tasks, wrappers and subjects by name, and loads their classes.
 
-The first question scans the installed packages once (a few milliseconds, nothing of them is
-imported); `refresh` forgets the answer. Only `load_task` and `load_wrapper` import what they
-return.
+The first call scans the metadata of the installed packages, which takes a few milliseconds and
+imports none of them; `refresh` discards the result. Only `load`, `load_task` and `load_wrapper`
+import the code of a package.
 
 An id is ``namespace/Name-vN``. The namespace is the package's name without ``neurogym-task-``, so
-nobody can claim another's; the bare ``Name-vN`` will do while one package only has it."""
+no package can use the namespace of another. The bare ``Name-vN`` is enough if only one package has
+a task of this name.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from neurogym_core.ecosystem import companions
+from neurogym_core.ecosystem.distributions import declarations
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.ecosystem.names import (
     SUBJECTS,
@@ -32,6 +35,7 @@ from neurogym_core.ecosystem.records import (
     WrapperInfo,
     advice,
 )
+from neurogym_core.ecosystem.scan import scan
 from neurogym_core.ecosystem.switches import blocked
 from neurogym_core.errors import (
     AmbiguousTaskError,
@@ -49,43 +53,42 @@ _InfoT = TypeVar("_InfoT", bound=Described)
 
 
 def installed() -> Installed:
-    """All packages with something for this project; scanned once per process (and per value of
-    `NGYM_BLOCK`).
+    """Return all packages that offer something to this project.
+
+    They are scanned once per process and value of `NGYM_BLOCK`.
     """
     return _scanned(blocked(), True)
 
 
 def declared() -> Installed:
-    """As `installed`, without the manifests: several times as fast, and enough to load something by
-    name.
+    """Return all packages as `installed` does, but without their manifests.
+
+    This is several times as fast, and enough to load something by name.
     """
     return _scanned(blocked(), False)
 
 
 def refresh() -> None:
-    """Forget what was found, after something was installed or removed in this process."""
-    from neurogym_core.ecosystem.distributions import declarations
-
+    """Discard the scan, after a package was installed or removed while this process runs."""
     importlib.invalidate_caches()
     declarations.cache_clear()
     _scanned.cache_clear()
 
 
 def find_task(name: str) -> TaskInfo:
-    """The installed task of this id, or of this bare name while only one package has it. Imports
-    nothing.
+    """Return the installed task of this id or bare name, without importing it.
 
     Raises:
-        UnknownTaskError: nothing is offered under it; says what it is called now, or what is
-            nearest.
-        AmbiguousTaskError: several are; lists them.
+        UnknownTaskError: no package offers it; gives its new name, or the nearest one.
+        AmbiguousTaskError: several packages offer this bare name; lists them.
     """
     return _find("task", name, installed().tasks)
 
 
 def task_id(name: str) -> str:
-    """The whole id of the task of this id or bare name; faster than ``find_task(name).id``, since
-    no manifest is read.
+    """Return the full id of the task of this id or bare name.
+
+    Faster than ``find_task(name).id`` because it reads no manifest.
 
     Raises:
         UnknownTaskError, AmbiguousTaskError: see `find_task`.
@@ -94,27 +97,27 @@ def task_id(name: str) -> str:
 
 
 def find_wrapper(name: str) -> WrapperInfo:
-    """The installed wrapper of this id or bare name, as ``ReactionTime`` or ``reaction_time``.
-    Imports nothing.
+    """Return the installed wrapper of this id or bare name, without importing it.
 
-    A bare name of a wrapper of the core or of neurogym-wrappers always means that one, whether
-    neurogym-wrappers is installed or not: no other package can take it away.
+    The bare name can be written ``ReactionTime`` or ``reaction_time``. If a wrapper of the core or
+    of neurogym-wrappers has this name, the name always refers to it, even if neurogym-wrappers is
+    not installed; a wrapper of the same name in another package needs its full id.
 
     Raises:
-        UnknownTaskError: nothing is offered under it; says what it is called now, which package
-            brings it, or what is nearest.
-        AmbiguousTaskError: several are; lists them.
+        UnknownTaskError: no package offers it; gives its new name, the package that brings it, or
+            the nearest name.
+        AmbiguousTaskError: several packages offer this bare name; lists them.
     """
     return _find("wrapper", name, installed().wrappers)
 
 
 def load_task(name: str) -> type:
-    """The class of a task: of an id, a bare name, or ``file.py:Class``. Imports its module.
+    """Import and return the class of a task: by id, bare name or ``file.py:Class``.
 
     Raises:
         UnknownTaskError, AmbiguousTaskError: see `find_task`.
-        IncompatibleTaskError: its package needs another version of the core; nothing was imported.
-        BrokenTaskError: importing it failed; names the package and the command that removes it.
+        IncompatibleTaskError: its package needs another version of the core; it is not imported.
+        BrokenTaskError: the import failed; names the package and the command that removes it.
     """
     if isinstance(name, str) and is_file_reference(name):
         return load_from_file(name)
@@ -122,7 +125,7 @@ def load_task(name: str) -> type:
 
 
 def load_wrapper(name: str) -> type:
-    """The class of a wrapper, by id or bare name. Imports its module.
+    """Import and return the class of a wrapper, by id or bare name.
 
     Raises:
         UnknownTaskError, AmbiguousTaskError: see `find_wrapper`.
@@ -132,15 +135,16 @@ def load_wrapper(name: str) -> type:
 
 
 def subject_names() -> tuple[str, ...]:
-    """The names of all subjects: the core's, then those of packages. Imports nothing of theirs."""
+    """Return the names of all subjects: those of the core, then those of installed packages."""
     return (*SUBJECTS, *sorted({offer.name for offer in declared().subjects if offer.usable}))
 
 
 def find_subject(name: str) -> Offer:
-    """The subject of this name that an installed package offers. Imports nothing.
+    """Return the subject of this name that an installed package offers, without importing it.
 
     Raises:
-        UnknownNameError: none does. Names the package that would bring it, or the nearest name.
+        UnknownNameError: no package offers it; names the package that brings it, or the nearest
+            name.
     """
     for offer in declared().subjects:
         if offer.name == name and not (offer.has("blocked") or offer.has("name")):
@@ -151,11 +155,11 @@ def find_subject(name: str) -> Offer:
 
 
 def load(offer: Offer) -> Any:
-    """The object behind any entry point of ours.
+    """Import and return the object behind an entry point.
 
     Raises:
-        IncompatibleTaskError: its package needs another version of the core; nothing was imported.
-        BrokenTaskError: it may not be used as declared, or importing it failed. Says in which
+        IncompatibleTaskError: its package needs another version of the core; it is not imported.
+        BrokenTaskError: its declaration is invalid, it is blocked, or its import failed; names the
             phase.
     """
     _refuse_unusable(offer)
@@ -176,14 +180,13 @@ def load(offer: Offer) -> Any:
 
 @functools.cache
 def _scanned(block_list: frozenset[str], manifests: bool) -> Installed:
-    from neurogym_core.ecosystem.scan import scan  # not needed by who only loads a file
-
     return scan(block_list, manifests=manifests)
 
 
 def _quickly(kind: str, name: str) -> Described:
-    """The offer of this name without its manifest row; what is not found is looked for again, for a
-    better answer.
+    """Return the offer of this name without its manifest row.
+
+    If there is none, search again with manifests, which know former names, for a better error.
     """
     try:
         return _find(kind, name, declared().tasks if kind == "task" else declared().wrappers)
@@ -201,8 +204,9 @@ def _refuse_unusable(offer: Offer) -> None:
 
 
 def _attempt(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
-    """What `action` returns; any failure of foreign code, `SystemExit` included, is an error that
-    names the package.
+    """Return the result of `action`; turn any exception into an error that names the package.
+
+    This includes `SystemExit`: a module of a package must not end the process.
     """
     try:
         return action()
@@ -219,13 +223,14 @@ def _broken(offer: Offer, phase: str, reason: str) -> BrokenTaskError:
     )
 
 
-# -- names ------------------------------------------------------------------------------------------------------------
+# -- names -----------------------------------------------------------------------------------------
 
 
 def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
     if not isinstance(name, str):
         raise UnknownTaskError(
-            f"{name!r} is no {kind}'s name; expected a text such as 'namespace/Name'."
+            f"{name!r} was given as the name of a {kind}. Expected a string such as"
+            " 'namespace/Name'."
         )
     matches = [offer for offer in offers if _answers(kind, offer, name)]
     if kind == "wrapper":
@@ -243,9 +248,7 @@ def _find(kind: str, name: str, offers: Sequence[_InfoT]) -> _InfoT:
 
 
 def _answers(kind: str, offer: Offer, name: str) -> bool:
-    """Whether an offer is what a name means; one with an impossible name answers to its whole id
-    only.
-    """
+    """Return whether a name refers to an offer; an offer with an invalid name needs its full id."""
     if name == offer.id:
         return True
     if offer.has("name"):
@@ -259,8 +262,10 @@ def _answers(kind: str, offer: Offer, name: str) -> bool:
 
 
 def missing_companion(name: str) -> str | None:
-    """The package of this project that brings the wrapper of this name, or former name, and is not
-    installed; None where there is no such package.
+    """Return the package of this project that brings a wrapper, if that package is not installed.
+
+    Args:
+        name: id, bare name or former name of the wrapper.
     """
     namespace, _, bare = name.rpartition("/")
     package = _companion(bare) or companions.FORMER_WRAPPERS.get(bare)
@@ -271,7 +276,7 @@ def missing_companion(name: str) -> str | None:
 
 
 def _companion(bare: str) -> str | None:
-    """The package of this project that a wrapper's bare name, in either spelling, belongs to."""
+    """Return the package of this project that has a wrapper of this bare name, else None."""
     packages = {snake_case(name): package for name, package in companions.WRAPPERS.items()}
     return packages.get(snake_case(bare))
 
@@ -281,15 +286,15 @@ def _ambiguous(name: str, matches: Sequence[Offer]) -> DiscoveryError:
         return AmbiguousTaskError(matches[0].problems[-1].message)
     owners = ", ".join(f"{match.id!r} ({match.distribution} {match.version})" for match in matches)
     return AmbiguousTaskError(
-        f"{name!r} is offered by {len(matches)} packages: {owners}. Write the whole id."
+        f"{name!r} is offered by {len(matches)} packages: {owners}. Give the full id."
     )
 
 
 def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
-    """What to say about a name that nobody offers, the most helpful thing first."""
+    """Return the error message for a name without an offer, with the most helpful hint."""
     if kind == "wrapper" and (package := missing_companion(name)):
         return companions.comes_with(name, package)
-    show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` shows what is installed."
+    show = f"`ngym list{' --wrappers' if kind == 'wrapper' else ''}` lists the installed {kind}s."
     if renamed := [offer for offer in offers if _was_called(offer, name)]:
         return (
             f"{name!r} is now {' or '.join(_called_now(offer, name) for offer in renamed)}. Use"
@@ -297,7 +302,7 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
         )
     if kind == "task" and (package := _package_to_install(name)):
         return (
-            f"Unknown task {name!r}: it is in the package {package}, which is not installed: `ngym"
+            f"Unknown task {name!r}: its package {package} is not installed. Install it: `ngym"
             f" install {package}`."
         )
     if not offers:
@@ -320,16 +325,15 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
 
 
 def _package_to_install(name: str) -> str | None:
-    """The one package that could be installed for a task, as far as that is known without the
-    network.
-    """
+    """Return the package to install for a task, if a registry knows exactly one; no network."""
     if not declared().registries:
         return None
-    from neurogym_core.ecosystem import hooks  # imports this module; only on the way to an error
+    # `hooks` imports this module; here, pluggy is only imported for an error message.
+    from neurogym_core.ecosystem import hooks
 
     try:
         found = hooks.listed_in_registries(name, offline=True)
-    except Exception:  # a hint must not take the place of the error
+    except Exception:  # a failed hint must not replace the error
         return None
     owners = {one.package for one in found if one.version is not None and one.id != one.package}
     owners -= {canonical(package.distribution) for package in declared().packages}
@@ -340,26 +344,26 @@ def _was_called(offer: _InfoT, name: str) -> bool:
     namespace, _, bare = name.rpartition("/")
     if bare in offer.aliases and namespace in ("", offer.namespace):
         return True
-    # The wrappers of neurogym-wrappers were the core's: experiment files may still say so.
+    # The wrappers of neurogym-wrappers used to be in the core: older experiment files name them so.
     moved = namespace == "core" and _companion(offer.name) == canonical(offer.distribution)
     return moved and (bare in offer.aliases or snake_case(bare) == snake_case(offer.name))
 
 
 def _called_now(offer: Described, name: str) -> str:
-    """The id of what was called so, with the settings that make it the same."""
+    """Return the id for a former name, with the settings that reproduce the former behaviour."""
     preset = offer.presets.get(name.rpartition("/")[2])
     return f"{offer.id!r} with {preset}" if preset else repr(offer.id)
 
 
 def find_renamed(name: str) -> WrapperInfo | None:
-    """The installed wrapper that was called so once."""
+    """Return the installed wrapper that has this former name, or None."""
     return next(
         (one for one in installed().wrappers if one.usable and _was_called(one, name)), None
     )
 
 
 def _other_versions(name: str, offers: Iterable[Offer]) -> list[str]:
-    """The ids of the same task in the versions that exist, the newest first."""
+    """Return the ids of the other versions of a task, newest first."""
     namespace, _, bare = name.rpartition("/")
     base = _base(bare)
     same = [one for one in offers if _base(one.name) == base and namespace in ("", one.namespace)]
@@ -370,7 +374,7 @@ def _other_versions(name: str, offers: Iterable[Offer]) -> list[str]:
 
 
 def _base(name: str) -> str:
-    """A task's name without its version."""
+    """Return a task's name without its version."""
     base, dash, version = name.rpartition("-v")
     return base if dash and version.isdecimal() else name
 

@@ -1,31 +1,35 @@
-"""What the installed distributions declare, read from their metadata; the one module that knows how
-that is stored.
+"""Reads the declarations of installed distributions from their metadata.
 
-Nothing is imported, and one distribution with unreadable metadata becomes a record with a problem,
-not an error."""
+No package is imported. A distribution with unreadable metadata becomes a record with a problem, not
+an error. No other module depends on the format of the metadata.
+"""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from neurogym_core.ecosystem.names import CORE, canonical, clean, is_distribution_name, said_by
 from neurogym_core.ecosystem.records import Problem
 from neurogym_core.ecosystem.versions import release
 
 PREFIX = "neurogym."
-UNKNOWN = "unknown"  # the version of what cannot be read
+UNKNOWN = "unknown"  # version of a distribution whose metadata cannot be read
 
 
 class Declaration(NamedTuple):
-    """What one distribution declares.
+    """The declarations of one distribution.
 
-    ``entry_points`` are (group, name, value) of the ``neurogym.`` groups, ``origin`` is pip's
-    record of where an editable install comes from, see `editable`."""
+    ``entry_points`` are (group, name, value) of the ``neurogym.`` groups. ``origin`` is pip's
+    record of the source of an editable install, see `editable`.
+    """
 
     name: str
     version: str
@@ -38,16 +42,14 @@ class Declaration(NamedTuple):
 
 @functools.cache
 def declarations(thorough: bool = True) -> tuple[Declaration, ...]:
-    """Every distribution with an entry point of ours, by canonical name; of two copies, the first
-    on the path.
+    """Return every distribution with a ``neurogym.`` entry point, sorted by canonical name.
 
-    The copy that is passed over is named in a problem of the one that is used. Read once, until the
-    cache is cleared.
+    Of two copies of a distribution, the first on the path is used; a problem of it names the other
+    copy. The result is cached.
 
     Args:
-        thorough: read with importlib_metadata, which knows every way of being installed; else only
-            the folders that pip makes beside what it installs. That takes a third of the time, and
-            is enough to find what pip installed.
+        thorough: read with importlib_metadata, which supports every kind of install. If False, read
+            only the ``.dist-info`` folders of packages that pip installed, in a third of the time.
     """
     found: dict[str, Declaration] = {}
     for one in _read_all(thorough):
@@ -62,26 +64,26 @@ def _read_all(thorough: bool) -> Iterator[Declaration]:
     for distribution in _distributions() if thorough else _folders():
         try:
             text = distribution.read_text("entry_points.txt")
-        except Exception:  # the metadata of most distributions is not our business, least of all what is unreadable
+        except Exception:  # most distributions have nothing to do with this project
             continue
         if text is not None and PREFIX in text:
             yield _read(distribution)
 
 
 def _distributions() -> Iterator[Any]:
-    # importlib_metadata replaces the standard library's finder in the whole process when it is
-    # imported: not before somebody asks what is installed, and nowhere else in this project.
+    # Importing importlib_metadata replaces the standard library's finder in the whole process, so
+    # only a thorough scan does it.
     import importlib_metadata
 
     return importlib_metadata.distributions()
 
 
 def _folders() -> Iterator[_Folder]:
-    """The ``.dist-info`` folders on the path."""
+    """Yield the ``.dist-info`` folders on the path."""
     for place in sys.path:
         try:
             names = os.listdir(place or os.curdir)
-        except OSError:  # not there, or an archive
+        except OSError:  # missing, or an archive
             continue
         yield from (
             _Folder(os.path.join(place, name)) for name in names if name.endswith(".dist-info")
@@ -95,9 +97,9 @@ class _Point(NamedTuple):
 
 
 class _Folder:
-    """As much of a distribution as is asked for here, read from its ``.dist-info`` folder."""
+    """A ``.dist-info`` folder with the part of `importlib_metadata.Distribution` that is read."""
 
-    # What an old egg-info has elsewhere; a folder without METADATA has none of it.
+    # `_headers` reads these if METADATA is missing, as in an old egg-info; a folder has none.
     metadata: Mapping[str, None] = MappingProxyType({"Name": None})
     version = requires = None
 
@@ -116,7 +118,7 @@ class _Folder:
 
     @property
     def entry_points(self) -> list[_Point]:
-        """The entry points, as the specification of the Python packaging guide has them."""
+        """The entry points, in the format that the Python Packaging User Guide specifies."""
         found, group = [], ""
         for line in map(str.strip, (self.read_text("entry_points.txt") or "").splitlines()):
             if line.startswith("[") and line.endswith("]"):
@@ -138,7 +140,7 @@ def _read(distribution: Any) -> Declaration:
         return _unreadable(
             distribution,
             location,
-            f"it calls itself {clean(name)!r}, which is no distribution's name",
+            f"its name {clean(name)!r} is not a valid name of a distribution",
         )
     return Declaration(
         name=name,
@@ -151,7 +153,7 @@ def _read(distribution: Any) -> Declaration:
 
 
 def _headers(distribution: Any) -> tuple[str, str, tuple[str, ...]]:
-    """Name, version and requirements."""
+    """Return name, version and requirements."""
     text = distribution.read_text("METADATA")
     if text is None:  # an old egg-info has its requirements elsewhere
         name, version, requires = (
@@ -160,12 +162,10 @@ def _headers(distribution: Any) -> tuple[str, str, tuple[str, ...]]:
             distribution.requires or (),
         )
     else:
-        # Read here, since the email parser takes longer to import than all the rest of a scan
-        # takes.
+        # Parsed by hand, because importing the email parser takes longer than a scan.
         head = [line.partition(":") for line in text.partition("\n\n")[0].splitlines()]
-        fields = [
-            (key.lower(), value.strip()) for key, _, value in head
-        ]  # a folded line's key begins with a blank
+        # The key of a continuation line begins with a blank, so it matches no field.
+        fields = [(key.lower(), value.strip()) for key, _, value in head]
         name, version = (
             next((text for key, text in fields if key == one), None) for one in ("name", "version")
         )
@@ -176,15 +176,15 @@ def _headers(distribution: Any) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _unreadable(distribution: Any, location: str, reason: str) -> Declaration:
-    """A record under the folder's name, for metadata that cannot be read; it offers nothing."""
+    """Return a record without offers, named after the folder, for unreadable metadata."""
     folder = os.path.basename(str(getattr(distribution, "_path", "unknown")))
     stem = folder.removesuffix(".dist-info").removesuffix(".egg-info").split("-")[0]
     problem = Problem(
         level="fatal",
         code="metadata",
         message=(
-            f"The metadata in {clean(folder)} cannot be read ({clean(reason)}); nothing of it is"
-            " offered. Install the package again, or remove that folder."
+            f"The metadata in {clean(folder)} cannot be read ({clean(reason)}), so nothing of the"
+            " package is offered. Install the package again, or remove that folder."
         ),
     )
     name = stem if is_distribution_name(stem) else "unreadable-metadata"
@@ -201,29 +201,27 @@ def _location(distribution: Any) -> str:
 def _origin(distribution: Any) -> str:
     try:
         return distribution.read_text("direct_url.json") or ""
-    except Exception:  # a broken record only costs the hint about stale metadata
+    except Exception:  # without this record, only the check for stale metadata is lost
         return ""
 
 
 def editable(declared: Declaration) -> str | None:
-    """The source folder of an editable install, from the record that pip leaves."""
+    """Return the source folder of an editable install, from pip's record; else None."""
     if not declared.origin:
         return None
-    import json
-    from urllib.parse import unquote, urlsplit
-
     try:
         origin = json.loads(declared.origin)
         if origin.get("dir_info", {}).get("editable"):
             return unquote(urlsplit(origin["url"]).path)
-    except Exception:  # as above
+    except Exception:  # see `_origin`
         return None
     return None
 
 
 def _choose(first: Declaration, second: Declaration) -> Declaration:
-    """Which of two copies counts: a readable one, then the first on the path, then (in one folder)
-    the newer.
+    """Return the copy of a distribution to use, given two in the order of the path.
+
+    A readable copy comes before an unreadable one; in one folder, a newer one before an older one.
     """
     readable = [one for one in (first, second) if one.version != UNKNOWN]
     if len(readable) == 1:
@@ -234,7 +232,7 @@ def _choose(first: Declaration, second: Declaration) -> Declaration:
 
 
 def _beside(used: Declaration, other: Declaration) -> Declaration:
-    """`used`, with a note that there is another copy of the same distribution."""
+    """Return `used` with a problem that names the other copy."""
     if used.location == other.location and used.version == other.version:
         return used  # the same folder twice on the path
     stale = used.location == other.location
@@ -242,8 +240,8 @@ def _beside(used: Declaration, other: Declaration) -> Declaration:
         level="error" if stale else "warning",
         code="stale" if stale else "duplicate",
         message=(
-            f"{used.name} is installed twice: {used.version} is used, and there is"
-            f" {clean(other.version)} in "
+            f"{used.name} is installed twice: version {used.version} is used, version"
+            f" {clean(other.version)} is in "
         )
         + (
             "the same folder. Remove it and install it again."
@@ -255,12 +253,8 @@ def _beside(used: Declaration, other: Declaration) -> Declaration:
 
 
 def _checkout() -> Declaration | None:
-    """The core itself when it runs from a checkout that nobody installed: the same facts, from
-    pyproject.toml.
-    """
-    import json  # an installed core never comes here
-    import tomllib
-    from pathlib import Path
+    """Return the declaration of a core that runs from a checkout without being installed."""
+    import tomllib  # an installed core does not need it here
 
     folder = Path(__file__).resolve().parents[2]
     try:

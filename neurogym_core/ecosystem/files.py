@@ -1,49 +1,50 @@
-"""A task in a file of one's own: ``my_task.py:MyTask``, with no package around it.
+"""Loads tasks from single files, ``my_task.py:MyTask``, without a package.
 
-Such a file is a module below this one, whose name spells the file's path and its state. So what it
-defines pickles: any other process that has the file finds and runs it when it imports that name.
+A file becomes a submodule of this module, whose name encodes the path and the state of the file.
+Therefore its objects can be pickled: another process finds and runs the file when it imports the
+submodule.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.machinery
+import importlib.util
 import os
 import re
 import sys
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import BrokenTaskError, UnknownTaskError, did_you_mean, listed
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-__path__: list[str] = []  # modules may lie below this one; `_Finder` finds them
+__path__: list[str] = []  # makes this module a package; `_Finder` finds its submodules
 _FILE = re.compile(r"(?P<path>.+\.py)(:(?P<name>\w*))?", re.DOTALL)
 
 
 def is_file_reference(text: str) -> bool:
-    """Whether this means a file: ``my_task.py`` or ``folder/my_task.py:MyTask``."""
+    """Return whether a text refers to a file: ``my_task.py`` or ``folder/my_task.py:MyTask``."""
     return _FILE.fullmatch(text) is not None
 
 
 def load_from_file(reference: str) -> type:
-    """The class that ``file.py:Class`` names; the class may be left out when the file defines only
-    one.
+    """Return the class of ``file.py:Class``; a file that defines a single class needs no name.
 
-    Loading the same unchanged file again gives the same class. The file's folder is on the import
-    path while it runs, so that it can import its neighbours.
+    Loading the same unchanged file again returns the same class. The folder of the file is on the
+    import path while the file runs, so that it can import modules beside it.
 
     Raises:
-        UnknownTaskError: there is no such file, or no such class in it.
-        BrokenTaskError: the file fails when it runs.
+        UnknownTaskError: the file does not exist, or has no such class.
+        BrokenTaskError: the file raises an exception when it runs.
     """
     match = _FILE.fullmatch(reference)
     if match is None:
-        raise UnknownTaskError(f"{reference!r} is no file reference; expected `my_task.py:MyTask`.")
-    from pathlib import Path
-
+        raise UnknownTaskError(
+            f"{reference!r} was given as a task in a file. Expected a text such as"
+            " `my_task.py:MyTask`."
+        )
     path = Path(match["path"]).expanduser()
     if not path.is_file():
         raise UnknownTaskError(
@@ -52,23 +53,24 @@ def load_from_file(reference: str) -> type:
     return _class_in(_module(path.resolve()), path, match["name"])
 
 
+class _Loader(importlib.machinery.SourceFileLoader):
+    """A loader that always compiles the source.
+
+    Python identifies cached byte code by the size and the second of the last change of the source;
+    two edits within one second would run the old code.
+    """
+
+    def path_stats(self, path: str) -> Any:
+        raise OSError(f"byte code of {path} is not reused")
+
+
 def _module(path: Path) -> ModuleType:
-    import importlib.machinery  # these are not needed to list what is installed, as every command does
-    import importlib.util
-
-    class Anew(importlib.machinery.SourceFileLoader):
-        """Python knows a compiled file by its size and the second of its last change; whoever edits
-        may be faster.
-        """
-
-        def path_stats(self, path: str) -> Any:
-            raise OSError(f"what was compiled of {path} before is not to be used")
-
+    """Return the module of a file; run the file unless it was run before in the same state."""
     name = _module_name(path)
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path, loader=Anew(name, str(path)))
-    assert spec is not None  # every name that ends in .py has a loader
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, str(path)))
+    assert spec is not None  # a loader was given
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -82,18 +84,16 @@ def _module(path: Path) -> ModuleType:
         del sys.modules[name]
         said = clean(said_by(error)).rstrip(".")
         raise BrokenTaskError(
-            f"{path.name} fails when it is run{_line(error, path)}: {said}. Correct it there."
+            f"{path.name} fails when it is run{_line(error, path)}: {said}. Correct the file."
         ) from error
     finally:
-        with contextlib.suppress(ValueError):  # the file took it off itself
+        with contextlib.suppress(ValueError):  # the file may have removed it itself
             sys.path.remove(str(path.parent))
     return module
 
 
 def _module_name(path: Path) -> str:
-    """The name of the file's module: an edited file is another module, an unchanged one is not run
-    twice.
-    """
+    """Return the name of a file's module, which is another one after the file is edited."""
     status = path.stat()
     spelled = "".join(
         chr(byte) if chr(byte).isalnum() and byte < 128 else f"_{byte:02x}"
@@ -103,40 +103,32 @@ def _module_name(path: Path) -> str:
 
 
 def _path_of(name: str) -> Path:
-    """The file whose module has this name."""
-    from pathlib import Path
-
-    spelled = name.removeprefix(f"{__name__}.").rpartition("__")[0]
-    return Path(
-        os.fsdecode(
-            re.sub(
-                rb"_([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), spelled.encode()
-            )
-        )
-    )
+    """Return the file whose module has this name."""
+    spelled = name.removeprefix(f"{__name__}.").rpartition("__")[0].encode()
+    path = re.sub(rb"_([0-9a-f]{2})", lambda code: bytes.fromhex(code[1].decode()), spelled)
+    return Path(os.fsdecode(path))
 
 
 class _Finder:
-    """Imports the modules of files by name, for what was pickled; a file that was edited since
-    counts as it is now.
+    """Imports the modules of files by name, to unpickle their objects.
+
+    A file that was edited since is used in its current state.
     """
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         if not fullname.startswith(f"{__name__}."):
             return None
-        import importlib.machinery
-
         file = _path_of(fullname)
         if not file.is_file():
             raise ModuleNotFoundError(
-                f"This was made of a class in {str(file)!r}, which is not there. Bring the file"
-                " back to load it.",
+                f"The object's class is in {str(file)!r}, which does not exist. Restore the file"
+                " to load the object.",
                 name=fullname,
             )
         return importlib.machinery.ModuleSpec(fullname, self, origin=str(file))
 
     def create_module(self, spec: Any) -> None:
-        """An ordinary module, which `exec_module` puts another in the place of."""
+        """Return None: Python makes an ordinary module, which `exec_module` replaces."""
 
     def exec_module(self, module: ModuleType) -> None:
         del sys.modules[module.__name__]
@@ -147,17 +139,13 @@ sys.meta_path.append(_Finder())
 
 
 def _line(error: BaseException, path: Path) -> str:
-    """`` (line 3)``: the last line of the file itself that was running."""
-    import traceback
-
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == str(path)
-    ]
-    number = (
-        getattr(error, "lineno", None) if isinstance(error, SyntaxError) else (lines or [None])[-1]
-    )
+    """Return `` (line 3)``, the last line of the file that was running."""
+    number = error.lineno if isinstance(error, SyntaxError) else None
+    step = None if isinstance(error, SyntaxError) else error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == str(path):
+            number = step.tb_lineno
+        step = step.tb_next
     return f" (line {number})" if number else ""
 
 

@@ -1,4 +1,4 @@
-"""Behaviour that packages add: pluggy hooks, and a loader that one broken plug-in cannot upset.
+"""Hooks of plug-ins (pluggy), and a loader that isolates broken plug-ins from the others.
 
 A package names a module (or object) with hook implementations in the entry-point group
 ``neurogym.plugins``::
@@ -9,15 +9,16 @@ A package names a module (or object) with hook implementations in the entry-poin
     def ngym_wrap_env(env, spec):
         return MyLogger(env)
 
-Plug-ins are imported when the first hook is asked for, never by listing. Each is loaded on its own:
-a failure is kept as a `PluginFailure`, warned about once, and the others work. `NGYM_BLOCK`,
-`NGYM_DISABLE_PLUGIN_AUTOLOAD` and `NGYM_STRICT` are described in `switches`.
+Plug-ins are imported when the first hook is called; listing tasks imports none. Each plug-in is
+loaded separately: if one fails, the failure is kept as a `PluginFailure`, a warning is issued once,
+and the others work. The module `switches` describes `NGYM_BLOCK`, `NGYM_DISABLE_PLUGIN_AUTOLOAD`
+and `NGYM_STRICT`.
 
-Packages that know what could be installed implement `RegistryHooks`, in the group
-``neurogym.registries``. It is a group of its own because every `make` loads ``neurogym.plugins``,
-and these hooks are for errors, ``ngym info``, ``ngym new`` and ``ngym doctor`` only.
+Packages that know a registry implement `RegistryHooks`, in the group ``neurogym.registries``. It is
+separate because every `make` loads ``neurogym.plugins``, whereas only error messages and the
+commands ``ngym info``, ``ngym new`` and ``ngym doctor`` call these hooks.
 
-There is no hook per step: a call costs a quarter of a step even when nobody listens.
+There is no hook per step: calling pluggy costs a quarter of a step even without a plug-in.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 """Mark a function as an implementation of the hook of its name; see `Hooks`.
 
 Args:
-    function: the function; it may leave out arguments of the hook.
-    specname: name of the hook, if not that of the function.
-    tryfirst, trylast: whether to call it before, or after, those of other plug-ins.
-    optionalhook: whether an unknown hook is no error.
+    function: the function; it may omit arguments of the hook.
+    specname: name of the hook, if the function has another name.
+    tryfirst, trylast: whether to call it before, or after, the other implementations.
+    optionalhook: whether to accept an unknown hook.
     wrapper, hookwrapper: whether it wraps the other implementations, see pluggy.
 
 Example:
@@ -67,39 +68,39 @@ Example:
 
 
 class Hooks:
-    """The hooks there are. An implementation may leave out arguments that it does not use."""
+    """The hooks of plug-ins. An implementation may omit arguments that it does not use."""
 
     @hookspec
     def ngym_wrap_env(self, env: Any, spec: Any) -> Any:
-        """Wrap every environment that `make` builds, once.
+        """Wrap an environment that `make` builds; called once per environment.
 
         Args:
-            env: the environment so far; what the plug-in before this one returned.
-            spec: Gymnasium's spec of it.
+            env: the environment, as the previous plug-in returned it.
+            spec: Gymnasium's spec of the environment.
 
         Returns:
-            The wrapped environment, or None to leave it as it is. An error here stops `make`,
-            naming the plug-in.
+            The wrapped environment, or None to keep it unchanged. An exception stops `make` with an
+            error that names the plug-in.
         """
 
     @hookspec
     def ngym_trial_end(self, env: Any, trial: Any) -> None:
-        """Look at the record of a trial that has just ended; what is returned is ignored.
+        """Receive the record of a trial that has just ended. The return value is ignored.
 
         Args:
-            env: the environment it was played in.
-            trial: the record, as in ``info["trial"]``. It is not to be changed.
+            env: the environment of the trial.
+            trial: the record, as in ``info["trial"]``; do not change it.
         """
 
     @hookspec
     def ngym_check_task(self, spec: Any) -> Any:
-        """Run checks of one's own when a task is checked.
+        """Run additional checks when a task is checked.
 
         Args:
             spec: Gymnasium's spec of the task.
 
         Returns:
-            What the conformance kit reports, or None.
+            A result for the report of the conformance kit, or None.
         """
 
     @hookspec
@@ -108,10 +109,10 @@ class Hooks:
 
         Args:
             folder: `pathlib.Path` of the new package, named like its distribution.
-            task: name of the task's class; its entry point has the name ``{task}-v0``.
+            task: name of the task's class; its entry point is ``{task}-v0``.
 
         Returns:
-            A line for the terminal that says what was done, or None.
+            A line for the terminal that describes the change, or None.
         """
 
 
@@ -123,23 +124,23 @@ class RegistryHooks:
         """Look a name up among the tasks and packages that could be installed.
 
         Args:
-            name: id or bare name of a task, or the name of a package.
-            offline: use no network.
+            name: id or bare name of a task, or name of a package.
+            offline: whether to use no network.
 
         Returns:
-            What the name means; several where several packages offer it, and nothing for an unknown
-            name. `RegistryError` says why a registry cannot be read.
+            The entries of this name: several if several packages offer it, none if it is unknown.
+            Raise `RegistryError` if the registry cannot be read.
         """
 
     @hookspec
     def ngym_looks_like(self, distribution: str) -> str | None:
-        """Find the package that people could take a new one for. Uses no network.
+        """Find a package whose name a new package's name resembles. Uses no network.
 
         Args:
-            distribution: the name of the new package.
+            distribution: name of the new package.
 
         Returns:
-            The name of the other package, which may be the same; None when there is none.
+            The name of the other package, which may be equal; None if there is none.
         """
 
     @hookspec
@@ -147,7 +148,7 @@ class RegistryHooks:
         """Find problems with installed packages, for ``ngym doctor``. Uses no network.
 
         Args:
-            packages: all that are installed.
+            packages: all installed packages.
 
         Returns:
             (distribution, problem) for each problem.
@@ -155,18 +156,19 @@ class RegistryHooks:
 
 
 SPECIFICATIONS = {"neurogym.plugins": Hooks, "neurogym.registries": RegistryHooks}
-"""{entry-point group: the hooks that its modules implement}"""
+"""{entry-point group: class with the hooks that its modules implement}"""
 
 
 def hooks_of(group: str) -> tuple[str, ...]:
-    """The names of a group's hooks."""
+    """Return the names of a group's hooks."""
     return tuple(name for name in vars(SPECIFICATIONS[group]) if name.startswith("ngym_"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PluginFailure:
-    """What went wrong with one plug-in; ``phase`` is compatibility, declaration, import, register,
-    hooks, or a hook.
+    """The failure of a plug-in.
+
+    ``phase`` is compatibility, declaration, import, register, hooks, or the name of a hook.
     """
 
     distribution: str
@@ -178,7 +180,7 @@ class PluginFailure:
     traceback: str = ""
 
     def __str__(self) -> str:
-        """One sentence with the name of the culprit and the command that removes it."""
+        """Return a message with the name of the package and the command that removes it."""
         return (
             f"Plug-in {clean(self.name)!r} of {self.distribution} {self.version} failed (phase:"
             f" {self.phase}): {self.message.rstrip('.')}. Block it with"
@@ -187,13 +189,13 @@ class PluginFailure:
 
 
 class PluginFailureError(PluginError):
-    """A `PluginError` that knows which failure it is about."""
+    """A `PluginError` with the `PluginFailure` that caused it."""
 
     failure: PluginFailure
 
     @classmethod
     def of(cls, failure: PluginFailure) -> PluginFailureError:
-        """The error for this failure."""
+        """Return the error for a failure."""
         error = cls(str(failure))
         error.failure = failure
         return error
@@ -201,17 +203,16 @@ class PluginFailureError(PluginError):
 
 @dataclass
 class Plugins:
-    """The plug-ins that were loaded, by the entry point each came from, and the failures of the
-    others.
-    """
+    """The loaded plug-ins by the id of their entry points, and the failures of the others."""
 
     manager: pluggy.PluginManager
     loaded: dict[str, tuple[Offer, Any]] = field(default_factory=dict)
     failures: list[PluginFailure] = field(default_factory=list)
 
     def implementing(self, hook: str) -> Iterator[tuple[Offer, Callable[..., list[Any]]]]:
-        """Each plug-in with this hook, in pluggy's order, and a callable that runs that plug-in's
-        alone.
+        """Yield each plug-in with this hook, and a callable that runs its implementation only.
+
+        The plug-ins come in pluggy's order.
         """
         order = dict.fromkeys(
             one.plugin_name for one in reversed(getattr(self.manager.hook, hook).get_hookimpls())
@@ -222,19 +223,19 @@ class Plugins:
 
 
 def plugins() -> Plugins:
-    """The plug-ins of the installed packages, loaded at the first call.
+    """Return the plug-ins of the installed packages, which are loaded by the first call.
 
     Raises:
-        PluginError: one failed, and `NGYM_STRICT` is set.
+        PluginError: a plug-in failed, and `NGYM_STRICT` is set.
     """
     return _required("neurogym.plugins")
 
 
 def registries() -> Plugins:
-    """The modules of installed packages that know a registry, loaded at the first call.
+    """Return the installed modules that know a registry, which are loaded by the first call.
 
     Raises:
-        PluginError: one failed, and `NGYM_STRICT` is set.
+        PluginError: a module failed, and `NGYM_STRICT` is set.
     """
     return _required("neurogym.registries")
 
@@ -249,12 +250,10 @@ def _required(group: str) -> Plugins:
 
 
 def wrap_env(env: Any, spec: Any) -> Any:
-    """The environment after every plug-in's ``ngym_wrap_env``, each given what the one before
-    returned.
+    """Apply ``ngym_wrap_env`` of every plug-in to an environment, one after another.
 
     Raises:
-        PluginError: a plug-in's hook failed, or returned something that is no environment. Names
-            the plug-in.
+        PluginError: a hook failed or did not return an environment; names the plug-in.
     """
     for offer, call in plugins().implementing("ngym_wrap_env"):
         for wrapped in _run(offer, "ngym_wrap_env", call, env=env, spec=spec):
@@ -263,11 +262,11 @@ def wrap_env(env: Any, spec: Any) -> Any:
 
 
 def trial_end_listeners() -> tuple[Callable[[Any, Any], None], ...]:
-    """What to call with ``(env, trial)`` after each trial: one callable a plug-in, and ``()`` when
-    nobody listens.
+    """Return the functions to call with ``(env, trial)`` after each trial, one per plug-in.
 
-    A listener never raises (an experiment is not lost to a logger): a failure is kept, and warned
-    about once per plug-in. With `NGYM_STRICT` it raises `PluginError`."""
+    A listener raises no exceptions, so that a broken logger cannot stop an experiment: its failure
+    is kept, with one warning per plug-in. If `NGYM_STRICT` is set, it raises `PluginError`.
+    """
     found = plugins()
     return tuple(
         _Listener(found, offer, call) for offer, call in found.implementing("ngym_trial_end")
@@ -275,8 +274,9 @@ def trial_end_listeners() -> tuple[Callable[[Any, Any], None], ...]:
 
 
 def check_task(spec: Any) -> list[tuple[str, Any]]:
-    """What each plug-in's ``ngym_check_task`` returned: (distribution, result), or a
-    `PluginFailure` as the result.
+    """Call ``ngym_check_task`` of every plug-in; return (distribution, result) for each result.
+
+    If a hook fails, its result is a `PluginFailure`.
     """
     results: list[tuple[str, Any]] = []
     for offer, call in plugins().implementing("ngym_check_task"):
@@ -290,11 +290,10 @@ def check_task(spec: Any) -> list[tuple[str, Any]]:
 
 
 def package_created(folder: Path, task: str) -> list[str]:
-    """Call every plug-in's ``ngym_package_created``; returns the lines that they give to be
-    printed.
+    """Call ``ngym_package_created`` of every plug-in; return their lines for the terminal.
 
     Raises:
-        PluginError: a plug-in's hook failed. Names the plug-in.
+        PluginError: a hook failed; names the plug-in.
     """
     return [
         str(line)
@@ -304,18 +303,18 @@ def package_created(folder: Path, task: str) -> list[str]:
 
 
 def listed_in_registries(name: str, *, offline: bool) -> list[Listed]:
-    """What all registries know of a task or package.
+    """Return the entries of all registries for the name of a task or package.
 
     Raises:
         RegistryError: a registry cannot be read.
-        PluginError: a package that knows a registry failed; names it.
+        PluginError: a hook failed; names the package.
     """
     answers = _asked("ngym_listed", name=name, offline=offline)
     return [one for answer in answers for one in answer]
 
 
 def looks_like(distribution: str) -> list[str]:
-    """The packages that people could take a new one for.
+    """Return the packages whose names the name of a new package resembles.
 
     Raises:
         RegistryError, PluginError: see `listed_in_registries`.
@@ -324,7 +323,7 @@ def looks_like(distribution: str) -> list[str]:
 
 
 def _asked(hook: str, **arguments: Any) -> list[Any]:
-    """The answers of all packages that know a registry."""
+    """Call a hook of all packages that know a registry, and join the answers."""
     answers: list[Any] = []
     for offer, call in registries().implementing(hook):
         try:
@@ -340,8 +339,7 @@ def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
     """Import one plug-in and register it.
 
     Raises:
-        PluginFailureError: it could not be; its ``failure`` is the `PluginFailure`. The manager is
-            as it was before.
+        PluginFailureError: the plug-in failed, see its ``failure``; the manager is unchanged.
     """
     for problem in offer.problems:
         if problem.level == "fatal":
@@ -352,7 +350,7 @@ def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
         _phase(offer, "register", lambda: manager.register(plugin, name=offer.id))
         _check_hooks(manager, offer, plugin)
     except PluginFailureError:
-        # pluggy registers hook by hook, so a plug-in that fails half-way has to be taken out again.
+        # pluggy registers hook by hook: a plug-in that failed may be registered in part.
         if manager.has_plugin(offer.id):
             manager.unregister(name=offer.id)
         raise
@@ -360,7 +358,7 @@ def load_plugin(manager: pluggy.PluginManager, offer: Offer) -> Any:
 
 
 def new_manager(group: str = "neurogym.plugins") -> pluggy.PluginManager:
-    """A manager that knows the hooks of a group and has no plug-ins."""
+    """Return a manager with the hooks of a group and no plug-ins."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(SPECIFICATIONS[group])
     return manager
@@ -368,12 +366,11 @@ def new_manager(group: str = "neurogym.plugins") -> pluggy.PluginManager:
 
 @functools.lru_cache(maxsize=8)
 def _loaded(scan: Installed, wanted: bool, group: str) -> Plugins:
-    """Loaded once for each scan, so that `refresh` forgets plug-ins and failures too."""
+    """Load the plug-ins of a scan; a new scan, as after `refresh`, loads them again."""
     found = Plugins(new_manager(group))
     there = scan.plugins if group == "neurogym.plugins" else scan.registries
     offers = [offer for offer in there if wanted and not offer.has("blocked")]
-    # pluggy calls the last registered first: registering backwards makes the order of the calls
-    # alphabetical.
+    # pluggy calls the last registered plug-in first; this order makes the calls alphabetical.
     for offer in reversed(offers):
         try:
             found.loaded[offer.id] = offer, load_plugin(found.manager, offer)
@@ -396,13 +393,16 @@ def _import(value: str) -> Any:
 
 
 def _check_hooks(manager: pluggy.PluginManager, offer: Offer, plugin: Any) -> None:
-    """Refuse a plug-in with a hook that does not exist: it would never be called, and its author
-    never told.
-    """
+    """Raise an error for a plug-in with an unknown hook, which would silently never be called."""
     callers = manager.get_hookcallers(plugin) or []
     known = hooks_of(offer.group)
     unknown = [
-        caller.name for caller in callers if not caller.has_spec() and not _optional(caller, offer)
+        caller.name
+        for caller in callers
+        if not caller.has_spec()
+        and not all(
+            one.optionalhook for one in caller.get_hookimpls() if one.plugin_name == offer.id
+        )
     ]
     if unknown:
         hint = did_you_mean(unknown[0], known)
@@ -417,13 +417,10 @@ def _check_hooks(manager: pluggy.PluginManager, offer: Offer, plugin: Any) -> No
         )
 
 
-def _optional(caller: Any, offer: Offer) -> bool:
-    return all(one.optionalhook for one in caller.get_hookimpls() if one.plugin_name == offer.id)
-
-
 def _phase(offer: Offer, phase: str, action: Callable[[], Any]) -> Any:
-    """What `action` returns; anything it raises, `SystemExit` included, becomes an error with a
-    `PluginFailure`.
+    """Return the result of `action`; turn any exception into a `PluginFailureError`.
+
+    This includes `SystemExit`: a plug-in must not end the process.
     """
     try:
         return action()
@@ -459,7 +456,7 @@ def _failure(offer: Offer, phase: str, what: BaseException | str) -> PluginFailu
 def _traceback(error: BaseException) -> str:
     try:
         return "".join(traceback.format_exception(error))
-    except Exception:  # an exception that cannot even be printed
+    except Exception:  # the exception's own ``__str__`` fails
         return ""
 
 
@@ -478,11 +475,7 @@ class _Listener:
             self.keep(error.failure)
 
     def keep(self, failure: PluginFailure) -> None:
-        if all(
-            (one.distribution, one.name, one.phase) != _who(failure) for one in self.found.failures
-        ):
+        same = (failure.distribution, failure.name, failure.phase)
+        known = ((one.distribution, one.name, one.phase) for one in self.found.failures)
+        if same not in known:
             _keep(self.found, failure)
-
-
-def _who(failure: PluginFailure) -> tuple[str, str, str]:
-    return failure.distribution, failure.name, failure.phase

@@ -1,4 +1,4 @@
-"""``ngym.toml``: what a package says about its tasks and wrappers, for people and catalogues.
+"""Reads ``ngym.toml``, a package's description of its tasks and wrappers.
 
 ::
 
@@ -9,17 +9,18 @@
     summary = "Two modalities; a cue says which one to integrate."
     tags = ["decision-making", "context"]
     species = ["monkey"]
-    aliases = ["ContextDecisionMaking-v0"]      # old names, answered with "is now"
+    aliases = ["ContextDecisionMaking-v0"]      # former names, for the error "is now"
     [[task.reference]]
     doi = "10.1038/nature12742"
     kind = "original"
     [task.expected]
     chance = 0.5
 
-A ``[[wrapper]]`` row has the same fields without ``expected``; its ``[wrapper.presets]`` may say,
-for each of its aliases, with which settings it is what was called so (``Old = "p=0.8"``). Reading
-never raises: what breaks a rule is named, with file, row, field and rule, and everything else is
-kept."""
+A ``[[wrapper]]`` row has the same fields except ``expected``. Its ``[wrapper.presets]`` may give,
+for each alias, the settings that reproduce the former wrapper (``Old = "p=0.8"``). Reading a
+manifest raises no exceptions: a broken rule becomes a problem with file, row and field, and the
+valid rest is kept.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ from neurogym_core.errors import ManifestError, did_you_mean, listed
 SCHEMA = 1
 TITLE_LENGTH = 100
 SUMMARY_LENGTH = 200
-MAX_BYTES = 1_000_000  # a manifest is a page; something this large is not one
+MAX_BYTES = 1_000_000  # a manifest has a few thousand bytes; a larger file is a mistake
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\x00-\x1f{}\\]+")
 _FIELDS = ("name", "title", "summary", "tags", "species", "aliases", "reference")
@@ -48,7 +49,7 @@ _REFERENCE_FIELDS = ("doi", "kind", "title", "authors", "journal", "year")
 
 
 class Row(NamedTuple):
-    """One ``[[task]]`` or ``[[wrapper]]`` row, as far as it is valid."""
+    """The valid fields of one ``[[task]]`` or ``[[wrapper]]`` row, and its problems."""
 
     kind: str
     name: str
@@ -64,7 +65,7 @@ class Row(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What a manifest holds; ``problems`` are those of the file, each row has its own."""
+    """The rows of a manifest, and the problems of the file; each row has its own problems."""
 
     file: str
     rows: tuple[Row, ...] = ()
@@ -72,15 +73,15 @@ class Manifest(NamedTuple):
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:
-        """The problems of the file and of its rows."""
+        """Problems of the file and of its rows."""
         return (*self.problems, *(problem for row in self.rows for problem in row.problems))
 
     def row(self, kind: str, name: str) -> Row | None:
-        """The row of this kind and name."""
+        """Return the row of this kind and name, or None."""
         return next((row for row in self.rows if (row.kind, row.name) == (kind, name)), None)
 
     def require_valid(self) -> None:
-        """Raise a `ManifestError` that lists every broken rule; warnings pass."""
+        """Raise a `ManifestError` that lists all errors, if there are any; ignore warnings."""
         broken = [
             str(problem) for problem in self.all_problems if problem.level in ("fatal", "error")
         ]
@@ -89,23 +90,22 @@ class Manifest(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """The controlled words by kind (``tags``, ``species``, ``reference``, ``expected``), with other
-    spellings.
+    """Controlled words by kind (``tags``, ``species``, ``reference``, ``expected``).
+
+    ``spellings`` has the word for each of its spellings.
     """
 
     words: Mapping[str, tuple[str, ...]]
     spellings: Mapping[str, Mapping[str, str]]
 
     def resolve(self, kind: str, text: str) -> str | None:
-        """The controlled word for any spelling of it: ``working memory`` is ``working-memory``;
-        None if unknown.
-        """
+        """Return ``working-memory`` for ``working memory``; None if the word is unknown."""
         return self.spellings[kind].get(tag_key(text))
 
 
 @functools.cache
 def vocabulary() -> Vocabulary:
-    """The controlled vocabulary that ships with the core; read once."""
+    """Return the controlled vocabulary of the core; cached."""
     tables = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text("utf-8"))
     words, spellings = {}, {}
     for kind in ("tags", "species", "reference", "expected"):
@@ -120,12 +120,10 @@ def vocabulary() -> Vocabulary:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest in a file; one that cannot be read is a `Manifest` with that problem and no
-    rows.
-    """
+    """Return the manifest in a file; an unreadable file gives a problem and no rows."""
     try:
-        # Asked first, since a read with a limit makes room for all of it: most of the time that a
-        # listing would take.
+        # The size is checked first: ``file.read(MAX_BYTES)`` would allocate that many bytes, which
+        # takes longer than the rest of `ngym list`.
         if path.stat().st_size > MAX_BYTES:
             raise ValueError(f"it is larger than {MAX_BYTES} bytes")
         text = path.read_bytes().decode("utf-8")
@@ -135,7 +133,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def parse_manifest(text: str, file: str = "ngym.toml") -> Manifest:
-    """The manifest in a text; never raises for what the text says."""
+    """Return the manifest in a text; an invalid text gives problems, no exception."""
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -168,9 +166,7 @@ def _problem(
 
 
 def _read_rows(file: str, kind: str, tables: Any, rows: list[Row], problems: list[Problem]) -> None:
-    """Append the rows of one kind; what has no usable name cannot be a row and becomes a problem of
-    the file.
-    """
+    """Append the rows of one kind; a row without a usable name becomes a problem of the file."""
     if not isinstance(tables, list):
         problems.append(
             _problem(file, "", kind, f"is {_type(tables)}, expected rows written as [[{kind}]].")
@@ -190,7 +186,7 @@ def _read_rows(file: str, kind: str, tables: Any, rows: list[Row], problems: lis
                     file,
                     where,
                     "name",
-                    f"{clean(name)!r} has a row already; only the first counts.",
+                    f"{clean(name)!r} has a row already; only the first is used.",
                 )
             )
             continue
@@ -198,7 +194,7 @@ def _read_rows(file: str, kind: str, tables: Any, rows: list[Row], problems: lis
 
 
 class _RowReader:
-    """Reads one row, collecting the rules it breaks."""
+    """Reads one row, and collects its problems."""
 
     def __init__(self, file: str, kind: str, name: str, table: dict[str, Any]):
         self.file, self.kind, self.name, self.table = file, kind, name, table
@@ -242,7 +238,7 @@ class _RowReader:
                 )
 
     def line(self, field: str, length: int) -> str:
-        """A text of one line; both are required of every row."""
+        """Return a required text of one line."""
         text = self.table.get(field)
         if not isinstance(text, str) or not text.strip():
             found = "is missing" if text is None else f"is {_type(text)}"
@@ -255,14 +251,14 @@ class _RowReader:
         return self.plain(field, text, length)
 
     def plain(self, field: str, text: str, length: int) -> str:
-        """The text, cleaned and cut, with a problem where that changed it."""
+        """Return the text, cleaned and cut; note a problem if that changed it."""
         tidy = clean(text)
         if "\n" in text.strip() or "\r" in text.strip():
             self.note(field, "has several lines; expected one.")
         elif tidy != " ".join(text.split()):
             self.note(
                 field,
-                "has control or invisible characters; expected plain text. They are left out.",
+                "has control or invisible characters, which are removed; expected plain text.",
             )
         if len(tidy) > length:
             self.note(field, f"has {len(tidy)} characters; at most {length} are shown.")
@@ -271,12 +267,12 @@ class _RowReader:
     def strings(self, field: str) -> tuple[str, ...]:
         values = self.table.get(field, [])
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            self.note(field, f"is {_type(values)}, expected a list of texts.")
+            self.note(field, f"is {_type(values)}, expected a list of strings.")
             return ()
         return tuple(self.plain(field, value, TITLE_LENGTH) for value in values)
 
     def words(self, field: str) -> tuple[str, ...]:
-        """Controlled words; an unknown one is kept as it is, with a warning."""
+        """Return the controlled words of a field; keep unknown words, with a warning."""
         return tuple(dict.fromkeys(self.word(field, value) for value in self.strings(field)))
 
     def word(self, field: str, value: str, kind: str = "") -> str:
@@ -287,7 +283,7 @@ class _RowReader:
             self.note(field, f"{value!r} is not in the vocabulary.{hint}", "warning", "vocabulary")
             return tag_key(value)
         if word != value:
-            self.note(field, f"{value!r} is written {word!r}.", "warning", "vocabulary")
+            self.note(field, f"{value!r} should be {word!r}.", "warning", "vocabulary")
         return word
 
     def references(self) -> tuple[Reference, ...]:
@@ -332,7 +328,7 @@ class _RowReader:
     def optional(self, field: str, value: Any) -> str:
         if isinstance(value, str):
             return self.plain(field, value, 3 * SUMMARY_LENGTH)
-        self.note(field, f"is {_type(value)}, expected a text.")
+        self.note(field, f"is {_type(value)}, expected a string.")
         return ""
 
     def expected(self) -> dict[str, Any]:
@@ -346,18 +342,18 @@ class _RowReader:
         return {key: value for key, value in table.items() if self.is_share(key, value)}
 
     def presets(self) -> dict[str, str]:
-        """Settings by former name."""
+        """Return the settings by former name."""
         table = self.table.get("presets", {})
         if self.kind != "wrapper":
             return {}
         if not isinstance(table, dict) or not all(
             isinstance(value, str) for value in table.values()
         ):
-            self.note("presets", f"is {_type(table)}, expected a table of texts.")
+            self.note("presets", f"is {_type(table)}, expected a table of strings.")
             return {}
         for name in table:
             if name not in self.table.get("aliases", ()):
-                self.note(f"presets {clean(name)}", "is none of the aliases; expected one of them.")
+                self.note(f"presets {clean(name)}", "is not an alias; expected one of the aliases.")
         return {
             clean(name): self.plain(f"presets {clean(name)}", text, SUMMARY_LENGTH)
             for name, text in table.items()
@@ -376,9 +372,9 @@ class _RowReader:
 
 
 def _type(value: Any) -> str:
-    """What a TOML value is, in words."""
+    """Return the type of a TOML value in words."""
     names: dict[type, str] = {
-        str: "a text",
+        str: "a string",
         bool: "true or false",
         int: "a number",
         float: "a number",

@@ -1,4 +1,4 @@
-"""The grammar of names: distributions, namespaces, tasks, wrappers, and text that others wrote."""
+"""Syntax of names (distributions, namespaces, tasks, wrappers), and cleaning of foreign text."""
 
 from __future__ import annotations
 
@@ -19,34 +19,42 @@ SUBJECT_NAME = Pattern(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 MODULE_VALUE = Pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
 
-SUBJECTS = ("random", "guess", "rest", "oracle", "late_oracle", "premature", "integrator")
-"""Names of the core's subjects, whose module imports NumPy. No package can take one of them."""
+SUBJECTS = {
+    "random": "Takes a random action on every step.",
+    "guess": "Rests until the response window, then answers at random (chance level).",
+    "rest": "Never acts.",
+    "oracle": "Takes the correct action on every step.",
+    "late_oracle": "Answers correctly, 500 ms after the response window opens.",
+    "premature": "Answers at random on every step, without waiting for the response window.",
+    "integrator": "Sums noisy evidence and reports the largest sum (ideal observer).",
+}
+"""{subject of the core: summary}; `neurogym_core.subjects`, with the classes, imports NumPy.
+
+No package can take one of these names.
+"""
 
 _DISTRIBUTION = Pattern(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _WORD_START = Pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def is_distribution_name(name: str) -> bool:
-    """Whether pip could have installed something of this name; others are not repeated in a command
-    to type.
-    """
+    """Return whether pip accepts this name; other names are not printed as part of a command."""
     return _DISTRIBUTION.fullmatch(name) is not None
 
 
 def canonical(distribution: str) -> str:
-    """The one spelling of a distribution's name: ``Foo_Bar.baz`` and ``foo-bar-baz`` are the
-    same.
-    """
+    """Return the normalised name of a distribution: ``foo-bar-baz`` for ``Foo_Bar.baz``."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def namespace_of(distribution: str) -> str:
-    """The namespace of a distribution's ids, which no other distribution can have.
+    """Return the namespace of a distribution's ids, which no other distribution can have.
 
-    ``neurogym-task-foo`` has ``foo``, the core has ``core``, neurogym-wrappers has ``wrappers``,
-    and any other its whole name behind ``x-``; so have ``neurogym-task-core``,
-    ``neurogym-task-wrappers`` and ``neurogym-task-x-…``, which would otherwise claim the namespace
-    of another package."""
+    ``neurogym-task-foo`` has ``foo``, the core has ``core``, neurogym-wrappers has ``wrappers``.
+    Any other distribution has ``x-`` and its full name, for instance ``x-foolab``. So do
+    ``neurogym-task-core``, ``neurogym-task-wrappers`` and ``neurogym-task-x-…``, which would
+    otherwise have the namespace of another package.
+    """
     name = canonical(distribution)
     if name in _OWN_NAMESPACES:
         return _OWN_NAMESPACES[name]
@@ -58,30 +66,28 @@ def namespace_of(distribution: str) -> str:
 
 
 def snake_case(name: str) -> str:
-    """``ReactionTime`` and ``reaction_time`` as ``reaction_time``."""
+    """Return ``reaction_time`` for ``ReactionTime`` and for ``reaction_time``."""
     return _WORD_START.sub("_", name).lower()
 
 
 def tag_key(text: str) -> str:
-    """A tag as it is compared: ``Working memory`` and ``working_memory`` are ``working-memory``."""
+    """Return the normalised tag: ``working-memory`` for ``Working memory``, ``working_memory``."""
     return re.sub(r"[\s_/-]+", "-", text.strip().casefold())
 
 
 def clean(text: str, *, keep_lines: bool = False) -> str:
-    """The text without what can move a terminal's cursor, hide or reorder characters; runs of
-    blanks become one.
+    """Return the text without characters that can control a terminal or hide text.
 
-    Control characters, escape sequences' ESC, bidirectional overrides, lone surrogates and private
-    characters go.
+    Removes control characters (ESC included), bidirectional overrides, lone surrogates and private
+    characters, and replaces each run of blanks by one blank.
 
     Args:
-        text: anything that somebody else wrote.
-        keep_lines: leave line ends and indentation, for docstrings and tracebacks.
+        text: text from another package or a registry.
+        keep_lines: keep line ends and indentation, for docstrings and tracebacks.
     """
+    # Nearly every text passes here; a loop over its characters would take a fifth of `ngym list`.
     if text.isprintable() and "  " not in text and text == text.strip():
-        return (
-            text  # nearly all of them; looking at each character takes a fifth of a listing's time
-        )
+        return text
     if keep_lines:
         return "\n".join(_printable(line.replace("\t", "    ")) for line in text.splitlines())
     return " ".join(_printable(re.sub(r"\s", " ", text)).split())
@@ -92,8 +98,9 @@ def _printable(text: str) -> str:
 
 
 def said_by(error: BaseException) -> str:
-    """``TypeError: what it says``, even of an exception whose ``__str__`` fails; of an import of a
-    module that a package of this project brings, which package that is.
+    """Return ``TypeError: message``, even if the exception's ``__str__`` fails.
+
+    If the import of a module of this project failed, the package that brings it is appended.
     """
     try:
         text = str(error)

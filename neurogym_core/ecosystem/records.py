@@ -1,7 +1,7 @@
-"""What is known about the installed packages, as plain frozen records.
+"""Frozen records of the installed packages, their offers and their problems.
 
-Everything here was read from metadata and manifests; making one of these never ran a line of the
-package it describes."""
+They are made from metadata and manifests, without running code of the packages.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ attribute of `PackageInfo`.
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One thing that is wrong with a package, and where.
+    """A problem of a package, with its place.
 
     Attributes:
-        level: ``fatal``: what it is about cannot be used; ``error``: a rule is broken, it can be
-            used all the same; ``warning``: worth a look; ``record``: as somebody asked for (a block
+        level: ``fatal``: the package or offer cannot be used; ``error``: it breaks a rule, but can
+            be used; ``warning``: it may be a mistake; ``note``: the user requested it (a block
             list).
-        code: what kind of thing: ``metadata``, ``name``, ``value``, ``duplicate``,
+        code: type of the problem: ``metadata``, ``name``, ``value``, ``duplicate``,
             ``incompatible``, ``blocked``, ``manifest``, ``vocabulary``, ``stale``, ``import``,
-            ``output``, ``revoked``.
-        message: what was found, what was expected, what to do.
-        file: the file that breaks the rule, where there is one.
-        row: the row of a manifest, e.g. ``[[task]] 'RandomDots-v0'``.
-        field: the field of that row.
+            ``output`` or ``revoked``.
+        message: the cause, the expectation and the remedy.
+        file: file that breaks the rule; "" if none does.
+        row: row of a manifest, e.g. ``[[task]] 'RandomDots-v0'``.
+        field: field of that row.
     """
 
     level: Level
@@ -54,7 +54,7 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """A publication that a task or wrapper stands on; ``doi`` without ``https://doi.org/``."""
+    """A publication that a task or wrapper is based on; ``doi`` lacks ``https://doi.org/``."""
 
     doi: str
     kind: str = "original"
@@ -66,16 +66,16 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """One entry point of one installed package: a command, a subject, a trainer, a plug-in; tasks
-    and wrappers add to it.
+    """An entry point of an installed package, e.g. a command, a subject, a trainer or a plug-in.
 
     Attributes:
-        group: the entry-point group, e.g. ``neurogym.tasks``.
-        name: the entry point's name, e.g. ``RandomDots-v0``.
-        value: where the object is, ``module:attribute``.
-        distribution: the name of the package (as pip knows it).
-        version: the package's version.
-        problems: what is wrong with this one.
+        group: entry-point group, e.g. ``neurogym.tasks``.
+        name: name of the entry point, e.g. ``RandomDots-v0``.
+        value: place of the object, ``module:attribute``.
+        distribution: name of the package, as pip knows it.
+        version: version of the package.
+        namespace: first part of the id, see `namespace_of`.
+        problems: problems of this offer.
     """
 
     group: str
@@ -88,23 +88,23 @@ class Offer:
 
     @property
     def id(self) -> str:
-        """``namespace/name``: unique, since the namespace is the package's own name."""
+        """``namespace/name``; unique, since the namespace follows from the package's name."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def usable(self) -> bool:
-        """Whether it may be imported at all; that the import works is known only afterwards."""
+        """Whether the offer may be imported; the import itself can still fail."""
         return not any(
             problem.level == "fatal" or problem.code == "blocked" for problem in self.problems
         )
 
     def has(self, code: str) -> bool:
-        """Whether one of its problems has this code."""
+        """Return whether one of the problems has this code."""
         return any(problem.code == code for problem in self.problems)
 
     @property
     def status(self) -> str:
-        """``ok``, or the code of its worst problem; a warning is still ``ok``."""
+        """Code of the worst problem; ``ok`` without problems or with warnings only."""
         for level in ("fatal", "note", "error"):
             for problem in self.problems:
                 if problem.level == level:
@@ -114,9 +114,7 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Described(Offer):
-    """An offer that the package's manifest may have a row for. Without one, all of this is
-    empty.
-    """
+    """An offer with the fields of its manifest row, which are empty if there is no row."""
 
     title: str = ""
     summary: str = ""
@@ -128,32 +126,27 @@ class Described(Offer):
     presets: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-# No dataclasses of their own, since they add no field and each costs most of a millisecond of every
-# first `make`.
+# The next two are no dataclasses, because they add no field and `dataclass` would add almost a
+# millisecond per class to the first `make`.
 class TaskInfo(Described):
-    """An installed task: where its class is, and what its manifest says. ``expected`` serves the
-    conformance kit.
-    """
+    """An installed task; the conformance kit reads ``expected``."""
 
 
 class WrapperInfo(Described):
-    """An installed wrapper: where its class is, and what its manifest says; ``expected`` stays
-    empty.
-    """
+    """An installed wrapper; ``expected`` is empty."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PackageInfo:
-    """An installed distribution that offers something. Two scans' records of it are never equal.
+    """An installed distribution with offers. Records of two scans are never equal.
 
     Attributes:
-        requires_core: its version specifier for neurogym-core, e.g. ``>=1.0,<2``; None when it
-            names none.
-        compatible: whether the installed core satisfies that.
-        blocked: whether `NGYM_BLOCK` names it.
-        location: the folder it is installed in.
-        editable: the folder of its sources when it is installed editable.
-        problems: what is wrong with the package as a whole; those of one offer are kept there.
+        requires_core: version specifier for neurogym-core, e.g. ``>=1.0,<2``; None if it has none.
+        compatible: whether the installed core satisfies the specifier.
+        blocked: whether `NGYM_BLOCK` has the distribution.
+        location: folder of the installed package.
+        editable: folder of the sources of an editable install, else None.
+        problems: problems of the package; each offer has its own.
     """
 
     distribution: str
@@ -175,55 +168,55 @@ class PackageInfo:
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """All that it offers, of every kind."""
+        """All offers, of every kind."""
         return tuple(offer for kind in KINDS for offer in getattr(self, kind))
 
     @property
     def removal(self) -> str:
-        """The command that removes it."""
+        """Command that removes the package."""
         return removal(self.distribution)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Installed:
-    """All that one scan found, in the order of the packages' names. Two scans are never equal."""
+    """The result of one scan, sorted by package. Two scans are never equal."""
 
     core_version: str
     packages: tuple[PackageInfo, ...] = ()
 
     @property
     def tasks(self) -> tuple[TaskInfo, ...]:
-        """The tasks of all packages, unusable and blocked ones included."""
+        """Tasks of all packages, including unusable and blocked ones."""
         return tuple(task for package in self.packages for task in package.tasks)
 
     @property
     def wrappers(self) -> tuple[WrapperInfo, ...]:
-        """The wrappers of all packages, unusable and blocked ones included."""
+        """Wrappers of all packages, including unusable and blocked ones."""
         return tuple(wrapper for package in self.packages for wrapper in package.wrappers)
 
     @property
     def commands(self) -> tuple[Offer, ...]:
-        """The sub-commands that packages add to ``ngym``."""
+        """Commands that packages add to ``ngym``."""
         return tuple(command for package in self.packages for command in package.commands)
 
     @property
     def subjects(self) -> tuple[Offer, ...]:
-        """The reference subjects that packages add to the core's."""
+        """Reference subjects that packages add to those of the core."""
         return tuple(subject for package in self.packages for subject in package.subjects)
 
     @property
     def trainers(self) -> tuple[Offer, ...]:
-        """The trainers of all packages."""
+        """Trainers of all packages."""
         return tuple(trainer for package in self.packages for trainer in package.trainers)
 
     @property
     def plugins(self) -> tuple[Offer, ...]:
-        """The modules with pluggy hooks of all packages."""
+        """Modules with pluggy hooks, of all packages."""
         return tuple(plugin for package in self.packages for plugin in package.plugins)
 
     @property
     def registries(self) -> tuple[Offer, ...]:
-        """The modules of all packages that know what could be installed."""
+        """Modules of all packages that know a registry."""
         return tuple(one for package in self.packages for one in package.registries)
 
 
@@ -233,12 +226,12 @@ class Listed:
 
     Attributes:
         id: ``namespace/Name-vN`` of a task, the distribution of a package.
-        package: its distribution.
-        version: the newest release that can be installed; None when there is none.
-        references: its publications; for a package, those of its tasks.
-        row: all that is known of it, for programs.
-        notes: why this may be out of date or incomplete, for people.
-        show: adds a description, and how to install it, to a page.
+        package: name of the distribution.
+        version: newest release that can be installed; None if there is none.
+        references: publications; for a package, those of its tasks.
+        row: all fields of the registry, for programs.
+        notes: reasons why the entry may be outdated or incomplete, for users.
+        show: function that adds a description and the install command to a page.
     """
 
     id: str
@@ -251,12 +244,12 @@ class Listed:
 
 
 def removal(distribution: str) -> str:
-    """The command that removes a distribution, for error messages."""
+    """Return the command that removes a distribution, for error messages."""
     return f"python -m pip uninstall {distribution}"
 
 
 def advice(distribution: str) -> str:
-    """What to do about a package whose code fails."""
+    """Return the remedy for a package whose code fails."""
     if canonical(distribution) == CORE:
-        return "Install the core again from its checkout: `make install`."
-    return f"Tell its authors, or remove the package: `{removal(distribution)}`."
+        return "Install the core again: `make install` in its checkout."
+    return f"Report it to its authors, or remove the package: `{removal(distribution)}`."

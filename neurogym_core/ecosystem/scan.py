@@ -1,15 +1,16 @@
-"""One look at everything installed: declarations and manifests put together, and what is wrong with
-them.
+"""Scans the installed packages: combines declarations and manifests, and records their problems.
 
-Nothing of the packages is imported. Whatever is wrong with one package becomes a problem in its own
-record."""
+No package is imported. A problem with one package is kept in the record of that package.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from neurogym_core._patterns import Pattern
@@ -30,8 +31,6 @@ from neurogym_core.ecosystem.versions import core_specifier, satisfies
 from neurogym_core.errors import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from neurogym_core.ecosystem.manifest import Manifest, Row
 
 GROUPS = tuple(f"neurogym.{kind}" for kind in KINDS)
@@ -49,12 +48,12 @@ _OfferT = TypeVar("_OfferT", bound=Offer)
 
 
 def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> Installed:
-    """Everything installed, by package.
+    """Return all installed packages with their offers.
 
     Args:
-        blocked: names of distributions, or namespaces, whose offers are not to be used.
-        manifests: also read what the packages say about what they offer; without, nothing has a
-            title, and this is several times as fast.
+        blocked: distributions or namespaces whose offers are marked as blocked.
+        manifests: read manifests, which have titles, tags and references. Without them, a scan is
+            several times as fast.
     """
     found = declarations(manifests)
     core = next(
@@ -67,7 +66,7 @@ def scan(blocked: frozenset[str] = frozenset(), *, manifests: bool = True) -> In
 
 
 def is_blocked(distribution: str, blocked: frozenset[str]) -> bool:
-    """Whether a block list names this distribution or its namespace; the core cannot be blocked."""
+    """Return whether a block list has this distribution or its namespace; never for the core."""
     own = {names.canonical(distribution), names.namespace_of(distribution)}
     return names.canonical(distribution) != names.CORE and bool(own & blocked)
 
@@ -75,13 +74,11 @@ def is_blocked(distribution: str, blocked: frozenset[str]) -> bool:
 def _guarded(
     declared: Declaration, core: str, blocked: frozenset[str], manifests: bool
 ) -> PackageInfo:
-    """The package, or a record that says why it could not be read: one package never spoils the
-    others.
-    """
+    """Return the package, or a record with the reason why its declarations cannot be read."""
     try:
         return _package(declared, core, blocked, manifests)
     except Exception as error:
-        message = f"What it declares cannot be read: {names.clean(names.said_by(error))}."
+        message = f"Its declarations cannot be read: {names.clean(names.said_by(error))}."
         return PackageInfo(
             distribution=declared.name,
             version=declared.version,
@@ -130,18 +127,18 @@ def _package(
 
 
 def _shared_problems(declared: Declaration, core: str, blocked: frozenset[str]) -> list[Problem]:
-    """What keeps all that the package offers from being used."""
+    """Return the problems that make all offers of a package unusable."""
     found = []
     specifier = core_specifier(declared.requires, names.CORE)
     if specifier is not None and satisfies(core, specifier) is False:
         message = (
             f"{declared.name} {declared.version} needs neurogym-core{specifier}, but {core} is"
-            " installed. Use a core of that version, or remove the package:"
+            " installed. Install a core of that version, or remove the package:"
             f" `{removal(declared.name)}`."
         )
         found.append(Problem(level="fatal", code="incompatible", message=message))
     if is_blocked(declared.name, blocked):
-        message = f"{declared.name} is blocked by NGYM_BLOCK; take it out of that list to use it."
+        message = f"{declared.name} is blocked by NGYM_BLOCK. To use it, remove it from that list."
         found.append(Problem(level="note", code="blocked", message=message))
     return found
 
@@ -150,11 +147,11 @@ def _core_warnings(declared: Declaration, core: str, specifier: str | None) -> l
     if names.canonical(declared.name) == names.CORE:
         return []
     if specifier is None:
-        said = "does not say which neurogym-core it needs; it is taken to fit"
+        said = "does not say which neurogym-core it needs; it is assumed to be compatible"
     elif satisfies(core, specifier) is None:
         said = (
-            f"asks for neurogym-core{names.clean(specifier)}, which is not understood; it is taken"
-            " to fit"
+            f"requires neurogym-core{names.clean(specifier)}, which cannot be read; it is assumed"
+            " to be compatible"
         )
     else:
         return []
@@ -195,9 +192,10 @@ def _offers(declared: Declaration, group: str, shared: Iterable[Problem]) -> lis
 def _form_problems(group: str, name: str, value: str) -> list[Problem]:
     found = []
     if group in _FORMS and _FORMS[group][0].fullmatch(name) is None:
-        claim = " A namespace is the package's own and cannot be written." if "/" in name else ""
+        claim = " The namespace follows from the package's name." if "/" in name else ""
         message = (
-            f"{names.clean(name)!r} is no name for {group}; expected {_FORMS[group][1]}.{claim}"
+            f"{names.clean(name)!r} is not a valid name in {group}; expected"
+            f" {_FORMS[group][1]}.{claim}"
         )
         found.append(Problem(level="fatal", code="name", message=message))
     if group == "neurogym.subjects" and name in names.SUBJECTS:
@@ -206,7 +204,7 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
     is_module = group in ("neurogym.plugins", "neurogym.registries")
     form = names.MODULE_VALUE if is_module else names.VALUE
     if form.fullmatch(value) is None:
-        message = f"{names.clean(value)!r} says where nothing can be; expected `module:attribute`."
+        message = f"{names.clean(value)!r} is not a valid value; expected `module:attribute`."
         found.append(Problem(level="fatal", code="value", message=message))
     return found
 
@@ -214,7 +212,7 @@ def _form_problems(group: str, name: str, value: str) -> list[Problem]:
 def _described(
     kind: Callable[..., _OfferT], offer: Offer, manifest: Manifest | None, row_kind: str
 ) -> _OfferT:
-    """The offer with its manifest row; a missing row in an otherwise good manifest is a warning."""
+    """Return the offer with its manifest row; warn if a valid manifest lacks the row."""
     row = manifest.row(row_kind, offer.name) if manifest is not None else None
     fields: dict[str, Any] = dict(offer.__dict__)
     if row is not None:
@@ -222,7 +220,7 @@ def _described(
         fields["problems"] = (*offer.problems, *row.problems)
     elif manifest is not None and not manifest.problems:
         message = (
-            f"has no row for it; expected [[{row_kind}]] with name = {names.clean(offer.name)!r}."
+            f"has no row for {names.clean(offer.name)!r}; expected [[{row_kind}]] with this name."
         )
         problem = Problem(level="warning", code="manifest", message=message, file=manifest.file)
         fields["problems"] = (*offer.problems, problem)
@@ -241,17 +239,15 @@ def _rows_without_entry(manifest: Manifest | None, groups: dict[str, list[Offer]
 
 def _row_problem(manifest: Manifest, row: Row) -> Problem:
     message = (
-        f"the package has no such entry point in neurogym.{row.kind}s; nothing is offered under"
-        " that name."
+        f"the package has no such entry point in neurogym.{row.kind}s. Add the entry point, or"
+        " remove the row."
     )
     where = f"[[{row.kind}]] {names.clean(row.name)!r}"
     return Problem(level="error", code="manifest", message=message, file=manifest.file, row=where)
 
 
 def _mark_twice(offers: list[_OfferT]) -> list[_OfferT]:
-    """The offers of one package; a name that is declared twice is an error of both, and neither is
-    used.
-    """
+    """Return a package's offers; those that share a name are marked as unusable duplicates."""
     seen = defaultdict(list)
     for offer in offers:
         seen[offer.name].append(offer.value)
@@ -268,8 +264,9 @@ def _with_duplicate(offer: _OfferT, values: list[str]) -> _OfferT:
 
 
 def _mark_claimed_twice(packages: list[PackageInfo], kind: str) -> list[PackageInfo]:
-    """The packages; a command, subject or trainer that several of them claim is an error of each, and none
-    is used.
+    """Return the packages; offers of one name in several packages are marked as duplicates.
+
+    Commands, subjects and trainers have no namespace, so none of the duplicates can be used.
     """
     owners = defaultdict(list)
     for package in packages:
@@ -301,24 +298,25 @@ def _with_claim(offer: Offer, kind: str, owners: list[str]) -> Offer:
 
 
 def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
-    """The package's manifest, and the problems that are the whole file's."""
+    """Return the package's manifest, and the problems of the whole file."""
     values = [value for group, _, value in declared.entry_points if group == MANIFEST_GROUP]
     problems = []
     if not values:
         if any(
             point[0] in ("neurogym.tasks", "neurogym.wrappers") for point in declared.entry_points
         ):
-            message = "the package has none, so a catalogue cannot say what is in it."
+            message = "the package has none, so catalogues cannot describe its tasks and wrappers."
             problems.append(_manifest_problem(message, "warning"))
         return None, problems
     if len(values) > 1:
         problems.append(
-            _manifest_problem(f"{len(values)} are declared, expected one; only the first is read.")
+            _manifest_problem(f"{len(values)} are declared; expected one. Only the first is read.")
         )
     path = _locate(values[0], declared)
     if isinstance(path, Problem):
         return None, [*problems, path]
-    from neurogym_core.ecosystem.manifest import read_manifest  # not needed to know what is there
+    # Imported here because tomllib would slow down `make`, which reads no manifest.
+    from neurogym_core.ecosystem.manifest import read_manifest
 
     manifest = read_manifest(path)
     return manifest, [*problems, *manifest.problems]
@@ -329,18 +327,16 @@ def _manifest_problem(message: str, level: Level = "error") -> Problem:
 
 
 def _locate(value: str, declared: Declaration) -> Path | Problem:
-    """Where a manifest is: where pip put the package, or else where `find_spec` of its top-level
-    name says.
+    """Return the path of a manifest, or the problem if there is no such file.
 
-    That imports nothing and knows editable installs; it takes several times as long.
+    It is looked for in the folder where pip installed the package, then with `find_spec` of the
+    top-level package. The latter finds editable installs without importing them, but takes several
+    times as long.
     """
-    import importlib.util
-    from pathlib import Path
-
     match = _MANIFEST_VALUE.fullmatch(value)
     if match is None:
         return _manifest_problem(
-            f"{names.clean(value)!r} says where nothing can be; expected `package:ngym.toml`."
+            f"{names.clean(value)!r} is not a valid value; expected `package:ngym.toml`."
         )
     top, *inner = match.group(1).split(".")
     if declared.location and editable(declared) is None:
@@ -353,15 +349,13 @@ def _locate(value: str, declared: Declaration) -> Path | Problem:
         spec = None
     if spec is None:
         message = (
-            f"the package {top!r} is not there, though its metadata is. Install it again, or"
-            " remove it."
+            f"the package {top!r} is missing, although its metadata is installed. Install it"
+            " again, or remove it."
         )
         return Problem(level="error", code="stale", message=message, file=match.group(2))
     for folder in spec.submodule_search_locations or ():
         path = Path(folder, *inner, match.group(2))
         if path.is_file():
             return path
-    message = (
-        f"is not in the package {match.group(1)!r}. Its author should include it in the wheel."
-    )
+    message = f"is not in the package {match.group(1)!r}. Its author should add it to the wheel."
     return Problem(level="error", code="manifest", message=message, file=match.group(2))

@@ -1,10 +1,11 @@
-"""The environment variables that turn plug-ins off, or their failures into errors.
+"""Environment variables that disable plug-ins, or turn their failures into errors.
 
-=============================== ===========================================================================
-`NGYM_BLOCK=x,y`                use nothing of these distributions (or namespaces)
+=============================== =================================================================
+`NGYM_BLOCK=x,y`                ignore these distributions or namespaces
 `NGYM_DISABLE_PLUGIN_AUTOLOAD`  load no module with hooks
-`NGYM_STRICT`                   a recorded failure is an error; warnings of ``ngym doctor`` count (for CI)
-=============================== ===========================================================================
+`NGYM_STRICT`                   a plug-in's failure is an error, and so is a warning of
+                                ``ngym doctor`` (for CI)
+=============================== =================================================================
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ STRICT = "NGYM_STRICT"
 
 
 def is_on(variable: str) -> bool:
-    """Whether a switch is set, and neither empty nor ``0``."""
+    """Return whether a variable is set to something other than an empty text or ``0``."""
     return os.environ.get(variable, "") not in ("", "0")
 
 
 def blocked() -> frozenset[str]:
-    """The canonical names that `NGYM_BLOCK` holds."""
+    """Return the canonical names in `NGYM_BLOCK`."""
     return frozenset(
         canonical(part.strip()) for part in os.environ.get(BLOCK, "").split(",") if part.strip()
     )

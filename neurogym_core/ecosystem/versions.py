@@ -1,8 +1,8 @@
-"""Is this version of the core what a package asks for? The little of version specifiers that this
-needs.
+"""Compares the version of the core with the version specifiers of packages.
 
-Only the release number counts (``1.2.0rc1`` is compared as ``1.2.0``), so that packages can be
-tried with a core that is about to be released."""
+Only the release number is compared (``1.2.0rc1`` as ``1.2.0``), so that packages can be tested with
+a pre-release of the core. The full syntax of specifiers would need the package packaging.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ _REQUIREMENT = re.compile(
 
 
 def release(version: str) -> tuple[int, ...]:
-    """The release number: ``1.2.0rc1`` is ``(1, 2, 0)``; ``()`` when there is none."""
+    """Return the release number, ``(1, 2, 0)`` for ``1.2.0rc1``; ``()`` if there is none."""
     found = re.match(r"\s*v?(?:\d+!)?(\d+(?:\.\d+)*)", version)
     return tuple(int(part) for part in found.group(1).split(".")) if found else ()
 
 
 def satisfies(version: str, specifier: str) -> bool | None:
-    """Whether a version meets a specifier such as ``>=1.0,<2``; None when the specifier is not
-    understood.
-    """
+    """Return whether a version satisfies a specifier such as ``>=1.0,<2``; None if unreadable."""
     clauses = [clause.strip() for clause in specifier.split(",") if clause.strip()]
     parsed = [_CLAUSE.fullmatch(clause) for clause in clauses]
     if not release(version) or not all(parsed):
@@ -35,11 +33,10 @@ def satisfies(version: str, specifier: str) -> bool | None:
 
 
 def core_specifier(requirements: Iterable[str], name: str) -> str | None:
-    """The specifier that the requirements hold for the distribution `name`; None when none is about
-    it.
+    """Return the specifier for the distribution `name`; None if no requirement names it.
 
-    A requirement that only an extra asks for is not the package's own. Several for the same name
-    are joined."""
+    Requirements of extras are ignored. Several requirements for the same name are joined.
+    """
     found = []
     for requirement in requirements:
         match = _REQUIREMENT.fullmatch(requirement)
@@ -62,7 +59,7 @@ def _meets(have: tuple[int, ...], operator: str, number: str, star: str | None) 
 
 
 def _compare(left: tuple[int, ...], right: tuple[int, ...]) -> int:
-    """-1, 0 or 1; a missing part counts as 0."""
+    """Return -1, 0 or 1 for less, equal or greater; missing parts count as 0."""
     size = max(len(left), len(right))
     padded_left, padded_right = left + (0,) * (size - len(left)), right + (0,) * (size - len(right))
     return (padded_left > padded_right) - (padded_left < padded_right)

@@ -1,1 +1,4 @@
-"""Parts of commands: options, pages, progress bars, completion. Commands of other packages use them as `ngym` does."""
+"""Public parts of commands: options, pages, progress bars, completion.
+
+`ngym` and the commands of other packages use them.
+"""

@@ -1,4 +1,4 @@
-"""References of a manifest as BibTeX, for `info --bibtex`."""
+"""BibTeX entries of a manifest's references, for `ngym info --bibtex`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from neurogym_core.ecosystem.records import Reference
 
 
 def bibtex(references: Sequence[Reference]) -> str:
-    """One ``@article`` a reference: the DOI, and what else the manifest says."""
+    """Return one ``@article`` per reference, with all fields of the manifest."""
     return "\n\n".join(_entry(reference) for reference in references)
 
 
@@ -27,16 +27,14 @@ def _entry(reference: Reference) -> str:
 
 
 def _value(name: str, text: str) -> str:
-    """The text with what BibTeX reads as its own escaped; a DOI is left as it is (its grammar has
-    no braces).
-    """
+    """Return the text with BibTeX's special characters escaped; a DOI needs no escapes."""
     if name in ("doi", "url"):
         return text
     return re.sub(r"([{}%#&$_])", r"\\\1", text.replace("\\", ""))
 
 
 def _key(reference: Reference) -> str:
-    """``Britten1992`` where the manifest has author and year, else made from the DOI."""
+    """Return ``Britten1992`` from author and year; if one is missing, a key made from the DOI."""
     first = re.match(r"[^\W\d_]+", reference.authors)
     if first and first.group().isascii() and reference.year:
         return f"{first.group()}{reference.year}"

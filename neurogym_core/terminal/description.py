@@ -1,18 +1,16 @@
-"""The description of a class: read from it, and shown on a page."""
+"""Descriptions of classes: read from a class, and added to a page."""
 
 from __future__ import annotations
 
 import inspect
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import Reference
+from neurogym_core.terminal.output import Page
 from neurogym_core.terminal.timeline import timeline, written
-
-if TYPE_CHECKING:
-    from neurogym_core.terminal.output import Page
 
 _TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("parameters", (("name", ""), ("type", "type"), ("default", "default"), ("doc", "doc"))),
@@ -23,7 +21,7 @@ _TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
 
 
 def describe_class(found: type) -> dict[str, Any]:
-    """Docstring and parameters of any class."""
+    """Return docstring and parameters of any class."""
     return {"docstring": inspect.getdoc(found) or "", "parameters": _parameters(found)}
 
 
@@ -51,7 +49,7 @@ def _parameter(one: inspect.Parameter) -> dict[str, Any]:
 
 
 def citation(reference: Reference) -> str:
-    """A reference in one line."""
+    """Return a reference in one line."""
     year = f"({reference.year})" if reference.year else ""
     parts = (
         reference.authors,
@@ -64,10 +62,10 @@ def citation(reference: Reference) -> str:
 
 
 def add_description(page: Page, description: Mapping[str, Any]) -> None:
-    """Add what `describe_class` or `neurogym_core.tasks.describe.describe` returned to a page.
+    """Add a description from `describe_class` or `neurogym_core.tasks.describe.describe` to a page.
 
-    A known key of another form is left out rather than trusted: the description may come from a
-    package's code, or from a registry.
+    A value of an unexpected form is left out, because the description may come from the code of a
+    package or from a registry.
     """
     docstring = description.get("docstring")
     if isinstance(docstring, str) and docstring.strip():
@@ -114,9 +112,7 @@ def _rows(value: Any, keys: list[str]) -> list[list[str]]:
 
 
 def _value(value: Any) -> str:
-    """A JSON value as people read it: texts as they are, distributions as ``uniform(500,
-    1500)``.
-    """
+    """Return a JSON value as text; a distribution becomes ``uniform(500, 1500)``."""
     if value is None:
         return ""
     if isinstance(value, dict) and len(value) == 1:

@@ -1,7 +1,6 @@
-"""What commands print: pages that work at 40 columns, in a pipe, without colour, and on an ASCII
-terminal.
+"""Output of commands: JSON, text, and pages that fit 40 columns, pipes and ASCII terminals.
 
-Text that others wrote is cleaned of control characters, and never read as markup.
+Text from packages and registries is cleaned of control characters, and is never read as markup.
 """
 
 from __future__ import annotations
@@ -16,54 +15,53 @@ import click
 
 from neurogym_core.ecosystem.names import clean
 
-UNBOUNDED = 1000  # columns when piped: a row stays a line, so that grep and cut work
+UNBOUNDED = 1000  # columns in a pipe: each row stays one line, so that grep and cut work
 _ASCII = str.maketrans({
-    "–": "-", "—": "-", "−": "-", "…": "...", "‘": "'", "’": "'", "“": '"', "”": '"', "×": "x", "→": "->", "≤": "<=",
-    "≥": ">=", "±": "+/-", "µ": "u", "μ": "u", "σ": "sigma", "°": " deg", "·": ".", "█": "#", "░": ".",
+    "–": "-", "—": "-", "−": "-", "…": "...", "‘": "'", "’": "'", "“": '"', "”": '"', "×": "x",
+    "→": "->", "≤": "<=", "≥": ">=", "±": "+/-", "µ": "u", "μ": "u", "σ": "sigma", "°": " deg",
+    "·": ".", "█": "#", "░": ".",
 })  # fmt: skip
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on stdout, in ASCII: what is not ASCII, or controls a terminal, is escaped."""
-    if (
-        isinstance(value, list) and value
-    ):  # a row a line: for grep, and written several times as fast
+    """Print one JSON value, in ASCII: other characters and control characters are escaped."""
+    # A row per line suits grep, and is several times as fast as indented JSON.
+    if isinstance(value, list) and value:
         click.echo("[\n" + ",\n".join(json.dumps(row) for row in value) + "\n]")
     else:
         click.echo(json.dumps(value, indent=2, ensure_ascii=True))
 
 
 def print_text(text: str) -> None:
-    """Lines as they are, as far as stdout can show them."""
+    """Print lines without wrapping them; characters that stdout cannot encode are replaced."""
     click.echo(encodable(clean(text, keep_lines=True), getattr(sys.stdout, "encoding", None)))
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """The text as far as the encoding can show it; what it cannot is written in ASCII, or as
-    ``?``.
-    """
+    """Return the text with ASCII spellings, or ``?``, if the encoding lacks its characters."""
+    encoding = encoding or "ascii"
     try:
-        text.encode(encoding or "ascii")
+        text.encode(encoding)
     except UnicodeEncodeError:
-        return (
-            text.translate(_ASCII)
-            .encode(encoding or "ascii", "replace")
-            .decode(encoding or "ascii")
-        )
+        return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
     return text
 
 
 class Page:
-    """What a command shows, collected from top to bottom and printed at once by `show`."""
+    """The output of a command: headings, paragraphs and tables, printed together by `show`."""
 
     def __init__(self) -> None:
-        from rich.console import Console
+        # Imported here because `ngym --help` and `--json` print no page.
+        import rich.console
+        import rich.padding
+        import rich.table
+        import rich.text
 
         known_width = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
-        self.console = Console(
+        self._rich = rich
+        self.console = rich.console.Console(
             width=None if known_width else UNBOUNDED,
-            # With NO_COLOR alone rich would still print bold; a log file wants no escape sequence
-            # at all.
+            # With NO_COLOR alone, rich would still write the escape sequences of bold text.
             color_system=None if os.environ.get("NO_COLOR") else "auto",
             markup=False,
             emoji=False,
@@ -74,16 +72,14 @@ class Page:
 
     @property
     def width(self) -> int:
-        """Columns of the terminal."""
+        """Number of columns of the terminal."""
         return self.console.width
 
     def heading(self, text: str, *, mark: str = "") -> None:
-        """A line in bold, with a blank line before it unless it is the first."""
-        from rich.text import Text
-
+        """Add a line in bold, with a blank line before it unless it is the first."""
         if self.parts:
             self.parts.append("")
-        line = Text(clean(text), style="bold", overflow="fold")
+        line = self._rich.text.Text(clean(text), style="bold", overflow="fold")
         if mark:
             line.append(f"  {clean(mark)}", style="bold red")
         self.parts.append(line)
@@ -91,19 +87,15 @@ class Page:
     def text(
         self, text: str, *, indent: int = 0, style: str = "", keep_lines: bool = False
     ) -> None:
-        """A paragraph; `keep_lines` leaves the line ends of docstrings and drawings as they are."""
-        from rich.padding import Padding
-        from rich.text import Text
-
-        body = Text(clean(text, keep_lines=keep_lines), style=style, overflow="fold")
-        self.parts.append(Padding(body, (0, 0, 0, indent)))
+        """Add a paragraph; `keep_lines` keeps the line ends, for docstrings and drawings."""
+        rich = self._rich
+        body = rich.text.Text(clean(text, keep_lines=keep_lines), style=style, overflow="fold")
+        self.parts.append(rich.padding.Padding(body, (0, 0, 0, indent)))
 
     def table(
         self, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 2
     ) -> None:
-        """Rows under column heads where they fit; else each row as a line with the rest of it
-        below.
-        """
+        """Add rows under column heads; if the terminal is too narrow, stack the cells of a row."""
         body = [tuple(clean(str(cell)) for cell in row) for row in rows]
         used = [index for index in range(len(columns)) if any(row[index] for row in body)]
         if not body:
@@ -116,7 +108,7 @@ class Page:
             self._stack(heads, cells, indent)
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
-        """``label  value`` lines; pairs without a value are left out."""
+        """Add ``label  value`` lines; pairs without a value are left out."""
         kept = [(label, str(value)) for label, value in pairs if value not in (None, "", (), [])]
         size = max((len(label) for label, _ in kept), default=0)
         if self.width >= 60:
@@ -125,7 +117,7 @@ class Page:
             self._stack(["", ""], [[label, value] for label, value in kept], 2)
 
     def show(self) -> None:
-        """Print it all."""
+        """Print the page."""
         with self.console.capture() as capture:
             for part in self.parts:
                 self.console.print(part)
@@ -134,19 +126,17 @@ class Page:
         click.echo(text, color=self.console.is_terminal)
 
     def _fits(self, heads: list[str], cells: list[list[str]], indent: int) -> bool:
-        """Whether all but the longest column have their full width, and that one still 24
-        columns.
+        """Return whether the terminal is wide enough.
+
+        The widest column needs 24 columns of the terminal at least, the others their full width.
         """
         widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
         longest = max(widths, default=0)
         return indent + sum(widths) - longest + min(longest, 24) + 2 * len(heads) <= self.width
 
     def _grid(self, heads: list[str], cells: list[list[str]], indent: int) -> Any:
-        from rich.padding import Padding
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(
+        rich = self._rich
+        table = rich.table.Table(
             box=None,
             pad_edge=False,
             padding=(0, 2, 0, 0),
@@ -155,10 +145,10 @@ class Page:
         )
         widths = [max(len(row[index]) for row in [heads, *cells]) for index in range(len(heads))]
         for head, width in zip(heads, widths, strict=True):
-            table.add_column(Text(head), overflow="fold", no_wrap=width < max(widths))
+            table.add_column(rich.text.Text(head), overflow="fold", no_wrap=width < max(widths))
         for row in cells:
-            table.add_row(*(Text(cell) for cell in row))
-        return Padding(table, (0, 0, 0, indent), expand=False)
+            table.add_row(*(rich.text.Text(cell) for cell in row))
+        return rich.padding.Padding(table, (0, 0, 0, indent), expand=False)
 
     def _stack(self, heads: list[str], cells: list[list[str]], indent: int) -> None:
         for first, *rest in cells:

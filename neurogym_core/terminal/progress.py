@@ -1,4 +1,4 @@
-"""`Progress`: a bar for what takes long."""
+"""`Progress`: a bar for commands that take long."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 class Progress:
-    """A bar on the terminal's stderr that appears once something has lasted a second.
+    """A progress bar on stderr that appears after one second, if stderr is a terminal.
 
     Args:
-        label: what is going on.
-        total: how much there is to do.
+        label: name of the work, shown beside the bar.
+        total: amount of the work.
     """
 
     def __init__(self, label: str, total: int) -> None:
@@ -23,7 +23,7 @@ class Progress:
         return self
 
     def show(self, done: int, label: str | None = None) -> None:
-        """So much of the total is done; `label` says what is next."""
+        """Move the bar to `done`, and replace its label if one is given."""
         if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._since > 1:
             self._bar = self._begin()
         if self._bar is not None:
@@ -32,10 +32,9 @@ class Progress:
             )
 
     def _begin(self) -> Any:
-        from rich import progress
-        from rich.console import Console
+        from rich import console, progress  # most commands end before they need a bar
 
-        bar = progress.Progress(console=Console(stderr=True), transient=True)
+        bar = progress.Progress(console=console.Console(stderr=True), transient=True)
         bar.add_task(self._label, total=self._total)
         bar.start()
         return bar

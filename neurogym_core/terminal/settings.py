@@ -1,4 +1,4 @@
-"""What `run` and `plot` share: options that set a task up, and how their texts are read."""
+"""Options of `run` and `plot` that set up a task, and the functions that read their values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from neurogym_core.ecosystem.discovery import find_subject, load_wrapper, subject_names
+from neurogym_core.ecosystem import companions
+from neurogym_core.ecosystem.discovery import (
+    declared,
+    find_subject,
+    load_wrapper,
+    subject_names,
+)
 from neurogym_core.ecosystem.names import SUBJECTS, clean
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 
-SUBJECT_HELP = f"Who plays: {', '.join(SUBJECTS)}, or a subject of an installed package."
+SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
 
 _NAMED = re.compile(r"\s*\w+\s*=")
 _CALLED = re.compile(r"[a-z_]+\(.*\)")
@@ -24,7 +30,7 @@ _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 
 
 class SubjectName(click.ParamType):
-    """The name of a subject of the core or of an installed package; imports nothing of theirs."""
+    """The name of a subject of the core or of an installed package, which is not imported."""
 
     name = "subject"
 
@@ -38,35 +44,55 @@ class SubjectName(click.ParamType):
         return [CompletionItem(name) for name in subject_names() if name.startswith(incomplete)]
 
 
+class PlayCommand(click.Command):
+    """A command whose help lists the subjects, without importing any of them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, then one line per subject."""
+        super().format_options(ctx, formatter)
+        owners = {offer.name: offer.distribution for offer in declared().subjects}
+        summaries = {name: f"from {owner}" for name, owner in owners.items()} | SUBJECTS
+        for name, text in companions.SUBJECT_SUMMARIES.items():
+            if owners.get(name) == companions.SUBJECTS[name]:
+                summaries[name] = text
+        with formatter.section("Subjects"):
+            formatter.write_dl([(name, summaries[name]) for name in subject_names()])
+
+
 def checked_subject(name: str) -> str:
-    """The name, where there is such a subject.
+    """Return the name of a subject.
 
     Raises:
-        UnknownNameError: there is none.
+        UnknownNameError: there is no such subject.
     """
     return name if name in SUBJECTS else find_subject(name).name
 
 
 def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
-    """The options of a command that plays a task; `subject` plays where none is named.
+    """Return a decorator that adds the options of a command that plays a task.
 
-    Where a file may say so too, nothing is the default here, and the help names what holds in the
-    end."""
+    Args:
+        subject: default subject; None if a file may name it, else "random".
+        seed: default seed; None if a file may set it, else 0.
+    """
     by_default = "" if subject else "  [default: random]"
     fixed = "" if seed is not None else "  [default: 0]"
     options = (
         click.option("--subject", default=subject, show_default=True, metavar="NAME",
-                     type=SubjectName(), help=f"{SUBJECT_HELP}{by_default}"),
-        click.option("--seed", default=seed, show_default=True, type=click.IntRange(min=0),
-                     help=f"Fixes all that is random.{fixed}"),
+                     type=SubjectName(), help=f"The subject that plays, see below.{by_default}"),
+        click.option("--seed", default=seed, show_default=True, metavar="N",
+                     type=click.IntRange(min=0),
+                     help=f"Seed of all random numbers.{fixed}"),
         click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
-                     help="A parameter of the task, e.g. coherences=0,51.2; may be given again."),
+                     help="Set a parameter of the task, e.g. coherences=0,51.2."),
         click.option("--timing", "timing", multiple=True, metavar="PERIOD=MS",
-                     help="A period's duration, e.g. delay=500 or 'delay=uniform(500,1500)'."),
+                     help="Set the duration of a period, e.g. delay=500 or"
+                     " 'delay=uniform(500,1500)'."),
         click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
-                     help="Impose a condition on every trial, e.g. coherence=51.2."),
+                     help="Impose a condition on all trials, e.g. coherence=51.2."),
         click.option("--wrap", "wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
-                     help="A wrapper with its settings, e.g. reaction_time:urgency=-0.01; innermost first."),
+                     help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
+                     " innermost first."),
     )  # fmt: skip
 
     def decorated(command: Callable) -> Callable:
@@ -80,14 +106,14 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
 def made_task(
     name: str, parameters: Sequence[str], timing: Sequence[str], wrap: Sequence[tuple] = ()
 ) -> Any:
-    """The task that was asked for, with its settings and wrappers of tasks.
+    """Make the task of this name, with settings from the command line and task wrappers.
 
     Raises:
-        click.UsageError: settings that it does not take.
+        click.UsageError: the task does not accept the settings.
         DiscoveryError: there is no such task.
-        NotSupportedError: a plain Gymnasium env.
+        NotSupportedError: it is a Gymnasium env that is not a `Task`.
     """
-    from neurogym_core.play.make import make_task, resolve
+    from neurogym_core.play.make import make_task, resolve  # imports NumPy
 
     found = resolve(name)
     with usage_errors():
@@ -95,8 +121,8 @@ def made_task(
 
 
 def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) -> dict[str, Any]:
-    """Keywords of a task, from ``--set`` and ``--timing``."""
-    from neurogym_core.trials.distributions import parse
+    """Return the keywords of a task from ``--set`` and ``--timing``."""
+    from neurogym_core.trials.distributions import parse  # imports NumPy
 
     values = {
         key: _parameter(key, text, getattr(found, key, None))
@@ -107,10 +133,10 @@ def task_settings(found: Any, parameters: Sequence[str], timing: Sequence[str]) 
 
 
 def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
-    """A wrapper's name and settings, of ``name`` or ``name:key=value,key=value``.
+    """Return name and settings of a wrapper from ``name`` or ``name:key=value,key=value``.
 
     Raises:
-        click.UsageError: something else.
+        click.UsageError: the text has another form.
         DiscoveryError: there is no such wrapper.
     """
     name, _, settings = text.partition(":")
@@ -120,7 +146,7 @@ def read_wrap(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _joined_values(parts: Sequence[str]) -> list[str]:
-    """Parts between commas, those without a name of their own joined to the one before."""
+    """Join the parts without ``name=`` to the part before: they are more values of that name."""
     joined: list[str] = []
     for part in parts:
         if joined and not _NAMED.match(part):
@@ -131,9 +157,9 @@ def _joined_values(parts: Sequence[str]) -> list[str]:
 
 
 def _setting(text: str, default: Any) -> Any:
-    """A wrapper's setting: as TOML writes it, a distribution, or as a task's parameter."""
+    """Return a wrapper's setting: a distribution, a TOML value, or a value as in `read_value`."""
     if _CALLED.fullmatch(text):
-        from neurogym_core.trials.distributions import parse
+        from neurogym_core.trials.distributions import parse  # imports NumPy
 
         return parse(text)
     with contextlib.suppress(tomllib.TOMLDecodeError):
@@ -143,15 +169,16 @@ def _setting(text: str, default: Any) -> Any:
 
 
 def read_conditions(texts: Sequence[str]) -> dict[str, Any]:
-    """What ``--condition`` imposes, name -> value."""
+    """Return the conditions that ``--condition`` imposes, {name: value}."""
     return {key: read_value(text) for key, text in _pairs("--condition", texts)}
 
 
 def read_value(text: str, default: Any = None) -> Any:
-    """A value as it is written on a command line.
+    """Return the value of a text from the command line.
 
-    Numbers, ``true``, ``false`` and ``none``; several separated by commas are a tuple; anything
-    else is text, as is everything where the default is text."""
+    Numbers, ``true``, ``false`` and ``none`` are converted, and values separated by commas become a
+    tuple. Anything else stays text, and everything does if `default` is text.
+    """
     if isinstance(default, str):
         return text
     value = _literal(text.strip())
@@ -178,7 +205,7 @@ def _numeric(values: tuple) -> bool:
 
 @contextlib.contextmanager
 def usage_errors() -> Iterator[None]:
-    """Names and values that a task does not take are wrong usage: exit code 2."""
+    """Convert errors about unknown names and invalid values to wrong usage, exit code 2."""
     try:
         yield
     except (UnknownNameError, InvalidValueError) as error:
@@ -210,13 +237,13 @@ def _literal(text: str) -> Any:
         pass
     if "," in text:
         return tuple(_literal(part.strip()) for part in _split(text))
-    with contextlib.suppress(ValueError):  # what JSON does not write: .5, +3
+    with contextlib.suppress(ValueError):  # numbers that JSON does not accept: .5, +3
         return float(text)
     return text
 
 
 def _split(text: str) -> list[str]:
-    """The parts between the commas that are in no brackets."""
+    """Return the parts between the commas that are outside of brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")

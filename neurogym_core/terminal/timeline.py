@@ -1,4 +1,4 @@
-"""A trial's periods as a drawing in characters, for `info`."""
+"""The periods of a trial drawn with characters, for `ngym info`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ Period = tuple[str, Any]
 
 
 def written(duration: Any) -> str:
-    """A duration as people write it: ``300 ms``, ``uniform(500, 1500) ms``, or the text that stands
-    for it.
-    """
+    """Return a duration as text: ``300 ms``, ``uniform(500, 1500) ms``, or the given text."""
     if isinstance(duration, bool) or duration is None:
         return ""
     if isinstance(duration, int | float):
@@ -24,9 +22,7 @@ def written(duration: Any) -> str:
 
 
 def typical(duration: Any) -> float | None:
-    """The length to draw, in ms: of a distribution about its middle; None when it is only known in
-    a trial.
-    """
+    """Return the length to draw, in ms: of a distribution about its centre; None if unknown."""
     if isinstance(duration, bool):
         return None
     if isinstance(duration, int | float):
@@ -37,20 +33,16 @@ def typical(duration: Any) -> float | None:
     numbers = _numbers(arguments)
     if not numbers:
         return None
-    return max(
-        0.0,
-        numbers[0]
-        if name in ("truncated_exponential", "constant")
-        else sum(numbers) / len(numbers),
-    )
+    first_is_centre = name in ("truncated_exponential", "constant")
+    return max(0.0, numbers[0] if first_is_centre else sum(numbers) / len(numbers))
 
 
 def timeline(periods: Sequence[Period], width: int) -> list[str]:
-    """One line a period, its bar beginning where the one before ends.
+    """Return one line per period; its bar begins where the previous one ends.
 
     Args:
-        periods: name and duration of each, in the order they are played.
-        width: columns there are; the bars get what names and durations leave, at least 8.
+        periods: name and duration of each period, in the order of the trial.
+        width: columns of the terminal; the bars have at least 8 of them.
     """
     lengths = [typical(duration) for _, duration in periods]
     known = [length for length in lengths if length]
@@ -61,22 +53,18 @@ def timeline(periods: Sequence[Period], width: int) -> list[str]:
     labels = [f"{name:<{names}}  {text}" for (name, _), text in zip(periods, texts, strict=True)]
     left = max(map(len, labels), default=0)
     room = width - left - 2
-    if room < 8:  # the bars go below their labels
-        return _below(labels, _bars(lengths, filled, max(width - 2, 8)))
+    if room < 8:  # too narrow: each bar goes below its label
+        bars = _bars(lengths, filled, max(width - 2, 8))
+        pairs = zip(labels, bars, strict=True)
+        return [line for label, bar in pairs for line in (label, f"  {bar}")]
     return [
         f"{label:<{left}}  {bar}"
         for label, bar in zip(labels, _bars(lengths, filled, min(room, 60)), strict=True)
     ]
 
 
-def _below(labels: list[str], bars: list[str]) -> list[str]:
-    return [line for label, bar in zip(labels, bars, strict=True) for line in (label, f"  {bar}")]
-
-
 def _bars(lengths: Sequence[float | None], filled: Sequence[float], room: int) -> list[str]:
-    """A bar of ``█`` for each length; ``~`` where the length is not known before a trial, ``|``
-    where it is 0.
-    """
+    """Return a bar of ``█`` per length; of ``~`` if the length is unknown, ``|`` if it is 0."""
     scale = room / (sum(filled) or 1.0)
     bars, start = [], 0.0
     for length, drawn in zip(lengths, filled, strict=True):

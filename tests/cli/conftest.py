@@ -1,5 +1,6 @@
-"""`site` as in `tests/ecosystem`, `ngym` to call commands in this process, `shell` to call them in
-one of their own.
+"""Fixtures: `site` as in `tests/ecosystem`, `ngym` and `shell` to call commands.
+
+`ngym` runs a command in this process, `shell` in a separate one.
 """
 
 from __future__ import annotations
@@ -28,9 +29,7 @@ def ngym():
 
 @pytest.fixture(scope="session")
 def shell():
-    """Run ``python -m neurogym_core.cli`` with these arguments in a process that sees `site` before
-    all else.
-    """
+    """Run ``python -m neurogym_core.cli`` in a process with `site` first on the import path."""
 
     def run(
         *arguments: str,

@@ -1,4 +1,4 @@
-"""Completing in a shell."""
+"""Shell completion."""
 
 from __future__ import annotations
 

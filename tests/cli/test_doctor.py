@@ -1,4 +1,4 @@
-"""``ngym doctor``: what is wrong, whose it is, and what ends it."""
+"""``ngym doctor``: problems, the packages that have them, and their remedies."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_versions_origins_and_counts_are_shown(ngym, site) -> None:
     text = words(ngym("doctor", "--no-import").stdout)
     assert "numpy" in text
     assert f"neurogym-task-foo 1.0 1 tasks {site.path}" in text
-    assert "Nothing is wrong" in text
+    assert "No problems found" in text
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,7 @@ def add_registry(site, name: str, canary) -> None:
     )
 
 
-def test_what_a_registry_finds_wrong_with_a_package_is_that_package_s_problem(
-    ngym, site, tmp_path
-) -> None:
+def test_a_problem_reported_by_a_registry_is_shown_with_the_package(ngym, site, tmp_path) -> None:
     site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
     add_registry(site, "knows", tmp_path / "canary")
     assert problems(ngym, package="foo") == [("error", "revoked", "Foo steals.")]
@@ -159,8 +157,8 @@ def test_without_imports_only_the_registry_of_this_project_is_asked(ngym, site, 
 
 def test_without_a_registry_one_line_names_the_package_that_brings_one(ngym, site) -> None:
     text = words(ngym("doctor", "--no-import").stdout)
-    assert "not looked for: 'ngym registry' comes with neurogym-registry" in text
-    assert "Nothing is wrong" in text
+    assert "not checked: 'ngym registry' comes with neurogym-registry" in text
+    assert "No problems found" in text
 
 
 def test_blocked_packages_are_not_imported(ngym, site, tmp_path) -> None:
@@ -191,7 +189,7 @@ def test_an_offer_that_ends_the_process_does_not_hide_the_others(ngym, site) -> 
 
 
 def test_stale_metadata_of_an_editable_install(ngym, site, tmp_path) -> None:
-    """An author adds a task to pyproject.toml and forgets to install again."""
+    """An author adds a task to pyproject.toml without installing the package again."""
     sources = tmp_path / "sources"
     sources.mkdir()
     project = '[project]\nname = "foo"\nversion = "1.1"\n[project.entry-points."neurogym.tasks"]\n'
@@ -223,7 +221,7 @@ def test_the_kernel_that_plays_is_shown_with_the_reason(ngym, site) -> None:
     assert result.exit_code == 0
 
 
-def test_a_kernel_that_cannot_be_had_is_a_problem_beside_the_others(ngym, site) -> None:
+def test_an_unknown_kernel_is_one_more_problem(ngym, site) -> None:
     site.add("foo", tasks={"Dots": ""})
     alone = ngym("doctor", "--no-import", NGYM_KERNEL="plain")
     assert "1 problem" in alone.stdout

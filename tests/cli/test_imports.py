@@ -1,6 +1,4 @@
-"""What starts fast stays fast: help, listing and completion import nothing outside an
-allow-list.
-"""
+"""Help, listing and completion import only modules of an allow-list, so that they are fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ngym info``: the manifest part always shows, the class part comes from another process."""
+"""``ngym info``: fields of the manifest, and a description of the class from another process."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def task(site) -> None:
 
 @pytest.fixture
 def described(monkeypatch):
-    """Makes this the description of whatever is asked for."""
+    """Replace the description of every class by the given one."""
 
     def use(description: object) -> None:
         monkeypatch.setattr(info, "_describe", lambda name, entry: (description, None))
@@ -67,7 +67,7 @@ from math import inf
 from neurogym_core import Task
 
 class Poke(Task):
-    """Begin a trial oneself."""
+    """Start a trial with a poke."""
 
     timing = {"wait": inf, "stimulus": 500}
     supervised = False
@@ -105,7 +105,7 @@ class TestTask:
         assert "A task that does nothing." in result.stdout
         assert "delay int 500" in words(result.stdout)
 
-    def test_the_class_is_imported_in_another_process_only(self, ngym, site) -> None:
+    def test_the_class_is_imported_only_in_another_process(self, ngym, site) -> None:
         source = "import os, builtins\nbuiltins.ngym_canary = True\nclass Dots:\n    'Doc.'\n"
         site.add("bar", tasks={"Canary-v0": "bar.bad:Dots"}, files={"bad.py": source})
         import builtins
@@ -137,7 +137,7 @@ class TestTask:
         assert said in words(result.stdout)
         assert "`python -m pip uninstall bar`" in words(result.stdout)
 
-    def test_what_a_class_prints_does_not_spoil_the_json(self, ngym, site) -> None:
+    def test_output_of_a_class_does_not_spoil_the_json(self, ngym, site) -> None:
         source = "import os\nprint('{}')\nos.write(1, b'raw')\nclass Loud: 'Doc.'"
         site.add("bar", tasks={"Loud-v0": "bar.loud:Loud"}, files={"loud.py": source})
         assert (
@@ -339,7 +339,7 @@ class TestBibtex:
         site.add("bar", tasks={"New-v0": ""}, manifest=site.row("New-v0", reference=reference))
         assert r"title = {a\} @comment\{ input}," in ngym("info", "New-v0", "--bibtex").stdout
 
-    def test_no_reference_and_no_manifest_are_said(self, ngym, tmp_path) -> None:
+    def test_missing_references_and_manifests_are_reported(self, ngym, tmp_path) -> None:
         assert ngym("info", "Noise", "--bibtex").exit_code == 1
         assert ngym("info", "my_task.py:X", "--bibtex").exit_code == 2
 
@@ -364,7 +364,7 @@ class TestChild:
         assert child.ending == "did not finish in time"
         assert not _alive(int(pid_file.read_text()))
 
-    def test_every_answer_starts_the_time_again(self, tmp_path: Path, monkeypatch) -> None:
+    def test_every_answer_restarts_the_time_limit(self, tmp_path: Path, monkeypatch) -> None:
         (tmp_path / "slow_but_alive.py").write_text(
             "import time\nfor i in range(6):\n    time.sleep(0.5); print(i, flush=True)"
         )
@@ -380,9 +380,7 @@ class TestChild:
 
 
 def _alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended may stay a zombie for as long as its new parent
-    likes.
-    """
+    """Return whether a process runs; a process that ended may remain as a zombie."""
     for _ in range(50):
         try:
             os.kill(pid, 0)
@@ -394,7 +392,7 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def test_a_name_that_nothing_has_names_the_package_that_would_ask_a_registry(ngym, site) -> None:
+def test_an_unknown_name_names_the_package_that_searches_registries(ngym, site) -> None:
     result = ngym("info", "Far-v0")
     assert result.exit_code == 1
     text = " ".join(result.stderr.split())

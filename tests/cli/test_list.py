@@ -102,13 +102,13 @@ def test_a_tag_of_an_installed_package_counts_though_it_is_not_in_the_vocabulary
     assert ids(ngym("list", "--json", "--tag", "Brand New")) == ["x-bar/New-v0"]
 
 
-def test_what_cannot_be_used_is_marked(ngym) -> None:
+def test_unusable_tasks_are_marked(ngym) -> None:
     text = ngym("list").stdout
     assert "foolab 1.0 (x-foolab)  ! incompatible" in text
-    assert "`ngym doctor` says which" in text
+    assert "`ngym doctor` describes it" in text
 
 
-def test_nothing_found_is_said(ngym) -> None:
+def test_an_empty_list_is_reported(ngym) -> None:
     assert "No installed task matches" in ngym("list", "--tag", "bandit").stdout
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pkgutil
+
+import click
 import pytest
 
-from neurogym_core.cli._main import built_in
+import neurogym_core.cli
+from neurogym_core.cli import main
+from neurogym_core.cli._main import BUILT_IN, built_in
 from neurogym_core.ecosystem import companions
 
 TRAIN = """
@@ -21,6 +26,18 @@ def test_help_lists_the_commands_with_a_sentence_each(ngym, site) -> None:
     assert result.exit_code == 0
     for name in ("list", "info", "doctor", "completion"):
         assert any(line.strip().startswith(name + " ") for line in result.stdout.splitlines()), name
+
+
+def test_the_table_of_built_in_commands_lists_the_modules_of_the_folder() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(neurogym_core.cli.__path__)}
+    assert built_in() == sorted(name for name in modules if not name.startswith("_"))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_the_line_in_the_help_is_the_first_sentence_of_the_command(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.get_short_help_str(100) == BUILT_IN[name]
 
 
 def test_every_command_answers_help_in_ascii(ngym, site) -> None:
@@ -119,7 +136,7 @@ def test_a_command_of_a_blocked_package_says_that_it_is_blocked(ngym, site) -> N
     assert "NGYM_BLOCK" in result.stderr
 
 
-def test_errors_of_ours_end_without_a_traceback_and_without_control_characters(ngym, site) -> None:
+def test_errors_of_the_project_have_no_traceback_and_no_control_characters(ngym, site) -> None:
     result = ngym("info", "Foo\x1b[31m-v0")
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: ")

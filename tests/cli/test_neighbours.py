@@ -1,5 +1,4 @@
-"""Hostile neighbours: packages that pip really installed and that do everything wrong, next to a
-good one.
+"""Hostile packages, installed by pip beside a good one.
 
 Each of them writes its name into a canary file as soon as a line of its code runs.
 """
@@ -24,9 +23,7 @@ EVIL = "\\u001b[2J\\u001b]0;owned\\u0007[bold red]free[/]\\u202E"
 
 
 def _package(name: str, source: str = "", **fields: object) -> object:
-    """A package whose code is `source`, after the canary; its task is ``Bad-v0`` unless said
-    otherwise.
-    """
+    """Return a package with this source after the canary; its task is ``Bad-v0`` by default."""
     module = name.replace("-", "_")
     files = {"__init__.py": CANARY, "bad.py": CANARY + source}
     fields = {
@@ -51,27 +48,53 @@ Bad-v0 = neurogym_task_twice.bad:Other
 manifest = neurogym_task_twice:ngym.toml
 """
 NEIGHBOURS = [
-    _package("neurogym-task-good", "class Good:\n    'Does nothing.'\n",
-             tasks={"Good-v0": "neurogym_task_good.bad:Good"}, manifest=packages.manifest_row("Good-v0")),
+    _package(
+        "neurogym-task-good",
+        "class Good:\n    'Does nothing.'\n",
+        tasks={"Good-v0": "neurogym_task_good.bad:Good"},
+        manifest=packages.manifest_row("Good-v0"),
+    ),
     _package("neurogym-task-raises", "raise RuntimeError('on purpose')"),
     _package("neurogym-task-exits", "import sys; sys.exit('bye')"),
     _package("neurogym-task-vanishes", "import os; os._exit(0)"),
     _package("neurogym-task-prints", "print('{\"done\": 0}' * 100)\nclass Bad: pass"),
     _package("neurogym-task-hangs", "import time; time.sleep(600)"),
-    _package("neurogym-task-liar", "class Bad: pass",
-             manifest=packages.manifest_row("Bad-v0", **LIES) + packages.manifest_row("Imagined-v0")),
-    _package("neurogym-task-hooks", HOOK, tasks={}, manifest=None,
-             groups={"neurogym.plugins": {"hooks": "neurogym_task_hooks.bad"}}),
-    _package("evil-claims", "class Bad: pass",
-             tasks={"core/Bad-v0": "evil_claims.bad:Bad", "good/Good-v0": "evil_claims.bad:Bad"}, groups=CLAIMS,
-              manifest=packages.manifest_row("Good-v0", title='"Stolen"')),
-    _package("other-claims", "class Bad: pass", tasks={}, manifest=None,
-             groups={"neurogym.commands": {"drill": "other_claims.bad:Bad"}}),
+    _package(
+        "neurogym-task-liar",
+        "class Bad: pass",
+        manifest=packages.manifest_row("Bad-v0", **LIES) + packages.manifest_row("Imagined-v0"),
+    ),
+    _package(
+        "neurogym-task-hooks",
+        HOOK,
+        tasks={},
+        manifest=None,
+        groups={"neurogym.plugins": {"hooks": "neurogym_task_hooks.bad"}},
+    ),
+    _package(
+        "evil-claims",
+        "class Bad: pass",
+        tasks={"core/Bad-v0": "evil_claims.bad:Bad", "good/Good-v0": "evil_claims.bad:Bad"},
+        groups=CLAIMS,
+        manifest=packages.manifest_row("Good-v0", title='"Stolen"'),
+    ),
+    _package(
+        "other-claims",
+        "class Bad: pass",
+        tasks={},
+        manifest=None,
+        groups={"neurogym.commands": {"drill": "other_claims.bad:Bad"}},
+    ),
     _package("neurogym-task-core", "class Bad: pass"),
     _package("neurogym-task-future", "class Bad: pass", requires=("neurogym-core>=2,<3",)),
-    _package("neurogym-task-twice", "class Bad: pass", tasks={}, manifest=packages.manifest_row("Bad-v0"),
-             entry_points=TWICE),
-]  # fmt: skip
+    _package(
+        "neurogym-task-twice",
+        "class Bad: pass",
+        tasks={},
+        manifest=packages.manifest_row("Bad-v0"),
+        entry_points=TWICE,
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -91,14 +114,14 @@ def canary(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def diagnosis(town: Path, shell) -> dict:
-    """What ``doctor`` says, asked once: importing a package that hangs takes its time."""
+    """The output of ``doctor``, run once because importing a package that hangs takes seconds."""
     result = shell("doctor", "--json", "--seconds", "4", site=town / "site")
     assert result.returncode == 1, result.stderr
     return json.loads(result.stdout)
 
 
 def found(diagnosis: dict, package: str) -> str:
-    """The messages about one package, as one text."""
+    """Return the messages about one package as one text."""
     return "\n".join(row["message"] for row in diagnosis["problems"] if row["package"] == package)
 
 
@@ -113,7 +136,7 @@ def found(diagnosis: dict, package: str) -> str:
         ["list", "--broken"],
     ],
 )
-def test_looking_runs_nothing_of_theirs(
+def test_commands_that_only_read_metadata_run_no_code_of_packages(
     town: Path, shell, canary: Path, arguments: list[str]
 ) -> None:
     result = shell(*arguments, site=town / "site", CANARY=str(canary))
@@ -122,8 +145,8 @@ def test_looking_runs_nothing_of_theirs(
     assert not canary.exists(), canary.read_text()
 
 
-def test_the_canary_sings_when_their_code_runs(town: Path, shell, canary: Path) -> None:
-    """Without this the test above could not fail."""
+def test_the_canary_file_is_written_when_their_code_runs(town: Path, shell, canary: Path) -> None:
+    """This shows that the test above can fail."""
     result = shell("info", "good/Good-v0", site=town / "site", CANARY=str(canary))
     assert result.returncode == 0, result.stdout
     assert "neurogym_task_good" in canary.read_text()
@@ -144,7 +167,7 @@ def test_list_shows_every_package_with_the_right_mark(town: Path, shell) -> None
     assert not any(name.startswith("core/") for name in status)
 
 
-def test_nobody_s_words_reach_the_terminal_as_commands(town: Path, shell) -> None:
+def test_no_text_of_a_package_controls_the_terminal(town: Path, shell) -> None:
     for arguments in (
         ["list", "--all"],
         ["info", "liar/Bad-v0"],
@@ -155,7 +178,7 @@ def test_nobody_s_words_reach_the_terminal_as_commands(town: Path, shell) -> Non
         assert not {"\x1b", "\x07", "\u202e"} & set(result.stdout + result.stderr)
 
 
-def test_a_good_task_is_untouched_by_all_of_them(town: Path, shell) -> None:
+def test_a_good_task_works_beside_all_of_them(town: Path, shell) -> None:
     row = json.loads(shell("info", "Good-v0", "--json", site=town / "site").stdout)
     assert (row["id"], row["title"], row["description"]["docstring"]) == (
         "good/Good-v0",
@@ -165,7 +188,7 @@ def test_a_good_task_is_untouched_by_all_of_them(town: Path, shell) -> None:
     assert shell("list", site=town / "site").returncode == 0
 
 
-def test_the_core_s_wrapper_is_the_core_s(town: Path, shell) -> None:
+def test_a_bare_name_of_a_core_wrapper_refers_to_the_core(town: Path, shell) -> None:
     row = json.loads(shell("info", "ReactionTime", "--json", site=town / "site").stdout)
     assert row["id"] == "core/ReactionTime"
 
@@ -183,8 +206,8 @@ def test_the_core_s_wrapper_is_the_core_s(town: Path, shell) -> None:
         ("neurogym-task-liar", "title: has control or invisible characters"),
         ("neurogym-task-liar", "'best-ever' is not in the vocabulary"),
         ("neurogym-task-hooks", "unknown hooks 'ngym_every_step'"),
-        ("evil-claims", "'core/Bad-v0' is no name for neurogym.tasks"),
-        ("evil-claims", "A namespace is the package's own"),
+        ("evil-claims", "'core/Bad-v0' is not a valid name in neurogym.tasks"),
+        ("evil-claims", "The namespace follows from the package's name"),
         ("evil-claims", "claimed by 'evil-claims', 'other-claims'"),
         ("other-claims", "claimed by 'evil-claims', 'other-claims'"),
         ("neurogym-task-future", "needs neurogym-core>=2,<3"),
@@ -195,7 +218,7 @@ def test_doctor_names_the_culprit_and_what_it_did(diagnosis: dict, package: str,
     assert said in found(diagnosis, package)
 
 
-def test_doctor_has_nothing_against_the_good_ones(diagnosis: dict) -> None:
+def test_doctor_finds_no_problem_with_the_good_packages(diagnosis: dict) -> None:
     assert found(diagnosis, "neurogym-task-good") == ""
     assert found(diagnosis, "neurogym-task-core") == ""
 
@@ -214,15 +237,15 @@ def test_a_command_claimed_twice_is_refused_naming_both(town: Path, shell, canar
     assert not canary.exists()
 
 
-def test_a_blocked_culprit_is_out_of_the_way(town: Path, shell) -> None:
+def test_blocked_packages_are_not_listed(town: Path, shell) -> None:
     result = shell("list", "--json", site=town / "site", NGYM_BLOCK="evil-claims,raises")
     assert not {"evil-claims", "neurogym-task-raises"} & {
         row["package"] for row in json.loads(result.stdout)
     }
 
 
-def test_a_culprit_can_be_removed_as_said(tmp_path: Path, shell) -> None:
-    """In an environment of its own, which pip agrees to remove from."""
+def test_the_printed_command_removes_a_package(tmp_path: Path, shell) -> None:
+    """In a separate venv, because pip does not remove packages from a bare folder."""
     venv.create(tmp_path / "env", with_pip=False)
     (site,) = (tmp_path / "env").glob("lib/python*/site-packages")
     pip = ["--python", str(tmp_path / "env" / "bin" / "python"), "--disable-pip-version-check"]

@@ -213,7 +213,7 @@ def test_wrong_usage_ends_with_2_and_draws_nothing(ngym, tmp_path, monkeypatch, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_told(ngym, tmp_path):
+def test_a_missing_folder_is_reported(ngym, tmp_path):
     result = ngym("plot", DOTS, "-o", str(tmp_path / "no" / "trial.png"))
     assert result.exit_code == 1
     assert "cannot be written" in result.stderr

@@ -1,6 +1,4 @@
-"""``ngym run``: a subject plays, trials and a summary are printed, and wrong usage is told
-apart.
-"""
+"""``ngym run``: played trials, printed tables and summaries, errors of usage."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ import pytest
 
 import neurogym_core as ngym_core
 from neurogym_core import subjects
+from neurogym_core.ecosystem import names
 from neurogym_core.terminal.settings import SubjectName, read_value
 from neurogym_core.trials.record import TrialRecord
 
@@ -29,7 +28,10 @@ class Lamp(Task):
     def define(self):
         self.observe(lamp=2)
         self.act(rest=1, press=2)
-        self.vary(colour=Choice(self.colours), answer=lambda c: (c["colour"] == self.colours[1]).astype(int))
+        self.vary(colour=Choice(self.colours), answer=self.is_second)
+
+    def is_second(self, conditions):
+        return (conditions["colour"] == self.colours[1]).astype(int)
 
     def new_trial(self, trial):
         trial.periods("wait", "lamp")
@@ -47,7 +49,7 @@ def student(tmp_path):
 
 
 def table_rows(text: str) -> list[list[str]]:
-    """The cells of the lines between the head of the table and the blank line below it."""
+    """Return the cells of the rows of the printed table."""
     lines = text.splitlines()
     first = next(i for i, line in enumerate(lines) if line.split()[:1] == ["trial"])
     return [line.split() for line in lines[first + 1 : lines.index("", first)]]
@@ -74,7 +76,7 @@ def test_without_a_number_200_steps_are_played(ngym):
     assert "8, of 192 steps" in ngym("run", DOTS, "--subject", "oracle").stdout
 
 
-def test_too_few_steps_for_a_trial_are_told(ngym, tmp_path):
+def test_too_few_steps_for_a_trial_are_reported(ngym, tmp_path):
     result = ngym("run", DOTS, "--n-steps", "3", "--csv", str(tmp_path / "x.csv"))
     assert result.exit_code == 0
     assert "No trial ended within 3 steps. Give more with --n-steps." in result.stdout
@@ -114,9 +116,23 @@ def test_many_trials_are_all_there_and_the_table_stays_short(ngym, tmp_path):
 def test_settings_reach_the_task(ngym, tmp_path):
     path = tmp_path / "trials.csv"
     result = ngym(
-        "run", DOTS, "--set", "coherences=0,51.2", "--set", "directions=4", "--timing", "delay=uniform(500,1000)",
-        "--timing", "stimulus=700", "--condition", "direction=3", "--n-trials", "40", "--csv", str(path),
-    )  # fmt: skip
+        "run",
+        DOTS,
+        "--set",
+        "coherences=0,51.2",
+        "--set",
+        "directions=4",
+        "--timing",
+        "delay=uniform(500,1000)",
+        "--timing",
+        "stimulus=700",
+        "--condition",
+        "direction=3",
+        "--n-trials",
+        "40",
+        "--csv",
+        str(path),
+    )
     assert result.exit_code == 0, result.output
     record = TrialRecord.from_csv(path)
     assert set(record["coherence"]) == {0, 51.2}
@@ -171,7 +187,7 @@ def test_wrong_usage_ends_with_2_and_says_why(ngym, arguments, said):
     assert "Traceback" not in result.stderr
 
 
-def test_what_is_not_there_ends_with_1(ngym, tmp_path):
+def test_missing_tasks_and_folders_end_with_1(ngym, tmp_path):
     unknown = ngym("run", "PerceptalDecisionMaking-v0")
     assert unknown.exit_code == 1
     assert "Did you mean 'PerceptualDecisionMaking-v0'?" in unknown.stderr
@@ -233,6 +249,23 @@ def test_the_shell_completes_the_names_of_subjects(site):
     assert {"oracle", "still"} <= {item.value for item in found}
 
 
+def test_the_help_describes_every_subject_and_names_the_packages_of_others(ngym, site):
+    site.add("lab", groups={"neurogym.subjects": {"still": "lab.p:Still"}}, files={"p.py": PLAYER})
+    section = ngym("run", "--help").stdout.partition("Subjects:\n")[2]
+    rows = {**names.SUBJECTS, "still": "from lab"}.items()
+    assert " ".join(section.split()) == " ".join(f"{name} {text}" for name, text in rows)
+    assert "lab.p" not in sys.modules
+
+
+@pytest.mark.parametrize("package", ["neurogym-study", "lab"])
+def test_the_help_describes_learners_of_this_project_only(ngym, site, package):
+    value = f"{package.replace('-', '_')}.p:Still"
+    site.add(package, groups={"neurogym.subjects": {"hybrid": value}}, files={"p.py": PLAYER})
+    (line,) = [one for one in ngym("run", "--help").stdout.splitlines() if "hybrid" in one]
+    own = package == "neurogym-study"
+    assert line.split(maxsplit=1)[1].startswith("Mixes" if own else "from lab")
+
+
 @pytest.mark.parametrize(
     ("text", "default", "value"),
     [
@@ -261,7 +294,7 @@ def test_values_are_read_as_the_default_suggests(text, default, value):
 
 
 class Interrupting:
-    """Rests, and presses Ctrl-C on some step."""
+    """Rests, and interrupts as Ctrl-C does on a given step."""
 
     def __init__(self, step):
         self.left = step
@@ -275,7 +308,7 @@ class Interrupting:
 
 @pytest.fixture
 def ctrl_c(monkeypatch):
-    """Have every subject press Ctrl-C on this step."""
+    """Make every subject interrupt on a given step."""
 
     def on(step):
         monkeypatch.setattr(subjects, "subject_named", lambda *_, **__: Interrupting(step))
@@ -291,7 +324,7 @@ def ctrl_c(monkeypatch):
         (("--n-steps", "5000"), 60, 2, "Stopped after 59 of 5,000 steps; 2 trials had ended."),
     ],
 )
-def test_what_was_played_before_ctrl_c_is_kept(ngym, ctrl_c, tmp_path, amount, step, ended, said):
+def test_trials_before_ctrl_c_are_kept(ngym, ctrl_c, tmp_path, amount, step, ended, said):
     ctrl_c(step)
     path = tmp_path / "trials.csv"
     result = ngym("run", DOTS, *amount, "--csv", str(path))
@@ -317,9 +350,14 @@ def test_output_without_room_is_one_line(tmp_path, command):
 
     with open(tmp_path / "full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-P", "-B", "-m", "neurogym_core.cli", *command], stdout=full, stderr=subprocess.PIPE,
-            text=True, timeout=120, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
-        )  # fmt: skip
+            [sys.executable, "-P", "-B", "-m", "neurogym_core.cli", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+        )
     assert done.returncode == 1
     assert done.stderr.startswith("Error: The output cannot be written: File too large.")
     assert len(done.stderr.splitlines()) == 1, done.stderr

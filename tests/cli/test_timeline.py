@@ -26,7 +26,7 @@ def test_bars_follow_each_other_in_proportion() -> None:
     assert bars[2].index("█") == first + second
 
 
-def test_what_is_skipped_or_unknown_is_told_apart() -> None:
+def test_empty_and_unknown_periods_are_drawn_differently() -> None:
     lines = timeline([("delay", 0), ("production", "computed"), ("go", 100)], 60)
     assert lines[0].endswith("|")
     assert "~" in lines[1]
@@ -38,7 +38,7 @@ def test_what_is_skipped_or_unknown_is_told_apart() -> None:
     st.lists(st.tuples(st.text("abc", min_size=1, max_size=20), DURATIONS), max_size=8),
     st.integers(20, 120),
 )
-def test_no_line_is_wider_than_there_is_room(periods: list, width: int) -> None:
+def test_no_line_is_wider_than_the_terminal(periods: list, width: int) -> None:
     labels = max((len(f"{name:<20}  {written(duration)}") for name, duration in periods), default=0)
     assert all(len(line) <= max(width, labels) for line in timeline(periods, width))
 
@@ -60,7 +60,9 @@ def test_no_line_is_wider_than_there_is_room(periods: list, width: int) -> None:
         ({"a": 1, "b": 2}, "{'a': 1, 'b': 2}", None),
     ],
 )
-def test_durations_as_people_write_them(duration: object, text: str, drawn: float | None) -> None:
+def test_durations_are_written_with_their_unit(
+    duration: object, text: str, drawn: float | None
+) -> None:
     assert (written(duration), typical(duration)) == (text, drawn)
 
 

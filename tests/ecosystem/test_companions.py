@@ -1,4 +1,4 @@
-"""Imports of what packages of this project bring, where these are not installed."""
+"""Imports of modules that packages of this project bring, without these packages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neurogym_core.errors import BrokenTaskError
 
 @pytest.fixture
 def bare_core(monkeypatch):
-    """The core with no package of this project beside it."""
+    """The core without the other packages of this project."""
     lacking = {*companions.MODULES, *(module for _, module in companions.MODULES.values())}
     real = builtins.__import__
 
@@ -30,7 +30,7 @@ def bare_core(monkeypatch):
 
 @pytest.mark.parametrize("former", companions.MODULES)
 @pytest.mark.parametrize("statement", ["import {}", "from {} import anything"])
-def test_a_file_that_imports_what_the_core_brought_once_is_told_where_it_is(
+def test_importing_a_former_module_of_the_core_names_its_new_package(
     former, statement, tmp_path: Path, bare_core
 ):
     package, module = companions.MODULES[former]
@@ -43,7 +43,7 @@ def test_a_file_that_imports_what_the_core_brought_once_is_told_where_it_is(
 
 
 @pytest.mark.parametrize(("package", "module"), companions.MODULES.values())
-def test_a_file_that_imports_a_package_that_is_not_installed_is_told_so(
+def test_importing_a_package_that_is_not_installed_names_it(
     package, module, tmp_path: Path, bare_core
 ):
     file = tmp_path / "my_task.py"
@@ -52,7 +52,7 @@ def test_a_file_that_imports_a_package_that_is_not_installed_is_told_so(
         make(f"{file}:Task")
 
 
-def test_a_name_that_the_core_does_not_have_any_more():
+def test_a_former_name_of_the_core_names_its_new_package():
     error = ImportError(
         "cannot import name 'classic' from 'neurogym_core' (…)", name="neurogym_core"
     )

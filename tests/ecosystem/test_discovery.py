@@ -1,4 +1,4 @@
-"""What is found, under which names, and what is said about what is not."""
+"""Discovery of installed tasks and wrappers, and errors for names that are not found."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def package(name: str):
 
 
 def codes(name: str) -> set[str]:
-    """The codes of all problems of a distribution and of what it offers."""
+    """Return the codes of all problems of a distribution and its offers."""
     found = package(name)
     every = (*found.problems, *(problem for offer in found.offers for problem in offer.problems))
     return {problem.code for problem in every if problem.level != "warning"}
@@ -56,12 +56,12 @@ class TestFinding:
         assert (info.distribution, info.version, info.status) == ("neurogym-task-foo", "1.0", "ok")
         assert "neurogym_task_foo" not in sys.modules
 
-    def test_a_bare_name_will_do_while_it_is_unique(self, site) -> None:
+    def test_a_unique_bare_name_is_enough(self, site) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""})
         assert find_task("Dots-v0").id == "foo/Dots-v0"
         site.add("foolab", tasks={"Dots-v0": ""})
         with pytest.raises(
-            errors.AmbiguousTaskError, match=r"'x-foolab/Dots-v0' .* 'foo/Dots-v0' .* whole id"
+            errors.AmbiguousTaskError, match=r"'x-foolab/Dots-v0' .* 'foo/Dots-v0' .* full id"
         ) as caught:
             find_task("Dots-v0")
         assert "x-foolab" in str(caught.value)
@@ -97,8 +97,8 @@ class TestFinding:
         refresh()
         assert installed() is not before
 
-    def test_what_is_no_text_is_an_unknown_task(self, site) -> None:
-        with pytest.raises(errors.UnknownTaskError, match="expected a text"):
+    def test_a_name_that_is_no_string_is_an_unknown_task(self, site) -> None:
+        with pytest.raises(errors.UnknownTaskError, match="Expected a string"):
             find_task(3)
 
     def test_the_core_is_a_package_like_any_other(self) -> None:
@@ -143,9 +143,9 @@ class TestUnknownNames:
             find_task(name)
         assert said in str(caught.value)
 
-    def test_what_resembles_nothing_is_told_where_to_look(self) -> None:
+    def test_a_name_without_a_near_one_points_to_the_list(self) -> None:
         with pytest.raises(
-            errors.UnknownTaskError, match="`ngym list` shows what is installed"
+            errors.UnknownTaskError, match="`ngym list` lists the installed tasks"
         ) as caught:
             find_task("Qqqqqq-v0")
         assert "Did you mean" not in str(caught.value)
@@ -163,12 +163,12 @@ class TestWrappers:
         }
         assert ids == {"foo/LeftBias"}
 
-    def test_no_package_takes_the_core_s_names_away(self, site) -> None:
+    def test_no_package_can_use_the_names_of_core_wrappers(self, site) -> None:
         site.add("evil", groups={"neurogym.wrappers": {"ReactionTime": "evil.tasks:ReactionTime"}})
         assert find_wrapper("reaction_time").id == "core/ReactionTime"
         assert find_wrapper("x-evil/reaction_time").id == "x-evil/ReactionTime"
 
-    def test_no_package_takes_the_names_of_neurogym_wrappers_away(self, site) -> None:
+    def test_no_package_can_use_the_names_of_neurogym_wrappers(self, site) -> None:
         groups = {"neurogym.wrappers": {"TrialHistory": "evil.tasks:TrialHistory"}}
         site.add("evil", groups=groups)
         for name in ("TrialHistory", "trial_history"):
@@ -183,7 +183,7 @@ class TestWrappers:
         assert find_wrapper("trial_history").id == "wrappers/TrialHistory"
         assert find_wrapper("x-evil/TrialHistory").distribution == "evil"
 
-    def test_no_alias_of_another_package_takes_them_away(self, site) -> None:
+    def test_no_alias_of_another_package_can_use_them(self, site) -> None:
         row = '[[wrapper]]\nname = "Mine"\naliases = ["TrialHistory", "ScheduleAttr"]\n'
         groups = {"neurogym.wrappers": {"Mine": "evil.tasks:Mine"}}
         site.add("evil", manifest=f"schema = 1\n{row}", groups=groups)
@@ -302,7 +302,7 @@ class TestLoading:
         ):
             load_task("Dots-v0")
 
-    def test_a_value_that_is_no_place_is_refused(self, site) -> None:
+    def test_an_invalid_value_of_an_entry_point_is_refused(self, site) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": "neurogym_task_foo"})
         with pytest.raises(errors.BrokenTaskError, match="expected `module:attribute`"):
             load(find_task("Dots-v0"))
@@ -397,7 +397,7 @@ class TestProblems:
         assert package("foolab").requires_core == ">=2"
         assert find_task("Dots-v0").status == "incompatible"
 
-    def test_a_name_that_would_run_a_command_when_copied_is_not_repeated(self, site) -> None:
+    def test_a_name_that_would_run_a_command_when_copied_is_not_printed(self, site) -> None:
         metadata = "Metadata-Version: 2.1\nName: foo; rm -rf ~\nVersion: 1\n"
         site.add("foo", tasks={"Dots-v0": ""}, metadata=metadata)
         assert all("rm" not in one.removal for one in installed().packages)
@@ -407,7 +407,7 @@ class TestProblems:
         site.add("neurogym-task-bar", tasks={"Dots-v0": ""})
         assert find_task("Dots-v0").namespace == "bar"
 
-    def test_a_package_that_names_no_core_is_taken_to_fit_with_a_warning(self, site) -> None:
+    def test_a_package_without_a_core_requirement_is_used_with_a_warning(self, site) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, requires=[])
         assert package("neurogym-task-foo").compatible
         assert any(
@@ -444,10 +444,10 @@ class TestProblems:
 
 
 class TestManifests:
-    def test_rows_and_entry_points_are_held_to_each_other(self, site) -> None:
+    def test_rows_and_entry_points_are_checked_against_each_other(self, site) -> None:
         site.add("neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Other-v0"))
         assert find_task("Dots-v0").status == "ok"
-        assert any("no row for it" in str(one) for one in find_task("Dots-v0").problems)
+        assert any("no row for" in str(one) for one in find_task("Dots-v0").problems)
         assert any(
             "no such entry point" in str(one) for one in package("neurogym-task-foo").problems
         )
@@ -497,9 +497,7 @@ class TestManifests:
     def test_an_editable_install_s_manifest_is_found_through_its_finder(
         self, site, tmp_path, monkeypatch
     ) -> None:
-        """As hatchling and setuptools do it: metadata in site-packages, the package elsewhere on
-        the path.
-        """
+        """As from hatchling and setuptools: metadata in site-packages, the package elsewhere."""
         sources = tmp_path / "sources"
         package = made_packages.Package(
             name="neurogym-task-foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0")
@@ -522,16 +520,14 @@ def test_neither_the_package_nor_a_scan_imports_anything_heavy() -> None:
 
 
 class TestTwoWaysOfReading:
-    """To load something by name only the folders are read that pip makes; it must find what
-    importlib_metadata finds.
-    """
+    """The fast reader of ``.dist-info`` folders finds the same as importlib_metadata."""
 
     def test_they_agree_on_what_is_installed_here(self) -> None:
         refresh()
         assert declarations(False) == declarations(True)
         assert {one.name for one in declarations(False)} > {"neurogym-core"}
 
-    def test_they_agree_on_whatever_a_file_of_entry_points_may_say(self, site) -> None:
+    def test_they_agree_on_any_file_of_entry_points(self, site) -> None:
         site.add("foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0"))
         (info,) = site.path.glob("*.dist-info")
         text = (
@@ -555,7 +551,9 @@ class TestTwoWaysOfReading:
             (foo,) = (declared for declared in one if declared.name == "foo")
             assert [problem.level for problem in foo.problems] == ["fatal"]
 
-    def test_what_only_importlib_metadata_finds_is_found(self, site, tmp_path, monkeypatch) -> None:
+    def test_installs_that_only_importlib_metadata_supports_are_found(
+        self, site, tmp_path, monkeypatch
+    ) -> None:
         package = made_packages.Package(
             name="foo", tasks={"Dots-v0": ""}, manifest=site.row("Dots-v0")
         )

@@ -1,4 +1,4 @@
-"""Tasks in a file of one's own."""
+"""Tasks in single files, without a package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from neurogym_core.errors import BrokenTaskError, UnknownTaskError
 
 @pytest.fixture
 def file(tmp_path: Path):
-    """Writes ``my_task.py`` and gives its path."""
+    """Write ``my_task.py`` and return its path."""
 
     def write(source: str, name: str = "my_task.py") -> str:
         (tmp_path / name).write_text(source, "utf-8")
@@ -34,11 +34,11 @@ def file(tmp_path: Path):
     ("text", "is_file"),
     [("a.py", True), ("a/b.py:C", True), ("a:C", False), ("foo/Dots-v0", False)],
 )
-def test_a_file_is_told_from_an_id(text: str, is_file: bool) -> None:
+def test_references_to_files_and_ids_are_distinguished(text: str, is_file: bool) -> None:
     assert is_file_reference(text) is is_file
 
 
-def test_the_named_class_is_loaded_and_the_same_when_asked_again(file) -> None:
+def test_loading_a_class_twice_gives_the_same_class(file) -> None:
     path = file("class A: pass\nclass B: pass")
     assert load_task(f"{path}:B").__name__ == "B"
     assert load_task(f"{path}:B") is load_task(f"{path}:B")
@@ -58,7 +58,7 @@ def test_several_classes_ask_for_a_name(file) -> None:
         load_task(file("class A: pass\nclass B: pass"))
 
 
-def test_an_edited_file_is_loaded_anew(file) -> None:
+def test_an_edited_file_is_loaded_again(file) -> None:
     path = file("class A: x = 1")
     old = load_task(path)
     file("class A: x = 22")
@@ -66,8 +66,8 @@ def test_an_edited_file_is_loaded_anew(file) -> None:
     assert (old.x, load_task(path).x) == (1, 22)
 
 
-def test_a_file_edited_within_a_second_is_loaded_anew(file, monkeypatch) -> None:
-    """Of equal size, too: Python itself would take what it compiled before."""
+def test_a_file_edited_within_a_second_is_loaded_again(file, monkeypatch) -> None:
+    """With equal size, too: Python itself would reuse its byte code."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     second = 1_700_000_000 * 10**9
     for answer in (1, 2):
@@ -131,12 +131,13 @@ import pickle, sys
 with open(sys.argv[1], "rb") as file:
     task, env, dataset, cls = pickle.load(file)
 env.reset(seed=0)
-print(env.step(0)[1], len(task.sample(3)), dataset.task == task, cls is type(task) is type(env.unwrapped.task))
+same = cls is type(task) is type(env.unwrapped.task)
+print(env.step(0)[1], len(task.sample(3)), dataset.task == task, same)
 """
 
 
 class TestPickling:
-    """What was made of a task in a file loads in a process that never heard of the file."""
+    """Objects of a task in a file can be unpickled in a process that has not loaded the file."""
 
     @pytest.fixture
     def pickled(self, file, tmp_path: Path) -> Path:
@@ -169,7 +170,7 @@ class TestPickling:
         assert done.stdout.split()[1] == "3"
         assert done.stdout.strip().endswith("True")
 
-    def test_it_loads_with_what_the_file_says_now(self, pickled: Path) -> None:
+    def test_it_loads_with_the_current_code_of_the_file(self, pickled: Path) -> None:
         with (pickled.parent / "my ünd_er-5f.folder" / "neighbour.py").open("a") as file:
             file.write("\n# edited")
         with (pickled.parent / "my ünd_er-5f.folder" / "my_task.py").open("a") as file:
@@ -180,9 +181,7 @@ class TestPickling:
     def test_without_the_file_it_says_which_is_missing(self, pickled: Path) -> None:
         (pickled.parent / "my ünd_er-5f.folder" / "my_task.py").unlink()
         done = self.load(pickled)
-        assert (
-            "my_task.py', which is not there. Bring the file back" in done.stderr.splitlines()[-1]
-        )
+        assert "my_task.py', which does not exist. Restore the file" in done.stderr.splitlines()[-1]
 
     def test_in_the_same_process_it_is_of_the_same_class(self, pickled: Path) -> None:
         task, env, _, cls = pickle.loads(pickled.read_bytes())

@@ -1,4 +1,4 @@
-"""The hooks: each plug-in on its own, failures named, nothing loaded before it is needed."""
+"""Hooks: separate plug-ins, failures with names, no import before the first call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WRAP = HEAD + "@hookimpl\ndef ngym_wrap_env(env, spec):\n    return env.wrapped(
 
 
 class Env:
-    """An environment that remembers who wrapped it."""
+    """An environment that records the plug-ins that wrapped it."""
 
     def __init__(self, layers: tuple[str, ...] = ()):
         self.layers = layers
@@ -30,7 +30,7 @@ class Env:
 
 @pytest.fixture
 def add(site):
-    """Installs a plug-in with this source."""
+    """Install a plug-in with this source."""
 
     def install(name: str, source: str, **fields: object) -> None:
         value = f"{name.replace('-', '_')}.plugin"
@@ -63,14 +63,14 @@ def test_pluggy_s_own_order_is_kept(add) -> None:
     assert hooks.wrap_env(Env(), 1).layers == ("b:1", "a:1")
 
 
-def test_without_plugins_nothing_changes_and_nobody_listens(site) -> None:
+def test_without_plugins_environments_are_unchanged_and_there_is_no_listener(site) -> None:
     env = Env()
     assert hooks.wrap_env(env, None) is env
     assert hooks.trial_end_listeners() == ()
     assert hooks.check_task(None) == []
 
 
-def test_plugins_are_not_imported_before_a_hook_is_asked_for(add) -> None:
+def test_plugins_are_not_imported_before_a_hook_is_called(add) -> None:
     add("aaa", WRAP.format(name="a"))
     assert "aaa.plugin" not in sys.modules
     hooks.trial_end_listeners()
@@ -116,7 +116,7 @@ def test_a_failure_keeps_its_traceback(add) -> None:
     assert 'raise ValueError("deep")' in failures()[0].traceback.replace("'", '"')
 
 
-def test_a_plugin_with_one_unknown_hook_is_taken_out_altogether(add) -> None:
+def test_a_plugin_with_one_unknown_hook_is_not_used_at_all(add) -> None:
     add("bad", WRAP.format(name="bad") + "@hookimpl\ndef ngym_step(env): pass\n")
     assert failures()
     assert hooks.wrap_env(Env(), 0).layers == ()
@@ -203,7 +203,7 @@ def test_a_switch_set_to_zero_is_off(add, monkeypatch) -> None:
     assert hooks.wrap_env(Env(), 0).layers == ("a:0",)
 
 
-def test_checks_of_plugins_report_apart(add) -> None:
+def test_each_plugin_reports_its_own_checks(add) -> None:
     add("aaa", HEAD + "@hookimpl\ndef ngym_check_task(spec): return f'fine {spec}'")
     add("bad", HEAD + "@hookimpl\ndef ngym_check_task(spec): raise SystemExit")
     results = dict(hooks.check_task("s"))
@@ -262,7 +262,7 @@ def test_registries_say_what_could_be_installed(known) -> None:
     assert hooks.looks_like("neurogym-task-near") == []
 
 
-def test_an_unknown_task_that_could_be_installed_is_said_to_be(known) -> None:
+def test_an_unknown_task_in_a_registry_names_the_package_to_install(known) -> None:
     for name in ("Far-v0", "far/Far-v0"):
         with pytest.raises(UnknownTaskError, match="`ngym install neurogym-task-far`"):
             find_task(name)
@@ -274,7 +274,7 @@ def test_a_registry_that_fails_does_not_hide_that_a_task_is_unknown(known, name:
         find_task(name)
 
 
-def test_what_a_registry_says_on_purpose_is_passed_on_and_any_other_failure_is_named(known) -> None:
+def test_registry_errors_are_passed_on_and_other_failures_name_the_package(known) -> None:
     with pytest.raises(RegistryError, match="cannot be read"):
         hooks.listed_in_registries("broken", offline=True)
     with pytest.raises(PluginError, match=r"'known' of knows 1\.0 failed \(phase: ngym_listed\)"):

@@ -1,6 +1,4 @@
-"""Manifests: what is right is kept, what is wrong is named by file, row and field, and spoils
-nothing else.
-"""
+"""Manifests: valid fields are kept; problems name file, row and field."""
 
 from __future__ import annotations
 
@@ -40,14 +38,14 @@ summary = "Waits."
 
 
 def task(**fields: str) -> Manifest:
-    """The manifest of one otherwise right task with these fields."""
+    """Return the manifest of one task with these fields and otherwise valid ones."""
     rows = {"name": '"Foo-v0"', "title": '"Foo"', "summary": '"Foo."', **fields}
     return parse_manifest(
         "[[task]]\n" + "\n".join(f"{key} = {value}" for key, value in rows.items())
     )
 
 
-def test_a_good_manifest_is_read_without_a_word() -> None:
+def test_a_good_manifest_has_no_problem() -> None:
     manifest = parse_manifest(GOOD)
     assert manifest.all_problems == ()
     row = manifest.row("task", "ContextDM-v0")
@@ -72,8 +70,8 @@ def test_a_good_manifest_is_read_without_a_word() -> None:
         ({"summary": '"""a\nb"""'}, "summary", "several lines"),
         ({"title": '"a\\u001b[31mb"'}, "title", "control or invisible"),
         ({"title": '"a\\u202Eb"'}, "title", "control or invisible"),
-        ({"tags": '"context"'}, "tags", "is a text, expected a list"),
-        ({"tags": "[1]"}, "tags", "expected a list of texts"),
+        ({"tags": '"context"'}, "tags", "is a string, expected a list"),
+        ({"tags": "[1]"}, "tags", "expected a list of strings"),
         ({"name": '"foo"'}, "name", "CapitalizedWords-v0"),
         (
             {"reference": "[{doi = 'https://doi.org/10.1038/nature12742'}]"},
@@ -109,14 +107,14 @@ def test_a_broken_rule_is_named_with_its_row_and_field(
     ("fields", "said"),
     [
         ({"tags": '["decision-makin"]'}, "not in the vocabulary. Did you mean 'decision-making'?"),
-        ({"tags": '["Working memory"]'}, "is written 'working-memory'"),
-        ({"species": '["macaque"]'}, "is written 'monkey'"),
+        ({"tags": '["Working memory"]'}, "should be 'working-memory'"),
+        ({"species": '["macaque"]'}, "should be 'monkey'"),
         ({"tag": '["context"]'}, "unknown field. Did you mean 'tags'?"),
         ({"expected": "{orcle_min = 1}"}, "Did you mean 'oracle_min'?"),
         ({"reference": "[{doi = '10.1038/x', kind = 'orginal'}]"}, "Did you mean 'original'?"),
     ],
 )
-def test_what_is_only_unknown_is_a_warning(fields: dict[str, str], said: str) -> None:
+def test_unknown_words_and_fields_are_warnings(fields: dict[str, str], said: str) -> None:
     manifest = task(**fields)
     (problem,) = manifest.all_problems
     assert problem.level == "warning"
@@ -151,7 +149,7 @@ def test_a_row_without_a_name_does_not_spoil_the_next() -> None:
     ]
 
 
-def test_the_second_row_of_a_name_is_named() -> None:
+def test_a_second_row_of_the_same_name_is_a_problem() -> None:
     manifest = parse_manifest(
         '[[wrapper]]\nname = "A"\ntitle = "a"\nsummary = "a"\n[[wrapper]]\nname = "A"'
     )
@@ -226,7 +224,7 @@ def test_no_spelling_of_the_vocabulary_means_two_words() -> None:
         assert len(spellings) == len(set(spellings)), kind
 
 
-def test_presets_belong_to_aliases_and_are_texts() -> None:
+def test_presets_belong_to_aliases_and_are_strings() -> None:
     row = (
         '[[wrapper]]\nname = "Foo"\ntitle = "t"\nsummary = "s"\naliases ='
         ' ["Old"]\n[wrapper.presets]\n'
@@ -235,8 +233,8 @@ def test_presets_belong_to_aliases_and_are_texts() -> None:
     assert good.presets == {"Old": "p=1"}
     assert not good.problems
     for bad, says in (
-        ('Other = "p=1"\n', "none of the aliases"),
-        ("Old = 1\n", "a table of texts"),
+        ('Other = "p=1"\n', "is not an alias"),
+        ("Old = 1\n", "a table of strings"),
     ):
         (wrong,) = parse_manifest(row + bad).rows
         assert any(says in problem.message for problem in wrong.problems)

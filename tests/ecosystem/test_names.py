@@ -1,6 +1,4 @@
-"""Names: namespaces that cannot be claimed, wrappers in two spellings, text that cannot move a
-cursor.
-"""
+"""Names: unique namespaces, two spellings of wrappers, text without control characters."""
 
 from __future__ import annotations
 

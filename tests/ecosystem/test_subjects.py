@@ -1,6 +1,4 @@
-"""Packages bring subjects: found by name, imported when they play, and never instead of the
-core's.
-"""
+"""Subjects of packages: found by name, imported when they play, never instead of the core's."""
 
 from __future__ import annotations
 
@@ -74,13 +72,13 @@ def test_no_package_takes_the_name_of_a_core_subject(site):
     assert not offer.usable
     assert "subject of the core" in str(offer.problems[-1])
     assert type(subjects.subject_named("oracle")) is subjects.Oracle
-    assert subject_names() == names.SUBJECTS
+    assert subject_names() == tuple(names.SUBJECTS)
 
 
 def test_of_a_subject_that_two_packages_claim_neither_is_used(site):
     add(site, lefty="Lefty")
     add(site, "neurogym-other", lefty="Lefty")
-    assert subject_names() == names.SUBJECTS
+    assert subject_names() == tuple(names.SUBJECTS)
     with pytest.raises(errors.BrokenTaskError, match="claimed by 'neurogym-lab', 'neurogym-other'"):
         run(Sides(), "lefty", 1)
 
@@ -92,14 +90,14 @@ def test_a_blocked_package_brings_no_subject(site, monkeypatch):
         run(Sides(), "lefty", 1)
 
 
-def test_what_is_no_subject_says_whose_it_is(site):
+def test_an_object_that_is_no_subject_is_an_error_with_its_package(site):
     add(site, nobody="Nobody")
     with pytest.raises(errors.NotSupportedError, match="neurogym-lab was offered as the subject"):
         run(Sides(), "nobody", 1)
 
 
 @pytest.mark.parametrize("name", companions.SUBJECTS)
-def test_without_its_package_a_learner_says_what_brings_it(site, name):
+def test_a_learner_without_its_package_names_the_package(site, name):
     with pytest.raises(errors.UnknownNameError) as caught:
         run(Sides(), name, 1)
     assert str(caught.value) == f"'{name}' comes with neurogym-study: pip install neurogym-study"
@@ -114,4 +112,4 @@ def test_a_mistyped_name_is_answered_with_the_nearest(site):
 @pytest.mark.parametrize("name", ["Lefty", "left-y", "2lefts"])
 def test_names_are_lower_case_words(site, name):
     add(site, **{name: "Lefty"})
-    assert subject_names() == names.SUBJECTS
+    assert subject_names() == tuple(names.SUBJECTS)

@@ -1,4 +1,4 @@
-"""Specifiers, held to the reference implementation on release numbers."""
+"""Version specifiers, compared with the reference implementation on release numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_only_the_release_number_counts(version: str) -> None:
 
 
 @pytest.mark.parametrize("specifier", ["@ somewhere", ">=x", "1.0", "=>1.0"])
-def test_what_is_not_understood_is_neither_yes_nor_no(specifier: str) -> None:
+def test_an_unreadable_specifier_gives_none(specifier: str) -> None:
     assert satisfies("1.0", specifier) is None
 
 

@@ -348,7 +348,7 @@ def test_what_the_command_line_plays_is_saved_and_played_again(tmp_path):
         str(first),
     )
     assert done.exit_code == 0, done.output
-    assert "What was played is in" in done.output
+    assert "The experiment is in" in done.output
     again = ngym("run", str(path), "--csv", str(second))
     assert again.exit_code == 0, again.output
     assert TrialRecord.from_csv(first) == TrialRecord.from_csv(second)

@@ -1,6 +1,4 @@
-"""`ngym new`: every combination of answers makes clean files, and every kind makes a package that
-works.
-"""
+"""`ngym new`: clean files for every combination of answers, a working package for every kind."""
 
 from __future__ import annotations
 
@@ -61,9 +59,22 @@ def test_every_combination_makes_files_that_can_be_read(
     files = {
         path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
     }
-    wanted = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "NEXTSTEPS.md", ".gitignore",
-              ".github/workflows/test.yml", ".github/workflows/release.yml", f"{module}/__init__.py", f"{module}/ngym.toml",
-              f"{module}/side_memory.py", "tests/test_conformance.py", "tests/test_side_memory.py"}  # fmt: skip
+    wanted = {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "CITATION.cff",
+        "NEXTSTEPS.md",
+        ".gitignore",
+        ".github/workflows/test.yml",
+        ".github/workflows/release.yml",
+        f"{module}/__init__.py",
+        f"{module}/ngym.toml",
+        f"{module}/side_memory.py",
+        "tests/test_conformance.py",
+        "tests/test_side_memory.py",
+    }
     assert set(files) == wanted
     for name, path in files.items():
         text = path.read_text("utf-8")
@@ -88,7 +99,9 @@ def test_every_combination_makes_files_that_can_be_read(
     assert ("closed" in files[f"{module}/ngym.toml"].read_text("utf-8")) is (kind == "closed-loop")
 
 
-def test_all_of_them_are_clean(rendered: dict, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_all_combinations_pass_the_linter(
+    rendered: dict, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     folders = [str(path) for path in rendered.values()]
     for command in (["check"], ["format", "--check"]):
         done = subprocess.run(
@@ -99,7 +112,7 @@ def test_all_of_them_are_clean(rendered: dict, tmp_path_factory: pytest.TempPath
         assert done.returncode == 0, done.stdout
 
 
-def test_no_text_says_that_something_of_ours_is_on_an_index(rendered: dict) -> None:
+def test_no_text_claims_that_a_package_of_the_project_is_on_an_index(rendered: dict) -> None:
     for folder in rendered.values():
         for path in folder.rglob("*"):
             text = path.read_text("utf-8") if path.is_file() else ""
@@ -155,7 +168,7 @@ def test_without_a_registry_one_line_says_that_names_were_not_compared(
 
 
 @pytest.mark.parametrize("given", [{"licence": "Mine"}, {"kind": "cube"}])
-def test_choices_that_there_are_not(tmp_path: Path, given: dict) -> None:
+def test_unknown_choices_are_usage_errors(tmp_path: Path, given: dict) -> None:
     assert ngym_new(tmp_path, **given).exit_code == 2
 
 
@@ -176,14 +189,14 @@ def test_plain_cookiecutter_refuses_them_too(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_an_existing_folder_is_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / "neurogym-task-my-lab").mkdir()
     result = ngym_new(tmp_path)
     assert result.exit_code == 1
     assert "exists already" in result.stderr
 
 
-def test_what_is_not_given_is_asked_for(tmp_path: Path) -> None:
+def test_missing_options_are_prompted_for(tmp_path: Path) -> None:
     typed = "SideMemory\nmy-lab\nAna\n\n\n"
     result = CliRunner().invoke(main, ["new", str(tmp_path)], input=typed, prog_name="ngym")
     assert result.exit_code == 0, result.output
@@ -236,7 +249,7 @@ def test_nothing_is_left_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def needed(kind: str, folder: Path) -> list[Path]:
-    """The wheels of packages that a task of this kind needs beside the core."""
+    """Return the wheels that a task of this kind needs in addition to the core."""
     sources = Path(__file__).parents[2] / "plugins" / "neurogym-classic"
     return [environments.build_wheel(sources, folder / "needed")] if kind == "classic" else []
 
@@ -252,7 +265,7 @@ def test_a_classic_task_needs_the_package_of_the_classic_form(rendered: dict) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", new.KINDS)
 def test_a_package_of_each_kind_works_as_a_wheel(environment, tmp_path: Path, kind: str) -> None:
-    """Built, installed, its own tests run, and seen by list, info and doctor."""
+    """It is built, installed and tested, and list, info and doctor show it."""
     made = environment.ngym("new", tmp_path, *answers(task="MyTask", lab=f"of-{kind}", kind=kind))
     assert made.returncode == 0, made.stderr
     package = tmp_path / f"neurogym-task-of-{kind}"

@@ -55,7 +55,7 @@ SAID = {
     "neurogym-task-prints": ("prints 6 bytes", False),
     "neurogym-task-unreadable": ("not valid TOML", True),
     "neurogym-task-hooks": ("unknown hooks 'ngym_every_step'", True),
-    "claims-anothers": ("A namespace is the package's own", True),
+    "claims-anothers": ("The namespace follows from the package's name", True),
     "neurogym-task-future": ("needs neurogym-core>=2,<3", True),
 }
 

@@ -1,0 +1,100 @@
+"""The work of `ngym plot`: the figure of one trial, or of one trial of every installed task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import gymnasium
+
+from neurogym_core.canvas import save_figure
+from neurogym_core.ecosystem.discovery import installed
+from neurogym_core.ecosystem.names import clean, said_by
+from neurogym_core.ecosystem.records import TaskInfo
+from neurogym_core.errors import NeurogymError
+from neurogym_core.play.make import resolve
+from neurogym_core.plots import env_figure, trace_of, trial_figure
+from neurogym_core.terminal.progress import Progress
+from neurogym_core.terminal.settings import made_task, read_conditions, read_wrap, usage_errors
+
+NO_SETTINGS: Mapping[str, Sequence[str]] = {
+    "parameters": (),
+    "timing": (),
+    "conditions": (),
+    "wrap": (),
+}
+
+
+def draw(
+    name: str, target: Path, subject: str, seed: int, settings: Mapping[str, Sequence[str]]
+) -> None:
+    """Draw one trial into a file.
+
+    Args:
+        name: task, or Gymnasium env that is not a `Task`.
+        target: file of the figure.
+        subject: name of the subject that plays.
+        seed: seed of the trial.
+        settings: texts of --set, --timing, --condition and --wrap, by the option's parameter.
+
+    Raises:
+        click.UsageError: the task does not accept the settings.
+    """
+    if _is_plain(name):
+        if any(settings.values()):
+            raise click.UsageError(
+                f"Settings of a trial were given for {clean(name)}. Expected none, because it is a"
+                " plain Gymnasium env. Leave out --set, --timing, --condition and --wrap."
+            )
+        save_figure(env_figure(name, seed), target)
+        return
+    wrap = [read_wrap(text) for text in settings["wrap"]]
+    task = made_task(name, settings["parameters"], settings["timing"], wrap)
+    with usage_errors():
+        conditions = read_conditions(settings["conditions"])
+        save_figure(trial_figure(trace_of(task, subject, seed, conditions)), target)
+
+
+def draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:
+    """Draw every installed task into a folder.
+
+    Raises:
+        click.ClickException: some tasks cannot be drawn; they are listed on stderr.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = [task for task in installed().tasks if not task.has("blocked")]
+    failed: list[str] = []
+    with Progress("drawing", len(tasks)) as progress:
+        for done, task in enumerate(tasks):
+            progress.show(done, clean(task.id))
+            reason = _failure(task, folder / f"{task.id.replace('/', '-')}.{kind}", subject, seed)
+            if reason is not None:
+                failed.append(f"{clean(task.id)}: {clean(reason)}")
+    click.echo(f"Drew {len(tasks) - len(failed)} of {len(tasks)} tasks into {clean(str(folder))}.")
+    if failed:
+        for row in failed:
+            click.echo(row, err=True)
+        raise click.ClickException(
+            f"{len(failed)} of {len(tasks)} tasks could not be drawn; the reasons are above."
+        )
+
+
+def _failure(task: TaskInfo, target: Path, subject: str, seed: int) -> str | None:
+    """Draw one task; return the reason if that fails, so that the other tasks are still drawn."""
+    if not task.usable:
+        return f"is not usable ({task.status})"
+    try:
+        draw(task.id, target, subject, seed, NO_SETTINGS)
+    except click.ClickException as error:
+        return error.message
+    except Exception as error:
+        return str(error) if isinstance(error, NeurogymError) else said_by(error)
+    return None
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether this is a Gymnasium env that is not a `Task`."""
+    found: Any = resolve(name)
+    return isinstance(found, type) and issubclass(found, gymnasium.Env)

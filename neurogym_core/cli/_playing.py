@@ -1,0 +1,212 @@
+"""The work of `ngym run`: an experiment from the options, the game, and the printed page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from neurogym_core import subjects
+from neurogym_core.play.experiment import Experiment, load
+from neurogym_core.play.make import resolve
+from neurogym_core.play.run import Played
+from neurogym_core.terminal.output import Page
+from neurogym_core.terminal.progress import Progress
+from neurogym_core.terminal.settings import checked_subject, read_wrap, task_settings
+from neurogym_core.trials.intervals import wilson_interval
+from neurogym_core.trials.record import TrialRecord
+
+ROWS = 20  # trials in the printed table; --csv writes all
+DEFAULT_STEPS = 200
+_MANY = 100  # from this number of trials on, several envs play side by side
+_LEFT_OUT = ("trial", "env", "session", "performance", "steps")
+
+
+def experiment_in(path: str, trust: bool) -> Experiment:
+    """Read an experiment file.
+
+    Raises:
+        click.ClickException: the file cannot be read.
+    """
+    try:
+        return load(path, trust=trust)
+    except OSError as error:
+        raise click.ClickException(
+            f"{path} cannot be read: {error.strerror}. Expected an experiment file (.toml) or a"
+            " task. Check the path."
+        ) from error
+
+
+def experiment_of(
+    task: str,
+    parameters: Sequence[str],
+    timing: Sequence[str],
+    conditions: dict[str, Any],
+    wrap: Sequence[str],
+) -> Experiment:
+    """Make an experiment from the options of the command line."""
+    settings = task_settings(resolve(task), parameters, timing)
+    return Experiment.of(
+        task, wrap=[read_wrap(text) for text in wrap], imposed=conditions, **settings
+    )
+
+
+def completed(
+    experiment: Experiment,
+    n_steps: int | None,
+    n_trials: int | None,
+    subject: str | None,
+    seed: int | None,
+) -> Experiment:
+    """Return the experiment with the command line's values, or defaults where it has none."""
+    changed: dict[str, Any] = {
+        "subject": checked_subject(subject or experiment.subject or "random")
+    }
+    changed["seed"] = next(one for one in (seed, experiment.seed, 0) if one is not None)
+    if n_steps or n_trials:
+        changed |= {"steps": n_steps, "trials": n_trials}
+    elif experiment.trials is None and experiment.steps is None:
+        changed["steps"] = DEFAULT_STEPS
+    return replace(experiment, **changed)
+
+
+class Game:
+    """A subject that plays a task for a number of trials or, if None, a number of steps."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.subject_name, seed = experiment.subject, experiment.seed
+        self.n_trials, self.n_steps = experiment.trials, experiment.steps or DEFAULT_STEPS
+        self.steps = 0
+        self.num_envs = 16 if (self.n_trials or 0) >= _MANY else 1
+        self.env: Any = experiment.make_vec(self.num_envs, autoreset_mode="SameStep")
+        imposed = experiment.imposed
+        self.observations, _ = self.env.reset(
+            seed=seed, options={"conditions": imposed} if imposed else None
+        )
+        # The seed of the subject is that of the envs plus 1, as in `neurogym_core.run`.
+        self.subject: Any = subjects.subject_named(experiment.subject, seed=seed + 1)
+        # Subjects read targets and response windows from the env; Gymnasium's wrappers hide them.
+        self.bare = self.env.unwrapped
+        self.task = self.bare.task.name
+        if hasattr(self.subject, "begin"):
+            self.subject.begin(self.bare)
+
+    def play(self) -> tuple[TrialRecord | None, bool]:
+        """Play; return the ended trials (None if no trial ended) and whether Ctrl-C stopped it."""
+        # Every env contributes the same number of trials, else short trials would be preferred.
+        quota = None if self.n_trials is None else -(-self.n_trials // self.num_envs)
+        self.played = Played(quota, self.n_trials)
+        stopped = False
+        with Progress("playing", self.n_trials or self.n_steps) as progress:
+            try:
+                while self.done < (self.n_trials or self.n_steps):
+                    self._step()
+                    progress.show(self.done)
+            except KeyboardInterrupt:
+                stopped = True
+        return (self.played.record() if self.played.count else None), stopped
+
+    @property
+    def done(self) -> int:
+        """Number of trials played, or of steps if no number of trials was given."""
+        return self.steps if self.n_trials is None else self.played.count
+
+    def _step(self) -> None:
+        self.observations, _, _, _, info = self.env.step(self.subject(self.bare, self.observations))
+        self.steps += 1
+        self.played.add(info)
+
+
+# -- printed page ----------------------------------------------------------------------------------
+
+
+def show(
+    game: Game, record: TrialRecord | None, stopped: bool, csv: Path | None, save: Path | None
+) -> None:
+    """Print the trials, a summary, and the names of the written files."""
+    page = Page()
+    page.heading(f"{game.task}, played by: {game.subject_name}")
+    if stopped:
+        page.text(_stop_message(game, record))
+    if record is None and not stopped:
+        page.text(
+            f"No trial ended within {game.n_steps} steps. Give more with --n-steps.", indent=2
+        )
+    elif record is not None:
+        _add_trials(page, record)
+        page.heading("summary")
+        page.facts(_summary(record))
+    if csv is not None and record is not None:
+        page.text(f"All trials are in {csv}.", indent=2)
+    if save is not None:
+        page.text(f"The experiment is in {save}.", indent=2)
+    page.show()
+
+
+def _stop_message(game: Game, record: TrialRecord | None) -> str:
+    ended = 0 if record is None else len(record)
+    if game.n_trials is None:
+        return (
+            f"Stopped after {game.steps:,} of {game.n_steps:,} steps; {ended:,} trials had ended."
+        )
+    return f"Stopped after {ended:,} of {game.n_trials:,} trials."
+
+
+def _add_trials(page: Page, record: TrialRecord) -> None:
+    names = [
+        name
+        for name in record.columns
+        if name not in _LEFT_OUT and not name.startswith("duration.")
+    ]
+    shown = [name for name in names if name != "aborts" or record["aborts"].any()]
+    rows = [
+        (str(number), *(_cell(row[name]) for name in shown))
+        for number, row in zip(range(ROWS), record[:ROWS].rows())  # noqa: B905
+    ]
+    page.table(("trial", *(name.replace("_", " ") for name in shown)), rows)
+    if len(record) > ROWS:
+        page.text(f"… and {len(record) - ROWS:,} more", indent=2)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(_cell(item) for item in value)})"
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.4g}"
+    return str(value)
+
+
+def _summary(record: TrialRecord) -> list[tuple[str, str]]:
+    outcomes, counts = np.unique(record["outcome"], return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    listed = [f"{outcomes[i]} {counts[i]} ({counts[i] / len(record):.0%})" for i in order]
+    return [
+        ("trials", f"{len(record):,}, of {record['steps'].sum():,} steps"),
+        ("outcomes", ", ".join(listed)),
+        ("accuracy", _accuracy(record)),
+        ("performance", f"{record['performance'].mean():.3f}"),
+        ("reward", f"{record['reward'].mean():.4g} per trial, {record['reward'].sum():.4g} in all"),
+        ("reaction time", _reaction_time(record)),
+    ]
+
+
+def _accuracy(record: TrialRecord) -> str:
+    outcomes = record["outcome"].tolist()
+    correct = outcomes.count("correct")
+    answers = correct + outcomes.count("error")
+    if not answers:
+        return ""
+    low, high = wilson_interval(correct, answers)
+    return f"{correct / answers:.3f} of {answers} answers (95 % interval {low:.3f}–{high:.3f})"
+
+
+def _reaction_time(record: TrialRecord) -> str:
+    if "reaction_time" not in record:
+        return ""
+    times = record["reaction_time"]
+    times = times[~np.isnan(times)]
+    return f"median {np.median(times):.4g} ms" if len(times) else ""
