@@ -598,7 +598,7 @@ WRONG_DEFINITIONS = {
     "a channel that is a text": (lambda self: self.observe(a="ring"), TaskDefinitionError, says("a='ring'", "units")),
     "half a channel": (lambda self: self.observe(a=1.5), TaskDefinitionError, says("a=1.5", "units")),
     "mixed actions": (lambda self: self.act(a=1, b=Axis()), TaskDefinitionError, says("mixes", "one kind")),
-    "two triggers": (lambda self: self.act(a=Axis(trigger=0), b=Axis(trigger=0)), TaskDefinitionError, says("2 axes", "one may")),
+    "two triggers": (lambda self: self.act(a=Axis(trigger=0), b=Axis(trigger=0)), TaskDefinitionError, says("2 axes", "at most one")),
     "an axis upside down": (lambda self: self.act(a=Axis(1, -1)), InvalidValueError, says("low=1", "high=-1")),
     "an unknown answer": (lambda self: self.vary(side=Choice(2), answer="sid"), UnknownNameError, says("condition 'sid'", "answer=", "'side'")),
     "a condition called like a verb": (lambda self: self.vary(show=Choice(2)), TaskDefinitionError, says("condition 'show'", "taken", "another")),

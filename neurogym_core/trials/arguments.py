@@ -175,8 +175,8 @@ def _right_angle(layout: Layout, group: str, which: Array, tolerance: Any) -> tu
         or not np.isfinite(which).all()
     ):
         raise TrialLayoutError(
-            f"answer({group!r}) of {layout.name} was given {brief(which)}; only a Ring takes angles in"
-            " radians. Give whole numbers for the index of a choice."
+            f"answer({group!r}) of {layout.name} was given {brief(which)}; only a Ring takes"
+            " angles in radians. Give whole numbers for the index of a choice."
         )
     nearest = np.broadcast_to(encoder.nearest(which), (layout.n,))
     mask = nearest[:, None] == np.arange(encoder.size)

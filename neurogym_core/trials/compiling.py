@@ -84,7 +84,7 @@ def _has_jumps(layout: Layout) -> bool:
     errors_lead = any(
         slot.then["error"] not in ("end", "wait", *unvisited) for slot in layout.slots
     )
-    # Unvisited periods come with one `then` of their own, the "end" of the period before them.
+    # Unvisited periods come with one entry of `then`, the "end" of the period before them.
     leads = len(timeline.then) > bool(unvisited)
     return bool(then or by_choice or errors_lead or leads or early or timeline.untimed)
 

@@ -1,4 +1,4 @@
-"""`Geometry`: the segments of the trials of a layout; and spreading of arrays over more segments."""
+"""`Geometry`: the segments of a layout's trials. Also spreads arrays over more segments."""
 
 from __future__ import annotations
 

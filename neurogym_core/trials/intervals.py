@@ -14,8 +14,8 @@ from neurogym_core.errors import InvalidValueError
 def wilson_interval(k: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Any, Any]:
     """Return the score interval of a binomial proportion: floats for numbers, arrays for arrays.
 
-    It lies within [0, 1], also for ``k = 0`` and ``k = n``; for ``n = 0`` it is (0, 1). Source: Wilson (1927), J. Am. Stat. Assoc. 22:209; without continuity
-    correction.
+    It lies within [0, 1], also for ``k = 0`` and ``k = n``; for ``n = 0`` it is (0, 1). Source:
+    Wilson (1927), J. Am. Stat. Assoc. 22:209; without continuity correction.
 
     Args:
         k: number of successes, broadcast with `n`.

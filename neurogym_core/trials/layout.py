@@ -97,7 +97,7 @@ Pays = Callable[[Array, Array], Array]
 
 @dataclass(eq=False, repr=False)
 class Slot:
-    """An answer slot, with its response window. Several may have one name: the calls that opened it.
+    """One call that opens an answer slot; several calls may open the same slot.
 
     Attributes:
         name: prefix of its columns in the record, where a task has several slots.
