@@ -688,11 +688,11 @@ class Fraction(Dots):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"share": 0}, "share=0: its code fails there .ZeroDivisionError: "),
-        ({"places": (0.5,)}, r"places=\(0.5,\): its code fails there .IndexError: "),
+        ({"share": 0}, "share=0: its code fails .ZeroDivisionError: "),
+        ({"places": (0.5,)}, r"places=\(0.5,\): its code fails .IndexError: "),
         (
             {"conditions": {"place": 0.5}},
-            r"conditions=\{'place': 0.5\}: its code fails there .IndexError: ",
+            r"conditions=\{'place': 0.5\}: its code fails .IndexError: ",
         ),
     ],
 )

@@ -172,7 +172,7 @@ class Payoffs:
         return exits
 
     def _open_after(self, window: Array, period_steps: Array, p: int) -> Array:
-        """Whether the window is open, (n,), in the period that follows when `p` runs out of time."""
+        """Whether the window is still open in the period that follows period `p`, (n,)."""
         n_periods, rows = len(self.period_then), np.arange(len(window))
         follows = np.where(self.period_then == STAY, np.arange(1, n_periods + 1), self.period_then)
         follows[follows == n_periods] = END

@@ -197,8 +197,9 @@ class TrialRecord:
         position = operator.index(index)
         if not -len(self) <= position < len(self):
             raise InvalidValueError(
-                f"Row {index} was requested from a record of {len(self)} trials. Rows {-len(self)} to"
-                f" {len(self) - 1} exist. Give one of them, or check len(record) first."
+                f"Row {index} was requested from a record of {len(self)} trials. Rows"
+                f" {-len(self)} to {len(self) - 1} exist. Give one of them, or check"
+                " len(record) first."
             )
         return {name: column[position].tolist() for name, column in self._columns.items()}
 
@@ -403,9 +404,9 @@ def _row_selection(key: Any, length: int) -> np.ndarray:
     if fits:
         return rows
     raise InvalidValueError(
-        f"Rows were selected by {key!r:.80} in a record of {length} trials. Expected a column's name,"
-        f" a slice, a mask of {length} bools, or row numbers below {length}. Use record.row(i) for"
-        " a single row."
+        f"Rows were selected by {key!r:.80} in a record of {length} trials. Expected a"
+        f" column's name, a slice, a mask of {length} bools, or row numbers below {length}. Use"
+        " record.row(i) for a single row."
     )
 
 

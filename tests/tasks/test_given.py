@@ -95,7 +95,7 @@ def test_what_the_task_decides_itself_cannot_be_given():
     with pytest.raises(InvalidValueError, match=r"the draw\(\) of Counting imposes strength"):
         draw_constrained(task, fresh_session(task, rng, 2), rng, 1, {"strength": np.ones((1, 2))})
     with pytest.raises(
-        NotSupportedError, match=r"Mine cannot be applied to Counting: .* Leave one of the two out"
+        NotSupportedError, match=r"Mine cannot be applied to Counting: .* Remove one of the two"
     ):
         require_undecided(task, "Mine", {"strength": np.array([1, 1])})
     require_undecided(task, "Mine", answer=np.array([0, 1]))

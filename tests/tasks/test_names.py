@@ -183,7 +183,7 @@ def test_a_mixin_may_bring_what_an_author_may_write():
 
 
 def test_a_declaration_that_looks_like_a_parameter_is_told_from_one():
-    with pytest.raises(TaskDefinitionError, match="leave the annotation away: batched = …"):
+    with pytest.raises(TaskDefinitionError, match="For the task's 'batched', drop the annotation: batched = …"):
         made(Sides, __annotations__={"batched": "bool"}, batched=False)
 
 

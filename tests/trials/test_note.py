@@ -40,7 +40,7 @@ def noting(value: Callable) -> Task:
 def test_what_no_record_can_hold_is_refused_when_it_is_noted(value):
     with pytest.raises(
         TrialLayoutError,
-        match=r"note\(noted=…\) of Noting was given .* give bools, numbers or texts",
+        match=r"record\(noted=…\) of Noting was given .* give bools, numbers or texts",
     ) as told:
         noting(value)
     assert any(

@@ -275,7 +275,7 @@ class OneAnswer(Simple):
         (Simple(conditions={"side": 1}), "'side' is imposed"),
         (AnswerBlocks(), r"the draw\(\) of AnswerBlocks imposes side"),
         (OwnDraw(), r"the draw\(\) of OwnDraw decides the right answer itself"),
-        (DecidedBlocks(), "leaves no choice"),
+        (DecidedBlocks(), "both decide about the next trials"),
         (TrialHistory(Simple()), "two wrappers of Simple decide the right answer"),
     ],
 )
