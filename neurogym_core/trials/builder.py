@@ -141,7 +141,7 @@ class TrialBuilder:
         Example:
             >>> trial.periods("fixation", "light", light=[500, 500, 640, 640])
             >>> trial.duration("light").tolist()
-            [500.0, 500.0, 600.0, 600.0]
+            [500, 500, 600, 600]
         """
         timeline = self.layout.timeline
         if name not in timeline.steps:
@@ -170,7 +170,7 @@ class TrialBuilder:
         Example:
             >>> trial.periods("fixation", "light", light=lambda: 2 * trial.duration("fixation"))
             >>> trial.duration("light").tolist()
-            [600.0, 600.0, 600.0, 600.0]
+            [600, 600, 600, 600]
         """
         layout = self.layout
         for name in computed:

@@ -244,7 +244,7 @@ class Ring(Encoder):
         Example:
             >>> from neurogym_core import Ring
             >>> Ring(8).population_vector(Ring(8).bump(2)).round(2).tolist()
-            [1.57]
+            1.57
         """
         values: np.ndarray = np.angle(np.asarray(activity) @ np.exp(1j * self.angles)) % (2 * np.pi)
         return values

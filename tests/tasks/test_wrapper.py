@@ -197,7 +197,7 @@ def test_mistakes_are_told():
         Louder(Plain(), facto=1)
     with pytest.raises(UnknownNameError, match="'dt'"):
         Louder(Plain(), dt=50)
-    with pytest.raises(InvalidValueError, match="wraps tasks"):
+    with pytest.raises(InvalidValueError, match="expected a task"):
         Louder("Plain")
     with pytest.raises(TaskDefinitionError, match="without a default"):
         type("Bad", (TaskWrapper,), {"__annotations__": {"x": "int"}})
