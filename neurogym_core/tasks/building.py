@@ -48,6 +48,7 @@ def build_trials(
     Args:
         imposed: durations, period -> ms, number or (n,).
     """
+    # Of durations, the caller's override the user's.
     durations = {**imposed_durations(state_of(task), rng, n), **(imposed or {})}
     if task.batched:
         return compile_layout(layout_of(task, conditions, rng, n, durations))
@@ -136,6 +137,7 @@ def sample(task: TaskLike, n: Any, seed: Any, conditions: Mapping[str, Any]) -> 
     """See `Task.sample`."""
     rng = np.random.default_rng(seed)
     if isinstance(n, Mapping):
+        # A design sets the number of trials, through its conditions that have a row per trial.
         design, example = read_values(task, n), state_of(task).example
         conditions = {**design, **conditions}
         n = max(

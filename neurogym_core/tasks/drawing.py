@@ -170,6 +170,8 @@ def for_each_trial(task: TaskLike, name: str, values: Any, n: int) -> Array:
 def _draw_until(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any], wanted: Array
 ) -> Conditions:
+    # Rejection sampling: redraw the trials with another answer, so that the accepted ones have the
+    # distribution of the conditions given the answer.
     wanted = np.broadcast_to(wanted, (n,))
     drawn = {name: values.copy() for name, values in draw_once(task, rng, n, imposed).items()}
     for _ in range(TRIES):

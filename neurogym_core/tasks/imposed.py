@@ -163,6 +163,7 @@ def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
         or values.shape[values.ndim - drawn.ndim :] != drawn.shape
     ):
         raise InvalidValueError(f"{start} of shape {values.shape}. {expected}")
+    # 3.0 for an integer condition: tasks use such values as indices.
     if values.dtype.kind == "f" and drawn.dtype.kind in "iu" and (values % 1 == 0).all():
         return values.astype(drawn.dtype)
     return values

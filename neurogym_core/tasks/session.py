@@ -75,6 +75,7 @@ class Session:
             rows: (m,) indices of sessions.
             part: their state, from `take`.
         """
+        # Also attributes that the copy got since, with zeros for the sessions that are not in it.
         for name, value in vars(part).items():
             if isinstance(value, np.ndarray):
                 self._put_array(name, rows, value)

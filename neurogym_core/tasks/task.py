@@ -334,6 +334,7 @@ class Task:
     ) -> None:
         overrides = {"timing": timing, "rewards": rewards, "conditions": conditions}
         making.begin(self, checked(type(self), parameters), overrides)
+        # Trials of a task that overrides none of these are independent, and can be drawn at once.
         own = (
             getattr(type(self), name) is not getattr(Task, name)
             for name in ("draw", "draw_ahead", "new_session")

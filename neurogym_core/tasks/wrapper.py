@@ -110,6 +110,8 @@ class TaskWrapper(Task):
             stateful=changes or below.stateful,
             sealed=False,
         )
+        # Real attributes, although `__getattr__` would find them: `Task` has class attributes of
+        # these names, which come first.
         inherited = {
             name: getattr(task, name) for name in (*own_annotations(Task), "rewards", "timing")
         }

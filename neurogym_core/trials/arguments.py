@@ -45,6 +45,7 @@ def per_unit(layout: Layout, name: str, value: Any, k: int) -> Array:
     value, n = np.asarray(value), layout.n
     if value.ndim == 1 and k == 1:
         value = value[:, None]
+    # (1, k) and (n, 1) broadcast, too.
     rows = value.ndim < 2 or value.shape[0] in (1, n)
     if value.ndim > 2 or not rows or (value.ndim and value.shape[-1] not in (1, k)):
         raise TrialLayoutError(
@@ -237,6 +238,7 @@ def slot(
         value = layout.interface.rewards[term] if terms[term] is None else terms[term]
         terms[term] = per_trial(layout, term, value)
     if not isinstance(then, str | Mapping):
+        # `then` is by outcome, which does not matter here: `leads` overrides it for every choice.
         terms["leads"] = _leads(layout, group, then, terms)
         then = "wait"
     return Slot(name=name, group=group, span=span, then=_by_outcome(layout, then), **terms)

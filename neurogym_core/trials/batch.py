@@ -122,7 +122,7 @@ class TrialBatch:
     def payoffs(self) -> Payoffs:
         """Reward, outcome and effect of every action; built on first access."""
         which, row = self.origin
-        if (which == which[0]).all():
+        if (which == which[0]).all():  # the usual case: no batches were joined
             return self.sources[int(which[0])].payoffs.take(row).over(self.period)
         # Trials of several sources: join them source by source, then restore the order.
         used = np.unique(which)
@@ -217,6 +217,7 @@ class TrialBatch:
         """
         duration = self.path if duration is None else duration
         n_units = self.shown.shape[2]
+        # One row per step: trials follow each other, and within a trial its segments.
         flat = duration.ravel()
         observations = np.repeat(self.shown.reshape(-1, n_units), flat, axis=0)
         for frame in self.frames:
@@ -229,12 +230,14 @@ class TrialBatch:
     def _add_noise(
         self, seed: int | np.random.Generator, observations: np.ndarray, duration: np.ndarray
     ) -> None:
+        # A generator serves only to draw a seed: the numbers come from a counter-based generator.
         drawn = int(seed.integers(1 << 63)) if isinstance(seed, np.random.Generator) else seed
         key = key_of(np.random.SeedSequence(drawn))
         sd = np.broadcast_to(self.noise, self.shown.shape).reshape(-1, observations.shape[1])
         place = np.repeat(np.arange(duration.size), duration.ravel())
         lengths = duration.sum(axis=1)
         trial = np.repeat(np.arange(len(self)), lengths)
+        # The step within the trial, on which the numbers depend.
         clock = np.arange(len(observations)) - (np.cumsum(lengths) - lengths)[trial]
         add_noise(observations, sd, place, key, trial, clock)
 

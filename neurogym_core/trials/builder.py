@@ -187,6 +187,7 @@ class TrialBuilder:
                 " once."
             )
         layout.timeline.names = names
+        # In order, since a computed duration may read those of the periods before it.
         for name in names:
             self._timing.build_trials(layout, name, self._rng, computed)
         for name, target in (then or {}).items():
@@ -270,6 +271,7 @@ class TrialBuilder:
         layout = self.layout
         values = arguments.frames(layout, name, values)
         span = arguments.span(layout, during, start, None, where)
+        # `show` clips a negative start; here it would drop the first values.
         if span.start is not None and (span.start < 0).any():
             raise TrialLayoutError(
                 f"timecourse({name!r}) of {layout.name} was given start={span.start.min():g} ms;"

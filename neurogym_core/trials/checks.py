@@ -36,6 +36,7 @@ def check_lasts(layout: Layout, geometry: Geometry) -> None:
 def unread(layouts: Iterable[Layout]) -> list[str]:
     """Names of the conditions that `new_trial` read in none of these layouts."""
     layouts = list(layouts)
+    # In any of them: with ``batched = False``, a branch of `new_trial` may skip a condition.
     read = set().union(*(layout.read for layout in layouts))
     return [name for name in layouts[0].conditions if name not in read]
 
