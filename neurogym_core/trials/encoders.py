@@ -93,7 +93,7 @@ class Scalar(Encoder):
 
 # Not decorated as dataclasses: they add no field, and the decorator costs time at import.
 class OneHot(Encoder):
-    """Units of which number k is 1 for the value k, and all others are 0; all are 0 for -1.
+    """One unit per index: unit k is 1 for the value k, the others are 0; -1 sets all to 0.
 
     Args:
         size: number of units.

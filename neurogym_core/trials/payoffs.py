@@ -43,7 +43,7 @@ class Payoffs:
         error_reward: (n, K), if the slot of `needs` is not correct.
         due: (n, K) ms after the window's opening at which the answer is due; NaN for untimed slots.
         tolerance: (n, K) ms around `due`, or the largest error of a continuous answer.
-        aim: (n, K, k) wanted values of continuous answers, in task units.
+        aim: (n, K, k) target values of continuous answers, in task units.
         best: (n,) largest reward of the trial; NaN: unknown.
         target_goto, error_goto: (n, K), `goto` of the target and of an error.
         period_then: (P,) the successor of each period: STAY (the next one), END, or the index of a

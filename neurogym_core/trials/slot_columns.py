@@ -34,7 +34,7 @@ def align_slots(
         _named(columns, mine[0]) if several and len(mine) == 1 else dict(columns)
         for columns, mine in zip(parts, asked, strict=True)
     ]
-    wanted = [_column(name, kind, several) for name in names for kind in ANSWER]
+    wanted = [f"{name}.{kind}" if several else kind for name in names for kind in ANSWER]
     known = {
         name: columns[name] for columns in reversed(named) for name in wanted if name in columns
     }
@@ -53,10 +53,6 @@ def _asked(columns: Columns, meta: Mapping[str, Any]) -> tuple[str, ...]:
         if name.endswith(".choice") and f"{name[:-7]}.outcome" in columns
     )
     return named or (("",) if "choice" in columns else ())
-
-
-def _column(name: str, kind: str, several: bool) -> str:
-    return f"{name}.{kind}" if several else kind
 
 
 def _named(columns: Columns, name: str) -> Columns:
