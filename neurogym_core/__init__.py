@@ -1,6 +1,6 @@
-"""A small core that defines what a neuroscience task is, and finds the tasks that are installed.
+"""Core of NeuroGym: the protocol of neuroscience tasks, their players, and their discovery.
 
-Names are imported when first used, so that listing tasks stays fast.
+Names are imported on first access, so that listing tasks stays fast.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Bad input: each is one clear error that says what was given, what was expected, and what to
-do.
-"""
+"""Bad input raises one clear error: the given value, the expected one, and the remedy."""
 
 from __future__ import annotations
 
@@ -136,7 +134,7 @@ WRONG_SETTINGS = [
     WRONG_SETTINGS,
     ids=[str(wrong[0]) for wrong in WRONG_SETTINGS],
 )
-def test_wrong_settings_are_told(settings, error, message):
+def test_wrong_settings_raise(settings, error, message):
     with pytest.raises(error, match=message) as told:
         make(Dots, **settings)
     assert isinstance(told.value, NeurogymError)
@@ -178,7 +176,7 @@ def test_zero_is_zero():
     assert env.period == "stimulus"
 
 
-def test_a_period_without_end_is_said_with_inf():
+def test_a_duration_of_inf_is_a_period_without_a_timer():
     env = TaskEnv(Dots(timing={"decision": float("inf")}))
     env.reset(seed=0)
     while env.period != "decision":
@@ -199,7 +197,7 @@ def test_a_period_without_end_is_said_with_inf():
         (None, InvalidValueError, "None is no task"),
     ],
 )
-def test_what_names_no_task_is_told(name, error, message):
+def test_names_of_no_task_raise(name, error, message):
     for door in (
         make,
         make_vec,
@@ -211,7 +209,7 @@ def test_what_names_no_task_is_told(name, error, message):
             door(name)
 
 
-def test_options_of_the_doors_are_checked():
+def test_options_of_make_and_make_vec_are_checked():
     for wrong, message in (
         ({"autoreset_mode": "Sometimes"}, says("Sometimes", "NextStep", "SameStep")),
         ({"num_envs": 0}, says("num_envs=0", "at least 1")),
@@ -254,7 +252,7 @@ def test_options_of_datasets_are_checked(wrong, error, message):
         np.full((2, 5), -1),
     ],
 )
-def test_outputs_that_cannot_be_scored_are_told(outputs):
+def test_outputs_that_cannot_be_scored_raise(outputs):
     batch = next(Dataset(Dots, 2, 5, seed=0))
     with pytest.raises(InvalidValueError, match=says("given", "give|must be|from 0 to 2")):
         batch.score(outputs)
@@ -280,7 +278,7 @@ def test_outputs_that_cannot_be_scored_are_told(outputs):
     ],
     ids=repr,
 )
-def test_actions_that_are_none_are_told(action):
+def test_invalid_actions_raise(action):
     for env in (make(Dots), TaskEnv(Dots())):
         env.reset(seed=0)
         with pytest.raises(InvalidValueError, match=says("Dots was given the action", "0 to 2")):
@@ -362,7 +360,7 @@ def test_options_of_reset_are_checked(options, error, message):
         env.reset(seed=0)
         with pytest.raises(error, match=message):
             env.reset(options=options)
-        env.reset(seed=0)  # it can be used all the same
+        env.reset(seed=0)  # the env still works
         env.step(0 if not hasattr(env, "num_envs") else [0, 0, 0])
 
 
@@ -388,7 +386,7 @@ def test_options_of_reset_are_checked(options, error, message):
         (lambda task: run(task, "random", 0), InvalidValueError, says("n_trials=0", "at least 1")),
     ],
 )  # fmt: skip
-def test_wrong_questions_to_a_task_are_told(call, error, message):
+def test_wrong_arguments_of_methods_of_a_task_raise(call, error, message):
     with pytest.raises(error, match=message):
         call(Dots())
 
@@ -402,7 +400,7 @@ def laid_out_by(new_trial, **attributes):
 
 
 def with_verb(call, periods=("fixation", "stimulus", "decision"), **attributes):
-    """The task Dots in which one thing more is said."""
+    """The task Dots with one more call in `new_trial`."""
 
     def new_trial(self, trial):
         trial.direction, trial.coherence  # noqa: B018
@@ -457,9 +455,9 @@ WRONG_TRIALS = {
     "prices of other choices": (lambda t: t.offer("choose", np.ones(3), during="stimulus", slot="x"), None, TrialLayoutError, says("offer", r"\(3,\)", r"\(2,\)")),
     "a tolerance that is none": (lambda t: t.answer_at("choose", 100, "stimulus", np.nan, slot="x"), None, TrialLayoutError, says("tolerance", "NaN")),
     "an index beyond the group": (lambda t: t.answer_at("choose", 100, "stimulus", 50, index=2, slot="x"), None, TrialLayoutError, says("index=2", "0 to 1")),
-    "frames of the wrong width": (lambda t: t.timecourse("stimulus", np.zeros((5, 3)), during="stimulus"), None, TrialLayoutError, says("frames", "3", r"\(T, 2\)")),
-    "frames before their period": (lambda t: t.timecourse("stimulus", np.zeros(5), during="stimulus", start=-100), None, TrialLayoutError, says("frames", "start=-100", "0 or more")),
-    "frames on no channel": (lambda t: t.timecourse("stimulsu", np.zeros(5), during="stimulus"), None, UnknownNameError, says("'stimulsu'", "'stimulus'")),
+    "a timecourse of the wrong width": (lambda t: t.timecourse("stimulus", np.zeros((5, 3)), during="stimulus"), None, TrialLayoutError, says("timecourse", "3", r"\(T, 2\)")),
+    "a timecourse before its period": (lambda t: t.timecourse("stimulus", np.zeros(5), during="stimulus", start=-100), None, TrialLayoutError, says("timecourse", "start=-100", "0 or more")),
+    "timecourse on no channel": (lambda t: t.timecourse("stimulsu", np.zeros(5), during="stimulus"), None, UnknownNameError, says("'stimulsu'", "'stimulus'")),
     "a note called like a condition": (lambda t: t.record(coherence=1), None, TrialLayoutError, says("coherence", "condition", "rename")),
     "a note called like a column": (lambda t: t.record(reward=1), None, TrialLayoutError, says("reward", "column|record", "rename")),
     "a note of other trials": (lambda t: t.record(mine=np.zeros(3)), None, TrialLayoutError, says("mine", r"\(3,\)", r"\(7,\)")),
@@ -468,7 +466,7 @@ WRONG_TRIALS = {
 
 
 @pytest.mark.parametrize("what", WRONG_TRIALS)
-def test_impossible_trials_are_told_when_the_task_is_made(what):
+def test_impossible_trials_raise_when_the_task_is_made(what):
     call, periods, error, message = WRONG_TRIALS[what]
     task = with_verb(call) if periods is None else with_verb(call, periods)
     with pytest.raises(error, match=message):
@@ -487,7 +485,7 @@ COMPUTED = {
 
 
 @pytest.mark.parametrize("what", COMPUTED)
-def test_impossible_computed_durations_are_told(what):
+def test_impossible_computed_durations_raise(what):
     ms, message = COMPUTED[what]
 
     def new_trial(self, trial):
@@ -559,7 +557,7 @@ def test_a_trial_that_begins_with_its_end():
         env.step(0)
 
 
-def test_resting_cannot_be_right_where_nobody_can_rest():
+def test_resting_cannot_be_right_without_an_action_of_resting():
     class Arms(Dots):
         def define(self):
             self.observe(fixation=1, stimulus=2)
@@ -597,8 +595,8 @@ WRONG_DEFINITIONS = {
     "a channel of no unit": (lambda self: self.observe(a=0), TaskDefinitionError, says("a=0", "at least 1", "Ring")),
     "a channel that is a text": (lambda self: self.observe(a="ring"), TaskDefinitionError, says("a='ring'", "units")),
     "half a channel": (lambda self: self.observe(a=1.5), TaskDefinitionError, says("a=1.5", "units")),
-    "mixed actions": (lambda self: self.act(a=1, b=Axis()), TaskDefinitionError, says("mixes", "one kind")),
-    "two triggers": (lambda self: self.act(a=Axis(trigger=0), b=Axis(trigger=0)), TaskDefinitionError, says("2 axes", "one may")),
+    "mixed actions": (lambda self: self.act(a=1, b=Axis()), TaskDefinitionError, says("mixes", "one type")),
+    "two triggers": (lambda self: self.act(a=Axis(trigger=0), b=Axis(trigger=0)), TaskDefinitionError, says("2 axes", "at most one")),
     "an axis upside down": (lambda self: self.act(a=Axis(1, -1)), InvalidValueError, says("low=1", "high=-1")),
     "an unknown answer": (lambda self: self.vary(side=Choice(2), answer="sid"), UnknownNameError, says("condition 'sid'", "answer=", "'side'")),
     "a condition called like a verb": (lambda self: self.vary(show=Choice(2)), TaskDefinitionError, says("condition 'show'", "taken", "another")),
@@ -609,7 +607,7 @@ WRONG_DEFINITIONS = {
 
 
 @pytest.mark.parametrize("what", WRONG_DEFINITIONS)
-def test_impossible_definitions_are_told(what):
+def test_impossible_definitions_raise(what):
     define, error, message = WRONG_DEFINITIONS[what]
     with pytest.raises(error, match=message):
         defining(define)()
@@ -619,7 +617,7 @@ def test_impossible_definitions_are_told(what):
     "name",
     ["show", "answer", "task", "wrap", "seed", "num_envs", "render_mode", "timing", "channels"],
 )
-def test_parameters_called_like_something_else_are_refused_when_the_class_is_made(name):
+def test_parameters_with_reserved_names_are_refused_when_the_class_is_made(name):
     with pytest.raises(TaskDefinitionError, match=says(f"parameter '{name}'", "taken", "another")):
         type("Mine", (Dots,), {"__annotations__": {name: int}, name: 3})
 
@@ -670,7 +668,7 @@ def test_distributions_check_themselves():
 
 
 class Fraction(Dots):
-    """Divides by a parameter, looks its durations up, and reads a condition as an index."""
+    """Divides by a parameter, reads a duration by index, and uses a condition as an index."""
 
     share: int = 1
     places: tuple[float, ...] = (0.5, 1.0)
@@ -718,6 +716,6 @@ def test_a_task_that_fails_with_its_defaults_fails_where_it_does():
         ("SpatialSuppressMotion-v0", {"timing": {"stimulus": 0}}),
     ],
 )  # fmt: skip
-def test_installed_tasks_refuse_what_they_cannot_be(name, settings):
+def test_installed_tasks_refuse_impossible_settings(name, settings):
     with pytest.raises(NeurogymError):
         make_task(name, **settings)

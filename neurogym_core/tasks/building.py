@@ -1,6 +1,4 @@
-"""From conditions to a table of trials: running a task's `new_trial`, samples, designs, and how
-long trials can get.
-"""
+"""Build trials from conditions: run `new_trial`, sample, make designs, find the longest trial."""
 
 from __future__ import annotations
 
@@ -45,11 +43,12 @@ def build_trials(
     n: int,
     imposed: Mapping[str, Any] | None = None,
 ) -> TrialBatch:
-    """The table of `n` trials with these conditions.
+    """Build a table of `n` trials with these conditions.
 
     Args:
-        imposed: durations in ms by period, number or (n,).
+        imposed: durations, period -> ms, number or (n,).
     """
+    # Of durations, the caller's override the user's.
     durations = {**imposed_durations(state_of(task), rng, n), **(imposed or {})}
     if task.batched:
         return compile_layout(layout_of(task, conditions, rng, n, durations))
@@ -61,7 +60,7 @@ def build_trials(
 
 
 def _row(values: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """Row i of what there is one of per trial, as arrays of one row."""
+    """Row i of values (n, …), as arrays of one row; single values as they are."""
     return {
         name: np.asarray(value) if np.ndim(value) == 0 else np.asarray(value)[i : i + 1]
         for name, value in values.items()
@@ -75,13 +74,13 @@ def layout_of(
     n: int,
     durations: Mapping[str, Any],
 ) -> Layout:
-    """What `new_trial` says of `n` trials; of one, with scalars, where the task is not batched.
+    """Run `new_trial` for `n` trials and return their layout; n is 1 if the task is not batched.
 
     Args:
-        durations: ms by period that are imposed, number or (n,).
+        durations: imposed durations, period -> ms, number or (n,).
 
     Raises:
-        TrialLayoutError: `new_trial` named no periods, or asks for the truth of an array.
+        TrialLayoutError: `new_trial` names no periods, or uses an array as a truth value.
         UnknownNameError: there is no such period.
     """
     trial = TrialBuilder(
@@ -100,9 +99,9 @@ def layout_of(
         if not task.batched or "truth value of an array" not in str(error):
             raise
         raise TrialLayoutError(
-            f"{task.name}.new_trial asks whether an array is true (if, and, or, not), but"
+            f"{task.name}.new_trial uses an array as a truth value (if, and, or, not), but"
             f" conditions have a value for each of the {n} trials. Use np.where(condition, a, b)"
-            " and where=, or set batched = False to lay out one trial at a time."
+            " and where=, or set batched = False to build one trial at a time."
         ) from error
     check_periods(trial.layout)
     for name in durations:
@@ -112,8 +111,10 @@ def layout_of(
 
 
 def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:
-    """Layouts of `n` independent trials, from a fixed seed: one, or `n` of one trial each where the
-    task is not batched. Wrappers look at them to decide whether they can be applied.
+    """Return the layouts of `n` independent trials, drawn with a fixed seed.
+
+    It is one layout, or `n` of one trial each if the task is not batched. Wrappers read them to
+    decide if they can be applied.
     """
     rng = np.random.default_rng(0)
     batch = build_trials(task, draw_independent(task, rng, n, {}), rng, n)
@@ -123,7 +124,7 @@ def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:
 def build_imposed(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> TrialBatch:
-    """`n` independent trials with imposed conditions and durations, number or (n, …) each."""
+    """Build `n` independent trials with imposed conditions and durations, number or (n, …)."""
     imposed = read_values(task, imposed)
     durations = {
         name.removeprefix(DURATION): ms for name, ms in imposed.items() if name.startswith(DURATION)
@@ -136,6 +137,7 @@ def sample(task: TaskLike, n: Any, seed: Any, conditions: Mapping[str, Any]) -> 
     """See `Task.sample`."""
     rng = np.random.default_rng(seed)
     if isinstance(n, Mapping):
+        # A design sets the number of trials, through its conditions that have a row per trial.
         design, example = read_values(task, n), state_of(task).example
         conditions = {**design, **conditions}
         n = max(
@@ -177,7 +179,7 @@ def factorial(task: TaskLike, repeats: int, levels: Mapping[str, Any]) -> Condit
 
 
 def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | None:
-    """The values of a condition, or None where it cannot be enumerated."""
+    """The values of a condition, or None if it cannot be enumerated."""
     state = state_of(task)
     if name in state.recorded:
         return None
@@ -187,30 +189,29 @@ def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | 
     return distribution.support() if isinstance(distribution, Distribution) else None
 
 
-# ---------------------------------------------------------------------- how long trials are
+# ---------------------------------------------------------------------- lengths of trials
 
 
 def typical_steps(task: TaskLike) -> int:
-    """Median number of steps of a few trials."""
+    """Return the median number of steps of a few trials."""
     return state_of(task).typical_steps
 
 
 def hooked(task: TaskLike) -> bool:
-    """Whether the task computes something on every step."""
+    """Whether the task has a step hook."""
     return bool(interface_of(task).hooks)
 
 
 def max_steps_of(task: TaskLike, steps: Array) -> Ints:
-    """Steps after which trials that were drawn to last `steps` are over."""
+    """Return the limits, in steps, of trials that were drawn to last `steps`."""
     return interface_of(task).max_steps_of(steps)
 
 
 def max_steps(task: TaskLike) -> int:
-    """Steps of the longest trial: the longest of 1,000 sampled ones, and of those with every drawn
-    duration at its bound.
+    """Return the steps of the longest of 1,000 trials, also with all durations at their maximum.
 
-    Sampled are first trials of sessions, and those that follow where they do not depend on what the
-    subject does. A sequence of tasks has so many of each of its tasks."""
+    These are first trials of sessions, and later ones unless they depend on the subject's actions;
+    1,000 of each part of a sequence of tasks."""
     known = state_of(task).known
     if "max_steps" not in known:
         known["max_steps"] = max(_longest(task, stage) for stage in state_of(task).stages or ({},))
@@ -242,17 +243,17 @@ def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
 def _draw_stage(
     task: TaskLike, rng: np.random.Generator, n: int, stage: Mapping[str, Any]
 ) -> Conditions:
-    """Conditions of `n` trials of one part of a sequence of tasks."""
+    """Draw conditions of `n` trials of one part of a sequence of tasks."""
     given = {name: np.full((1, n), value) for name, value in stage.items()}
     try:
         drawn = draw_constrained(task, fresh_session(task, rng, n), rng, 1, given)
-    except InvalidValueError:  # a wrapper around the sequence decides which part comes
+    except InvalidValueError:  # a wrapper around the sequence decides about its parts
         return draw_independent(task, rng, n, {})
     return {name: values[0] for name, values in drawn.items()}
 
 
 def _draw_sessions(task: TaskLike, rng: np.random.Generator, n: int) -> tuple[int, Conditions]:
-    """Conditions of about `n` trials of sessions of up to 50, and how many they are."""
+    """Draw conditions of about `n` trials, in sessions of up to 50; return their number, too."""
     trials = min(50, task.trials_per_session or 50)
     session = fresh_session(task, rng, max(n // trials, 1))
     drawn = task.draw_ahead(session, rng, trials)

@@ -1,8 +1,7 @@
-"""Draw a task's coming trials with some of their conditions, or what is right in them, decided by
-somebody else.
+"""Draw the next trials of a task with some conditions, or the right answers, given.
 
-Wrappers that decide which trials come (schedules, trial history) stand on each other: each hands
-what it decides to the task that it wraps, down to the task that draws the rest."""
+Wrappers that decide about the next trials (schedules, trial history) can be nested. Each passes its
+decisions on to the task that it wraps, down to the innermost task, which draws the rest."""
 
 from __future__ import annotations
 
@@ -35,16 +34,16 @@ def draw_constrained(
     imposed: Mapping[str, Array] | None = None,
     answer: Array | None = None,
 ) -> Conditions:
-    """The coming trials of all sessions, with conditions that are given.
+    """Draw the next trials of all sessions, with some conditions given.
 
     Args:
-        task: the task that draws the others.
-        trials: how many trials of each session. `session.trial` is left as it was.
-        imposed: values, (trials, sessions, …) each.
-        answer: which answer is right, (trials, sessions).
+        task: the task that draws the other conditions.
+        trials: number of trials of each session. `session.trial` is unchanged.
+        imposed: given conditions, name -> (trials, sessions, …).
+        answer: the right answers, (trials, sessions).
 
     Raises:
-        InvalidValueError: the task decides itself what is given here.
+        InvalidValueError: the `draw` of the task imposes a given condition itself.
     """
     if state_of(task).wraps is not None:
         drawn: Conditions = cast(Any, task).draw_constrained(
@@ -81,7 +80,7 @@ def draw_one_by_one(
     imposed: Mapping[str, Array],
     answer: Any,
 ) -> Conditions:
-    """As `draw_constrained`, for tasks that draw one trial after another."""
+    """Draw as `draw_constrained` does, for tasks that draw one trial after another."""
     before, rows = session.trial.copy(), []
     for k in range(trials):
         now = {name: values[k] for name, values in imposed.items()}
@@ -100,7 +99,8 @@ def _draw_one(
 ) -> dict[str, Array]:
     if not imposed and answer is None:
         return task.draw(session, rng)
-    drawn = _asking(task, imposed, answer).draw(session, rng)
+    drawn = _constrained_view(task, imposed, answer).draw(session, rng)
+    # A `draw` need not call `draw_conditions`, and may change its result.
     for name, values in imposed.items():
         if not np.array_equal(drawn[name], values):
             raise InvalidValueError(f"the draw() of {task.name} decides {name!r} itself.")
@@ -109,20 +109,20 @@ def _draw_one(
     return drawn
 
 
-def _asking(task: TaskLike, imposed: dict[str, Array], answer: Array | None) -> TaskLike:
-    """A view of a task whose `draw_conditions` draws what is given beside what the task's `draw`
-    imposes.
-    """
+def _constrained_view(task: TaskLike, imposed: dict[str, Array], answer: Array | None) -> TaskLike:
+    """A copy of a task whose `draw_conditions` adds the given values to those of its caller."""
+    # The author's `draw` calls `self.draw_conditions`, where it may impose some values. The given
+    # ones come in through another `self`, so that `draw` needs no argument for them.
     view: TaskLike = object.__new__(type(task))
     state = state_of(task)
-    inner = None if state.wraps is None else _asking(state.wraps, imposed, answer)
+    inner = None if state.wraps is None else _constrained_view(state.wraps, imposed, answer)
     view.__dict__.update(task.__dict__)
     view.__dict__[STATE] = replace(state, wraps=inner, known=dict(state.known))
-    view.__dict__["draw_conditions"] = partial(_draw_asked, task, imposed, answer)
+    view.__dict__["draw_conditions"] = partial(_draw_given, task, imposed, answer)
     return view
 
 
-def _draw_asked(
+def _draw_given(
     task: TaskLike,
     given: dict[str, Array],
     wanted: Array | None,
@@ -147,11 +147,18 @@ def require_undecided(
     imposed: Mapping[str, Array] | None = None,
     answer: Array | None = None,
 ) -> None:
-    """Refuse a task that decides itself what `owner` wants to decide: draw values, (n,) each, in
-    sessions of their own.
+    """Refuse a task that already decides the conditions or answers of a wrapper.
+
+    It draws one trial of `n` sessions with the wrapper's values.
+
+    Args:
+        task: the task to wrap.
+        owner: name of the wrapper, for the message.
+        imposed: conditions that the wrapper decides, name -> (n,).
+        answer: right answers that the wrapper decides, (n,).
 
     Raises:
-        NotSupportedError: it does, and says why.
+        NotSupportedError: the task decides about them itself.
     """
     if not stateful(task) or (not imposed and answer is None):
         return
@@ -166,6 +173,6 @@ def require_undecided(
         )
     except InvalidValueError as error:
         raise NotSupportedError(
-            f"{owner} cannot be applied to {task.name}: what that draws leaves no choice"
-            f" ({str(error).rstrip('.')}). Leave one of the two out."
+            f"{owner} cannot be applied to {task.name}: both decide about the next trials"
+            f" ({str(error).rstrip('.')}). Remove one of the two."
         ) from error

@@ -1,4 +1,4 @@
-"""What a task is, as plain data: for `ngym info`, the registry and the docs."""
+"""Descriptions of tasks as plain data, for `ngym info`, the registry and the docs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNTIMED = "until an action"
 
 
 def describe(task: Task) -> dict[str, Any]:
-    """Everything that can be read from a task without playing it, as JSON can hold it.
+    """Describe a task as a dict for JSON, without playing it.
 
     Returns:
         docstring, dt (ms), supervised, trials_per_session, parameters (name, type, default, value),
@@ -45,9 +45,8 @@ def describe(task: Task) -> dict[str, Any]:
 
 
 def _type(annotation: Any) -> str:
-    """An annotation as it is written; without ``from __future__ import annotations`` it is the type
-    itself.
-    """
+    """An annotation as text."""
+    # Without ``from __future__ import annotations`` it is a type, not a string.
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
@@ -70,7 +69,7 @@ def _parameters(task: Task) -> list[dict[str, Any]]:
 
 
 def argument_docs(cls: type) -> dict[str, str]:
-    """What the ``Args:`` sections of a class and its bases say of each parameter."""
+    """Return the text on each parameter in the ``Args:`` sections of a class and its bases."""
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         docs.update(_read_arguments(inspect.cleandoc(base.__doc__ or "")))

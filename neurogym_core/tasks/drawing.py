@@ -1,4 +1,4 @@
-"""Drawing the conditions of a task's trials, and the right answers that follow from them."""
+"""Draw the conditions of a task's trials, and compute the right answers from them."""
 
 from __future__ import annotations
 
@@ -15,32 +15,30 @@ from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import DURATION, as_texts
 
 TRIES = 1000
-"""How often conditions are drawn until a computed answer is the wanted one."""
+"""Maximum number of redraws of conditions for a given right answer that the task computes."""
 
 
-# ---------------------------------------------------------------------- what is known of the conditions
+# ---------------------------------------------------------------------- conditions and answers
 
 
 def stateful(task: TaskLike) -> bool:
-    """Whether trials depend on the session they are in."""
+    """Whether trials depend on their session."""
     return state_of(task).stateful
 
 
 def has_answer(task: TaskLike) -> bool:
-    """Whether the task declares what decides the right answer."""
+    """Whether the task declares its right answers."""
     return state_of(task).answer is not None
 
 
 def answer_condition(task: TaskLike) -> str | None:
-    """Name of the condition that decides what is right, or None where it is computed or there is
-    none.
-    """
+    """Return the name of the condition that is the right answer; None if no condition is."""
     answer = state_of(task).answer
     return answer if isinstance(answer, str) else None
 
 
 def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
-    """Which answer is right in each trial, (n,).
+    """Return the right answer of each trial, (n,).
 
     Raises:
         NotSupportedError: the task declares no answer.
@@ -54,7 +52,7 @@ def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
 
 
 def answers_of(task: TaskLike) -> Array:
-    """The possible right answers, (m,); found once.
+    """Return the possible right answers, (m,); cached.
 
     Raises:
         NotSupportedError: the task declares no answer.
@@ -76,7 +74,7 @@ def _find_answers(task: TaskLike) -> Array:
 
 
 def dimensions_of(task: TaskLike, condition: str) -> int:
-    """0 where a condition is one value per trial, 1 where it is several."""
+    """Return 0 for a condition of one value per trial, 1 for one of several values."""
     state = state_of(task)
     declared = state.declared[condition]
     support = declared.support() if isinstance(declared, Distribution) else None
@@ -87,7 +85,7 @@ def dimensions_of(task: TaskLike, condition: str) -> int:
 
 
 class Prior(dict[str, Array]):
-    """The conditions drawn so far, and how many trials are drawn (`n`)."""
+    """The conditions drawn so far; `n` is the number of trials."""
 
     def __init__(self, drawn: Mapping[str, Array], n: int) -> None:
         super().__init__(drawn)
@@ -101,9 +99,7 @@ def draw_conditions(
     imposed: Mapping[str, Any] | None = None,
     answer: Array | None = None,
 ) -> Conditions:
-    """Independent draws of all conditions but those that are imposed; see
-    `Task.draw_conditions`.
-    """
+    """Draw the conditions of `n` independent trials; see `Task.draw_conditions`."""
     imposed, name = dict(imposed or {}), answer_condition(task)
     if answer is None:
         return draw_once(task, rng, n, imposed)
@@ -115,7 +111,7 @@ def draw_conditions(
 def without_imposed(
     task: TaskLike, imposed: Mapping[str, Any], answer: Array | None
 ) -> tuple[Mapping[str, Any], Array | None]:
-    """The part of what a task's `draw` decides that `make` does not impose."""
+    """Return the conditions and answers that a task's `draw` imposes, without those of `make`."""
     fixed = state_of(task).imposed
     if not fixed:
         return imposed, answer
@@ -130,10 +126,8 @@ def draw_overriding(
     imposed: Mapping[str, Any] | None = None,
     answer: Array | None = None,
 ) -> Conditions:
-    """Independent draws in which `imposed` holds against what `make` imposes; task wrappers may
-    draw in another way.
-    """
-    if state_of(task).wraps is not None:
+    """Draw the conditions of `n` independent trials; `imposed` overrides the user's values."""
+    if state_of(task).wraps is not None:  # a task wrapper may override the method
         return task.draw_conditions(rng, n, imposed, answer)
     return draw_conditions(task, rng, n, imposed, answer)
 
@@ -141,7 +135,7 @@ def draw_overriding(
 def draw_once(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> Conditions:
-    """Draw every condition that is not imposed, in the order of their declaration."""
+    """Draw the conditions that are not imposed, in the order of their declaration."""
     state, drawn = state_of(task), Conditions()
     for name, declared in state.declared.items():
         if name in imposed:
@@ -157,7 +151,7 @@ def draw_once(
 
 
 def for_each_trial(task: TaskLike, name: str, values: Any, n: int) -> Array:
-    """Values of a condition, one or one per trial, as (n, …)."""
+    """Return values of a condition, one or one per trial, as (n, …)."""
     values = as_texts(np.asarray(values))
     if not values.size:
         raise InvalidValueError(
@@ -176,6 +170,8 @@ def for_each_trial(task: TaskLike, name: str, values: Any, n: int) -> Array:
 def _draw_until(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any], wanted: Array
 ) -> Conditions:
+    # Rejection sampling: redraw the trials with another answer, so that the accepted ones have the
+    # distribution of the conditions given the answer.
     wanted = np.broadcast_to(wanted, (n,))
     drawn = {name: values.copy() for name, values in draw_once(task, rng, n, imposed).items()}
     for _ in range(TRIES):
@@ -186,8 +182,8 @@ def _draw_until(
         for name, values in draw_once(task, rng, len(wrong), left).items():
             drawn[name][wrong] = values
     raise InvalidValueError(
-        f"{task.name} was asked for the answer {np.unique(wanted)!r}, which 1,000 draws of its"
-        f" conditions never gave; known answers: {answers_of(task)!r}."
+        f"{task.name} was given the right answer {np.unique(wanted)!r}, which 1,000 draws of its"
+        f" conditions did not yield. Give one of its answers: {answers_of(task)!r}."
     )
 
 
@@ -201,7 +197,7 @@ def impose_on(
     n: int,
     imposed: Mapping[str, Any],
 ) -> Conditions:
-    """Drawn conditions (n, …), with those that `make` and then `imposed` impose, name -> (n, …)."""
+    """Return drawn conditions with those of `make`, and then of `imposed`, in place."""
     if state_of(task).wraps is not None:
         decided: Conditions = cast(Any, task).impose_on(drawn, rng, n, imposed)
         return decided
@@ -222,10 +218,10 @@ def impose_on(
 def fresh_session(
     task: TaskLike, rng: np.random.Generator, n: int, subject: Session | None = None
 ) -> Session:
-    """`n` new sessions.
+    """Return the state of `n` new sessions.
 
     Args:
-        subject: what outlives sessions; None: new subjects.
+        subject: the state that outlives sessions; None: new subjects.
     """
     session = Session(n, subject if subject is not None else Session(n))
     if task.reads_outcomes:
@@ -241,9 +237,9 @@ def fresh_session(
 
 
 def _blank_conditions(task: TaskLike, n: int) -> Conditions:
-    """Zeros, False or "" for every condition, (n, …) each, of the shape and type that is drawn."""
+    """Zeros, False or "" for every condition, (n, …), in the shape and type of its values."""
     state = state_of(task)
-    if not state.declared.keys() <= state.example.keys():  # the very first trials are being drawn
+    if not state.declared.keys() <= state.example.keys():  # no trial was drawn yet
         drawn = draw_once(task, np.random.default_rng(0), 1, state.example)
         state.example = {name: values[0] for name, values in drawn.items()}
     return {
@@ -254,7 +250,7 @@ def _blank_conditions(task: TaskLike, n: int) -> Conditions:
 def draw_independent(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> Conditions:
-    """Conditions of `n` trials, each the first of a session of its own."""
+    """Draw the conditions of `n` trials, each the first of a separate session."""
     if not stateful(task):
         return draw_overriding(task, rng, n, imposed)
     session = fresh_session(task, rng, n)
@@ -262,6 +258,6 @@ def draw_independent(
 
 
 def imposed_durations(state: TaskState, rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Durations that `make` imposed, period -> (n,) ms."""
+    """Draw the durations that `make` imposes, period -> (n,) ms."""
     imposed = {name: dist for name, dist in state.imposed.items() if name.startswith(DURATION)}
     return {name.removeprefix(DURATION): dist.sample(rng, n) for name, dist in imposed.items()}

@@ -1,6 +1,4 @@
-"""What a task was made with: the keywords that make it again, what makes two tasks equal, and how
-it is printed.
-"""
+"""Identity of a task: the keywords that make it, equality, and repr."""
 
 from __future__ import annotations
 
@@ -18,10 +16,9 @@ SomeTask = TypeVar("SomeTask", bound=TaskLike)
 
 
 def keywords(task: TaskLike) -> dict[str, Any]:
-    """Keywords that make this task again: parameters that differ from their defaults, and
-    overrides.
+    """Return the keywords that make a task: parameters that differ from the defaults, overrides.
 
-    Of a task wrapper those that, after the wrapped task, make it again: its own parameters.
+    For a task wrapper, these are its parameters without those of the wrapped task.
     """
     state = state_of(task)
     if state.wraps is not None:
@@ -38,15 +35,14 @@ def keywords(task: TaskLike) -> dict[str, Any]:
 
 
 def settings(task: TaskLike) -> dict[str, Any]:
-    """`keywords` in plain form, as TOML, JSON and Gymnasium's specs can hold them."""
+    """Return `keywords` in plain form, for TOML, JSON and Gymnasium's specs."""
     return plain_settings(keywords(task))
 
 
 def with_settings(task: SomeTask, **settings: Any) -> SomeTask:
-    """The same task with some parameters, or entries of `timing`, `rewards` and `conditions`,
-    changed.
+    """Return a task with some parameters, or entries of `timing` and so on, changed.
 
-    Of a task wrapper its own parameters, or else those of the wrapped task.
+    For a task wrapper, names that are not its parameters are those of the wrapped task.
     """
     state, make = state_of(task), cast(Any, type(task))
     merged = keywords(task)
@@ -61,18 +57,16 @@ def with_settings(task: SomeTask, **settings: Any) -> SomeTask:
 
 
 def parameters_of(task: TaskLike) -> Mapping[str, Any]:
-    """Parameters by name, all of them; of a task wrapper its own beside those of the wrapped
-    task.
-    """
+    """Return all parameters by name; for a task wrapper, with those of the wrapped task."""
     return MappingProxyType(state_of(task).parameters)
 
 
 def identity(task: TaskLike) -> tuple[Any, ...]:
-    """What equal tasks have in common; hashable."""
+    """Return a hashable value that is the same for equal tasks."""
     state = state_of(task)
     if state.wraps is not None:
         return (type(task), identity(state.wraps), _hashable(state.settings))
-    # What was meant, not how it was written: Uniform(1, 2) is {"uniform": [1, 2]}.
+    # The distributions, not their written forms: Uniform(1, 2) equals {"uniform": [1, 2]}.
     meant: dict[str, Mapping[str, Any]] = {
         "timing": task.timing,
         "rewards": task.rewards,
@@ -85,23 +79,20 @@ def identity(task: TaskLike) -> tuple[Any, ...]:
 
 
 def written(task: TaskLike) -> str:
-    """The call that makes the task."""
+    """Return the call that makes the task, as its repr."""
     state = state_of(task)
     if state.wraps is not None:
-        return f"{type(task).__name__}({state.wraps!r}{''.join(f', {_equals(one)}' for one in state.settings.items())})"
+        own = "".join(f", {name}={value!r}" for name, value in state.settings.items())
+        return f"{type(task).__name__}({state.wraps!r}{own})"
     shown = {
         **state.parameters,
         **{name: value for name, value in state.overrides.items() if value},
     }
-    return f"{state.name}({', '.join(_equals(one) for one in shown.items())})"
-
-
-def _equals(one: tuple[str, Any]) -> str:
-    return f"{one[0]}={one[1]!r}"
+    return f"{state.name}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
 def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with distributions and arrays in their written form."""
+    """Return settings with distributions and arrays in their written form."""
     return {name: _plain(value) for name, value in settings.items()}
 
 

@@ -1,6 +1,4 @@
-"""Read what conditions are to be, where `conditions=`, an experiment's file or a block of a
-schedule says it, and the values that `reset` and `sample` are given.
-"""
+"""Read imposed conditions: of `conditions=`, experiment files, schedules, `reset` and `sample`."""
 
 from __future__ import annotations
 
@@ -19,21 +17,21 @@ from neurogym_core.trials.record import DURATION, as_texts
 def read_condition(
     owner: str, name: str, spec: Any, declared: Any, several: bool = False
 ) -> Distribution:
-    """The distribution of a condition's values.
+    """Return the distribution of an imposed condition.
 
     Args:
         owner: name of the task, for errors.
         name: the condition.
-        spec: a distribution in any written form; a single bool or text, or a list of them, where
-            the condition has such values or is computed; k values, or equally likely lists of k,
-            where it has several.
-        declared: as given to `vary`.
-        several: whether a trial has several values of it; known without saying where its values can
+        spec: a distribution in any written form. For a condition of bools or texts, or a computed
+            one, also a bool or text, or a list of them. For a condition of k values per trial, k
+            values, or a list of equally likely lists of k.
+        declared: the declaration of the condition, as passed to `vary`.
+        several: whether a trial has several values of the condition; not needed if its values can
             be enumerated.
 
     Raises:
-        UnknownNameError: a text that is none of the condition's.
-        InvalidValueError: anything else that it cannot be; says which condition.
+        UnknownNameError: a text that is not among the condition's values.
+        InvalidValueError: another value that the condition cannot have.
     """
     support = declared.support() if isinstance(declared, Distribution) else None
     several = several or (support is not None and support.ndim > 1)
@@ -53,7 +51,7 @@ def read_condition(
 
 
 def _kind(declared: Any, support: np.ndarray | None) -> str | None:
-    """The NumPy kind of a condition's values; None: it is computed, nobody knows."""
+    """The NumPy kind of a condition's values; None for computed conditions."""
     if support is not None:
         return support.dtype.kind
     return "f" if isinstance(declared, Distribution) else None
@@ -80,7 +78,7 @@ def _one_number(spec: Any, kind: str) -> Distribution:
     except ValueError as error:
         if isinstance(error, InvalidValueError):
             raise
-        found, values = Constant(0), np.asarray(None)  # rows of unequal lengths
+        found, values = Constant(0), np.asarray(None)  # NumPy refuses rows of unequal lengths
     if values is not None and (values.ndim != 1 or values.dtype.kind not in "biuf"):
         raise InvalidValueError(
             "It is one number in every trial. Give a number, or a list of them."
@@ -97,9 +95,7 @@ def _named(owner: str, name: str, spec: Any, support: np.ndarray) -> Distributio
 
 
 def _several(spec: Any, kind: str | None) -> Distribution:
-    """Several values in every trial: one trial's are a list, equally likely ones are a list of
-    lists.
-    """
+    """Several values in every trial: a list of them, or a list of equally likely lists."""
     try:
         values = np.asarray(spec)
     except ValueError:
@@ -116,14 +112,14 @@ def _several(spec: Any, kind: str | None) -> Distribution:
 
 
 def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
-    """Values of conditions and durations for coming trials, name -> one trial's value or (m, …).
+    """Check imposed values of conditions and durations; return them as arrays.
 
     Args:
-        given: by name, ``duration.<period>`` for ms.
+        given: name -> value of one trial, or (m, …); ``duration.<period>`` for ms.
 
     Raises:
         UnknownNameError: the task has no such condition or period.
-        InvalidValueError: values of another type or shape than the task draws.
+        InvalidValueError: values of another type or shape than those of the task.
     """
     state, periods = state_of(task), [DURATION + name for name in period_names_of(task)]
     if not isinstance(given, Mapping):
@@ -143,10 +139,10 @@ def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
-    """Values as an array of one trial's shape, or (m, …).
+    """Return values as an array, of the shape of one trial's value or (m, …).
 
     Args:
-        drawn: one trial's value, as the task draws it.
+        drawn: the value of one trial, as drawn by the task.
     """
     start = f"{owner} was given the condition {name}={_shortly(given)}"
     words, kinds = ("a text", "U") if drawn.dtype.kind == "U" else ("a number", "biuf")
@@ -167,6 +163,7 @@ def _values(owner: str, name: str, given: Any, drawn: Array) -> Array:
         or values.shape[values.ndim - drawn.ndim :] != drawn.shape
     ):
         raise InvalidValueError(f"{start} of shape {values.shape}. {expected}")
+    # 3.0 for an integer condition: tasks use such values as indices.
     if values.dtype.kind == "f" and drawn.dtype.kind in "iu" and (values % 1 == 0).all():
         return values.astype(drawn.dtype)
     return values

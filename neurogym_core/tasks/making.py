@@ -1,6 +1,4 @@
-"""Making a task: reading what it was given, running its `define`, and laying out a few trials so
-that mistakes show now.
-"""
+"""Make a task: read its arguments, run `define`, and build a few trials to find mistakes early."""
 
 from __future__ import annotations
 
@@ -28,10 +26,10 @@ from neurogym_core.trials.timing import Timing
 
 HOOKS = ("step_action", "step_observation", "step_target")
 SINGLES = 200
-"""Trials of a task that lays out one at a time, in one of which every condition has to be read."""
+"""Trials of a task with ``batched = False``, one of which at least must read each condition."""
 
 
-# ---------------------------------------------------------------------- what a task is given
+# ---------------------------------------------------------------------- arguments
 
 
 def begin(
@@ -40,9 +38,8 @@ def begin(
     """Set the parameters, `timing` and `rewards` of a task, before its `define` runs.
 
     Raises:
-        InvalidValueError: a parameter that every task has, a reward or a duration that is
-            impossible.
-        UnknownNameError: a reward that the task does not have.
+        InvalidValueError: an invalid base parameter, reward or duration.
+        UnknownNameError: the task has no such reward.
     """
     name = type(task).__name__
     state = TaskState(name, dict(parameters), channels=Channels({}, name))
@@ -137,14 +134,14 @@ def _duration_distribution(task: str, period: str, spec: Any) -> Distribution:
     return distribution
 
 
-# ---------------------------------------------------------------------- what its define declares
+# ---------------------------------------------------------------------- declarations
 
 
 def check_open(task: TaskLike, verb: str) -> TaskState:
-    """The state of a task that is being made.
+    """Return the state of a task that is being made.
 
     Raises:
-        TaskDefinitionError: it is complete, and does not change any more.
+        TaskDefinitionError: the task is complete and cannot be changed.
     """
     state = state_of(task)
     if state.sealed:
@@ -179,8 +176,8 @@ def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, 
         if not isinstance(answer, str) and not callable(answer):
             raise TaskDefinitionError(
                 f"{state.name} declares the condition 'answer', a name that is taken by the core:"
-                " answer= takes the name of the condition that decides what is right, or a"
-                " function of the conditions. Choose another."
+                " answer= takes the name of the condition that is the right answer, or a function"
+                " of the conditions. Choose another."
             )
         if isinstance(answer, str) and answer not in state.declared:
             raise unknown("condition", answer, state.declared, of=f"{state.name}, given as answer=")
@@ -191,12 +188,11 @@ def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, 
 
 
 def complete(task: TaskLike) -> None:
-    """Check what was declared, close the task, and lay out a few of its trials.
+    """Check the declarations, close the task, and build a few of its trials.
 
     Raises:
-        TaskDefinitionError: nothing to see or to do was declared, or `draw` leaves conditions out.
-        TrialLayoutError: `new_trial` leaves conditions unread, or asks for answers when there is no
-            time for them.
+        TaskDefinitionError: `define` declares no channel or no action, or `draw` omits conditions.
+        TrialLayoutError: `new_trial` does not read a condition, or a response window has no step.
     """
     state = state_of(task)
     actions = _check_defined(state)
@@ -234,16 +230,17 @@ def _read_conditions(state: TaskState, given: Mapping[str, Any]) -> dict[str, Di
         if name not in state.declared and not str(name).startswith(DURATION):
             raise unknown("condition", name, state.declared, of=state.name)
     return {
-        name: _duration_distribution(state.name, name, spec)
-        if name.startswith(DURATION) else read_condition(state.name, name, spec, state.declared[name])
+        name: (
+            _duration_distribution(state.name, name, spec)
+            if name.startswith(DURATION)
+            else read_condition(state.name, name, spec, state.declared[name])
+        )
         for name, spec in given.items()
-    }  # fmt: skip
+    }
 
 
 def _probe(task: TaskLike, state: TaskState) -> None:
-    """Lay out a few trials, so that a wrong task fails when it is made, and note what is known of
-    them.
-    """
+    """Build a few trials, so that a mistake raises when the task is made; keep facts about them."""
     rng = np.random.default_rng(0)
     batch = _few_trials(task, state, rng)
     state.period_names = batch.period_names
@@ -252,7 +249,8 @@ def _probe(task: TaskLike, state: TaskState) -> None:
             raise unknown("period", name, state.period_names, of=state.name)
     _check_windows(state.name, task.dt, batch)
     layouts = [source.layout for source in batch.sources]
-    if not task.batched and unread(layouts):  # a branch that few trials take may read it
+    if not task.batched and unread(layouts):
+        # The branch that reads the condition may be one that few trials take.
         conditions = draw_independent(task, rng, SINGLES, {})
         layouts += [
             source.layout for source in build_trials(task, conditions, rng, SINGLES).sources
@@ -265,7 +263,8 @@ def _probe(task: TaskLike, state: TaskState) -> None:
 
 def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> TrialBatch:
     sizes = {part.size for named in (task.channels, task.actions) for part in named.parts.values()}
-    # A number of trials that no shape per unit can be mistaken for.
+    # The number of trials differs from every number of units, so that an array of the wrong shape
+    # cannot pass for the right one.
     n = next(n for n in (7, 11, 13, 17, 19) if n not in sizes)
     conditions = draw_independent(task, rng, n, {})
     for name in state.declared:

@@ -1,9 +1,8 @@
-"""Which names of a task are the core's, so that nothing an author writes can collide with them
-unnoticed.
+"""Names of a task that are reserved for the core; a class that defines one of them is refused.
 
-The core keeps its own state under one name (`STATE`), and has no private methods: any name that
-begins with "_" is free. Of the public names, an author may define those in `AUTHORS` and
-`BASE_PARAMETERS`; all others are refused."""
+The core keeps its state of a task under one name (`STATE`) and has no private methods, so that
+authors may use every name that begins with "_". Of the public names of `Task`, they may define
+those in `AUTHORS` and `BASE_PARAMETERS`."""
 
 from __future__ import annotations
 
@@ -41,29 +40,28 @@ DECLARATIONS = (
     "trial_state",
 )
 AUTHORS = frozenset({*METHODS, *DECLARATIONS})
-"""What an author defines in a task class."""
+"""Methods and declarations that authors may define in a task class."""
 
 RESERVED = frozenset({*PLAYER_NAMES, *VERBS, "previous"})
-"""Names that players, verbs and sessions use; no parameter may have one of them."""
+"""Names of arguments of players, of verbs and of sessions; parameters must have other names."""
 
 
 @cache
 def public_names(cls: type) -> frozenset[str]:
-    """Names of a class of the core that do not begin with "_"."""
+    """Return the names in a class of the core that do not begin with "_"."""
     return frozenset(name for name in dir(cls) if not name.startswith("_"))
 
 
 def check_class(cls: type, core: type, free: Iterable[str]) -> None:
-    """Refuse a task class whose parameters, methods or attributes, or those of its mixins, have a
-    name of the core.
+    """Refuse a task class that defines a reserved name, in itself or in a mixin.
 
     Args:
         cls: the class.
-        core: the base class of the core whose names these are.
+        core: the base class of the core whose names are reserved.
         free: further names that may be defined.
 
     Raises:
-        TaskDefinitionError: for either, and for parameters without a default.
+        TaskDefinitionError: a reserved name, or a parameter without a default.
     """
     mixins = [
         base for base in cls.__mro__ if not (issubclass(base, core) or issubclass(core, base))
@@ -80,7 +78,7 @@ def _check_parameters(cls: type, declared: Mapping[str, Any], taken: Iterable[st
                 f"{cls.__name__} declares the parameter {name!r}, a name that is taken by the core;"
                 " choose another."
                 + (
-                    f" To say what the task is, leave the annotation away: {name} = …"
+                    f" For the task's {name!r}, drop the annotation: {name} = …"
                     if name in AUTHORS
                     else ""
                 )
@@ -103,10 +101,10 @@ def _check_attributes(cls: type, defined: Iterable[str], taken: Iterable[str]) -
 
 
 def check_assignment(task_name: str, name: str, core: type, free: Iterable[str]) -> None:
-    """Refuse that `define` sets an attribute of the core's base class.
+    """Refuse an assignment to an attribute of the core's base class.
 
     Raises:
-        TaskDefinitionError: it does.
+        TaskDefinitionError: the name is reserved.
     """
     if name == STATE or (
         name in public_names(core) and name not in {*AUTHORS, *BASE_PARAMETERS, *free}
@@ -118,11 +116,10 @@ def check_assignment(task_name: str, name: str, core: type, free: Iterable[str])
 
 
 def check_condition(task_name: str, name: str) -> None:
-    """Refuse a condition that could not be read as an attribute of a trial, or not be told from a
-    column of the record.
+    """Refuse a condition with the name of an attribute of a trial or of a column of the record.
 
     Raises:
-        TaskDefinitionError: it is one.
+        TaskDefinitionError: the name is reserved.
     """
     if name.startswith("_"):
         raise TaskDefinitionError(

@@ -1,6 +1,4 @@
-"""Typed parameters: annotated class attributes with defaults that make a task's signature, equality
-and repr.
-"""
+"""Typed parameters of tasks: annotated class attributes with defaults."""
 
 from __future__ import annotations
 
@@ -33,11 +31,11 @@ PLAYER_NAMES = frozenset(
         "name",
     }
 )
-"""Names that `make`, `Dataset` and the players use; no parameter may have one of them."""
+"""Names of arguments of `make`, `Dataset` and the players; parameters must have other names."""
 
 
 def own_annotations(cls: type) -> dict[str, Any]:
-    """The annotated attributes of one class that are parameters, name -> annotation."""
+    """Return the parameters that one class annotates, name -> annotation."""
     annotations = inspect.get_annotations(cls)
     return {
         name: kind
@@ -47,7 +45,7 @@ def own_annotations(cls: type) -> dict[str, Any]:
 
 
 def parameter_types(cls: type) -> dict[str, Any]:
-    """Parameters of a class and its bases, bases first, name -> annotation."""
+    """Return the parameters of a class and its bases, bases first, name -> annotation."""
     merged: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         if base is not object:
@@ -56,11 +54,11 @@ def parameter_types(cls: type) -> dict[str, Any]:
 
 
 OVERRIDES = ("timing", "rewards", "conditions")
-"""What a task takes besides its parameters."""
+"""Arguments of a task in addition to its parameters."""
 
 
 def signature_of(cls: type) -> inspect.Signature:
-    """What calling the class accepts: every parameter by keyword, then the overrides."""
+    """Return the signature of a task class: every parameter by keyword, then the overrides."""
     overrides = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OVERRIDES
     ]
@@ -68,7 +66,7 @@ def signature_of(cls: type) -> inspect.Signature:
 
 
 def keywords_of(cls: type, kinds: Mapping[str, Any]) -> list[inspect.Parameter]:
-    """Parameters (name -> annotation) as keywords of a signature."""
+    """Return parameters (name -> annotation) as keywords of a signature."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     return [
         inspect.Parameter(name, keyword, default=getattr(cls, name), annotation=kind)
@@ -82,15 +80,15 @@ def checked(
     known: Mapping[str, Any] | None = None,
     overrides: tuple[str, ...] = OVERRIDES,
 ) -> dict[str, Any]:
-    """All parameters of a class: defaults, then what was given, in their declared types.
+    """Return all parameters of a class: the given values in their declared types, or defaults.
 
     Args:
-        known: the parameters, name -> annotation; default all of the class.
-        overrides: what else the class takes, for the error.
+        known: the parameters, name -> annotation; default: all of the class.
+        overrides: names of further arguments of the class, for the error.
 
     Raises:
-        UnknownNameError: a name that is no parameter.
-        InvalidValueError: a value of the wrong kind.
+        UnknownNameError: there is no such parameter.
+        InvalidValueError: a value of the wrong type.
     """
     known = parameter_types(cls) if known is None else known
     for name in given:
@@ -104,9 +102,8 @@ def checked(
 
 def _conform(cls: type, name: str, value: Any, default: Any, annotation: str) -> Any:
     value = _python_value(value)
-    if (
-        annotation in ("Any", "typing.Any") or "Distribution" in annotation
-    ):  # of many written forms: the class reads it
+    # A distribution has many written forms, which the class itself reads.
+    if annotation in ("Any", "typing.Any") or "Distribution" in annotation:
         return value
     if (
         isinstance(default, tuple)

@@ -1,4 +1,4 @@
-"""Tell failures of a task's code with settings that were given from failures of the code itself."""
+"""Distinguish failures of a task's code that settings cause from mistakes in the code."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from neurogym_core.tasks.state import TaskLike
 
 @contextmanager
 def naming_settings(task: TaskLike) -> Iterator[None]:
-    """An error of NumPy or Python while a task is made with settings of the caller's becomes one
-    that names them.
+    """Convert errors of NumPy or Python, while a task is made, to one that names its settings.
 
-    A task that fails with its defaults fails as it does: its author needs to see where.
+    Errors of a task with default settings are not converted: its author needs the traceback.
 
     Raises:
         InvalidValueError: the task's code fails with these settings.
@@ -29,7 +28,7 @@ def naming_settings(task: TaskLike) -> Iterator[None]:
         if not given:
             raise
         raise InvalidValueError(
-            f"{task.name} cannot be made with {given}: its code fails there"
-            f" ({type(error).__name__}: {error}). Settings that it can lay out trials with were"
+            f"{task.name} cannot be made with {given}: its code fails"
+            f" ({type(error).__name__}: {error}). Settings for which it can build trials were"
             " expected. Give other values, nearer to its defaults."
         ) from error

@@ -1,4 +1,4 @@
-"""`Session`: what outlives a trial, for any number of subjects at once."""
+"""`Session`: the state that outlives a trial, for any number of subjects at once."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import numpy as np
 
 
 class Session:
-    """State of `n` sessions played side by side; every array attribute has its first axis over
-    them.
+    """State of `n` parallel sessions; the first axis of every array attribute is over them.
 
-    Authors put what they need on it in `new_session` (``session.p = rng.random((len(session),
-    2))``) and change it in `draw`. `trial` (n,) counts the trials drawn in this session. `previous`
-    holds the last finished trial of each: `choice` (-1: none), `outcome`, `reward` and
-    `performance`, and the conditions by name. `subject` is of the same kind and outlives sessions,
-    until a reset with a seed; within `new_session`, ``session.subject.previous`` holds the trial
-    that ended the subject's last session (empty where none did), which no `draw` gets to see.
+    Authors add attributes in `new_session` (``session.p = rng.random((len(session), 2))``) and
+    update them in `draw`.
+
+    Attributes:
+        trial: (n,) number of trials drawn in this session.
+        previous: the last finished trial of each session, name -> (n, …): `choice` (-1: none),
+            `outcome`, `reward`, `performance`, and the conditions.
+        subject: a `Session` that outlives sessions, until a reset with a seed. Within
+            `new_session`, its `previous` is the last trial of the subject's last session (empty if
+            there was none). `draw` does not see that trial.
 
     Args:
         n: number of sessions.
@@ -46,7 +49,7 @@ class Session:
         return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
 
     def take(self, rows: np.ndarray) -> Session:
-        """Some of the sessions, as a copy; `put` writes them back.
+        """Return a copy of some of the sessions; `put` writes it back.
 
         Args:
             rows: (m,) indices of sessions.
@@ -66,12 +69,13 @@ class Session:
         return part
 
     def put(self, rows: np.ndarray, part: Session) -> None:
-        """Write back what `take` gave and somebody changed.
+        """Write the state of some sessions back, after changes to a copy of `take`.
 
         Args:
             rows: (m,) indices of sessions.
-            part: their state, as `take` returned it.
+            part: their state, from `take`.
         """
+        # Also attributes that the copy got since, with zeros for the sessions that are not in it.
         for name, value in vars(part).items():
             if isinstance(value, np.ndarray):
                 self._put_array(name, rows, value)
@@ -82,6 +86,7 @@ class Session:
 
     def _put_array(self, name: str, rows: np.ndarray, value: np.ndarray) -> None:
         mine = vars(self).get(name)
+        # Types widen, so that a longer string or a float among integers is kept as it is.
         if mine is None or mine.shape[1:] != value.shape[1:]:
             mine = np.zeros((self._n, *value.shape[1:]), value.dtype)
         elif mine.dtype != value.dtype:
@@ -92,7 +97,7 @@ class Session:
         setattr(self, name, mine)
 
     def remember(self, rows: np.ndarray, finished: dict[str, Any]) -> None:
-        """Keep the finished trials of some sessions as their `previous`.
+        """Store the finished trials of some sessions in `previous`.
 
         Args:
             rows: (m,) indices of sessions.

@@ -1,4 +1,4 @@
-"""Refuse a task whose trials may last no step, when it is made."""
+"""Refuse a task with trials that may last 0 steps, when it is made."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from neurogym_core.trials.record import DURATION
 
 
 def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, Array]) -> None:
-    """Lay the trials of `batch` out again without the periods that may be skipped, where no other
-    one surely lasts.
+    """Build the trials of `batch` again without all periods that may be skipped.
 
     Raises:
         TrialLayoutError: a trial may last 0 steps.
     """
+    # A draw of 0 ms for all of these periods may be too rare to occur in a few trials.
     skipped = {
         name: 0
         for name in batch.period_names
@@ -34,8 +34,7 @@ def check_shortest(task: TaskLike, batch: TrialBatch, conditions: Mapping[str, A
 
 
 def _may_be_nothing(duration: Distribution) -> bool:
-    """Whether 0 ms is drawn; a continuous distribution gives at least a moment, which is played as
-    a step.
-    """
+    """Whether 0 ms may be drawn."""
+    # Continuous distributions draw more than 0 ms, which is at least one step.
     support = duration.support()
     return not isinstance(duration, Constant) and support is not None and not np.all(support)

@@ -1,8 +1,7 @@
-"""`TaskState`: all that the core keeps of a task, in one attribute, so that every other name is
-free for the author.
+"""`TaskState`: the core's data of a task, in one attribute, so that authors can use other names.
 
-`state_of(task)` gives it. The functions of this folder that work on tasks are typed for `TaskLike`:
-what they ask of one."""
+`state_of(task)` returns it. The functions of this folder take a `TaskLike`: the part of a task that
+they use."""
 
 from __future__ import annotations
 
@@ -21,45 +20,43 @@ from neurogym_core.trials.interface import Actions, Channels, Interface
 from neurogym_core.trials.timing import Timing
 
 STATE = "__ngym__"
-"""The attribute of a task that holds its `TaskState`; the only name besides the public ones that
-the core uses.
-"""
+"""The attribute of a task that holds its `TaskState`, the core's only non-public name there."""
 
 Conditions = dict[str, Array]
 """Conditions by name, (n, …) each."""
 Computed = Callable[[np.random.Generator, "Mapping[str, Array]"], Any]
-"""A condition that is computed from those before it."""
+"""A condition that is a function of those before it."""
 Answer = str | Callable[[Mapping[str, Array]], Array] | None
-"""What decides the right answer: a condition, a function of the conditions, or nothing."""
+"""The right answer: name of a condition, function of the conditions, or None."""
 
 
 @dataclass(eq=False)
 class TaskState:
-    """What the core keeps of one task.
+    """The core's data of one task.
 
     Attributes:
         name: name of the task in messages.
-        parameters: name -> value, all of them.
+        parameters: all parameters, name -> value.
         overrides: "timing", "rewards" and "conditions" as they were given.
-        channels, actions: what `define` declared.
-        declared: condition -> distribution, or a function of those before.
-        answer: what decides the right answer.
+        channels, actions: as `define` declares them.
+        declared: condition -> distribution, or a function of the conditions before it.
+        answer: name of the condition that is the right answer, or a function of the conditions.
         imposed: conditions and durations that `make` imposed.
-        example: condition -> its value in one trial, as it was drawn.
-        dimensions: condition -> 0 where it is one value per trial, 1 where it is several.
+        example: condition -> its value in one drawn trial.
+        dimensions: condition -> 0 for one value per trial, 1 for several.
         limits: ms after which a trial is over; see `Interface`.
-        stages: conditions that are imposed to get the trials of each part of a sequence of tasks;
-            () for other tasks.
-        warned: periods that a warning has named.
-        period_names, typical_steps: of a few trials that were laid out when the task was made.
-        interface, timing: what its trials need to know; set when the task is complete.
-        recorded: conditions that record what a wrapper drew; they are not enumerated.
-        stateful: whether trials depend on the session they are in.
-        joint: whether the task is several tasks in one.
-        wraps: the task that a task wrapper wraps.
-        settings: a task wrapper's own parameters.
-        sealed: whether the task is complete; then nothing of it can be set.
-        known: results that are computed once: "answers", "max_steps".
+        stages: for each part of a sequence of tasks, the conditions that select it; () for other
+            tasks.
+        warned: periods that a warning named already.
+        period_names, typical_steps: those of a few trials that are built when the task is made.
+        interface, timing: the part of the task that its trials depend on; set when it is complete.
+        recorded: conditions that a wrapper draws for the record; they are not enumerated.
+        stateful: whether trials depend on their session.
+        joint: whether the task combines several tasks.
+        wraps: the wrapped task, for a task wrapper.
+        settings: the parameters of a task wrapper, without those of the task.
+        sealed: whether the task is complete and immutable.
+        known: cached results: "answers", "max_steps".
     """
 
     name: str
@@ -89,7 +86,7 @@ class TaskState:
 
 
 class TaskLike(Protocol):
-    """What the core asks of a task: what its author wrote."""
+    """The part of a task that the core uses: parameters, declarations and methods."""
 
     dt: float
     trials_per_session: int | None
@@ -131,18 +128,18 @@ class TaskLike(Protocol):
 
 
 def state_of(task: TaskLike) -> TaskState:
-    """What the core keeps of a task."""
+    """Return the core's data of a task."""
     state: TaskState = task.__dict__[STATE]
     return state
 
 
 def period_names_of(task: TaskLike) -> tuple[str, ...]:
-    """Names of the periods of a task, in order."""
+    """Return the names of a task's periods, in order."""
     return state_of(task).period_names
 
 
 def interface_of(task: TaskLike) -> Interface:
-    """What the trials of a task need to know of it."""
+    """Return the part of a task that its trials depend on."""
     interface = state_of(task).interface
     assert interface is not None, "the task is complete"
     return interface

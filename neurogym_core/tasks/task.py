@@ -1,7 +1,7 @@
-"""`Task`: the description of an experiment. Immutable; owns no random numbers and no clock.
+"""`Task`: the description of an experiment. Immutable, without random numbers or a clock.
 
-This class is what an author writes and reads. What the core does with a task is in functions of the
-modules beside this one: `making`, `drawing`, `building`, `identity`."""
+The class has the methods that authors write and call. The functions of the core that work on tasks
+are in the modules `making`, `drawing`, `building` and `identity`."""
 
 from __future__ import annotations
 
@@ -26,39 +26,43 @@ from neurogym_core.trials.interface import Actions, Channels
 
 @dataclass_transform(kw_only_default=True)
 class Task:
-    """Base of all tasks. An author declares parameters, `timing` and `rewards`, and writes `define`
-    and `new_trial`.
+    """Base of all tasks: an author writes `define` and `new_trial`.
 
-    Parameters are annotated class attributes with defaults, and are given by keyword. `timing`,
-    `rewards` and `conditions` override single periods, rewards and conditions; every unknown name
-    is an error that says which there are.
+    Parameters are annotated class attributes with defaults; you set them by keyword. `timing`,
+    `rewards` and `conditions` override single periods, rewards and conditions. An unknown name
+    raises an error that lists the known ones.
 
     You write:
         - `define` and `new_trial`, in every task;
-        - `new_session`, `draw` and `draw_ahead`, where a trial depends on those before it;
-        - `step_action`, `step_observation` and `step_target`, with their `memory`, where a table
-          cannot say what happens;
+        - `new_session`, `draw` and `draw_ahead`, where a trial depends on earlier ones;
+        - `step_action`, `step_observation` and `step_target`, with their `trial_state`, where
+          something must be computed on every step;
         - `timing` and `rewards`, and the declarations `supervised`, `batched`, `reads_outcomes`,
-          `evidence` and `go_cue` where their defaults do not fit.
+          `evidence_periods` and `go_cue` where their defaults do not fit.
 
     You call `observe`, `act` and `vary` in `define`, and `draw_conditions` in `draw`.
 
-    You read the parameters, `name`, `channels`, `actions` and `conditions`. Trials come from
-    `sample`, and designs for it from `factorial`.
+    You read the parameters, `name`, `channels`, `actions` and `conditions`. `sample` draws trials,
+    and `factorial` makes designs for it.
 
-    These names and those of the parameters below are taken; all others, and all that begin with
-    "_", are yours.
+    These names and those of the parameters below are reserved. All others are free, and so are all
+    names that begin with "_".
 
     Args:
         dt: ms per step.
-        trials_per_session: a session ends after so many trials; None: never; 1: one trial per
-            Gymnasium episode.
+        trials_per_session: number of trials after which a session ends; None: it never ends; 1: one
+            trial per Gymnasium episode.
         abort_ends_trial: whether acting while holding ends the trial.
-        max_duration: ms after which a trial is over, a miss; None: ten times its drawn length.
-        timing: distribution of the duration of some periods in ms, by name.
-        rewards: some rewards, by name.
-        conditions: fixed values or distributions of some conditions, by name.
+        max_duration: ms after which a trial ends as a miss; None: ten times its drawn length.
+        timing: durations of some periods, name -> ms or a distribution.
+        rewards: some rewards, name -> number.
+        conditions: some conditions, name -> value or distribution.
         parameters: the parameters that the class declares.
+
+    Raises:
+        UnknownNameError: an unknown parameter, period, reward or condition.
+        InvalidValueError: a value of the wrong type or out of range.
+        TaskDefinitionError, TrialLayoutError: a mistake in the class, found in a few test trials.
 
     Example:
         >>> import numpy as np
@@ -96,17 +100,17 @@ class Task:
     }
 
     supervised: ClassVar[bool] = True
-    """False where nothing is right or wrong; the best-paid action then serves the oracle."""
+    """False if no answer is right or wrong; the oracle then plays the best-paid action."""
     batched: ClassVar[bool] = True
     """False: `new_trial` runs once per trial, with scalars."""
     reads_outcomes: ClassVar[bool] = False
-    """True where `draw` reads `session.previous`."""
+    """True if `draw` reads `session.previous`."""
     evidence_periods: ClassVar[tuple[str, ...] | None] = None
-    """The periods whose evidence suffices to answer; None: the last one called "stimulus…"."""
+    """Periods with sufficient evidence for an answer; None: the last one named "stimulus…"."""
     go_cue: ClassVar[str | None] = "fixation"
-    """The channel whose going off says that an answer is asked."""
+    """Channel that goes off when the subject may answer."""
 
-    # ------------------------------------------------------------------ what an author writes
+    # ------------------------------------------------------------------ methods to override
 
     def define(self) -> None:
         """Declare channels (`observe`), actions (`act`) and conditions (`vary`)."""
@@ -116,8 +120,10 @@ class Task:
         )
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        """Lay out `trial.n` trials with the verbs of `TrialBuilder`; `trial.<condition>` has shape
-        (n,).
+        """Build `trial.n` trials with the verbs of `TrialBuilder`.
+
+        Args:
+            trial: the builder; `trial.<condition>` has shape (n,).
         """
         raise TaskDefinitionError(
             f"{type(self).__name__} has no new_trial(self, trial); write one that calls"
@@ -125,7 +131,7 @@ class Task:
         )
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
-        """Create the state of `len(session)` new sessions.
+        """Initialize the state of `len(session)` new sessions.
 
         Args:
             session: the sessions.
@@ -133,8 +139,9 @@ class Task:
         """
 
     def draw(self, session: Session, rng: np.random.Generator) -> Conditions:
-        """Conditions of the coming trial of every session, name -> (len(session), …). Default:
-        independent draws.
+        """Draw the conditions of the next trial of every session, name -> (len(session), …).
+
+        By default, draws are independent.
 
         Args:
             session: the state of the sessions.
@@ -143,11 +150,10 @@ class Task:
         return self.draw_conditions(rng, len(session))
 
     def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Conditions:
-        """Conditions of several coming trials, name -> (trials, len(session), …); by default one
-        `draw` after another.
+        """Draw the conditions of several trials, name -> (trials, len(session), …).
 
-        Override it where trials can be drawn faster together; tasks that read outcomes are never
-        asked.
+        By default, it calls `draw` for one trial after another. Override it to draw trials faster
+        together. It is not called for tasks that read outcomes.
 
         Args:
             session: the state of the sessions.
@@ -161,45 +167,62 @@ class Task:
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     step_action: ClassVar[Callable[..., Any] | None] = None
-    """Hook: ``step_action(self, now, action) -> reward, goto[, outcome]``; None for any of them:
-    what the table says.
-    """
+    """Hook: ``step_action(self, now, action) -> reward, goto[, outcome]``; None: the table's."""
     step_observation: ClassVar[Callable[..., Any] | None] = None
-    """Hook: ``step_observation(self, now, obs) -> obs``, pure."""
+    """Hook: ``step_observation(self, now, obs) -> obs``, without side effects."""
     step_target: ClassVar[Callable[..., Any] | None] = None
     """Hook: ``step_target(self, now) -> action`` (in task units for continuous actions)."""
     trial_state: ClassVar[Mapping[str, Any]] = {}
     """Per-trial arrays for the hooks: name -> initial value (number, or tuple for several)."""
 
-    # ------------------------------------------------------------------ what define calls
+    # ------------------------------------------------------------------ declarations, for define
 
     def observe(self, **channels: Any) -> None:
-        """Declare the channels of the observation in order: number of units, or an encoder."""
+        """Declare the channels of the observation, in order.
+
+        Args:
+            channels: name -> number of units, or an encoder.
+
+        Raises:
+            TaskDefinitionError: another value, or a call outside of `define`.
+        """
         making.declare_channels(self, channels)
 
     def act(self, **actions: Any) -> None:
-        """Declare the actions in order: number of choices, an encoder, or an Axis.
+        """Declare the actions, in order.
 
-        The first is the action of resting when it is a single one; a task whose first action has
-        several choices has no rest."""
+        A first action of one choice is the action of resting. A task whose first action has several
+        choices has no rest.
+
+        Args:
+            actions: name -> number of choices, an encoder, or an `Axis`.
+
+        Raises:
+            TaskDefinitionError: another value, a mixture of axes and discrete actions, or a call
+                outside of `define`.
+        """
         making.declare_actions(self, actions)
 
     def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
-        """Declare what varies from trial to trial, in the order in which it is drawn.
+        """Declare the conditions, in the order in which they are drawn.
 
         Args:
-            answer: the condition that decides what is right, or a function of the conditions (dict
-                of (n,) arrays) to the index of the right choice, (n,).
-            conditions: a distribution in any written form, or a function ``(rng, prior) -> (n, …)``
-                of the conditions drawn before.
+            answer: name of the condition that is the right answer, or a function from the
+                conditions (dict of (n,) arrays) to the index of the right choice, (n,).
+            conditions: name -> distribution in any written form, or a function
+                ``(rng, prior) -> (n, …)`` of the conditions before it.
+
+        Raises:
+            TaskDefinitionError: a reserved name, or a call outside of `define`.
+            InvalidValueError: a distribution that `parse` cannot read.
         """
         making.declare_conditions(self, answer, conditions)
 
-    # ------------------------------------------------------------------ what can be read
+    # ------------------------------------------------------------------ properties
 
     @property
     def name(self) -> str:
-        """Name of the task in messages: its class."""
+        """Name of the task in messages: that of its class."""
         return self.__ngym__.name
 
     @property
@@ -214,7 +237,7 @@ class Task:
 
     @property
     def conditions(self) -> Mapping[str, Any]:
-        """Declared conditions: name -> Distribution, or a function of those before."""
+        """Declared conditions: name -> Distribution, or a function of the conditions before it."""
         return MappingProxyType(self.__ngym__.declared)
 
     # ------------------------------------------------------------------ trials
@@ -226,16 +249,19 @@ class Task:
         imposed: Mapping[str, Any] | None = None,
         answer: Array | None = None,
     ) -> Conditions:
-        """Independent draws of all conditions, name -> (n, …).
+        """Draw the conditions of `n` independent trials, name -> (n, …).
 
-        What `make` was told with ``conditions=`` holds against `imposed` and `answer`.
+        The user's ``conditions=`` override `imposed` and `answer`.
 
         Args:
-            imposed: values (n, …) or single ones that are not drawn.
-            answer: (n,) the right answers that are wanted; where they are computed, conditions are
-                drawn until they fit.
             rng: generator of conditions.
             n: number of trials.
+            imposed: name -> one value, or (n, …); these conditions are not drawn.
+            answer: (n,) right answers. If the task computes them, conditions are redrawn until they
+                give these answers.
+
+        Raises:
+            InvalidValueError: values of another number, or an answer that no draw gives.
         """
         given, answer = drawing.without_imposed(self, imposed or {}, answer)
         return drawing.draw_conditions(self, rng, n, given, answer)
@@ -246,12 +272,16 @@ class Task:
         seed: int | np.random.Generator | None = None,
         **conditions: Any,
     ) -> TrialBatch:
-        """A batch of `n` independent trials.
+        """Draw a batch of `n` independent trials.
 
         Args:
-            n: number of trials, or a design: conditions by name, (n,) each, as `factorial` returns.
+            n: number of trials, or a design: name -> (n,), as `factorial` returns.
             seed: seed or generator of conditions and durations.
             conditions: imposed values, one or (n, …); durations as ``**{"duration.delay": 500}``.
+
+        Raises:
+            UnknownNameError: the task has no such condition or period.
+            InvalidValueError: a value of the wrong type or shape, or no whole number of trials.
 
         Example:
             >>> from neurogym_core import make_task
@@ -263,17 +293,18 @@ class Task:
         return building.sample(self, n, seed, conditions)
 
     def factorial(self, repeats: int = 1, **levels: Any) -> Conditions:
-        """Every combination of the conditions' values, `repeats` times each: name -> (n, …), for
-        `sample` and `options`.
+        """Return a design of all combinations of the conditions' values, name -> (n, …).
 
-        Conditions that cannot be enumerated (continuous or computed ones) are left to be drawn,
-        unless `levels` names values.
+        `sample` and `options` of `reset` take it. Conditions that cannot be enumerated (continuous
+        or computed ones) are left out, to be drawn, unless `levels` gives them values.
 
         Args:
-            levels: values of a condition, where it cannot be enumerated or only some are wanted.
+            repeats: number of trials of each combination.
+            levels: condition -> values, instead of all.
 
         Raises:
             NotSupportedError: no condition can be enumerated.
+            UnknownNameError: the task has no such condition.
 
         Example:
             >>> from neurogym_core import make_task
@@ -303,6 +334,7 @@ class Task:
     ) -> None:
         overrides = {"timing": timing, "rewards": rewards, "conditions": conditions}
         making.begin(self, checked(type(self), parameters), overrides)
+        # Trials of a task that overrides none of these are independent, and can be drawn at once.
         own = (
             getattr(type(self), name) is not getattr(Task, name)
             for name in ("draw", "draw_ahead", "new_session")

@@ -1,4 +1,4 @@
-"""`TaskWrapper`: a task made from a task, by changing which trials come or what is laid out."""
+"""`TaskWrapper`: a task that changes the conditions or the trials of another task."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.builder import TrialBuilder
 
 FREE = ("draw_constrained", "impose_on", "draw_conditions")
-"""What a task wrapper may define besides what a task does."""
+"""Methods that a task wrapper may define, in addition to those of a task."""
 
 
 def _inherited(name: str) -> Any:
-    """A class-level fact of the wrapped task, unless the wrapper says otherwise."""
+    """A declaration of the wrapped task, for wrappers that do not override it."""
     return property(lambda self: getattr(self.task, name))
 
 
 @dataclass_transform(kw_only_default=True)
 class TaskWrapper(Task):
-    """Base of task wrappers: task in, task out, so every player, figure and check sees the effect.
+    """Base of task wrappers: tasks made from a task, so that every player sees the effect.
 
-    A wrapper declares its parameters like a task, refuses tasks it cannot apply to in `define`
-    (`NotSupportedError`, naming what is missing), and overrides `new_trial` (call
-    ``super().new_trial(trial)``, then change ``trial.layout.shows``, ``trial.layout.slots``, …) or
-    `draw`, `draw_ahead` and `new_session`. Conditions that it declares itself with `vary` are drawn
-    beside those of the task. Whatever else is asked of it (channels, timing, the task's own
-    attributes) is the task's.
+    A wrapper declares its parameters like a task. In `define`, it refuses tasks that it cannot
+    apply to (`NotSupportedError`, with the reason). It overrides `new_trial` (call
+    ``super().new_trial(trial)``, then change ``trial.layout.shows``, ``trial.layout.slots``, …), or
+    `draw`, `draw_ahead` and `new_session`. The conditions that it declares with `vary` are drawn in
+    addition to those of the task. All other attributes (channels, timing, the task's parameters)
+    are those of the wrapped task.
 
     Args:
         task: the task to wrap.
         parameters: the parameters that the wrapper's class declares.
 
     Raises:
-        InvalidValueError: `task` is no Task, or a parameter is of the wrong kind.
-        UnknownNameError: a parameter that the wrapper does not declare; give the task its own
-            before wrapping it.
+        InvalidValueError: `task` is not a Task, or a parameter has the wrong type.
+        UnknownNameError: the wrapper does not declare this parameter; parameters of the task are
+            set before it is wrapped.
 
     Example:
         >>> from neurogym_core import TaskWrapper, make_task
@@ -87,7 +87,7 @@ class TaskWrapper(Task):
         cls = type(self)
         if not isinstance(task, Task):
             raise InvalidValueError(
-                f"{cls.__name__} was given {task!r}; it wraps tasks: give a Task, or use make(…,"
+                f"{cls.__name__} was given {task!r}; expected a task. Give a Task, or use make(…,"
                 " wrap=…)."
             )
         own = checked(cls, settings, known=_parameters(cls), overrides=())
@@ -97,10 +97,21 @@ class TaskWrapper(Task):
             for name in ("draw", "draw_ahead", "new_session")
         )
         self.__dict__[STATE] = replace(
-            below, name=f"{cls.__name__}({task.name})", parameters={**below.parameters, **own}, settings=own, wraps=task,
-            declared=dict(below.declared), imposed=dict(below.imposed), dimensions=dict(below.dimensions),
-            recorded=set(below.recorded), known={}, stateful=changes or below.stateful, sealed=False,
-        )  # fmt: skip
+            below,
+            name=f"{cls.__name__}({task.name})",
+            parameters={**below.parameters, **own},
+            settings=own,
+            wraps=task,
+            declared=dict(below.declared),
+            imposed=dict(below.imposed),
+            dimensions=dict(below.dimensions),
+            recorded=set(below.recorded),
+            known={},
+            stateful=changes or below.stateful,
+            sealed=False,
+        )
+        # Real attributes, although `__getattr__` would find them: `Task` has class attributes of
+        # these names, which come first.
         inherited = {
             name: getattr(task, name) for name in (*own_annotations(Task), "rewards", "timing")
         }
@@ -109,10 +120,14 @@ class TaskWrapper(Task):
         self.define()
         making.complete(self)
 
-    # ------------------------------------------------------------------ what a wrapper may override
+    # ------------------------------------------------------------------ methods to override
 
     def define(self) -> None:
-        """Refuse tasks that this cannot apply to (`NotSupportedError`), and change declarations."""
+        """Refuse tasks that the wrapper cannot apply to, and declare conditions.
+
+        Raises:
+            NotSupportedError: the wrapper cannot apply to the task.
+        """
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.task.new_trial(trial)
@@ -138,16 +153,19 @@ class TaskWrapper(Task):
         imposed: Conditions,
         answer: Array | None,
     ) -> Conditions:
-        """The coming trials with conditions that a wrapper around this one decides; see
-        `tasks.given`.
+        """Draw the next trials, with conditions that an outer wrapper decides.
+
+        `draw_constrained` of `neurogym_core.tasks.constrained` calls it.
 
         Args:
             session: the state of the sessions.
             rng: generator of conditions.
             trials: number of trials for each session.
-            imposed: conditions that are already decided, name -> (trials, len(session), …).
-            answer: right answers that are already decided, (trials, len(session)), or None.
+            imposed: conditions decided so far, name -> (trials, len(session), …).
+            answer: right answers decided so far, (trials, len(session)), or None.
         """
+        # A wrapper that overrides `draw` draws trial by trial; others leave the drawing to the task
+        # that they wrap.
         cls = type(self)
         if cls.draw is not TaskWrapper.draw or cls.draw_ahead is not TaskWrapper.draw_ahead:
             return draw_one_by_one(self, session, rng, trials, imposed, answer)
@@ -169,13 +187,13 @@ class TaskWrapper(Task):
         n: int,
         imposed: Mapping[str, Any],
     ) -> Conditions:
-        """Drawn conditions (n, …), with those that are imposed, name -> (n, …).
+        """Return the drawn conditions with the imposed ones in place, name -> (n, …).
 
         Args:
             drawn: conditions, name -> (n, …).
             rng: generator of conditions.
             n: number of trials.
-            imposed: values or distributions, by name.
+            imposed: name -> one value, or (n, …).
         """
         inner = {name: value for name, value in imposed.items() if name in self.task.conditions}
         decided = impose_on(self.task, drawn, rng, n, inner)
@@ -189,7 +207,7 @@ class TaskWrapper(Task):
             **{name: for_each_trial(self, name, value, n) for name, value in own.items()},
         }
 
-    # ------------------------------------------------------------------ what a wrapper calls
+    # ------------------------------------------------------------------ for the methods of wrappers
 
     @property
     def task(self) -> Task:
@@ -204,36 +222,39 @@ class TaskWrapper(Task):
         imposed: Conditions,
         answer: Array | None,
     ) -> Conditions:
-        """What the wrapped task draws with these given, and the conditions that this wrapper
-        declares itself.
+        """Draw the next trials of the wrapped task, and the conditions that this wrapper declares.
 
         Args:
             session: the state of the sessions.
             rng: generator of conditions.
             trials: number of trials for each session.
-            imposed: conditions that are already decided, name -> (trials, len(session), …).
-            answer: right answers that are already decided, (trials, len(session)), or None.
+            imposed: conditions decided so far, name -> (trials, len(session), …).
+            answer: right answers decided so far, (trials, len(session)), or None.
         """
         inner = {name: values for name, values in imposed.items() if name in self.task.conditions}
         drawn = draw_constrained(self.task, session, rng, trials, inner, answer)
         return _with_own(self, {**drawn, **imposed}, rng, (trials, len(session)))
 
     def free_name(self, name: str) -> str:
-        """The name, numbered where the task has a condition or channel of that name already."""
+        """Return the name, with a number if the task has a condition or channel of that name.
+
+        Args:
+            name: the name.
+        """
         taken = {*self.conditions, *self.channels}
         return next(
             one for one in (name, *(f"{name}_{k}" for k in range(2, 100))) if one not in taken
         )
 
     def vary(self, *, answer: Answer = None, **conditions: Any) -> None:
-        """Declare conditions beside those of the task; see `Task.vary`.
+        """Declare conditions in addition to those of the task; see `Task.vary`.
 
         Args:
             answer: as in `Task.vary`.
             conditions: as in `Task.vary`.
 
         Raises:
-            TaskDefinitionError: one that the task (or another wrapper) declares already.
+            TaskDefinitionError: the task (or another wrapper) declares a condition of this name.
         """
         for name in conditions:
             if name in self.conditions:
@@ -243,7 +264,7 @@ class TaskWrapper(Task):
                 )
         super().vary(answer=answer, **conditions)
 
-    # ------------------------------------------------------------------ what it takes over from the task
+    # ------------------------------------------------------------------ delegation and identity
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or STATE not in self.__dict__:
@@ -270,7 +291,7 @@ def _parameters(cls: type) -> dict[str, Any]:
 def _with_own(
     task: TaskWrapper, drawn: Conditions, rng: np.random.Generator, shape: tuple[int, ...]
 ) -> Conditions:
-    """What the task drew, (*shape, …), and the conditions that the wrapper declared beside it."""
+    """The conditions that the task drew, (*shape, …), and those that the wrapper declares."""
     if all(name in drawn for name in task.conditions):
         return drawn
     n = math.prod(shape)

@@ -1,3 +1,1 @@
-"""What a trial is: distributions, channels and actions, the verbs, the table, the record. NumPy
-only.
-"""
+"""Trials: distributions, channels and actions, the verbs, the table, the record. NumPy only."""

@@ -1,6 +1,4 @@
-"""Reading what the verbs of `TrialBuilder` were given: shapes, moments, right choices, and where answers
-lead.
-"""
+"""Read the arguments of the verbs of `TrialBuilder`: shapes, times, right choices, destinations."""
 
 from __future__ import annotations
 
@@ -14,14 +12,14 @@ from neurogym_core.trials.arrays import Array, Bools, Floats
 from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span
 
 OUTCOMES = ("correct", "error", "other")
-"""What `then=` may be given by."""
+"""Keys of a dict that is passed as `then=`."""
 
 UNKNOWN = -3
-"""No place: neither STAY, END nor the index of a period."""
+"""Neither STAY, END nor the index of a period."""
 
 
 def brief(value: Any) -> str:
-    """A value and its shape, for messages."""
+    """Return a value and its shape, for messages."""
     return f"{np.array2string(np.asarray(value), threshold=6)} (shape {np.shape(value)})"
 
 
@@ -29,7 +27,7 @@ def brief(value: Any) -> str:
 
 
 def per_trial(layout: Layout, name: str, value: Any) -> Floats:
-    """A number, or one per trial, as (n,)."""
+    """Return a number, or one per trial, as (n,)."""
     value = np.asarray(value, dtype=np.float64)
     if value.ndim > 1 or (value.ndim == 1 and value.shape != (layout.n,)) or np.isnan(value).any():
         raise TrialLayoutError(
@@ -40,12 +38,14 @@ def per_trial(layout: Layout, name: str, value: Any) -> Floats:
 
 
 def per_unit(layout: Layout, name: str, value: Any, k: int) -> Array:
-    """A value that broadcasts against (n, k). One dimension means trials where there is one unit,
-    else units.
+    """Return a value that broadcasts against (n, k).
+
+    One dimension means trials if there is one unit, and units otherwise.
     """
     value, n = np.asarray(value), layout.n
     if value.ndim == 1 and k == 1:
         value = value[:, None]
+    # (1, k) and (n, 1) broadcast, too.
     rows = value.ndim < 2 or value.shape[0] in (1, n)
     if value.ndim > 2 or not rows or (value.ndim and value.shape[-1] not in (1, k)):
         raise TrialLayoutError(
@@ -56,12 +56,12 @@ def per_unit(layout: Layout, name: str, value: Any, k: int) -> Array:
 
 
 def each_unit(layout: Layout, name: str, value: Any, k: int) -> Floats:
-    """As `per_unit`, in full: (n, k)."""
+    """Return a number, (n,), (k,) or (n, k) as (n, k); see `per_unit`."""
     return np.broadcast_to(per_unit(layout, name, value, k), (layout.n, k)).astype(np.float64)
 
 
 def moment(layout: Layout, ms: Any, name: str) -> Floats | None:
-    """Finite ms, (n,), or None where none were given."""
+    """Return finite ms as (n,), or None for None."""
     if ms is None:
         return None
     ms = per_trial(layout, name, ms)
@@ -74,7 +74,7 @@ def moment(layout: Layout, ms: Any, name: str) -> Floats | None:
 
 
 def frames(layout: Layout, name: str, values: Any) -> Array:
-    """Values of `timecourse`, (n or 1, T, k) float32."""
+    """Return the values of a `timecourse` as (n or 1, T, k), float32."""
     interface, n = layout.interface, layout.n
     part = interface.channels.get(name) or (
         interface.actions.get(name) if interface.actions.continuous else None
@@ -89,8 +89,8 @@ def frames(layout: Layout, name: str, values: Any) -> Array:
         values = values[None]
     if values.ndim != 3 or values.shape[0] not in (1, n) or values.shape[2] not in (1, width):
         raise TrialLayoutError(
-            f"timecourse({name!r}) of {layout.name} was given shape {values.shape}; give (T, {width})"
-            f" or ({n}, T, {width})."
+            f"timecourse({name!r}) of {layout.name} was given shape {values.shape}; give"
+            f" (T, {width}) or ({n}, T, {width})."
         )
     return np.asarray(values)
 
@@ -99,7 +99,7 @@ def frames(layout: Layout, name: str, values: Any) -> Array:
 
 
 def span(layout: Layout, during: str | Iterable[str], start: Any, stop: Any, where: Any) -> Span:
-    """The stretch that `during`, `start`, `stop` and `where` name."""
+    """Return the span of `during`, `start`, `stop` and `where`."""
     names = (during,) if isinstance(during, str) else tuple(during)
     if not names:
         raise TrialLayoutError(
@@ -121,7 +121,7 @@ def span(layout: Layout, during: str | Iterable[str], start: Any, stop: Any, whe
 
 
 def check_period(layout: Layout, name: str) -> None:
-    """Raise `UnknownNameError` where the trial has no such period."""
+    """Raise `UnknownNameError` if the trial has no such period."""
     if name not in layout.timeline.names:
         hint = "" if layout.timeline.names else " Call trial.periods(…) first."
         error = unknown("period", name, layout.timeline.names, of=layout.name)
@@ -129,16 +129,19 @@ def check_period(layout: Layout, name: str) -> None:
 
 
 def check_goto(layout: Layout, target: str, words: tuple[str, ...]) -> None:
-    """Raise `UnknownNameError` where `target` is neither one of the words nor a period."""
+    """Raise `UnknownNameError` if `target` is neither one of the words nor a period."""
     if target not in words and target not in layout.timeline.names:
         raise unknown("target of then=", target, (*words, *layout.timeline.names), of=layout.name)
 
 
-# ---------------------------------------------------------------------- what is right
+# ---------------------------------------------------------------------- right choices
 
 
 def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools | None, Array]:
-    """The mask of right choices (n, k) and the one the target shows (n,)."""
+    """Return the mask of right choices, (n, k), and the choice that is the target, (n,).
+
+    For continuous actions: None, and the target values (n, k).
+    """
     actions, n = layout.interface.actions, layout.n
     part = actions[group]
     k = part.stop - part.start
@@ -173,8 +176,8 @@ def _right_angle(layout: Layout, group: str, which: Array, tolerance: Any) -> tu
         or not np.isfinite(which).all()
     ):
         raise TrialLayoutError(
-            f"answer({group!r}) of {layout.name} was given {brief(which)}; angles in radians can be"
-            " asked of a Ring only: use whole numbers for the index of a choice."
+            f"answer({group!r}) of {layout.name} was given {brief(which)}; only a Ring takes"
+            " angles in radians. Give whole numbers for the index of a choice."
         )
     nearest = np.broadcast_to(encoder.nearest(which), (layout.n,))
     mask = nearest[:, None] == np.arange(encoder.size)
@@ -184,7 +187,7 @@ def _right_angle(layout: Layout, group: str, which: Array, tolerance: Any) -> tu
 
 
 def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]:
-    """As `right`, for an action that is due at a moment: which one of its group it is."""
+    """Return the right choices and the target, as `right` does, for `answer_at`."""
     actions, n = layout.interface.actions, layout.n
     part = actions[action]
     k = part.stop - part.start
@@ -216,10 +219,10 @@ def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]
 def slot(
     layout: Layout, name: str, group: str, span: Span, then: Destination, terms: dict[str, Any]
 ) -> Slot:
-    """The slot that a verb asks for; rewards that it leaves out are the task's.
+    """Return the slot that a verb opens; rewards that are None become the task's.
 
     Args:
-        terms: the other attributes of `Slot`, as they were given.
+        terms: the other attributes of `Slot`, as given to the verb.
     """
     names = {slot.name for slot in layout.slots}
     if terms["needs"] is not None and terms["needs"] not in names:
@@ -235,6 +238,7 @@ def slot(
         value = layout.interface.rewards[term] if terms[term] is None else terms[term]
         terms[term] = per_trial(layout, term, value)
     if not isinstance(then, str | Mapping):
+        # `then` is by outcome, which does not matter here: `leads` overrides it for every choice.
         terms["leads"] = _leads(layout, group, then, terms)
         then = "wait"
     return Slot(name=name, group=group, span=span, then=_by_outcome(layout, then), **terms)
@@ -252,20 +256,23 @@ def _by_outcome(layout: Layout, then: str | Mapping[str, str]) -> dict[str, str]
 
 
 def _check_joins(layout: Layout, name: str, terms: Mapping[str, Any]) -> None:
-    """Several calls may answer one question, but it is judged in one way."""
+    """Check that all calls that open one slot judge its answers alike.
+
+    The tables have one due time, one need and one graded reward per slot.
+    """
     for slot in layout.slots:
         if slot.name != name or slot.amounts is not None or terms.get("amounts") is not None:
             continue
         timed = (slot.due is None) != (terms.get("due") is None)
         if timed or slot.needs != terms["needs"] or slot.pays != terms.get("pays"):
             raise TrialLayoutError(
-                f"The question {name!r} of {layout.name} is asked twice with different due times,"
-                " needs= or pays=; ask the second under a name of its own (slot=…)."
+                f"The slot {name!r} of {layout.name} is opened twice with different due times,"
+                " needs= or pays=; give the second another name (slot=…)."
             )
 
 
 def _check_answerable(layout: Layout, group: str, span: Span, right: Bools | None) -> None:
-    """Resting can be right only where there is an action of resting."""
+    """Check that resting is right only if there is an action of resting."""
     if layout.interface.actions.rest is not None or right is None:
         return
     asked = True if span.where is None else span.where
@@ -273,13 +280,15 @@ def _check_answerable(layout: Layout, group: str, span: Span, right: Bools | Non
         raise TrialLayoutError(
             f"answer({group!r}) of {layout.name} has no right choice in some trials (-1), but there"
             " is no action of resting; make the first action of act() a single one to rest with,"
-            " or say with where= which trials ask."
+            " or limit answer() with where= to trials that have one."
         )
 
 
 def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> Array:
-    """Where each choice leads, (n, k) of STAY, END or the index of a period, from names of that
-    shape.
+    """Return the place that each choice leads to, (n, k): STAY, END or the index of a period.
+
+    Args:
+        then: names of periods, "wait" or "end", (k,) or (n, k).
     """
     actions, n = layout.interface.actions, layout.n
     part = actions[group]
@@ -296,6 +305,7 @@ def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> A
             f"then= of {layout.name} was given {brief(names)}; give one name, a dict by outcome, or"
             f" the names of periods per choice, of shape ({k},) or ({n}, {k})."
         )
+    # One comparison per name: `np.unique` on arrays of strings takes many times as long.
     places = np.full(names.shape, UNKNOWN, np.int16)
     for name, place in {
         "wait": STAY,
@@ -311,12 +321,12 @@ def _leads(layout: Layout, group: str, then: Any, terms: Mapping[str, Any]) -> A
 def reading(
     conditions: Mapping[str, Array], read: set[str], answer: Callable[[Mapping[str, Array]], Any]
 ) -> Any:
-    """What `answer` makes of the conditions; those it looks at are added to `read`."""
+    """Call `answer` with the conditions; add the names of those that it reads to `read`."""
     return answer(_Reading(conditions, read))
 
 
 class _Reading(dict[str, Array]):
-    """Conditions that note which of them are looked at."""
+    """Conditions that record the names of those that are read."""
 
     def __init__(self, conditions: Mapping[str, Array], read: set[str]) -> None:
         super().__init__(conditions)

@@ -1,6 +1,4 @@
-"""Types of NumPy arrays, one name for each kind that the table of a trial has; and the shape in
-which one value per row meets rows of several.
-"""
+"""Names of the types of arrays that tables of trials hold; and `per_row`."""
 
 from __future__ import annotations
 
@@ -25,5 +23,5 @@ Columns: TypeAlias = Mapping[str, Array]
 
 
 def per_row(values: Array, like: Any) -> Array:
-    """Values (n,) in the shape (n, 1, …), with as many dimensions as `like` (n, …)."""
+    """Reshape values (n,) to (n, 1, …), with as many dimensions as `like`, (n, …)."""
     return values.reshape(-1, *[1] * (np.ndim(like) - 1))

@@ -1,8 +1,8 @@
 """`TrialBatch`: trials as a table over (trial, segment).
 
-A segment is a piece of a period in which nothing changes. Rendering repeats what a segment shows
-for as many steps as it lasts and adds noise; nothing else happens per step. What actions pay and do
-is in `Payoffs` (see `payoffs.py`), built only when somebody plays."""
+A segment is a piece of a period in which nothing changes. Rendering repeats the values of each
+segment for as many steps as it lasts, and adds noise; nothing else happens per step. Rewards and
+effects of actions are in `Payoffs` (see `payoffs.py`), which are built only for playing."""
 
 from __future__ import annotations
 
@@ -23,13 +23,11 @@ from neurogym_core.trials.payoffs import Payoffs, build_payoffs
 
 @dataclass(eq=False, repr=False)
 class Frame:
-    """Values (n or 1, T, k) for columns of the observation (or of the target), in a stretch of the
-    trial.
+    """Values (n or 1, T, k) for columns of the observation or of the target, step by step.
 
     Attributes:
-        zero: (n,) the step of the trial to which the first of the values belongs; it may lie before
-            `start`.
-        start, stop: (n,) the first step of the stretch, and the step after its last.
+        zero: (n,) the step of the trial that the first value belongs to; it may lie before `start`.
+        start, stop: (n,) the first step that gets a value, and the step after the last.
     """
 
     columns: slice
@@ -48,7 +46,7 @@ class Frame:
 
 @dataclass(eq=False, repr=False)
 class Source:
-    """What was laid out, and where its segments lie: the payoffs are built when first asked for."""
+    """A layout and its segments, for building payoffs on first access."""
 
     layout: Layout
     geometry: Geometry
@@ -60,33 +58,31 @@ class Source:
 
 @dataclass(eq=False, repr=False)
 class TrialBatch:
-    """`n` trials as a table; S segments, `obs` observation units.
+    """A table of `n` trials; S segments, `obs` observation units.
 
     Args:
-        frames: arrays that `TrialBuilder.frames` adds to channels, step by step.
+        frames: values of `TrialBuilder.timecourse`.
 
     Attributes:
-        interface: what is known of the task whose trials these are.
+        interface: channels, actions and rewards of the task.
         period_names: names of the periods, in order.
         period: (S,) int, the period each segment belongs to.
-        duration: (n, S) int, steps; 0 = skipped.
-        shown: (n, S, obs) float32.
-        noise: (n or 1, S, obs) float32: SD of the Gaussian noise added at every step.
+        duration: (n, S) int, steps; 0: skipped.
+        shown: (n, S, obs) float32, values without noise.
+        noise: (n or 1, S, obs) float32, SD of the Gaussian noise that is added on every step.
         target: (n, S) int, the correct action; (n, S, k) float32 in task units for continuous
             actions.
-        weight: (n, S) float32, of a step in a supervised loss.
-        path: (n, S) int, steps that the oracle plays: `duration`, but 0 where its answers jump over
+        weight: (n, S) float32, weight of a step in a supervised loss.
+        path: (n, S) int, steps that the oracle plays: `duration`, or 0 where its answers jump over
             a period.
         conditions: name -> (n, …), drawn or imposed.
         notes: name -> (n, …), covariates.
-        untimed: names of the periods that have no timer.
-        sources, origin: where the payoffs come from: what was laid out, and (2, n) which of these,
-            and which row.
-        jumps: whether a trial may leave the order of its periods.
-        unvisited: names of the last periods, where the oracle never gets to: only errors lead
+        untimed: names of the periods without a timer.
+        sources, origin: sources of the payoffs; (2, n) index of each trial's source, and its row
             there.
-        random: whether more than conditions and durations was drawn, so that trials which agree in
-            these may yet differ.
+        jumps: whether a trial may leave the order of its periods.
+        unvisited: names of the last periods, if only errors lead there.
+        random: whether `new_trial` drew from `rng`; trials with equal conditions may then differ.
 
     Example:
         >>> from neurogym_core import make_task
@@ -124,10 +120,11 @@ class TrialBatch:
 
     @cached_property
     def payoffs(self) -> Payoffs:
-        """What every action pays, means and does, built when first asked for."""
+        """Reward, outcome and effect of every action; built on first access."""
         which, row = self.origin
-        if (which == which[0]).all():
+        if (which == which[0]).all():  # the usual case: no batches were joined
             return self.sources[int(which[0])].payoffs.take(row).over(self.period)
+        # Trials of several sources: join them source by source, then restore the order.
         used = np.unique(which)
         parts = [self.sources[source].payoffs.take(row[which == source]) for source in used]
         back = np.argsort(
@@ -147,54 +144,69 @@ class TrialBatch:
 
     @property
     def untimed_places(self) -> list[int]:
-        """Indices of the periods that have no timer."""
+        """Indices of the periods without a timer."""
         return [self.period_names.index(name) for name in self.untimed]
 
     @cached_property
     def steps(self) -> np.ndarray:
-        """(n,) steps of each trial along the oracle's path."""
+        """Steps of each trial when the oracle plays, (n,)."""
         return np.asarray(self.path.sum(axis=1))
 
     @cached_property
     def period_steps(self) -> dict[str, np.ndarray]:
-        """name -> (n,) steps laid out for each period."""
+        """Drawn steps of each period, name -> (n,)."""
         return {
             name: self.duration[:, self.period == p].sum(axis=1)
             for p, name in enumerate(self.period_names)
         }
 
     def take(self, rows: Any, conditions: dict[str, np.ndarray] | None = None) -> TrialBatch:
-        """The batch of some of the trials.
+        """Return a batch of some of the trials.
 
         Args:
             rows: (m,) indices of trials, or a mask (n,).
-            conditions: the conditions of these trials, where the caller has them already.
+            conditions: the conditions of these trials, if the caller has them already.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> batch = make_task("perceptual/PerceptualDecisionMaking-v0").sample(3, seed=0)
+            >>> len(batch.take([0, 2]))
+            2
         """
         rows = np.asarray(rows)
         if rows.dtype == bool:
             rows = np.flatnonzero(rows)
-        part = TrialBatch(
-            interface=self.interface, period_names=self.period_names, period=self.period, duration=self.duration.take(rows, axis=0),
-            shown=self.shown.take(rows, axis=0), noise=self.noise if len(self.noise) == 1 else self.noise.take(rows, axis=0),
-            target=self.target.take(rows, axis=0), weight=self.weight.take(rows, axis=0),
-            conditions=conditions or {name: values[rows] for name, values in self.conditions.items()},
+        return TrialBatch(
+            interface=self.interface,
+            period_names=self.period_names,
+            period=self.period,
+            duration=self.duration.take(rows, axis=0),
+            shown=self.shown.take(rows, axis=0),
+            noise=self.noise if len(self.noise) == 1 else self.noise.take(rows, axis=0),
+            target=self.target.take(rows, axis=0),
+            weight=self.weight.take(rows, axis=0),
+            conditions=conditions
+            or {name: values[rows] for name, values in self.conditions.items()},
             notes={name: values[rows] for name, values in self.notes.items()},
-            frames=tuple(frame.take(rows) for frame in self.frames), untimed=self.untimed,
-            sources=self.sources, origin=self.origin.take(rows, axis=1), jumps=self.jumps, unvisited=self.unvisited,
+            frames=tuple(frame.take(rows) for frame in self.frames),
+            untimed=self.untimed,
+            sources=self.sources,
+            origin=self.origin.take(rows, axis=1),
+            jumps=self.jumps,
+            unvisited=self.unvisited,
             random=self.random,
-        )  # fmt: skip
-        return part
+        )
 
     # ------------------------------------------------------------------ rendering
 
     def render(
         self, seed: int | np.random.Generator | None, duration: np.ndarray | None = None
     ) -> np.ndarray:
-        """Observations of all trials, one after another, (total steps, obs) float32.
+        """Return the observations of all trials in turn, (total steps, obs) float32.
 
         Args:
-            seed: of the noise, or a generator that draws one; None renders without noise.
-            duration: (n, S) steps to render; default the oracle's path.
+            seed: seed of the noise, or a generator that draws one; None: no noise.
+            duration: (n, S) steps to render; default: the oracle's path.
 
         Example:
             >>> from neurogym_core import make_task
@@ -205,6 +217,7 @@ class TrialBatch:
         """
         duration = self.path if duration is None else duration
         n_units = self.shown.shape[2]
+        # One row per step: trials follow each other, and within a trial its segments.
         flat = duration.ravel()
         observations = np.repeat(self.shown.reshape(-1, n_units), flat, axis=0)
         for frame in self.frames:
@@ -217,20 +230,22 @@ class TrialBatch:
     def _add_noise(
         self, seed: int | np.random.Generator, observations: np.ndarray, duration: np.ndarray
     ) -> None:
+        # A generator serves only to draw a seed: the numbers come from a counter-based generator.
         drawn = int(seed.integers(1 << 63)) if isinstance(seed, np.random.Generator) else seed
         key = key_of(np.random.SeedSequence(drawn))
         sd = np.broadcast_to(self.noise, self.shown.shape).reshape(-1, observations.shape[1])
         place = np.repeat(np.arange(duration.size), duration.ravel())
         lengths = duration.sum(axis=1)
         trial = np.repeat(np.arange(len(self)), lengths)
+        # The step within the trial, on which the numbers depend.
         clock = np.arange(len(observations)) - (np.cumsum(lengths) - lengths)[trial]
         add_noise(observations, sd, place, key, trial, clock)
 
     def render_targets(self, duration: np.ndarray | None = None) -> np.ndarray:
-        """Correct actions of all steps, (total,) int64 or (total, k) float32 in task units.
+        """Return the correct actions of all steps, (total,) int64, or (total, k) in task units.
 
         Args:
-            duration: (n, S) steps to render; by default the oracle's path.
+            duration: (n, S) steps to render; default: the oracle's path.
         """
         duration = self.path if duration is None else duration
         target = self.target.reshape(-1, *self.target.shape[2:])
@@ -245,7 +260,9 @@ class TrialBatch:
         row = np.repeat(np.arange(len(self)), lengths)
         begin = np.cumsum(lengths) - lengths
         step = np.arange(len(out)) - begin[row]
-        if self.jumps:  # a frame's moments are those of all periods in order; passing over some must not shift them
+        if self.jumps:
+            # Steps of a frame count from the onset of the trial with all periods in order. Add the
+            # steps that this path skips, or values would be late.
             passed_over = (np.cumsum(self.duration, axis=1) - self.duration) - (
                 np.cumsum(duration, axis=1) - duration
             )
@@ -260,11 +277,16 @@ class TrialBatch:
             out[on, frame.columns] += values
 
     def spans(self, row: int) -> list[tuple[str, int, int]]:
-        """(period, first step, last step + 1) of one trial along the oracle's path, skipped periods
-        left out.
+        """Return (period, first step, last step + 1) of the periods that the oracle plays.
 
         Args:
             row: index of the trial.
+
+        Example:
+            >>> from neurogym_core import make_task
+            >>> batch = make_task("perceptual/PerceptualDecisionMaking-v0").sample(3, seed=0)
+            >>> batch.spans(0)[0]
+            ('fixation', 0, 3)
         """
         result, step = [], 0
         for p, name in enumerate(self.period_names):
@@ -278,11 +300,13 @@ class TrialBatch:
 
     @staticmethod
     def concatenate(batches: Sequence[TrialBatch]) -> TrialBatch:
-        """One batch of the trials of several of the same task; periods that were cut differently
-        are aligned.
+        """Join batches of one task; where they cut periods differently, align their segments.
 
         Args:
             batches: batches of one task.
+
+        Raises:
+            TrialLayoutError: the batches differ in the names of their periods.
         """
         first = batches[0]
         if len(batches) == 1:
@@ -292,6 +316,7 @@ class TrialBatch:
             batch if np.array_equal(batch.period, period) else batch._spread(period)
             for batch in batches
         ]
+        # Noise that is the same in all trials of all parts stays one row.
         noises = [part.noise for part in parts]
         same_noise = all(len(noise) == 1 and np.array_equal(noise, noises[0]) for noise in noises)
         noise = (
@@ -299,20 +324,28 @@ class TrialBatch:
             if same_noise
             else np.concatenate([np.broadcast_to(part.noise, part.shown.shape) for part in parts])
         )
-        joined = TrialBatch(
-            interface=first.interface, period_names=first.period_names, period=period,
+        return TrialBatch(
+            interface=first.interface,
+            period_names=first.period_names,
+            period=period,
             duration=np.concatenate([part.duration for part in parts]),
-            shown=np.concatenate([part.shown for part in parts]), noise=noise,
-            target=np.concatenate([part.target for part in parts]), weight=np.concatenate([part.weight for part in parts]),
-            conditions=_join_columns([part.conditions for part in parts]), notes=_join_columns([part.notes for part in parts]),
-            frames=_join_frames(parts), untimed=first.untimed,
-            jumps=any(part.jumps or part.unvisited != first.unvisited for part in parts), unvisited=first.unvisited,
-            random=any(part.random for part in parts), **_join_sources(parts),
-        )  # fmt: skip
-        return joined
+            shown=np.concatenate([part.shown for part in parts]),
+            noise=noise,
+            target=np.concatenate([part.target for part in parts]),
+            weight=np.concatenate([part.weight for part in parts]),
+            conditions=_join_columns([part.conditions for part in parts]),
+            notes=_join_columns([part.notes for part in parts]),
+            frames=_join_frames(parts),
+            untimed=first.untimed,
+            # `unvisited` is one set for the whole batch; trials that differ in it count as jumping.
+            jumps=any(part.jumps or part.unvisited != first.unvisited for part in parts),
+            unvisited=first.unvisited,
+            random=any(part.random for part in parts),
+            **_join_sources(parts),
+        )
 
     def _spread(self, period: np.ndarray) -> TrialBatch:
-        """The same trials over more segments, the new ones of duration 0."""
+        """The trials over more segments; the new ones have 0 steps."""
         at = spread_index(self.period, period)
         batch = self.take(np.arange(len(self)))
         batch.period = period
@@ -322,13 +355,14 @@ class TrialBatch:
 
 
 def _common_segments(batches: Sequence[TrialBatch]) -> np.ndarray:
+    """Period of each segment, where every period has the most segments of any batch."""
     n_periods = len(batches[0].period_names)
     for batch in batches[1:]:
         if batch.period_names != batches[0].period_names:
             raise TrialLayoutError(
                 f"{batch.interface.name}.new_trial named the periods {batch.period_names} in one"
-                f" trial and {batches[0].period_names} in another; name all of them always, and"
-                " give skipped ones the duration 0."
+                f" trial and {batches[0].period_names} in another; name all of them in every trial,"
+                " and give skipped ones the duration 0."
             )
     counts = np.max([np.bincount(batch.period, minlength=n_periods) for batch in batches], axis=0)
     return np.repeat(np.arange(n_periods), counts)
@@ -339,7 +373,7 @@ def _join_columns(parts: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarra
 
 
 def _join_frames(parts: Sequence[TrialBatch]) -> tuple[Frame, ...]:
-    """Frames of all parts; each covers only its own part's trials."""
+    """Frames of all parts; each has steps only in the trials of its part."""
     total, offset, joined = sum(len(part) for part in parts), 0, []
     for part in parts:
         for frame in part.frames:
@@ -358,7 +392,7 @@ def _join_frames(parts: Sequence[TrialBatch]) -> tuple[Frame, ...]:
 
 
 def _join_sources(parts: Sequence[TrialBatch]) -> dict[str, Any]:
-    """The sources that some trial still comes from, and the origins numbered accordingly."""
+    """The sources that trials still refer to, and the origins, renumbered accordingly."""
     sources: list[Source] = []
     origins = []
     for part in parts:

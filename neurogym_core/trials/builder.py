@@ -1,7 +1,7 @@
 """`TrialBuilder`: the object whose verbs an author calls in `new_trial`.
 
-It writes down what was said, in order, for all `n` trials at once, in a `Layout`;
-`neurogym_core.trials.compiling` turns that into a table."""
+Each verb appends an entry to a `Layout`, for all `n` trials at once. `compile_layout` turns the
+layout into a table."""
 
 from __future__ import annotations
 
@@ -33,21 +33,24 @@ VERBS = (
 
 
 class TrialBuilder:
-    """`n` trials being laid out; conditions are read-only attributes of shape (n,).
+    """Builder of `n` trials; conditions are read-only attributes of shape (n,).
+
+    In the examples of the verbs, `trial` has the channels, actions and conditions of the task
+    below.
 
     Args:
         during: a period, or several, in which a verb applies.
         start, stop: ms from the onset of the first of these periods, number or (n,); the verb
-            applies between them.
+            applies from `start` to `stop`.
         where: bool (n,), the trials that a verb applies to.
         slot: name of a response window in the record.
         then: the period that follows an answer; "end", "wait", "stay" or "restart".
-        needs: name of an earlier slot that has to be answered correctly first.
-        correct, error, miss: rewards, number or (n,); by default those of the task.
+        needs: name of an earlier slot that must be answered correctly first.
+        correct, error, miss: rewards, number or (n,); default: those of the task.
 
     Attributes:
-        layout: what was said so far, which task wrappers read and change.
-        conditions: all conditions, name -> (n, …); reading one here does not count as using it.
+        layout: the calls so far, which task wrappers read and change.
+        conditions: all conditions, name -> (n, …). Reading one here does not count as using it.
 
     Example:
         >>> import numpy as np
@@ -68,8 +71,8 @@ class TrialBuilder:
         [('fixation', 0, 3), ('light', 3, 8)]
     """
 
-    # Slots, so that every public name is one of the class: `Task.vary` refuses these as conditions.
-    # Names that begin with "_" are refused there, too.
+    # With slots, every public name is an attribute of the class. `Task.vary` refuses these names as
+    # conditions, because `trial.<condition>` could not reach them; it also refuses a leading "_".
     __slots__ = ("_answer", "_rng", "_scalar", "_timing", "conditions", "layout")
 
     def __init__(
@@ -90,7 +93,7 @@ class TrialBuilder:
         }
         self._rng, self._timing, self._answer, self._scalar = rng, timing, answer, scalar
 
-    # ------------------------------------------------------------------ what is known
+    # ------------------------------------------------------------------ conditions and durations
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -113,15 +116,14 @@ class TrialBuilder:
 
     @property
     def rng(self) -> np.random.Generator:
-        """Generator for what is neither a condition nor a duration (a random permutation, say)."""
+        """Generator of random numbers beyond conditions and durations (a permutation, say)."""
+        # Trials with equal conditions may now differ, so that they cannot share one type.
         self.layout.random = True
         return self._rng
 
     @property
     def right_answer(self) -> Any:
-        """Which answer is right, (n,), as the task declares it with ``vary(answer=…)``; reads the
-        conditions it needs.
-        """
+        """The right answer, (n,), as the task declares it with ``vary(answer=…)``."""
         if self._answer is None:
             raise NotSupportedError(
                 f"{self.layout.name} declares no answer; add answer=… to self.vary() in its"
@@ -131,10 +133,15 @@ class TrialBuilder:
         return _scalar(answer[0]) if self._scalar else answer
 
     def duration(self, name: str) -> Any:
-        """Played duration of a period in ms, (n,): a whole number of steps.
+        """Return the duration of a period in ms, (n,), rounded to whole steps.
 
         Args:
             name: the period.
+
+        Example:
+            >>> trial.periods("fixation", "light", light=[500, 500, 640, 640])
+            >>> trial.duration("light").tolist()
+            [500, 500, 600, 600]
         """
         timeline = self.layout.timeline
         if name not in timeline.steps:
@@ -149,11 +156,21 @@ class TrialBuilder:
 
         Args:
             names: the periods; each takes its duration from `timing`, or from `computed`.
-            then: what follows a period when its time runs out, if not the next one: the name of a
-                period, or "end".
-            computed: durations in ms: number, (n,), or a function without arguments that may ask
-                for the `duration` of the periods before it. They come before `timing`, an imposed
-                duration before both.
+            then: for periods that the next one does not follow: period -> the period that follows
+                when its time runs out, or "end".
+            computed: durations in ms: number, (n,), or a function without arguments that may call
+                `duration` for earlier periods. They override the class's `timing`; the user's
+                `timing` and imposed durations override them.
+
+        Raises:
+            TrialLayoutError: no name, a name given twice, a second call, or a period without a
+                valid duration.
+            UnknownNameError: a name in `then` or `computed` that is not a period.
+
+        Example:
+            >>> trial.periods("fixation", "light", light=lambda: 2 * trial.duration("fixation"))
+            >>> trial.duration("light").tolist()
+            [600, 600, 600, 600]
         """
         layout = self.layout
         for name in computed:
@@ -170,6 +187,7 @@ class TrialBuilder:
                 " once."
             )
         layout.timeline.names = names
+        # In order, since a computed duration may read those of the periods before it.
         for name in names:
             self._timing.build_trials(layout, name, self._rng, computed)
         for name, target in (then or {}).items():
@@ -178,16 +196,20 @@ class TrialBuilder:
             layout.timeline.then[name] = target
 
     def add_period(self, name: str) -> None:
-        """Add a period behind the last one, which lasts as `timing` says; for task wrappers.
+        """Add a period after the last one, with its duration in `timing`; for task wrappers.
 
         Args:
             name: the period.
+
+        Example:
+            >>> trial.periods("fixation")
+            >>> trial.add_period("light")
         """
         timeline = self.layout.timeline
         timeline.names = (*timeline.names, name)
         self._timing.build_trials(self.layout, name, self._rng, {})
 
-    # ------------------------------------------------------------------ what is seen
+    # ------------------------------------------------------------------ observations
 
     def show(
         self,
@@ -209,8 +231,12 @@ class TrialBuilder:
             start, stop: ms from the onset of the (first) period, number or (n,); only time in these
                 periods counts.
             where: bool (n,): only in these trials.
-            noise: sigma, number or (n,); the SD of every step is sigma / sqrt(dt in ms),
-                independent over steps and units.
+            noise: sigma of added Gaussian noise, number or (n,). Its SD on every step is
+                sigma / sqrt(dt in ms), independent over steps and units.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.show("light", np.eye(2)[trial.side], during="light", noise=0.5)
         """
         layout = self.layout
         part = layout.interface.channels[channel]
@@ -228,22 +254,28 @@ class TrialBuilder:
         start: Any = None,
         where: Any = None,
     ) -> None:
-        """Values that change from step to step, from the span's onset on; they wait between periods
-        that are apart.
+        """Add values that change from step to step.
+
+        They begin with the first step of `during`, and pause between periods that are not adjacent.
 
         Args:
-            name: a channel (the values are added), or a continuous action (they are its target, in
-                task units).
+            name: a channel (the values are added), or a continuous action (they become its target,
+                in task units).
             values: (T,), (T, k) or (n, T, k).
             start: ms from the onset of the (first) period, 0 or more, number or (n,).
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.timecourse("light", np.linspace(0, 1, 5), during="light")
         """
         layout = self.layout
         values = arguments.frames(layout, name, values)
         span = arguments.span(layout, during, start, None, where)
+        # `show` clips a negative start; here it would drop the first values.
         if span.start is not None and (span.start < 0).any():
             raise TrialLayoutError(
-                f"timecourse({name!r}) of {layout.name} was given start={span.start.min():g} ms; give 0"
-                " or more: nothing is shown before its periods."
+                f"timecourse({name!r}) of {layout.name} was given start={span.start.min():g} ms;"
+                " give 0 or more: nothing is shown before its periods."
             )
         layout.frames.append(Frames(name, values, span))
 
@@ -256,13 +288,21 @@ class TrialBuilder:
         stop: Any = None,
         where: Any = None,
     ) -> None:
-        """Set the weight of steps in a supervised loss; 0 masks them. Later calls win."""
+        """Set the weight of steps in a supervised loss; 0 masks them. Later calls override.
+
+        Args:
+            weight: number or (n,), 0 or more.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.loss_weight(0, during="light", stop=200)
+        """
         weight = arguments.per_trial(self.layout, "weight", weight) if np.ndim(weight) else weight
         self.layout.weights.append(
             Weigh(weight, arguments.span(self.layout, during, start, stop, where))
         )
 
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ answers
 
     def hold(
         self,
@@ -274,15 +314,20 @@ class TrialBuilder:
         cost: Any = None,
         then: str | None = None,
     ) -> None:
-        """Say what acting costs and does on steps where the subject must rest.
+        """Set the cost and the consequence of acting on steps where the subject must rest.
 
-        Steps outside every response window are hold by default; this changes the terms.
+        The subject must rest on all steps outside every response window, by default at the task's
+        terms.
 
         Args:
-            cost: reward per 100 ms of acting, number or (n,); None: the task's "abort"; where it is
-                0, without `then`, acting is free, and counts as no abort (a hook pays for it, say).
-            then: "stay", "end", "restart" (the period begins again), or a period; None: as the
-                task's `abort_ends_trial`.
+            cost: reward per 100 ms of acting, number or (n,); None: the task's "abort". Where it is
+                0, without `then`, acting is free and does not count as an abort.
+            then: "stay", "end", "restart" (of the period), or a period; None: as the task's
+                `abort_ends_trial`.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.hold("fixation", cost=-1, then="restart")
         """
         if then is not None:
             arguments.check_goto(self.layout, then, ("stay", "end", "restart"))
@@ -309,32 +354,36 @@ class TrialBuilder:
         miss: Any = None,
         pays: Pays | None = None,
     ) -> None:
-        """Ask for an answer: open a response window in which an action of `group` is right or
-            wrong.
+        """Open a response window in which an action of `group` is right or wrong.
 
         Args:
             group: name of an action or group of actions.
             which: index within the group, (n,) int; or an angle in radians, (n,) float, with
                 `tolerance`; or a mask (n, k) of right choices; or -1: resting until the window
-                closes is right. For continuous actions the wanted value(s).
+                closes is right. For continuous actions the target value(s).
             tolerance: radians around an angle; for continuous actions the largest distance that is
                 still correct.
-            slot: name for the record; default the group's. Answers to one slot may not be asked on
-                the same step.
-            then: what an answer does: "end" the trial, "wait" (the clock runs on, further answers
+            slot: name for the record; default: the group's. Two calls may open the same slot, but
+                not on the same step of a trial.
+            then: the effect of an answer: "end" the trial, "wait" (time goes on, further answers
                 are ignored), or a period to go to; or a dict of these by outcome ("correct",
-                "error"; "end" where it says nothing); or one of these per choice, (k,) or (n, k),
-                where the choice itself leads somewhere, right or wrong.
-            needs: name of an earlier slot; without that one correct, this one cannot be.
-            correct, error, miss: rewards, number or (n,); default the task's. Resting rightly pays
-                `correct`.
+                "error"; default "end"); or one of these per choice, (k,) or (n, k), whatever the
+                outcome.
+            needs: name of an earlier slot; unless that one is correct, this answer is an error.
+            correct, error, miss: rewards, number or (n,); default: the task's. Where resting is
+                right, it pays `correct`.
             pays: continuous actions: (distance, tolerance) -> reward of an answer within the
                 tolerance.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.answer("choose", trial.side, during="light", start=100)
         """
         right, aim = arguments.right(self.layout, group, which, tolerance)
+        span = arguments.span(self.layout, during, start, stop, where)
         self._ask(
-            slot, group, arguments.span(self.layout, during, start, stop, where), then, correct=correct, error=error,
-            miss=miss, right=right, aim=aim, needs=needs, tolerance=tolerance, pays=pays,
+            slot, group, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
+            needs=needs, tolerance=tolerance, pays=pays,
         )  # fmt: skip
 
     def answer_at(
@@ -356,25 +405,28 @@ class TrialBuilder:
         error: Any = None,
         miss: Any = None,
     ) -> None:
-        """Ask for an action at a moment: `ms` after the window's onset, give or take `tolerance`
-            ms.
+        """Ask for an action `ms` after the onset of the window, within `tolerance` ms.
 
-        An action chosen on step k of the window (from 0) happens (k + 1) dt after its onset. Of
-        continuous actions, exceeding the trigger is acting; what else the action says does not
-        matter.
+        An action chosen on step k of the window (from 0) happens (k + 1) dt after its onset. A
+        continuous action answers when it exceeds its trigger; its other dimensions do not count.
 
         Args:
             ms, tolerance: number or (n,).
-            index: which action of the group, number or (n,).
-            pays: (error in ms, tolerance in ms), arrays -> reward of a correct answer; default the
-                flat `correct`.
+            index: index of the action in its group, number or (n,).
+            pays: (error in ms, tolerance in ms), arrays -> reward of a correct answer; default:
+                `correct`, whatever the error.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.answer_at("choose", 300, during="light", tolerance=100, index=trial.side)
         """
         layout = self.layout
         right, aim = arguments.timed(layout, action, index)
+        span = arguments.span(layout, during, start, stop, where)
         self._ask(
-            slot, action, arguments.span(layout, during, start, stop, where), then, correct=correct, error=error,
-            miss=miss, right=right, aim=aim, needs=needs, due=arguments.moment(layout, ms, "ms"),
-            tolerance=arguments.per_trial(layout, "tolerance", tolerance), pays=pays,
+            slot, action, span, then, correct=correct, error=error, miss=miss, right=right, aim=aim,
+            needs=needs, due=arguments.moment(layout, ms, "ms"), pays=pays,
+            tolerance=arguments.per_trial(layout, "tolerance", tolerance),
         )  # fmt: skip
 
     def offer(
@@ -395,23 +447,28 @@ class TrialBuilder:
         """Offer choices that have prices instead of one right answer.
 
         Args:
-            amount: what each choice pays: number, (k,) or (n, k).
-            worth: what each choice is worth on average, for `performance` and the best-paid action;
-                default `amount`.
-            then: as in `answer`; (k,) or (n, k) names of periods let each choice lead to a period
-                of its own.
-            slot: a slot that an `answer` already opened makes the choices join it (a sure bet
-                beside the answers).
-            group: name of an action.
+            amount: reward of each choice: number, (k,) or (n, k).
+            worth: mean reward of each choice, for `performance` and the best-paid action; default:
+                `amount`.
+            then: as in `answer`; with names of periods, (k,) or (n, k), each choice leads to its
+                period.
+            slot: name for the record; the name of a slot that an `answer` opened adds the choices
+                to that slot (a sure bet beside the answers).
+            group: name of an action or group of actions.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.offer("choose", [1, 3], during="light", worth=[1, 1.5])
         """
         layout = self.layout
         part = layout.interface.actions[group]
         k = part.stop - part.start
         amounts = arguments.each_unit(layout, f"offer({group!r})", amount, k)
         worths = amounts if worth is None else arguments.each_unit(layout, "worth", worth, k)
+        span = arguments.span(layout, during, start, stop, where)
         self._ask(
-            slot, group, arguments.span(layout, during, start, stop, where), then, correct=0.0, error=0.0, miss=miss,
-            right=None, aim=np.argmax(worths, axis=1), amounts=amounts, worth=worths, needs=needs,
+            slot, group, span, then, correct=0.0, error=0.0, miss=miss, right=None,
+            aim=np.argmax(worths, axis=1), amounts=amounts, worth=worths, needs=needs,
         )  # fmt: skip
 
     def _ask(
@@ -421,27 +478,38 @@ class TrialBuilder:
             arguments.slot(self.layout, slot or group, group, span, then, terms)
         )
 
-    # ------------------------------------------------------------------ what is recorded
+    # ------------------------------------------------------------------ the record
 
     def max_reward(self, amount: Any) -> None:
-        """The most that each trial can pay, number or (n,); needed for `performance` where rewards
-        come from a hook.
+        """Set the largest reward of each trial, for `performance` where a hook pays.
 
         Args:
             amount: reward, number or (n,).
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.max_reward(np.where(trial.side == 0, 1, 2))
         """
         self.layout.best_pay = np.broadcast_to(np.asarray(amount, np.float64), (self.n,))
 
     def record(self, *only_recorded: str, **covariates: Any) -> None:
-        """Put covariates into the record, one value, or (n,) or (n, k): bools, numbers or texts.
+        """Add covariates to the record: one value, (n,) or (n, k); bools, numbers or texts.
 
         Args:
-            only_recorded: names of conditions that are in the record and nowhere else: what a block
-                or a stage was, say.
+            only_recorded: names of conditions that `new_trial` does not use otherwise (the block's
+                number, say).
+
+        Raises:
+            TrialLayoutError: a covariate with the name of a condition or column, or of another
+                type or shape.
+
+        Example:
+            >>> trial.periods("fixation", "light")
+            >>> trial.record(light_ms=trial.duration("light"))
         """
         layout = self.layout
         for name in only_recorded:
-            self.__getattr__(name)
+            self.__getattr__(name)  # counts as reading it
         for name, values in covariates.items():
             if name in self.conditions:
                 raise TrialLayoutError(
@@ -466,9 +534,7 @@ class TrialBuilder:
 
 
 def _read_only(values: Array) -> Array:
-    """A view that cannot be written to: writing would change what was drawn, and is in the
-    record.
-    """
+    """A read-only view: these arrays are also the conditions of the record."""
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""What is wrong with a layout that no single verb can see."""
+"""Checks of a whole layout, for mistakes that no single verb can find."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neurogym_core.trials.layout import Layout, Slot
 
 
 def check_periods(layout: Layout) -> None:
-    """Raise `TrialLayoutError` where `new_trial` named no periods."""
+    """Raise `TrialLayoutError` if `new_trial` named no periods."""
     if not layout.timeline.names:
         raise TrialLayoutError(
             f"{layout.name}.new_trial never called trial.periods(…); name the periods of the trial"
@@ -24,7 +24,7 @@ def check_periods(layout: Layout) -> None:
 
 
 def check_lasts(layout: Layout, geometry: Geometry) -> None:
-    """Raise `TrialLayoutError` where a trial lasts 0 steps."""
+    """Raise `TrialLayoutError` if a trial lasts 0 steps."""
     if not geometry.untimed and not np.logical_or.reduce(geometry.duration, axis=1).all():
         raise TrialLayoutError(
             f"A trial of {layout.name} lasts 0 steps: all of {listed(geometry.names)} are skipped."
@@ -34,16 +34,15 @@ def check_lasts(layout: Layout, geometry: Geometry) -> None:
 
 
 def unread(layouts: Iterable[Layout]) -> list[str]:
-    """Names of the conditions that `new_trial` read in none of these."""
+    """Names of the conditions that `new_trial` read in none of these layouts."""
     layouts = list(layouts)
+    # In any of them: with ``batched = False``, a branch of `new_trial` may skip a condition.
     read = set().union(*(layout.read for layout in layouts))
     return [name for name in layouts[0].conditions if name not in read]
 
 
 def check_read(layouts: Iterable[Layout]) -> None:
-    """Raise `TrialLayoutError` where a condition is drawn for nothing: in none of these trials was
-    it read.
-    """
+    """Raise `TrialLayoutError` if `new_trial` did not read a condition in any of these layouts."""
     layouts = list(layouts)
     names = unread(layouts)
     if names:
@@ -54,9 +53,10 @@ def check_read(layouts: Iterable[Layout]) -> None:
 
 
 def check_overlaps(layout: Layout, geometry: Geometry) -> None:
-    """Raise `TrialLayoutError` where two answers to one slot are asked on the same step of a trial.
+    """Raise `TrialLayoutError` if two calls ask for answers to one slot on a step of a trial.
 
-    Choices with prices may join an answer (a sure bet beside the answers).
+    Choices with prices may join an answer (a sure bet beside the answers): they add actions to the
+    table, where a second answer would overwrite the right ones of the first.
     """
     answers: dict[str, list[Slot]] = {}
     for slot in layout.slots:
@@ -68,6 +68,7 @@ def check_overlaps(layout: Layout, geometry: Geometry) -> None:
 
 
 def _check_apart(layout: Layout, geometry: Geometry, name: str, slots: list[Slot]) -> None:
+    # Windows may meet in a segment that has no step in a trial: then they do not overlap there.
     played, asked = geometry.duration > 0, np.zeros(geometry.duration.shape, bool)
     for slot in slots:
         mine = np.zeros(played.shape, bool)
@@ -79,16 +80,15 @@ def _check_apart(layout: Layout, geometry: Geometry, name: str, slots: list[Slot
             raise TrialLayoutError(
                 f"{layout.name}.new_trial asks {name!r} twice on the same steps of"
                 f" {listed(periods)}, in {int(both.any(axis=1).sum())} of {layout.n} trials; a step"
-                " can ask for one answer to a slot. Give the second answer() a name of its own"
-                " (slot=…), or keep the two apart with during=, start=, stop= or where=."
+                " can ask for one answer to a slot. Give the second answer() another name (slot=…),"
+                " or keep the two apart with during=, start=, stop= or where=."
             )
         asked |= mine
 
 
 def check_values(layout: Layout) -> None:
-    """Raise where values that were shown, paid or weighed are no numbers. Asked once per task, not
-    per batch.
-    """
+    """Raise `TrialLayoutError` if a value is not finite, or a weight or sigma is negative."""
+    # Called when the task is made, not for every batch: it reads all values.
     for show in layout.shows:
         _check_numbers(layout, f"channel {show.channel!r}", show.value)
         _check_numbers(layout, f"noise of channel {show.channel!r}", show.noise, least=0)

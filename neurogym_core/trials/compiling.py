@@ -1,6 +1,4 @@
-"""From what `new_trial` said (`Layout`) to a table (`TrialBatch`): what is shown, the targets, the
-loss weights.
-"""
+"""Compile a `Layout` into a table (`TrialBatch`): observations, targets and loss weights."""
 
 from __future__ import annotations
 
@@ -18,35 +16,52 @@ from neurogym_core.trials.layout import Frames, Layout, Show, Slot, Span, to_ste
 
 
 def compile_layout(layout: Layout) -> TrialBatch:
-    """The table of what `new_trial` said.
+    """Return the table of the trials of a layout.
 
     Raises:
-        TrialLayoutError: it named no periods, or asks the same question twice on one step.
+        TrialLayoutError: no periods, a trial of 0 steps, or one slot asked twice on a step.
     """
     check_periods(layout)
-    geometry, channels = Geometry(layout), layout.interface.channels
+    geometry, interface = Geometry(layout), layout.interface
     check_lasts(layout, geometry)
     check_overlaps(layout, geometry)
     n, n_segments = geometry.duration.shape
-    shown = np.zeros((n, n_segments, channels.size), np.float32)
-    noise: Array = np.zeros((1, n_segments, channels.size), np.float32)
+    shown = np.zeros((n, n_segments, interface.channels.size), np.float32)
+    # One row for all trials, until a verb adds noise to some of them only: the noise of most tasks
+    # is the same in every trial, and this array would else be as large as `shown`. Until the end
+    # it holds variances, which add up where standard deviations do not.
+    variance: Array = np.zeros((1, n_segments, interface.channels.size), np.float32)
     for show in layout.shows:
-        noise = _add_show(show, geometry, channels[show.channel], shown, noise)
+        variance = _add_show(show, geometry, interface.channels[show.channel], shown, variance)
     target, weight = _targets(layout, geometry)
     return TrialBatch(
-        interface=layout.interface, period_names=geometry.names, period=geometry.period, duration=geometry.duration,
-        shown=shown, noise=np.sqrt(noise, out=noise), target=target, weight=weight, conditions=layout.conditions,
+        interface=interface,
+        period_names=geometry.names,
+        period=geometry.period,
+        duration=geometry.duration,
+        shown=shown,
+        noise=np.sqrt(variance, out=variance),
+        target=target,
+        weight=weight,
+        conditions=layout.conditions,
         notes=dict(layout.notes),
-        frames=tuple(frame for frames in layout.frames for frame in _frames(frames, geometry, layout.interface)),
-        untimed=frozenset(geometry.untimed), sources=(Source(layout, geometry),),
-        origin=np.stack([np.zeros(n, np.int64), np.arange(n)]), jumps=_has_jumps(layout), unvisited=_unvisited(layout),
+        frames=tuple(
+            frame for frames in layout.frames for frame in _frames(frames, geometry, interface)
+        ),
+        untimed=frozenset(geometry.untimed),
+        sources=(Source(layout, geometry),),
+        origin=np.stack([np.zeros(n, np.int64), np.arange(n)]),
+        jumps=_has_jumps(layout),
+        unvisited=_unvisited(layout),
         random=layout.random,
-    )  # fmt: skip
+    )
 
 
 def _has_jumps(layout: Layout) -> bool:
-    """Whether the oracle's path may differ from all periods in order, but for last ones that it
-    never gets to.
+    """Whether a trial may leave the order of its periods.
+
+    Without jumps, the oracle plays every period in order, except the unvisited last ones; its path
+    then costs nothing to compute, and the payoffs are not needed to render trials.
     """
     then = {
         target
@@ -55,24 +70,30 @@ def _has_jumps(layout: Layout) -> bool:
         if outcome != "error"
     } - {"end", "wait"}
     timeline, unvisited = layout.timeline, _unvisited(layout)
-    # A period that gets no step in any trial is none that an answer could pass over.
+    # An answer cannot pass over a period that has no step in any trial.
     names = [
         name for name in timeline.names
         if name not in unvisited and (name in timeline.untimed or np.any(timeline.steps[name]))
     ]  # fmt: skip
+    # An answer that ends the trial passes over the periods after its window.
     early = names and any(
         "end" in slot.then.values() and _may_close_early(slot.span, names) for slot in layout.slots
     )
     by_choice = any(slot.leads is not None for slot in layout.slots)
+    # An error may lead to an unvisited period: the oracle makes none.
     errors_lead = any(
         slot.then["error"] not in ("end", "wait", *unvisited) for slot in layout.slots
     )
+    # Unvisited periods come with one entry of `then`, the "end" of the period before them.
     leads = len(timeline.then) > bool(unvisited)
     return bool(then or by_choice or errors_lead or leads or early or timeline.untimed)
 
 
 def _unvisited(layout: Layout) -> frozenset[str]:
-    """The periods behind one after which the trial is over, where no right answer leads to them."""
+    """Names of the last periods, after one that ends the trial, that only errors lead to.
+
+    A time-out for errors is the usual case.
+    """
     names, then = layout.timeline.names, layout.timeline.then
     ends = [place for place, name in enumerate(names) if then.get(name) == "end"]
     if len(then) != 1 or not ends or any(slot.leads is not None for slot in layout.slots):
@@ -88,29 +109,34 @@ def _unvisited(layout: Layout) -> frozenset[str]:
 
 
 def _may_close_early(span: Span, names: Sequence[str]) -> bool:
-    """Whether a window may be over before the last period begins."""
+    """Whether a response window may close before the last period begins."""
     return span.periods[-1] != names[-1] or (span.stop is not None and len(span.periods) > 1)
 
 
-def _add_show(show: Show, geometry: Geometry, units: slice, shown: Array, noise: Array) -> Array:
+def _add_show(show: Show, geometry: Geometry, units: slice, shown: Array, variance: Array) -> Array:
+    """Add a value to `shown`, in place, and its noise to `variance`; return the latter, which may
+    get a row per trial.
+    """
     value = np.broadcast_to(show.value, (geometry.n, units.stop - units.start))
-    sigma = np.asarray(show.noise, dtype=np.float64)
-    variance = sigma**2 / geometry.dt
+    added = np.asarray(show.noise, dtype=np.float64) ** 2 / geometry.dt
     for segment, covered in geometry.segments(show.span):
         if covered is True:
             shown[:, segment, units] += value
         else:
             shown[covered, segment, units] += value[covered]
-        if not np.any(variance):
+        if not np.any(added):
             continue
-        if len(noise) == 1 and not (covered is True and variance.ndim == 0):
-            noise = np.repeat(noise, geometry.n, axis=0)
-        part = variance if variance.ndim == 0 else variance[:, None]
-        noise[:, segment, units] += part if covered is True else np.where(covered[:, None], part, 0)
-    return noise
+        if len(variance) == 1 and not (covered is True and added.ndim == 0):
+            variance = np.repeat(variance, geometry.n, axis=0)
+        part = added if added.ndim == 0 else added[:, None]
+        if covered is not True:
+            part = np.where(covered[:, None], part, 0)
+        variance[:, segment, units] += part
+    return variance
 
 
 def _targets(layout: Layout, geometry: Geometry) -> tuple[Array, Array]:
+    """The target, (n, S) or (n, S, k), and the loss weight, (n, S), of every segment."""
     actions = layout.interface.actions
     n, n_segments = geometry.duration.shape
     weight = np.ones((n, n_segments), np.float32)
@@ -121,6 +147,7 @@ def _targets(layout: Layout, geometry: Geometry) -> tuple[Array, Array]:
     else:
         target = np.full((n, n_segments), actions.rest or 0, np.int64)
         if actions.rest is None:
+            # Without an action of resting nothing is right outside the response windows: no loss.
             weight[:] = 0
     for slot in layout.slots:
         _set_target(slot, geometry, actions, target, weight, _aimed(slot, layout.slots, n))
@@ -134,8 +161,10 @@ def _targets(layout: Layout, geometry: Geometry) -> tuple[Array, Array]:
 
 
 def _aimed(slot: Slot, slots: Sequence[Slot], n: int) -> Coverage:
-    """The trials in which a slot sets the target: priced choices that join an answer (a sure bet)
-    leave it the target.
+    """The trials in which a slot sets the target.
+
+    Priced choices that join a slot with a right answer (a sure bet) do not set it in the trials
+    that ask for the answer.
     """
     if slot.amounts is None:
         return True
@@ -154,6 +183,8 @@ def _set_target(
         _set_continuous_target(slot, geometry, actions, units, target)
         return
     ids = np.where(slot.aim >= 0, units.start + slot.aim, actions.rest or 0)
+    # The target of a timed answer is to rest, but on the one step on which it is due. `Geometry`
+    # cuts that step out as a segment.
     due = dict(geometry.due_pieces(slot)) if slot.due is not None else None
     for segment, covered in geometry.segments(slot.span):
         if due is not None:
@@ -175,6 +206,7 @@ def _set_continuous_target(
             rows = slice(None) if covered is True else covered
             target[rows, segment, units] = value[rows]
         else:
+            # The values of a timed answer do not count; only its trigger has a target.
             rows = _is_due(due, geometry, segment, covered)
         if actions.trigger is not None:
             index, _ = actions.trigger
@@ -185,13 +217,14 @@ def _is_due(due: dict[int, Array], geometry: Geometry, segment: int, covered: Co
     """The trials in which a timed answer is due in this segment, bool (n,)."""
     p = geometry.period[segment]
     begin = geometry.edges[p][segment - geometry.first[p]]
-    now = begin == due[p]
+    now = begin == due[p]  # so may segments of 0 steps begin; they are not played
     return np.asarray(now if covered is True else covered & now)
 
 
 def _frames(frames: Frames, geometry: Geometry, interface: Interface) -> Iterator[Frame]:
-    """One for every run of its periods that follow on each other; time runs on from one run to the
-    next.
+    """Yield a frame for every run of adjacent periods.
+
+    The values pause between runs: the next run begins with the value after the last one shown.
     """
     is_channel = frames.name in interface.channels
     columns = interface.channels[frames.name] if is_channel else interface.actions[frames.name]
@@ -200,6 +233,8 @@ def _frames(frames: Frames, geometry: Geometry, interface: Interface) -> Iterato
         start = geometry.onset[:, first]
         stop = geometry.onset[:, last] + geometry.period_steps[last]
         zero = start + offset
+        # In the next run, the first value belongs to a step before its onset: by as many steps as
+        # were played so far.
         offset = offset - (stop - start)
         if frames.span.where is not None:
             stop = np.where(frames.span.where, stop, start)
@@ -207,7 +242,7 @@ def _frames(frames: Frames, geometry: Geometry, interface: Interface) -> Iterato
 
 
 def _runs(periods: Sequence[int]) -> list[tuple[int, int]]:
-    """The first and the last of every run of whole numbers that follow on each other."""
+    """The first and the last number of every run of consecutive numbers."""
     first = [p for p in periods if p - 1 not in periods]
     last = [p for p in periods if p + 1 not in periods]
     return list(zip(first, last, strict=True))

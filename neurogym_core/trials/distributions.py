@@ -1,12 +1,15 @@
-"""Distributions that durations and conditions are declared with, and their one written form.
+"""Distributions of durations and conditions, and their written forms.
 
-A distribution is a value: immutable, comparable, without random numbers of its own. It is sampled
-with somebody else's generator, and written the same way everywhere::
+A distribution is an immutable, comparable value. It holds no generator; `sample` takes one. These
+forms are equivalent::
 
-    Uniform(500, 1500)      {"uniform": [500, 1500]}      "uniform(500,1500)"      ("uniform", (500, 1500))
+    Uniform(500, 1500)
+    {"uniform": [500, 1500]}
+    "uniform(500,1500)"
+    ("uniform", (500, 1500))
 
-`parse` reads every one of these (also plain numbers, and lists of numbers as equally likely
-choices); `to_plain` writes the second, which TOML, JSON and Gymnasium's specs can hold."""
+`parse` reads each of them (also plain numbers, and lists of numbers as equally likely choices).
+`to_plain` writes the second, which TOML, JSON and Gymnasium's specs can hold."""
 
 from __future__ import annotations
 
@@ -24,11 +27,11 @@ from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, did_you_mean, listed
 
 Plain = Any
-"""What TOML and JSON can hold: numbers, strings, lists, and dicts of these."""
+"""A value for TOML and JSON: number, string, list, or dict of these."""
 
 
 class Distribution(ABC):
-    """Something that can be drawn: ``sample(rng, n)`` gives `n` values.
+    """Base of the distributions: ``sample(rng, n)`` draws `n` values.
 
     Example:
         >>> import numpy as np
@@ -39,11 +42,11 @@ class Distribution(ABC):
     """
 
     name: str
-    """How the distribution is called in its written form."""
+    """Name of the distribution in its written form."""
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """`n` independent draws, shape (n,) or (n, k).
+        """Draw `n` independent values, (n,) or (n, k).
 
         Args:
             rng: generator of the draws.
@@ -52,7 +55,7 @@ class Distribution(ABC):
 
     @abstractmethod
     def arguments(self) -> list[Any]:
-        """The numbers of the written form."""
+        """Return the arguments of the written form."""
 
     @property
     @abstractmethod
@@ -65,24 +68,24 @@ class Distribution(ABC):
         """Smallest and largest possible value."""
 
     def support(self) -> np.ndarray | None:
-        """The possible values, shape (m,) or (m, k), or None when they cannot be enumerated."""
+        """Return the possible values, (m,) or (m, k), or None if they cannot be enumerated."""
         return None
 
     def cdf(self, x: np.ndarray) -> np.ndarray | None:
-        """P(value <= x), or None where values have no order."""
+        """Return P(value <= x), or None if the values have no order."""
         return None
 
     def to_plain(self) -> Plain:
-        """The written form: a number, a list, or ``{name: [arguments]}``."""
+        """Return the written form: a number, a list, or ``{name: [arguments]}``."""
         return {self.name: self.arguments()}
 
 
 @dataclass(frozen=True)
 class Constant(Distribution):
-    """Always the same value.
+    """The same value in every draw.
 
     Args:
-        value: a number, a text, or a tuple of numbers.
+        value: a number, a string, or a tuple of numbers.
 
     Example:
         >>> from neurogym_core import Constant
@@ -126,6 +129,9 @@ class Uniform(Distribution):
     Args:
         low, high: the bounds.
 
+    Raises:
+        InvalidValueError: `low` above `high`, or bounds that are not finite.
+
     Example:
         >>> from neurogym_core import Uniform
         >>> Uniform(500, 1500).mean, Uniform(500, 1500).to_plain()
@@ -168,7 +174,10 @@ class Choice(Distribution):
     Args:
         values: the values: numbers, strings, or equally long tuples of numbers; a single int `k`
             means 0 … k - 1.
-        p: probability of each value; they are divided by their sum.
+        p: probability of each value; normalized to a sum of 1.
+
+    Raises:
+        InvalidValueError: no values, or probabilities that do not fit them.
 
     Example:
         >>> from neurogym_core import Choice
@@ -219,7 +228,7 @@ class Choice(Distribution):
         return values
 
     def sample_index(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Indices into `values`, shape (n,).
+        """Draw indices into `values`, (n,).
 
         Args:
             rng: generator of the draws.
@@ -266,14 +275,16 @@ class Choice(Distribution):
 
 @dataclass(frozen=True)
 class TruncatedExponential(Distribution):
-    """Exponential with the given `scale`, conditional on low <= x <= high; drawn by inverting its
-    CDF.
+    """Exponential distribution, conditional on low <= x <= high.
 
-    `scale` is the mean of the exponential before truncation; `mean` is that of what is drawn.
+    Values are drawn by inverting the CDF. `mean` is the mean after truncation.
 
     Args:
         scale: mean of the exponential before truncation.
         low, high: smallest and largest value.
+
+    Raises:
+        InvalidValueError: a scale of 0 or less, `low` above `high`, or numbers that are not finite.
 
     Example:
         >>> from neurogym_core import TruncatedExponential
@@ -333,15 +344,16 @@ _CALL = Pattern(r"^\s*([a-z_]+)\s*\((.*)\)\s*$", re.DOTALL)
 
 
 def parse(spec: Any) -> Distribution:
-    """Read a distribution in any of its written forms (see the head of this module).
+    """Read a distribution in any of its written forms.
 
     Args:
-        spec: a number, a list of values, a text such as ``"uniform(500,1500)"``, a mapping, a pair,
-            or a Distribution.
+        spec: a number, a list of values, a string such as ``"uniform(500,1500)"``, a mapping such
+            as ``{"uniform": [500, 1500]}``, a pair such as ``("uniform", (500, 1500))``, or a
+            Distribution.
 
     Raises:
-        InvalidValueError: `spec` is none of these forms, names an unknown distribution, or has
-            impossible numbers.
+        InvalidValueError: `spec` has none of these forms, names an unknown distribution, or has
+            invalid arguments.
 
     Example:
         >>> from neurogym_core import parse
@@ -432,6 +444,8 @@ def _build(name: str, arguments: Any) -> Distribution:
 
 def _is_choice_arguments(arguments: list[Any]) -> bool:
     """Whether these are (values,) or (values, p), rather than the values themselves."""
+    # choice(1, 2) lists two values; choice([1, 2], [0.3, 0.7]) has probabilities; and
+    # choice([1, 2], [3, 4]) lists two values of two numbers, since 3 and 4 do not sum to 1.
     if len(arguments) == 1:
         return isinstance(arguments[0], list | tuple | int)
     if len(arguments) != 2 or not all(isinstance(item, list | tuple) for item in arguments):

@@ -1,6 +1,6 @@
-"""Encoders: how a value (an angle, an index, a magnitude) is written into the units of a channel.
+"""Encoders of values (angles, indices, magnitudes) into activities of the units of a channel.
 
-Every encoder works on whole batches: values of shape (n,) become activities of shape (n, size).
+Every encoder works on batches: values of shape (n,) become activities of shape (n, size).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from neurogym_core.errors import InvalidValueError
 
 
 def circular_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Distance on the circle in radians, in [0, pi].
+    """Return the distance on the circle in radians, in [0, pi].
 
     Args:
         a, b: radians, of shapes that broadcast.
@@ -27,15 +27,14 @@ def circular_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         [0.183]
     """
     difference = np.asarray(a) - b
-    values: np.ndarray = np.abs(
-        difference - 2 * np.pi * np.rint(difference / (2 * np.pi))
-    )  # as `%` would, which is ten times slower
+    # `%` would do the same, ten times slower.
+    values: np.ndarray = np.abs(difference - 2 * np.pi * np.rint(difference / (2 * np.pi)))
     return values
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """Base of the encoders; on its own: `size` units without a code, shown as they are given.
+    """Base of the encoders; used directly, `size` units that take their activities as given.
 
     Args:
         size: number of units.
@@ -60,7 +59,7 @@ class Encoder:
             )
 
     def to_plain(self) -> dict[str, Any]:
-        """Name and settings, as JSON can hold them."""
+        """Return name and settings as a dict for JSON."""
         return {
             "encoder": type(self).__name__,
             **{name: getattr(self, name) for name in self.__dataclass_fields__},
@@ -69,7 +68,7 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Scalar(Encoder):
-    """One unit that shows a number.
+    """One unit whose activity is the value.
 
     Args:
         size: number of units; always 1.
@@ -84,7 +83,7 @@ class Scalar(Encoder):
     size: int = 1
 
     def encode(self, value: np.ndarray) -> np.ndarray:
-        """(n,) -> (n, 1).
+        """Return the activity of the unit, (n, 1).
 
         Args:
             value: (n,) numbers.
@@ -92,9 +91,9 @@ class Scalar(Encoder):
         return np.asarray(value, dtype=np.float32)[..., None]
 
 
-# No dataclasses of their own, since they add no field and each costs a part of every first `make`.
+# Not decorated as dataclasses: they add no field, and the decorator costs time at import.
 class OneHot(Encoder):
-    """Unit k is 1 when the value is k, all others 0; nothing is shown for -1.
+    """One unit per index: unit k is 1 for the value k, the others are 0; -1 sets all to 0.
 
     Args:
         size: number of units.
@@ -107,7 +106,7 @@ class OneHot(Encoder):
     """
 
     def encode(self, index: np.ndarray, strength: Any = 1.0) -> np.ndarray:
-        """(n,) int -> (n, size).
+        """Return the activities, (n, size).
 
         Args:
             index: (n,) indices of units, -1 for none.
@@ -121,8 +120,8 @@ class OneHot(Encoder):
 class Ring(Encoder):
     """Units with preferred angles 2 pi k / size on a circle.
 
-    Wherever a direction is asked for, an integer is the index of a unit and a float is an angle in
-    radians.
+    A direction is the index of a unit if it is an integer, and an angle in radians if it is a
+    float.
 
     Args:
         size: number of units.
@@ -142,7 +141,11 @@ class Ring(Encoder):
         return 2 * np.pi * np.arange(self.size) / self.size
 
     def angle(self, direction: Any) -> np.ndarray:
-        """Radians of a direction given as a unit's index (integers) or as radians (floats)."""
+        """Return a direction in radians.
+
+        Args:
+            direction: index of a unit (integers), or radians (floats), one or (n,).
+        """
         direction = np.asarray(direction)
         values: np.ndarray = (
             direction * (2 * np.pi / self.size) if direction.dtype.kind in "iub" else direction
@@ -150,7 +153,12 @@ class Ring(Encoder):
         return values
 
     def cosine(self, direction: Any, strength: Any = 0.5, baseline: Any = 0.5) -> np.ndarray:
-        """baseline + strength * cos(preferred - direction), shape (n, size)."""
+        """Return baseline + strength * cos(preferred - direction), (n, size).
+
+        Args:
+            direction: index of a unit (integers), or radians (floats), one or (n,).
+            strength, baseline: number or (n,).
+        """
         cosines = self._cosines(direction)
         values: np.ndarray = (
             np.asarray(baseline)[..., None] + np.asarray(strength)[..., None] * cosines
@@ -158,9 +166,8 @@ class Ring(Encoder):
         return values
 
     def _cosines(self, direction: Any) -> np.ndarray:
-        """cos(preferred - direction), (..., size); looked up for units, which is many times
-        faster.
-        """
+        """cos(preferred - direction), (..., size)."""
+        # For indices of units, a table is many times faster than computing cosines.
         direction = np.asarray(direction)
         if direction.dtype.kind in "iu":
             found: np.ndarray = self._cosines_of_units.take(direction, axis=0, mode="wrap")
@@ -176,13 +183,15 @@ class Ring(Encoder):
     def bump(
         self, direction: Any, strength: Any = 1.0, width: float = np.pi / 8, height: float = 0.8
     ) -> np.ndarray:
-        """Gaussian bump: height * strength * exp(-(distance / width)^2 / 2), shape (n, size);
-            `width` in radians.
+        """Return a Gaussian bump, height * strength * exp(-(distance / width)^2 / 2), (n, size).
 
-        With the defaults that of Yang et al. (2019), doi:10.1038/s41593-018-0310-2.
+        The defaults are those of Yang et al. (2019), doi:10.1038/s41593-018-0310-2.
 
         Args:
             direction: index of a unit (integers), or radians (floats), one or (n,).
+            strength: number or (n,).
+            width: radians.
+            height: activity at the peak of a bump of strength 1.
         """
         distance = circular_distance(self.angles, self.angle(direction)[..., None])
         return (
@@ -190,13 +199,19 @@ class Ring(Encoder):
         ).astype(np.float32)
 
     def von_mises(self, direction: Any, strength: Any = 1.0, kappa: float = 2.0) -> np.ndarray:
-        """strength * exp(kappa (cos(preferred - direction) - 1)), shape (n, size)."""
+        """Return strength * exp(kappa (cos(preferred - direction) - 1)), (n, size).
+
+        Args:
+            direction: index of a unit (integers), or radians (floats), one or (n,).
+            strength: number or (n,).
+            kappa: concentration of the bump.
+        """
         return (
             np.asarray(strength)[..., None] * np.exp(kappa * (self._cosines(direction) - 1))
         ).astype(np.float32)
 
     def nearest(self, direction: Any) -> np.ndarray:
-        """Index of the unit whose preferred angle is nearest, shape (n,).
+        """Return the index of the unit with the nearest preferred angle, (n,).
 
         Args:
             direction: index of a unit (integers), or radians (floats), one or (n,).
@@ -204,7 +219,7 @@ class Ring(Encoder):
         return np.rint(self.angle(direction) * self.size / (2 * np.pi)).astype(int) % self.size
 
     def within(self, direction: Any, tolerance: float) -> np.ndarray:
-        """Which units lie within `tolerance` radians, bool, shape (n, size).
+        """Return a mask of the units within `tolerance` radians, bool, (n, size).
 
         Args:
             direction: index of a unit (integers), or radians (floats), one or (n,).
@@ -213,7 +228,7 @@ class Ring(Encoder):
         return circular_distance(self.angles, self.angle(direction)[..., None]) <= tolerance + 1e-9
 
     def encode(self, direction: Any) -> np.ndarray:
-        """The default bump, shape (n, size).
+        """Return the default bump, (n, size).
 
         Args:
             direction: index of a unit (integers), or radians (floats), one or (n,).
@@ -221,6 +236,15 @@ class Ring(Encoder):
         return self.bump(direction)
 
     def population_vector(self, activity: np.ndarray) -> np.ndarray:
-        """Angle in radians that an activity of shape (..., size) points to."""
+        """Return the angle of the population vector in radians, (...).
+
+        Args:
+            activity: (..., size).
+
+        Example:
+            >>> from neurogym_core import Ring
+            >>> Ring(8).population_vector(Ring(8).bump(2)).round(2).tolist()
+            1.57
+        """
         values: np.ndarray = np.angle(np.asarray(activity) @ np.exp(1j * self.angles)) % (2 * np.pi)
         return values

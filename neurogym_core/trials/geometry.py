@@ -1,6 +1,4 @@
-"""`Geometry`: where the segments of laid-out trials lie, and how arrays over segments are spread
-over more of them.
-"""
+"""`Geometry`: the segments of a layout's trials. Also spreads arrays over more segments."""
 
 from __future__ import annotations
 
@@ -15,15 +13,25 @@ from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.layout import Layout, Slot, Span, to_steps
 
 Coverage = Any
-"""True, or bool (n,): in which trials a segment is covered."""
+"""The trials in which a span covers a segment: True for all, or bool (n,)."""
 
 Piece = tuple[int, Array | None, Array | None]
-"""Index of a period, first step, last step + 1; None: the period's own edge."""
+"""Index of a period, first step and last step + 1 (of each trial); None: the period's edge."""
 
 
 class Geometry:
-    """Where the segments of `n` trials lie: the cuts that spans with start, stop make in
-    periods.
+    """The segments of `n` trials.
+
+    A period is cut where a verb begins or ends to apply, so that nothing changes within a segment.
+    All trials have the same segments. A cut may lie on a different step in each of them; where two
+    cuts meet, the segment between them has 0 steps in that trial.
+
+    Attributes:
+        period_steps: for each of P periods, (n,) steps.
+        edges: for each period, (its segments + 1, n): steps from its onset to the edges.
+        first: (P + 1,) index of the first segment of each period; the last entry is S.
+        period: (S,) index of the period of each segment.
+        duration: (n, S) steps.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -32,7 +40,9 @@ class Geometry:
         self.names = layout.timeline.names
         self.untimed = layout.timeline.untimed
         self.period_steps = _period_steps(layout)
-        self._windows: dict[int, tuple[Span, list[Piece]]] = {}
+        # By id, since spans hold arrays; each span is kept with its pieces, because the id of a
+        # deleted one could be that of another.
+        self._pieces: dict[int, tuple[Span, list[Piece]]] = {}
         cuts = self._cuts(layout)
         self.edges = [self._edges(steps, cuts[p]) for p, steps in enumerate(self.period_steps)]
         counts = [len(edges) - 1 for edges in self.edges]
@@ -43,6 +53,7 @@ class Geometry:
         )
 
     def _cuts(self, layout: Layout) -> list[list[Array]]:
+        """For every period, the steps (n,) on which it is cut; they may lie outside of it."""
         cuts: list[list[Array]] = [[] for _ in self.names]
         edits: list[Any] = [
             *layout.shows,
@@ -56,20 +67,27 @@ class Geometry:
                 cuts[p] += [edge for edge in (start, stop) if edge is not None]
         for slot in layout.slots:
             if slot.due is not None:
+                # The target is the answer on the due step only, so it needs a segment.
                 for p, due in self.due_pieces(slot):
                     cuts[p] += [due, due + 1]
         return cuts
 
     def due_pieces(self, slot: Slot) -> list[tuple[int, Array]]:
-        """For every period of a timed slot's window, the step of that period on which the answer is
-        due.
+        """The step on which a timed answer is due, counted from the onset of each period.
+
+        The window may extend over several periods; the step lies in one of them, and is negative or
+        too large in the others.
         """
         begin = 0 if slot.span.start is None else np.maximum(to_steps(slot.span.start, self.dt), 0)
+        # An action that is chosen on step k takes effect at its end, (k + 1) dt after the onset.
         due = begin + np.maximum(to_steps(slot.due, self.dt) - 1, 0)
         return [(p, due - offset) for p, offset in self._offsets(slot.span)]
 
     def _offsets(self, span: Span) -> list[tuple[int, Array]]:
-        """Index of each period of a span, with the steps from the onset of the first to its own."""
+        """Index of each period of a span, and the steps of the span before it.
+
+        Periods of the trial that are not in the span do not count.
+        """
         result, elapsed = [], np.zeros(self.n, np.int64)
         for name in span.periods:
             p = self.names.index(name)
@@ -78,9 +96,9 @@ class Geometry:
         return result
 
     def pieces(self, span: Span) -> list[Piece]:
-        """(period, first step, last step + 1) of a span; None is the period's own edge."""
-        if id(span) in self._windows:
-            return self._windows[id(span)][1]
+        """(period, first step, last step + 1) of a span; None: the period's edge."""
+        if id(span) in self._pieces:
+            return self._pieces[id(span)][1]
         if span.start is None and span.stop is None:
             pieces: list[Piece] = [(self.names.index(name), None, None) for name in span.periods]
         else:
@@ -94,16 +112,16 @@ class Geometry:
                 )
                 for p, offset in self._offsets(span)
             ]
-        self._windows[id(span)] = (span, pieces)
+        self._pieces[id(span)] = (span, pieces)
         return pieces
 
     def _edges(self, steps: Array, cuts: list[Array]) -> Array:
-        """Sorted edges of a period's segments, (segments + 1, n), without edges that coincide in
-        all trials.
-        """
+        """Edges of a period's segments, (segments + 1, n), in order."""
         zero = np.zeros(self.n, np.int64)
         if not cuts:
             return np.stack([zero, steps])
+        # Sorted for each trial: an edge may come from one cut in one trial, from another in the
+        # next. Edges that coincide in all trials are dropped, or segments would have no steps.
         edges = np.sort(np.clip(np.stack(cuts), 0, steps), axis=0)
         kept = [zero]
         for edge in edges:
@@ -112,7 +130,7 @@ class Geometry:
         return np.stack([*kept, steps])
 
     def segments(self, span: Span) -> Iterable[tuple[int, Coverage]]:
-        """The segments that a span covers, each with the trials in which it does."""
+        """Yield the segments that a span covers, with the trials in which it covers them."""
         everywhere = True if span.where is None else span.where
         for p, start, stop in self.pieces(span):
             edges = self.edges[p]
@@ -130,6 +148,7 @@ class Geometry:
 
     @staticmethod
     def _covered(low: Array, high: Array, start: Any, stop: Any) -> Coverage:
+        # No segment is covered in part: start and stop are among the edges.
         if start is None and stop is None:
             return True
         covered = np.ones(len(low), bool)
@@ -141,14 +160,15 @@ class Geometry:
 
     @cached_property
     def onset(self) -> Array:
-        """Step of the trial on which each period starts when all are played in order, (n, P)."""
+        """Step of the trial on which each period begins if all are played in order, (n, P)."""
         steps = np.stack(self.period_steps, axis=1)
         return np.asarray(np.cumsum(steps, axis=1) - steps)
 
 
 def _period_steps(layout: Layout) -> list[Array]:
-    """Steps of every period, (n,) each; those without a timer are laid out for as long as the trial
-    may last.
+    """Steps of every period, (n,) each.
+
+    Periods without a timer get the steps that are left until the trial reaches its limit.
     """
     timeline = layout.timeline
     timed = sum(
@@ -165,15 +185,18 @@ def _period_steps(layout: Layout) -> list[Array]:
 
 
 def spread_index(old: Array, new: Array) -> Array:
-    """For each old segment, the place of the segment of the same period and rank among the new
-    ones.
+    """Indices into `new` of the segments of `old`, (S,): same period, same rank within it.
+
+    Args:
+        old, new: period of each segment, in order; `new` has as many of each period or more.
     """
+    # searchsorted on the sorted indices of periods: the first segment of the same period.
     rank = np.arange(len(old)) - np.searchsorted(old, old)
     return np.searchsorted(new, old) + rank
 
 
 def spread(values: Array, at: Array, size: int) -> Array:
-    """`values` over (trial, segment, …) put at segments `at` of `size`; zeros elsewhere."""
+    """Copy `values`, (n, S, …), to the segments `at` of an array (n, size, …) of zeros."""
     wide = np.zeros((values.shape[0], size, *values.shape[2:]), values.dtype)
     wide[:, at] = values
     return wide

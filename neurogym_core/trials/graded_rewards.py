@@ -1,6 +1,4 @@
-"""What a graded answer pays: picklable functions (error, tolerance) -> reward, for `answer_at` and
-continuous answers.
-"""
+"""Graded rewards: picklable functions (error, tolerance) -> reward, for `pays=`."""
 
 from __future__ import annotations
 
@@ -11,12 +9,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """max(least, (1 - error / tolerance) ^ exponent) * most, for errors within the tolerance.
+    """Reward max(least, (1 - error / tolerance) ^ exponent) * most of errors within the tolerance.
 
     Args:
-        exponent: how fast the reward falls with the error.
-        least: share of `most` that an error of the tolerance pays.
-        most: reward without error.
+        exponent: steepness of the fall with the error.
+        least: lowest reward within the tolerance, as a share of `most`.
+        most: reward of an answer without error.
 
     Example:
         >>> import numpy as np
@@ -37,10 +35,10 @@ class PowerLaw:
 
 @dataclass(frozen=True)
 class InverseSquare:
-    """most / (1 + error)^2, whatever the tolerance.
+    """Reward most / (1 + error)^2, whatever the tolerance.
 
     Args:
-        most: reward without error.
+        most: reward of an answer without error.
 
     Example:
         >>> import numpy as np

@@ -1,6 +1,4 @@
-"""What a subject sees and may do (named channels, named actions), and `Interface`: what a table
-knows of its task.
-"""
+"""Named channels and actions, and `Interface`: the part of a task that its trials depend on."""
 
 from __future__ import annotations
 
@@ -19,15 +17,18 @@ from neurogym_core.trials.encoders import Encoder, Scalar
 class Axis:
     """One named dimension of a continuous action.
 
-    The subject's action is in [-1, 1]; `low` and `high` are what -1 and 1 mean in the task's units.
+    The subject's action is in [-1, 1], which is scaled to [low, high] in the task's units.
 
     Args:
         low: task units at -1.
         high: task units at 1.
-        rest: the value, in task units, of not acting.
-        trigger: in task units; exceeding it is acting (answering, or breaking fixation). None: the
-            axis never triggers.
+        rest: value of not acting, in task units.
+        trigger: threshold in task units; a value above it is an action (an answer, or a break of
+            fixation). None: the axis never triggers.
         size: number of dimensions that share this declaration.
+
+    Raises:
+        InvalidValueError: bounds that are not finite and ascending, or a rest outside of them.
 
     Example:
         >>> from neurogym_core import Axis
@@ -54,7 +55,7 @@ class Axis:
             )
 
     def to_plain(self) -> dict[str, Any]:
-        """The declaration as JSON can hold it."""
+        """Return the declaration as a dict for JSON."""
         return {
             "axis": [self.low, self.high],
             "rest": self.rest,
@@ -64,7 +65,7 @@ class Axis:
 
 
 class _Named(Mapping[str, slice]):
-    """Names in order, each with the slice of a vector that it occupies."""
+    """An ordered mapping of names to the slices of a vector."""
 
     kind: str
 
@@ -97,7 +98,8 @@ class _Named(Mapping[str, slice]):
         return len(self._slices)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={part!r}' for name, part in self.parts.items())})"
+        parts = ", ".join(f"{name}={part!r}" for name, part in self.parts.items())
+        return f"{type(self).__name__}({parts})"
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and list(self.parts.items()) == list(other.parts.items())
@@ -105,7 +107,7 @@ class _Named(Mapping[str, slice]):
     __hash__ = None  # type: ignore[assignment]
 
     def labels(self) -> list[str]:
-        """One label per unit: the name, numbered where it has several units."""
+        """Return one label per unit: the name, numbered where it has several units."""
         return [
             name if part.size == 1 else f"{name} {index}"
             for name, part in self.parts.items()
@@ -123,7 +125,7 @@ class Channels(_Named):
         return cls({name: _encoder(name, part, owner) for name, part in declared.items()}, owner)
 
     def encoder(self, name: str) -> Encoder:
-        """The encoder a channel was declared with."""
+        """Return the encoder of a channel."""
         self[name]
         encoder: Encoder = self.parts[name]
         return encoder
@@ -136,8 +138,7 @@ class Actions(_Named):
     Attributes:
         size: number of discrete actions, or of continuous dimensions.
         continuous: whether actions are vectors in [-1, 1].
-        rest: id of the action of not answering, or None; for continuous actions 0 where a trigger
-            exists.
+        rest: id of the action of resting, or None; 0 for continuous actions.
     """
 
     kind = "action"
@@ -147,7 +148,7 @@ class Actions(_Named):
         axes = [isinstance(part, Axis) for part in self.parts.values()]
         if any(axes) and not all(axes):
             raise TaskDefinitionError(
-                f"{owner} mixes Axis and discrete actions in act(); use one kind for all of them."
+                f"{owner} mixes Axis and discrete actions in act(); use one type for all of them."
             )
         self.continuous = bool(axes) and axes[0]
         first = next(iter(self.parts.values()))
@@ -185,45 +186,44 @@ class Actions(_Named):
         ]
         if len(triggers) > 1:
             raise TaskDefinitionError(
-                f"{self._owner} declares {len(triggers)} axes with a trigger in act(); one may"
-                " have it."
+                f"{self._owner} declares {len(triggers)} axes with a trigger in act(); at most one"
+                " is allowed. Keep trigger= on one of them."
             )
         return triggers[0] if triggers else None
 
     @property
     def n_table(self) -> int:
-        """Number of columns that the payoff tables have: the action ids, or resting and acting."""
+        """Number of columns of the payoff tables: the action ids, or resting and acting."""
         if not self.continuous:
             return self.size
         return 1 if self.trigger is None else 2
 
     def to_task_units(self, action: Any) -> Floats:
-        """[-1, 1] -> the units declared by each Axis."""
+        """Scale actions in [-1, 1] to the units of each Axis."""
         return self.low + (np.asarray(action, dtype=np.float64) + 1) * (
             0.5 * (self.high - self.low)
         )
 
     def from_task_units(self, value: Any) -> Singles:
-        """The inverse of `to_task_units`, clipped to [-1, 1], float32."""
+        """Scale values in task units to actions, clipped to [-1, 1], float32."""
         scaled = 2 * (np.asarray(value, dtype=np.float64) - self.low) / (self.high - self.low) - 1
         return np.clip(scaled, -1, 1).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
 class Interface:
-    """What laying out, judging and playing trials needs to know of their task.
+    """The part of a task that building, judging and playing its trials depends on.
 
     Attributes:
         name: name of the task, for messages.
         dt: ms per step.
         channels: the observation vector.
         actions: the actions.
-        rewards: reward by name; "abort", "correct", "error" and "miss" are always there.
+        rewards: reward by name; always includes "abort", "correct", "error" and "miss".
         abort_ends_trial: whether acting while holding ends the trial.
-        limits: ms after which a trial is over, None: ten times its drawn length. Where tasks are
-            mixed, those of all of them; the latest holds.
-        hooks: the step hooks that the task has, of "step_action", "step_observation" and
-            "step_target".
+        limits: ms after which a trial is over, None: ten times its drawn length. A mixture of tasks
+            has those of all of them; the latest applies.
+        hooks: the step hooks of the task, of "step_action", "step_observation" and "step_target".
     """
 
     name: str
@@ -236,7 +236,7 @@ class Interface:
     hooks: frozenset[str] = field(default=frozenset())
 
     def max_steps_of(self, steps: Array) -> Ints:
-        """Steps after which trials that were drawn to last `steps` are over; shape of `steps`."""
+        """Return the limits, in steps, of trials that were drawn to last `steps`; same shape."""
         steps = np.asarray(steps)
         each = [
             (

@@ -12,19 +12,18 @@ from neurogym_core.errors import InvalidValueError
 
 
 def wilson_interval(k: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Any, Any]:
-    """The score interval of a binomial proportion: floats for numbers, arrays for arrays.
+    """Return the score interval of a binomial proportion: floats for numbers, arrays for arrays.
 
-    Never leaves [0, 1] and is sensible for ``k = 0`` and ``k = n``; for ``n = 0`` it is (0, 1):
-    nothing is known. Source: Wilson (1927), J. Am. Stat. Assoc. 22:209; without continuity
-    correction.
+    It lies within [0, 1], also for ``k = 0`` and ``k = n``; for ``n = 0`` it is (0, 1). Source:
+    Wilson (1927), J. Am. Stat. Assoc. 22:209; without continuity correction.
 
     Args:
-        k: successes, broadcast with `n`.
-        n: trials.
-        confidence: coverage, 0 to 1.
+        k: number of successes, broadcast with `n`.
+        n: number of trials.
+        confidence: coverage, between 0 and 1.
 
     Raises:
-        InvalidValueError: not ``0 <= k <= n``, or a confidence outside (0, 1).
+        InvalidValueError: `k` outside [0, n], or a confidence outside (0, 1).
     """
     check_confidence(confidence)
     k, n = np.broadcast_arrays(np.asarray(k, float), np.asarray(n, float))
@@ -45,7 +44,7 @@ def wilson_interval(k: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tup
 
 
 def check_confidence(confidence: float) -> None:
-    """Raise InvalidValueError unless 0 < confidence < 1."""
+    """Raise `InvalidValueError` unless 0 < confidence < 1."""
     if not 0 < confidence < 1:
         raise InvalidValueError(
             f"confidence={confidence!r} was given. Expected a share between 0 and 1. Give 0.95 for"

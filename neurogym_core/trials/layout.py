@@ -1,5 +1,4 @@
-"""`Layout`: a record of what `new_trial` said of `n` trials, which `compile_layout` turns into a
-table.
+"""`Layout`: the calls that `new_trial` made for `n` trials. `compile_layout` turns it into a table.
 
 Task wrappers read and change it before that: `trial.layout.shows`, `trial.layout.slots` and so on.
 """
@@ -16,27 +15,28 @@ from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.interface import Interface
 
 STAY = -1
-"""`goto`: the trial goes on as it would."""
+"""`goto`: an action does not change the course of the trial."""
 END = -2
-"""`goto`: the trial is over."""
+"""`goto`: an action ends the trial."""
 
 Destination = str | Mapping[str, str] | Sequence[str] | Array
-"""What `then=` takes: one place, places by outcome, or places by choice."""
+"""Values of `then=`: one place, places by outcome, or places by choice."""
 
 
 def to_steps(ms: Any, dt: float) -> Ints:
-    """Milliseconds to the nearest whole number of steps, halves up; int64, shape of `ms`."""
+    """Round milliseconds to the nearest whole number of steps, halves up; int64, shape of `ms`."""
+    # 1e-9: 0.15 / 0.1 is 1.4999999999999998, and must round up like 1.5.
     return np.asarray(np.floor(np.asarray(ms, dtype=np.float64) / dt + 0.5 + 1e-9)).astype(np.int64)
 
 
 @dataclass(eq=False, repr=False)
 class Span:
-    """Where something holds: in these periods, between two moments, in some of the trials.
+    """The periods, the times within them, and the trials that a verb applies to.
 
     Attributes:
         periods: names of periods, in the order of the trial.
-        start: ms from the onset of the first of them, number or (n,); None: from its onset. Only
-            time in them counts.
+        start: ms from the onset of the first of them, number or (n,), counted in these periods
+            only; None: from its onset.
         stop: ms likewise; None: to the end of the last of them.
         where: bool (n,); None: in all trials.
     """
@@ -49,9 +49,7 @@ class Span:
 
 @dataclass(eq=False, repr=False)
 class Show:
-    """A value on a channel; `noise` is the SD of added noise, in units of the channel times
-    sqrt(ms).
-    """
+    """A value on a channel; `noise` is sigma, in units of the channel times sqrt(ms)."""
 
     channel: str
     value: Any
@@ -61,9 +59,7 @@ class Show:
 
 @dataclass(eq=False, repr=False)
 class Hold:
-    """Steps where acting costs `cost` (per 100 ms; None: the task's abort reward) and does
-    `then`.
-    """
+    """Steps where acting pays `cost` per 100 ms (None: the task's "abort") and leads to `then`."""
 
     span: Span
     cost: Any = None
@@ -72,7 +68,7 @@ class Hold:
 
 @dataclass(eq=False, repr=False)
 class Charge:
-    """A reward of every step, whatever is done, per 100 ms: what time costs."""
+    """A reward per 100 ms of every step, whatever the action: the cost of time."""
 
     amount: float
     span: Span
@@ -88,9 +84,7 @@ class Weigh:
 
 @dataclass(eq=False, repr=False)
 class Frames:
-    """Values that change from step to step: (n, T, k) from the span's onset, added to a channel or
-    set as target.
-    """
+    """Values (n or 1, T, k), one a step, that are added to a channel or set as the target."""
 
     name: str
     values: Array
@@ -98,33 +92,30 @@ class Frames:
 
 
 Pays = Callable[[Array, Array], Array]
-"""What a graded answer pays: error and tolerance -> reward."""
+"""Reward of a graded answer: (error, tolerance) -> reward."""
 
 
 @dataclass(eq=False, repr=False)
 class Slot:
-    """One thing that is asked, with its response window.
+    """One call that opens an answer slot; several calls may open the same slot.
 
     Attributes:
-        name: how its columns in the record are called when there are several.
+        name: prefix of its columns in the record, where a task has several slots.
         group: name of the action (group) that answers it.
         span: its response window.
-        right: bool (n, k): the right choices within the group; all False = resting until the window
-            closes is right. None where choices only have prices.
-        aim: int (n,): the choice that the target shows, -1 = rest; float (n, k) for continuous
-            actions.
-        correct, error, miss: what each outcome pays, number or (n,).
-        amounts: (n, k) what each choice pays; only where choices have prices.
-        worth: (n, k) what each choice is worth on average; only where choices have prices.
-        then: where each outcome ("correct", "error", "other") leads: "end", "wait" or the name of a
-            period.
-        leads: (n, k) int, where each choice leads, whatever its outcome: STAY, END or the index of
-            a period; None: `then` says it.
-        needs: name of a slot that has to be correct for this one to be.
-        due: ms from the window's onset at which the answer is to be given, (n,); only for
-            `answer_at`.
+        right: bool (n, k): the right choices within the group; all False: resting until the window
+            closes is right. None where choices have prices, and for continuous actions.
+        aim: int (n,): the choice that is the target, -1: rest; float (n, k) for continuous actions.
+        correct, error, miss: reward of each outcome, number or (n,).
+        amounts: (n, k) reward of each choice; only where choices have prices.
+        worth: (n, k) mean reward of each choice; only where choices have prices.
+        then: outcome ("correct", "error", "other") -> "end", "wait" or the name of a period.
+        leads: (n, k) int, the place that each choice leads to, whatever its outcome: STAY, END or
+            the index of a period. None: `then` applies.
+        needs: name of a slot that must be correct, or else this one is an error.
+        due: ms from the window's onset at which the answer is due, (n,); only for `answer_at`.
         tolerance: ms (n,) around `due`, or the largest error of a continuous answer.
-        pays: error and tolerance -> reward of a correct answer, for timed and continuous answers.
+        pays: (error, tolerance) -> reward of a correct answer, for timed and continuous answers.
     """
 
     name: str
@@ -147,8 +138,13 @@ class Slot:
 
 @dataclass(eq=False, repr=False)
 class Timeline:
-    """The periods of `n` trials: names in order, steps (n,) of each, those without a timer, and
-    what follows each.
+    """The periods of `n` trials.
+
+    Attributes:
+        names: the periods, in order.
+        steps: period -> (n,) steps.
+        untimed: the periods without a timer.
+        then: period -> the one that follows it, or "end", where it is not the next one.
     """
 
     names: tuple[str, ...] = ()
@@ -159,20 +155,20 @@ class Timeline:
 
 @dataclass(eq=False, repr=False)
 class Layout:
-    """What was said of `n` trials, in order.
+    """The calls of `new_trial` for `n` trials, in order.
 
     Attributes:
-        interface: what is known of the task.
+        interface: channels, actions and rewards of the task.
         n: number of trials.
         conditions: name -> (n, …).
-        durations: ms by period that are imposed, number or (n,).
+        durations: imposed durations, period -> ms, number or (n,).
         read: names of the conditions that `new_trial` read.
         timeline: the periods.
-        shows, frames: what is seen.
-        holds, charges, slots: what is paid and asked.
-        weights: of steps in a supervised loss.
-        notes: name -> (n, …), covariates.
-        best_pay: (n,) the most that each trial can pay, where `max_reward` said it.
+        shows, frames: the observations.
+        holds, charges, slots: the payoffs.
+        weights: weights of steps in a supervised loss.
+        notes: covariates, name -> (n, …).
+        best_pay: (n,) the largest reward of each trial, where `max_reward` set it.
         random: whether `new_trial` drew from `rng`; trials with equal conditions may then differ.
     """
 

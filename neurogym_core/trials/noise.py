@@ -1,14 +1,13 @@
 """Gaussian noise that belongs to the trial: its numbers depend on seed, trial, step and unit alone.
 
-`gaussian` turns (key of the seed, serial number of the trial, step of the trial, unit) into one
-standard normal number, and no call leaves anything behind for the next one. One step or a whole
-trial, one environment or a thousand, all units or a few: what is computed together never changes
-the numbers.
+`gaussian` maps (key of the seed, serial number of the trial, step of the trial, unit) to one
+standard normal number, and keeps no state between calls. The numbers therefore do not depend on
+how many steps, environments or units are computed in one call.
 
 The bits are those of Philox4x32-10, a counter-based generator [1]_; the Gaussian quantile function
 turns every 32 of them into a number, by linear interpolation in `table`. All arithmetic is on
 integers and on float32 numbers, each operation rounded by itself, so that every processor computes
-the same bits. `play/_noise.h` is the same in C, for compiled code.
+the same bits. `play/_noise.h` does the same in C, for the compiled kernel.
 
 Over all 2^32 words the numbers have a mean of exactly 0, a variance of 1 + 3e-9, a kurtosis of
 3 - 3e-8 and magnitudes up to 6.34. Each is within 5.3e-7 of the exact quantile (half of the spacing
@@ -31,12 +30,12 @@ _INCREMENTS = np.array([[0x9E3779B9], [0xBB67AE85]], np.uint64)
 _ROUNDS = 10
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF_WORD = np.uint64(32)
-_BLOCKS_AT_A_TIME = 1 << 13  # more would leave the processor's cache
+_BLOCKS_AT_A_TIME = 1 << 13  # more would not fit into the processor's cache
 
 _CELLS = 512
 """Cells of the table for each octave of probability."""
 _OCTAVES = 32
-_FRACTION_BITS = 14  # of the 23 bits of a float32 mantissa; the other 9 tell the cell
+_FRACTION_BITS = 14  # of the 23 bits of a float32 mantissa; the other 9 are the cell
 _ONE_HALF = 0x3F000000  # the bits of 0.5 as float32, the least that `normal` looks up
 
 
@@ -65,13 +64,13 @@ def philox(c0: np.ndarray, c1: np.ndarray, c2: np.ndarray, c3: np.ndarray, key: 
 
 @cache
 def table() -> np.ndarray:
-    """Return (16385, 2) float32: the line that stands for the quantile function in each cell.
+    """Return (16385, 2) float32: the line that approximates the quantile function in each cell.
 
     A cell is a 512th of an octave of p, the probability of a larger magnitude. The line (value at
     the cell's beginning, rise for each of 2**14 parts of the cell) passes through the quantile
-    function at the two Gauss points of the cell, so that it misses neither mean nor, but for terms
-    of fourth order, variance. Rises are multiples of 2**-42: coarse enough that platforms whose
-    quantiles differ by up to ten units in the last place make the same table. The last cell is
+    function at the two Gauss points of the cell. This preserves the mean, and the variance up to
+    terms of fourth order. Rises are multiples of 2**-42: coarse enough that platforms whose
+    quantiles differ by up to ten units in the last place compute the same table. The last cell is
     p = 1.
     """
     from statistics import NormalDist  # only noise needs it
@@ -93,7 +92,7 @@ def table() -> np.ndarray:
 
 
 def normal(bits: np.ndarray) -> np.ndarray:
-    """Return float32 of the same shape: the standard normal number that each word stands for.
+    """Return the standard normal number of each word, float32 of the same shape.
 
     The top bit is the sign. The other 31, m, are the rank of the magnitude: (m + 1/2) / 2**31 is
     the probability of a larger one.
@@ -118,14 +117,15 @@ def key_of(seed: np.random.SeedSequence) -> int:
 
 
 def gaussian(key: int, serial: np.ndarray, step: np.ndarray, units: slice) -> np.ndarray:
-    """Return (n, width) float32: standard normal numbers of n steps, for each of the units.
+    """Return (n, width) float32: standard normal numbers of n steps and some units.
 
     Args:
-        key: 64 bits that stand for the seed (`key_of`).
-        serial: (n,) the number of the trial of each row, from 0; below 2**63.
+        key: 64 bits, from `key_of`.
+        serial: (n,) serial number of the trial of each row, from 0; below 2**63.
         step: (n,) the step within that trial, from 0; below 2**32.
-        units: which units, as `slice(first, stop)`.
+        units: the units, as `slice(first, stop)`.
     """
+    # A counter gives four words, for units 4 b to 4 b + 3; those outside of `units` are dropped.
     blocks = np.arange(units.start // 4, -(-units.stop // 4), dtype=np.uint64)
     serials = np.asarray(serial, np.uint64)[:, None]
     steps = np.asarray(step, np.uint64)[:, None]
@@ -154,11 +154,12 @@ def add_noise(
     Args:
         out: (n, units) float32.
         sd: (places, units) float32, SD of the noise.
-        place: (n,) the row of `sd` that holds for each step.
-        key: 64 bits that stand for the seed (`key_of`).
-        serial: (n,) the number of the trial of each step.
+        place: (n,) the row of `sd` that applies to each step.
+        key: 64 bits, from `key_of`.
+        serial: (n,) serial number of the trial of each step.
         step: (n,) the step within that trial.
     """
+    # Numbers that nothing uses are not computed: counters make this free of side effects.
     noisy = np.flatnonzero(sd.any(axis=0))
     if not len(noisy):
         return

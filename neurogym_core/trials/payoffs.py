@@ -1,7 +1,7 @@
-"""`Payoffs`: what every action pays, means and does in every segment of a batch of trials.
+"""`Payoffs`: reward, outcome and effect of every action in every segment of a batch of trials.
 
-With the durations this makes a trial a small state machine: each period is a state with a timer,
-outputs, and a transition for every action."""
+Together with the durations, they make a trial a small state machine: each period is a state with a
+timer, outputs, and a transition for every action."""
 
 from __future__ import annotations
 
@@ -25,25 +25,28 @@ class Payoffs:
     For continuous actions A is 2 (resting, acting), or 1 where no axis triggers.
 
     Attributes:
-        slot_names: (K,) names; `needs`, `pays`, `first_action` have one entry per slot as well.
+        slot_names: (K,) names of the slots.
+        needs: (K,) index of the slot that must be correct first, or -1.
+        pays: (K,) reward of graded answers, or None.
+        units: (K,) the actions that answer each slot.
         period: (S,) int, the period of each segment.
         reward: (n, S, A) float64.
-        aborts: (n, S, A) bool: acting here is acting while holding.
+        aborts: (n, S, A) bool: the action counts as an abort.
         goto: (n, S, A) int16: STAY, END, or the index of a period.
         slot: (n, S, A) int8: the slot that the action answers, or -1.
         outcome: (n, S, A) int8: an `Outcome`.
         score: (n, S, A) float64: 1 for a correct answer, 0 for an error, worth / best for priced
             choices.
-        window: (n, S, K) bool: the slot is open.
-        asked: (n, K) bool: the slot exists in this trial.
-        miss_reward, miss_outcome, error_reward: (n, K), when the window closes unanswered; when
-            `needs` was not met.
+        window: (n, S, K) bool: the slot's response window.
+        asked: (n, K) bool: the trial has the slot.
+        miss_reward, miss_outcome: (n, K), if the window closes unanswered.
+        error_reward: (n, K), if the slot of `needs` is not correct.
         due: (n, K) ms after the window's opening at which the answer is due; NaN for untimed slots.
         tolerance: (n, K) ms around `due`, or the largest error of a continuous answer.
-        aim: (n, K, k) wanted values of continuous answers, in task units.
-        best: (n,) the most the trial can pay; NaN: not known.
-        target_goto, error_goto: (n, K), where the target's choice and an error lead.
-        period_then: (P,) what follows each period: STAY = the next one, END, or the index of a
+        aim: (n, K, k) target values of continuous answers, in task units.
+        best: (n,) largest reward of the trial; NaN: unknown.
+        target_goto, error_goto: (n, K), `goto` of the target and of an error.
+        period_then: (P,) the successor of each period: STAY (the next one), END, or the index of a
             period.
     """
 
@@ -89,7 +92,7 @@ class Payoffs:
         return len(self.reward)
 
     def take(self, rows: Array) -> Payoffs:
-        """The payoffs of some of the trials."""
+        """Return the payoffs of some of the trials."""
         if len(rows) == len(self) and np.array_equal(rows, np.arange(len(self))):
             return self
         taken: dict[str, Any] = {
@@ -100,7 +103,7 @@ class Payoffs:
 
     @staticmethod
     def concatenate(parts: Sequence[Payoffs], period: Array) -> Payoffs:
-        """The payoffs of several batches of one task, over the segments of `period` (S,)."""
+        """Join the payoffs of several batches of one task, over the segments of `period` (S,)."""
         parts = align_slots([part.over(period) for part in parts])
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts])
@@ -109,7 +112,7 @@ class Payoffs:
         return replace(parts[0], **joined)
 
     def over(self, period: Array) -> Payoffs:
-        """The same payoffs over the segments of `period` (S,), which may be more."""
+        """Return the payoffs over the segments of `period` (S,), of which there may be more."""
         if np.array_equal(self.period, period):
             return self
         at = spread_index(self.period, period)
@@ -119,11 +122,11 @@ class Payoffs:
         return replace(self, period=period, **wide)
 
     def oracle_path(self, duration: Array, untimed: Sequence[int]) -> Array:
-        """(n, S) steps that the oracle plays: it answers at the end of every window, and periods
-            run to their end.
+        """Return the steps that the oracle plays in each segment, (n, S).
 
-        The path ends where it would lead back to an earlier period: every period is in it once at
-            most, in their order.
+        The oracle answers on the last step of every window, so that periods run to their end. The
+        path ends where it would lead back to an earlier period: it visits periods in their order,
+        each at most once.
 
         Args:
             duration: (n, S) steps.
@@ -131,6 +134,7 @@ class Payoffs:
         """
         n, n_periods = len(duration), len(self.period_then)
         exits = self._oracle_exits(duration)
+        # All trials take a step from period to period together; `alive` are those still on the way.
         visited = np.zeros((n, n_periods), bool)
         at, alive = np.zeros(n, np.int64), np.ones(n, bool)
         rows = np.arange(n)
@@ -140,13 +144,15 @@ class Payoffs:
             alive &= (following > at) & (following < n_periods)
             at = np.where(alive, following, 0)
         path = np.where(visited[:, self.period], duration, 0)
-        for place in untimed:  # there the oracle acts on the first step of the last segment
+        # Only an action leads out of a period without a timer. The oracle acts on the first step
+        # of the last segment, which would otherwise last until the trial's limit.
+        for place in untimed:
             last = np.flatnonzero(self.period == place)[-1]
             path[:, last] = np.minimum(path[:, last], 1)
         return path
 
     def _oracle_exits(self, duration: Array) -> Array:
-        """(n, P) what follows each period for the oracle."""
+        """The successor of each period when the oracle plays, (n, P)."""
         exits = np.broadcast_to(self.period_then, (len(duration), len(self.period_then))).copy()
         played = duration > 0
         period_steps = np.stack(
@@ -155,6 +161,8 @@ class Payoffs:
         )
         for k in range(len(self.slot_names)):
             window = self.window[:, :, k] & played
+            # A window closes in the last of its periods; there the oracle answers, and goes where
+            # its answer leads. Elsewhere the period's own successor follows.
             for p in range(len(self.period_then)):
                 closes = window[:, self.period == p].any(axis=1) & ~self._open_after(
                     window, period_steps, p
@@ -164,9 +172,7 @@ class Payoffs:
         return exits
 
     def _open_after(self, window: Array, period_steps: Array, p: int) -> Array:
-        """Whether the window goes on, (n,), in the period that trials come to when the time of
-        period `p` runs out.
-        """
+        """Whether the window is still open in the period that follows period `p`, (n,)."""
         n_periods, rows = len(self.period_then), np.arange(len(window))
         follows = np.where(self.period_then == STAY, np.arange(1, n_periods + 1), self.period_then)
         follows[follows == n_periods] = END
@@ -180,9 +186,9 @@ class Payoffs:
 
 
 def build_payoffs(layout: Layout, geometry: Geometry) -> Payoffs:
-    """The payoffs of what `new_trial` said: hold everywhere, then the exceptions, then the response
-    windows.
-    """
+    """Return the payoffs of a layout."""
+    # In this order, since each overwrites the one before: the subject must rest everywhere, at
+    # the task's terms; then at those of `hold`; then response windows open. Charges add up.
     builder = _Builder(layout, geometry)
     builder.hold_everywhere()
     for hold in layout.holds:
@@ -195,6 +201,8 @@ def build_payoffs(layout: Layout, geometry: Geometry) -> Payoffs:
 
 
 class _Builder:
+    """Tables of payoffs, filled entry by entry of a layout."""
+
     def __init__(self, layout: Layout, geometry: Geometry) -> None:
         self.layout, self.geometry, self.interface = layout, geometry, layout.interface
         self.actions = self.interface.actions
@@ -223,7 +231,7 @@ class _Builder:
         self.priced = np.zeros(len(names), bool)
 
     def _acting(self) -> slice:
-        """The columns of actions that are not resting; none where there is no rest."""
+        """The columns of all actions except resting; none if there is no action of resting."""
         if self.actions.rest is None:
             return slice(0, 0)
         return slice(1, None)
@@ -240,9 +248,8 @@ class _Builder:
         cost = self.interface.rewards["abort"] if hold.cost is None else hold.cost
         amount = np.broadcast_to(np.asarray(cost, np.float64), (self.n,)) * self.interface.dt / 100
         free = (amount == 0) & (hold.cost is not None and hold.then is None)
-        usual = (
-            "end" if self.interface.abort_ends_trial else "stay"
-        )  # whatever an earlier call said of these steps
+        # The task's default, not the `then` of an earlier call for these steps.
+        usual = "end" if self.interface.abort_ends_trial else "stay"
         for segment, covered in self.geometry.segments(hold.span):
             rows = slice(None) if covered is True else covered
             self.reward[rows, segment, acting] = amount[rows, None]
@@ -274,6 +281,8 @@ class _Builder:
             rows = slice(None) if covered is True else covered
             self.window[rows, segment, k] = True
             if self.actions.n_table == 1:
+                # No action answers here: without a trigger, a continuous action is judged when its
+                # window closes.
                 continue
             self.reward[rows, segment, units] = terms["reward"][rows]
             self.aborts[rows, segment, units] = False
@@ -284,7 +293,11 @@ class _Builder:
         self._set_slot_terms(k, slot)
 
     def _terms(self, slot: Slot) -> dict[str, Array]:
-        """Reward, outcome, score and goto of every choice of a slot, (n, choices)."""
+        """Reward, outcome, score and goto of every choice of a slot, (n, choices).
+
+        Neither time nor distance enters them: the kernel judges timed and continuous answers when
+        they are given.
+        """
         if slot.amounts is not None:
             other = np.full(slot.amounts.shape, Outcome.OTHER, np.int8)
             goto = (
@@ -310,14 +323,12 @@ class _Builder:
         rows = slice(None) if slot.span.where is None else slot.span.where
         asked = self.asked[:, k].copy()
         self.asked[rows, k] = True
-        best = (
-            slot.correct if slot.amounts is None else reduce(np.maximum, slot.worth.T)
-        )  # few columns: much faster than max(axis=1)
+        # `reduce` over few columns is much faster than max(axis=1).
+        best = slot.correct if slot.amounts is None else reduce(np.maximum, slot.worth.T)
         self.worth_best[rows, k] = np.maximum(self.worth_best[rows, k], best[rows])
         if slot.amounts is not None:
             self.priced[k] = True
-            # Where priced choices join a question that is asked already (a sure bet), its terms
-            # stay.
+            # Priced choices that join an open slot (a sure bet) leave its other terms as they are.
             rows = ~asked if slot.span.where is None else slot.span.where & ~asked
         self.per_slot["error_reward"][rows, k] = slot.error[rows]
         self._set_miss_terms(k, slot, rows)
@@ -343,7 +354,7 @@ class _Builder:
             return
         outcome = "other" if slot.amounts is not None else "correct"
         answers = np.ones(self.n, bool) if self.actions.continuous else np.asarray(slot.aim) >= 0
-        wanted = self._goto(slot.then[outcome], 0)
+        wanted = self._goto(slot.then[outcome], 0)  # no "restart" here: the segment is not used
         if slot.leads is not None:
             wanted = slot.leads[np.arange(self.n), slot.aim]
         goto = np.where(answers, wanted, STAY)
@@ -365,17 +376,30 @@ class _Builder:
             then[self.geometry.names.index(name)] = self._goto(target, 0)
         best = np.full(self.n, np.nan) if self.layout.best_pay is None else self.layout.best_pay
         return Payoffs(
-            slot_names=tuple(names), needs=needs, pays=tuple(first[name].pays for name in names), units=tuple(units),
-            period=self.geometry.period, period_then=then, reward=self.reward, aborts=self.aborts, goto=self.goto,
-            slot=self.slot, outcome=self.outcome, score=self.score, window=self.window, asked=self.asked,
-            miss_outcome=self.miss_outcome, aim=self.aim, best=best, target_goto=self.target_goto,
-            error_goto=self.error_goto, **self.per_slot,
-        )  # fmt: skip
+            slot_names=tuple(names),
+            needs=needs,
+            pays=tuple(first[name].pays for name in names),
+            units=tuple(units),
+            period=self.geometry.period,
+            period_then=then,
+            reward=self.reward,
+            aborts=self.aborts,
+            goto=self.goto,
+            slot=self.slot,
+            outcome=self.outcome,
+            score=self.score,
+            window=self.window,
+            asked=self.asked,
+            miss_outcome=self.miss_outcome,
+            aim=self.aim,
+            best=best,
+            target_goto=self.target_goto,
+            error_goto=self.error_goto,
+            **self.per_slot,
+        )
 
     def _normalise_scores(self) -> None:
-        """Priced choices score worth / best; where the best is worth nothing every choice is as
-        good.
-        """
+        """Divide the worth of priced choices by the best worth; if that is 0, each scores 1."""
         for k in np.flatnonzero(self.priced):
             mine = (self.slot == k) & (self.outcome == Outcome.OTHER)
             best = self.worth_best[:, k][:, None, None]
@@ -383,10 +407,17 @@ class _Builder:
             self.score = np.where(mine, np.clip(score, 0, 1), self.score)
 
 
+_NOT_ASKED = {
+    "miss_outcome": Outcome.MISS,
+    "due": np.nan,
+    "target_goto": STAY,
+    "error_goto": STAY,
+}
+"""Entries for a slot that a trial does not have, where they are not 0."""
+
+
 def align_slots(parts: Sequence[Payoffs]) -> list[Payoffs]:
-    """The same slots in the same order for all parts; a slot that a part lacks is never asked in
-    it.
-    """
+    """Give all parts the same slots in the same order; a part does not ask those it lacked."""
     names = tuple(dict.fromkeys(name for part in parts for name in part.slot_names))
     if all(part.slot_names == names for part in parts):
         return list(parts)
@@ -394,6 +425,7 @@ def align_slots(parts: Sequence[Payoffs]) -> list[Payoffs]:
 
 
 def _with_slots(part: Payoffs, names: tuple[str, ...], parts: Sequence[Payoffs]) -> Payoffs:
+    """Payoffs with the slots `names`; needs, rewards and actions of new ones come from `parts`."""
     place = np.array([names.index(name) for name in part.slot_names], int)
     wide: dict[str, Any] = {}
     for field in fields(part):
@@ -402,17 +434,7 @@ def _with_slots(part: Payoffs, names: tuple[str, ...], parts: Sequence[Payoffs])
             wide["window"] = np.zeros((*values.shape[:2], len(names)), bool)
             wide["window"][:, :, place] = values
         elif field.name in Payoffs.BY_TRIAL and field.name != "best":
-            fill = (
-                Outcome.MISS
-                if field.name == "miss_outcome"
-                else (
-                    np.nan
-                    if field.name == "due"
-                    else STAY
-                    if field.name in ("target_goto", "error_goto")
-                    else 0
-                )
-            )
+            fill = _NOT_ASKED.get(field.name, 0)
             wide[field.name] = np.full(
                 (len(part), len(names), *values.shape[2:]), fill, values.dtype
             )
@@ -422,10 +444,17 @@ def _with_slots(part: Payoffs, names: tuple[str, ...], parts: Sequence[Payoffs])
         for other in reversed(parts)
         for name in other.slot_names
     }
-    renumber = np.append(place, -1).astype(np.int8)
+    owners = [known[name] for name in names]
+    renumber = np.append(place, -1).astype(np.int8)  # the last entry: -1, no slot, stays -1
     return replace(
-        part, slot_names=names, slot=renumber[part.slot],
-        needs=tuple(-1 if o.needs[i] < 0 else names.index(o.slot_names[o.needs[i]]) for o, i in (known[n] for n in names)),
-        pays=tuple(o.pays[i] for o, i in (known[n] for n in names)),
-        units=tuple(o.units[i] for o, i in (known[n] for n in names)), **wide,
-    )  # fmt: skip
+        part,
+        slot_names=names,
+        slot=renumber[part.slot],
+        needs=tuple(
+            -1 if owner.needs[k] < 0 else names.index(owner.slot_names[owner.needs[k]])
+            for owner, k in owners
+        ),
+        pays=tuple(owner.pays[k] for owner, k in owners),
+        units=tuple(owner.units[k] for owner, k in owners),
+        **wide,
+    )

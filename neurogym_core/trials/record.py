@@ -1,24 +1,24 @@
-"""The record of played trials: one row per finished trial, one array per column.
+"""`TrialRecord`: a table of played trials, one row per finished trial, one array per column.
 
-Columns that the players write (``n`` rows; the order is theirs):
+Columns that the players write (`n` rows, in any order):
 
-==========================  ========================================================================================
-column                      what
-==========================  ========================================================================================
-``trial``                   int, number of the trial in its env, from 0
-``env``, ``session``        int, which env and which session of it
-*a condition's name*        its value, a number or a string; shape (n,), or (n, k) for k values
-``choice``                  int, index of the choice, -1 where there was none; float for continuous answers
-``outcome``                 str, one of `OUTCOME_NAMES`: the trial's overall outcome
-``reaction_time``           float, ms from the onset of the response window; NaN where nothing was answered
-``performance``             float, 0 to 1
-``reward``                  float, sum over the trial
-``aborts``, ``steps``       int, how often the subject broke its hold; steps played
-``duration.<period>``       float, ms as played
-==========================  ========================================================================================
+======================  ===========================================================================
+column                  values
+======================  ===========================================================================
+``trial``               int, number of the trial in its env, from 0
+``env``, ``session``    int, number of the env, and of the session in that env
+*name of a condition*   its value, a number or a string; (n,), or (n, k) for k values
+``choice``              int, index of the choice, -1 for none; float for continuous answers
+``outcome``             str, one of `OUTCOME_NAMES`: the outcome of the whole trial
+``reaction_time``       float, ms from the onset of the response window; NaN without an answer
+``performance``         float, 0 to 1
+``reward``              float, sum over the trial
+``aborts``, ``steps``   int, number of actions while the subject had to rest; number of steps played
+``duration.<period>``   float, ms as played
+======================  ===========================================================================
 
-A task that asks several things prefixes the answer's three columns by the slot, ``rule.choice``,
-``rule.outcome``, ``rule.reaction_time``. Only reaction times are ever NaN."""
+In tasks with several slots, the name of the slot precedes ``choice``, ``outcome`` and
+``reaction_time``: ``rule.choice`` and so on. Only reaction times can be NaN."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from neurogym_core.optional import optional
 from neurogym_core.trials.slot_columns import SLOTS, align_slots
 
 DURATION = "duration."
-"""Prefix of the columns of played durations; the same names impose them."""
+"""Prefix of the columns of played durations, and of durations that are imposed."""
 
 RESTING = -1
-"""`choice` where nothing was chosen."""
+"""`choice` of a trial without an answer."""
 
 
 class Outcome(IntEnum):
-    """How an answer, or a trial, came out. The names are `OUTCOME_NAMES`, in this order.
+    """Outcome of an answer or of a trial. `OUTCOME_NAMES` are the names, in this order.
 
     Example:
         >>> from neurogym_core import Outcome
@@ -56,16 +56,16 @@ class Outcome(IntEnum):
         (1, 'MISS')
     """
 
-    NONE = 0  # not asked
+    NONE = 0  # the trial did not have the slot
     CORRECT = 1
     ERROR = 2
-    ABORT = 3  # acted while it had to rest
-    MISS = 4  # asked, and not answered in time
-    OTHER = 5  # answered, neither right nor wrong: a sure bet, a bandit's arm
+    ABORT = 3  # the subject acted where it had to rest
+    MISS = 4  # no answer before the response window closed
+    OTHER = 5  # an answer that is neither right nor wrong: a sure bet, a bandit's arm
 
 
 OUTCOME_NAMES = np.array([outcome.name.lower() for outcome in Outcome])
-"""str, shape (6,): ``OUTCOME_NAMES[codes]`` turns an array of `Outcome` codes into names."""
+"""str, (6,): ``OUTCOME_NAMES[codes]`` converts an array of `Outcome` codes to names."""
 OUTCOME_NAMES.setflags(write=False)
 
 RECORD_NAMES = frozenset(
@@ -82,30 +82,28 @@ RECORD_NAMES = frozenset(
         "steps",
     ]
 )
-"""Columns that players write; no condition or covariate may be called so."""
+"""Columns that players write; conditions and covariates must have other names."""
 
 _SPREAD = Pattern(r"(?P<name>.+)\[(?P<index>\d+)\]", re.DOTALL)
 _CELL = Pattern(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"\r\n]*))(?P<end>,|\r\n|\n|\r|\Z)')
 
 
 class TrialRecord:
-    """An immutable table, one row per finished trial; the columns are read-only arrays of shape
-    (n,) or (n, k).
+    """An immutable table with one row per finished trial; columns are read-only arrays.
 
     ``record["coherence"]`` is a column; ``record[record["outcome"] == "correct"]``,
-    ``record[10:20]`` and ``record[[3, 1]]`` are records of these rows; ``len(record)`` counts rows;
-    ``"coherence" in record`` asks for a column. ``==`` compares the tables (NaN equals NaN, the
-    order of the columns and `meta` do not matter).
+    ``record[10:20]`` and ``record[[3, 1]]`` are records of these rows; ``len(record)`` is the
+    number of rows; ``"coherence" in record`` is True if there is such a column. ``==`` compares the
+    tables (NaN equals NaN; the order of the columns and `meta` do not matter).
 
     Args:
-        columns: name -> numbers, bools or strings, of shape (n,) or (n, k), the same n for all.
-            Copied.
-        meta: anything about the whole record (the task's id, the seed); not part of the table, and
-            not in the CSV.
+        columns: name -> numbers, bools or strings, (n,) or (n, k), the same n for all. Copied.
+        meta: facts about the whole record (the task's id, the seed); not part of the table, and not
+            in the CSV.
 
     Raises:
-        InvalidValueError: columns of several lengths, of another shape or type, or with a name that
-            cannot be.
+        InvalidValueError: columns of different lengths, of another shape or type, or with an
+            invalid name.
 
     Example:
         >>> from neurogym_core import TrialRecord
@@ -121,7 +119,7 @@ class TrialRecord:
     _length: int
     _meta: dict[str, Any]
     __hash__ = None  # type: ignore[assignment]
-    # Rows or names? `rows()` and `columns` say which.
+    # Iteration could be over rows or names; `rows()` and `columns` are explicit.
     __iter__ = None
 
     def __init__(
@@ -153,7 +151,7 @@ class TrialRecord:
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (dict(self._columns), self._meta)
 
-    # ---- reading ------------------------------------------------------------------------------------------------
+    # ---- reading --------------------------------------------------------------------------------
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -162,7 +160,7 @@ class TrialRecord:
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """What was said about the whole record; read-only."""
+        """Facts about the whole record; read-only."""
         return MappingProxyType(self._meta)
 
     def __len__(self) -> int:
@@ -172,12 +170,11 @@ class TrialRecord:
         return name in self._columns
 
     def __getitem__(self, key: Any) -> Any:
-        """The column of that name (read-only array), or the record of these rows (slice, mask, or
-        row numbers).
+        """Return a column by name, or a record of some rows (slice, mask, or row numbers).
 
         Raises:
             UnknownNameError: there is no such column.
-            InvalidValueError: neither a name nor rows of this record.
+            InvalidValueError: `key` is neither a name nor rows of this record.
         """
         if isinstance(key, str):
             if key not in self._columns:
@@ -189,19 +186,25 @@ class TrialRecord:
         )
 
     def row(self, index: int) -> dict[str, Any]:
-        """Row `index` (negative: from the end) as Python values; lists for columns of shape (n,
-        k).
+        """Return row `index` (negative: from the end) as Python values; k values as a list.
+
+        Args:
+            index: number of the row.
+
+        Raises:
+            InvalidValueError: there is no such row.
         """
         position = operator.index(index)
         if not -len(self) <= position < len(self):
             raise InvalidValueError(
-                f"Row {index} was asked of a record of {len(self)} trials. Rows {-len(self)} to"
-                f" {len(self) - 1} exist. Ask for one of them, or check len(record) first."
+                f"Row {index} was requested from a record of {len(self)} trials. Rows"
+                f" {-len(self)} to {len(self) - 1} exist. Give one of them, or check"
+                " len(record) first."
             )
         return {name: column[position].tolist() for name, column in self._columns.items()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """All rows in turn, as `row` gives them."""
+        """Iterate over all rows; see `row`."""
         lists = [column.tolist() for column in self._columns.values()]
         return (
             dict(zip(self._columns, values, strict=True)) for values in zip(*lists, strict=True)
@@ -226,19 +229,21 @@ class TrialRecord:
             f" {', '.join(names) or 'none'}>"
         )
 
-    # ---- putting together ---------------------------------------------------------------------------------------
+    # ---- joining ---------------------------------------------------------------------------------
 
     @classmethod
     def concatenate(cls, records: Iterable[TrialRecord]) -> TrialRecord:
-        """The rows of all `records`, one record after the other; `meta` keeps what all of them say
-        alike.
+        """Join the rows of all records; `meta` keeps the entries that all records share.
 
-        Questions that a record's trials did not ask have there the choice -1 (0 for continuous
-        answers), the outcome "none" and no reaction time. Which they asked, `meta["questions"]`
-        says in the records of players.
+        Slots that the trials of a record did not have get the choice -1 (0 for continuous answers),
+        the outcome "none" and no reaction time. Records of players list their slots in
+        `meta["slots"]`.
+
+        Args:
+            records: records of one task.
 
         Raises:
-            InvalidValueError: no record, or records whose columns differ in name, width or kind.
+            InvalidValueError: no record, or records whose columns differ in name, width or type.
 
         Example:
             >>> from neurogym_core import TrialRecord
@@ -250,40 +255,40 @@ class TrialRecord:
         if not parts:
             raise InvalidValueError(
                 "No record was given to concatenate. At least one was expected, since the columns"
-                " come from it. Start from TrialRecord({...}) with empty columns where there may be"
-                " none."
+                " come from it. If there may be none, begin with TrialRecord({...}) of empty"
+                " columns."
             )
-        tables, questions = align_slots(
+        tables, slots = align_slots(
             [part._columns for part in parts], [part.meta for part in parts]
         )
         for table in tables[1:]:
             if set(table) != set(tables[0]):
                 raise _different_columns(tuple(tables[0]), tuple(table))
-        # A record without rows says nothing about types: its columns may come from an empty file.
+        # A record without rows has no types: its columns may come from an empty file.
         filled = [table for table, part in zip(tables, parts, strict=True) if len(part)] or tables[
             :1
         ]
         columns = {name: _joined(name, [table[name] for table in filled]) for name in tables[0]}
         meta = _common_meta(parts)
         if any(SLOTS in part.meta for part in parts):
-            meta[SLOTS] = questions
+            meta[SLOTS] = slots
         return cls(columns, meta=meta)
 
-    # ---- files --------------------------------------------------------------------------------------------------
+    # ---- files ----------------------------------------------------------------------------------
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a CSV file (UTF-8), in one piece: a reader sees the old file or the new one.
+        """Write a CSV file (UTF-8), atomically: a reader sees either the old file or the new one.
 
-        Strings are quoted and numbers are not, so that `from_csv` knows them apart. A column of
-        shape (n, k) becomes ``name[0]``, ``name[1]``, …; an absent reaction time is ``nan``. Links
-        are followed; pipes and devices (``/dev/stdout``) are written into.
+        Strings are quoted and numbers are not, so that `from_csv` can restore the types. A column
+        of shape (n, k) becomes ``name[0]``, ``name[1]``, …; a missing reaction time is ``nan``.
+        Links are followed; pipes and devices (``/dev/stdout``) are written directly.
 
         Args:
             path: the file.
 
         Raises:
-            FileNotWrittenError (OSError): no room, no permission, no such folder; an earlier file
-                is as it was.
+            FileNotWrittenError (OSError): no space, no permission, or no such folder. An existing
+                file is unchanged.
         """
         spread = dict(self._spread())
         text = io.StringIO()
@@ -291,25 +296,25 @@ class TrialRecord:
         writer.writerow(spread)
         writer.writerows(zip(*(column.tolist() for column in spread.values()), strict=True))
         with replacing(path) as temporary:
-            # Not through text mode, which would turn line ends inside a string into the platform's.
+            # Text mode would convert line ends within strings to those of the platform.
             temporary.write_bytes(text.getvalue().encode("utf-8"))
 
     @classmethod
     def from_csv(
         cls, path: str | os.PathLike[str], *, meta: Mapping[str, Any] = MappingProxyType({})
     ) -> TrialRecord:
-        """Read what `to_csv` wrote, or another CSV file with one header line.
+        """Read a CSV file with one header line, such as those of `to_csv`.
 
-        Quoted cells are strings. An unquoted column is bool if all say True or False, else int,
-        else float (an empty cell is NaN), else str. A column without rows is float.
+        Quoted cells are strings. An unquoted column is bool if all cells are True or False, else
+        int, else float (an empty cell is NaN), else str. A column without rows is float.
 
         Args:
             path: the file.
             meta: as in `TrialRecord`.
 
         Raises:
-            InvalidValueError: not a CSV table: a row of another length, text after a quote, a name
-                given twice.
+            InvalidValueError: the file is not a CSV table: rows of different lengths, text after a
+                quote, or a name that occurs twice.
             OSError: the file cannot be read.
         """
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -324,8 +329,7 @@ class TrialRecord:
         return cls(_gathered(columns), meta=meta)
 
     def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a column per name; columns of shape (n, k) are spread as in the
-        CSV.
+        """Return a `pandas.DataFrame`; columns of shape (n, k) become ``name[0]``, ``name[1]``, ….
 
         Raises:
             MissingDependencyError: pandas is not installed.
@@ -336,7 +340,7 @@ class TrialRecord:
         )
 
     def _spread(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Name and column of shape (n,), those of shape (n, k) one by one."""
+        """Yield names and columns of shape (n,), where (n, k) becomes k columns."""
         for name, column in self._columns.items():
             if column.ndim == 1:
                 yield name, column
@@ -353,13 +357,13 @@ def _checked_name(name: object) -> str:
         return name
     raise InvalidValueError(
         f"{name!r} cannot name a column. Expected a non-empty string that does not end in [number],"
-        " which is how columns with several values are spread in files. Rename the column, or give"
-        " it the shape (n, k)."
+        " the form that columns with several values have in files. Rename the column, or give it"
+        " the shape (n, k)."
     )
 
 
 def _frozen_column(name: str, values: Any) -> np.ndarray:
-    """A read-only copy of shape (n,) or (n, k), of bools, numbers or strings."""
+    """A read-only copy of a column of bools, numbers or strings, (n,) or (n, k)."""
     try:
         column = np.array(values)
     except ValueError as error:
@@ -376,9 +380,7 @@ def _frozen_column(name: str, values: Any) -> np.ndarray:
 
 
 def as_texts(values: np.ndarray) -> np.ndarray:
-    """Arrays of Python strings (`dtype` object, as pandas has them) as arrays of texts; others as
-    they are.
-    """
+    """Convert arrays of Python strings (dtype object, as in pandas) to arrays of dtype str."""
     if values.dtype.kind in "OT" and all(isinstance(value, str) for value in values.flat):
         return values.astype(str)
     return values
@@ -402,14 +404,14 @@ def _row_selection(key: Any, length: int) -> np.ndarray:
     if fits:
         return rows
     raise InvalidValueError(
-        f"Rows were chosen by {key!r:.80} in a record of {length} trials. Expected a column's name,"
-        f" a slice, a mask of {length} bools, or row numbers below {length}. Use record.row(i) for"
-        " a single row."
+        f"Rows were selected by {key!r:.80} in a record of {length} trials. Expected a"
+        f" column's name, a slice, a mask of {length} bools, or row numbers below {length}. Use"
+        " record.row(i) for a single row."
     )
 
 
 def _kind(column: np.ndarray) -> str:
-    """What may be joined and compared: ``"strings"``, ``"bools"`` or ``"numbers"``."""
+    """The type of a column for joins and comparisons: "strings", "bools" or "numbers"."""
     return {"U": "strings", "b": "bools"}.get(column.dtype.kind, "numbers")
 
 
@@ -430,7 +432,7 @@ def _joined(name: str, columns: list[np.ndarray]) -> np.ndarray:
     given = sorted({f"{column.dtype} of shape {('n', *column.shape[1:])}" for column in columns})
     raise InvalidValueError(
         f"Column {name!r} is {' and '.join(given)} in the records to concatenate. Expected the same"
-        " kind and width in all. Concatenate records of the same task."
+        " type and width in all. Concatenate records of the same task."
     )
 
 
@@ -454,14 +456,14 @@ def _common_meta(parts: list[TrialRecord]) -> dict[str, Any]:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    # Arrays in meta answer == with an array; what cannot be compared is not common.
+    # `==` of arrays in meta is an array; values that cannot be compared are not common.
     try:
         return one is other or bool(np.all(one == other))
     except (TypeError, ValueError):
         return False
 
 
-# ---- CSV ------------------------------------------------------------------------------------------------------------
+# ---- CSV ----------------------------------------------------------------------------------------
 
 
 class _Cell(NamedTuple):
@@ -470,9 +472,8 @@ class _Cell(NamedTuple):
 
 
 def _csv_lines(text: str, source: str) -> Iterator[list[_Cell]]:
-    """The cells of every line. `csv.reader` would forget which cells were quoted, hence which are
-    strings.
-    """
+    """Yield the cells of every line."""
+    # `csv.reader` does not report which cells are quoted, that is, which are strings.
     line: list[_Cell] = []
     position, number, width = 0, 1, None
     while position < len(text) or line:
@@ -502,8 +503,8 @@ def _csv_lines(text: str, source: str) -> Iterator[list[_Cell]]:
 def _bad_csv(source: str, row: int, found: str) -> InvalidValueError:
     return InvalidValueError(
         f"{source}, row {row}: {found}. Expected a header line and rows of as many cells, separated"
-        " by commas, strings in double quotes. Write the file with TrialRecord.to_csv, or mend"
-        " that row."
+        " by commas, strings in double quotes. Write the file with TrialRecord.to_csv, or"
+        " correct that row."
     )
 
 
@@ -533,7 +534,7 @@ def _number(text: str) -> float:
 
 
 def _gathered(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Columns ``name[0]`` … ``name[k-1]`` as one of shape (n, k), the others as they are."""
+    """Join columns ``name[0]`` … ``name[k-1]`` to one of shape (n, k); keep the others."""
     groups: dict[str, dict[int, np.ndarray]] = {}
     for full_name, column in columns.items():
         match = _SPREAD.fullmatch(full_name)

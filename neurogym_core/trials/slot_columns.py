@@ -1,4 +1,4 @@
-"""The columns of answers in records of trials that did not all ask the same questions."""
+"""Aligning the columns of records whose trials have different answer slots."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-SLOTS = "questions"
-"""The key of a record's `meta` with the names of the questions that its trials asked."""
+SLOTS = "slots"
+"""The key of a record's `meta` with the names of the slots of its trials."""
 
 ANSWER = ("choice", "outcome", "reaction_time")
-"""The columns of an answer: bare where one question is asked, ``name.choice`` … where there are
-several.
-"""
+"""The columns of a slot; ``name.choice`` … in records with several slots."""
 
 Columns = dict[str, np.ndarray]
 
@@ -21,23 +19,22 @@ Columns = dict[str, np.ndarray]
 def align_slots(
     parts: Sequence[Columns], metas: Sequence[Mapping[str, Any]]
 ) -> tuple[list[Columns], tuple[str, ...]]:
-    """The same columns of answers in all parts, and the names of all questions; other columns are
-    as they are.
+    """Give all parts the same columns of slots; return them, and the names of all slots.
 
-    What a part did not ask has the choice -1 (0 for continuous answers), the outcome "none" and no
-    reaction time."""
+    Slots that a part lacks have the choice -1 (0 for continuous answers), the outcome "none" and no
+    reaction time. Other columns stay as they are."""
     asked = [_asked(columns, meta) for columns, meta in zip(parts, metas, strict=True)]
     names = tuple(dict.fromkeys(name for mine in asked for name in mine))
     if all(mine == names for mine in asked):
         return list(parts), names
-    if len(names) > 1 and "" in names:  # somebody's record: nobody knows which question it asked
+    if len(names) > 1 and "" in names:  # a record from elsewhere: its slot cannot be matched
         return list(parts), ()
     several = len(names) > 1
     named = [
         _named(columns, mine[0]) if several and len(mine) == 1 else dict(columns)
         for columns, mine in zip(parts, asked, strict=True)
     ]
-    wanted = [_column(name, kind, several) for name in names for kind in ANSWER]
+    wanted = [f"{name}.{kind}" if several else kind for name in names for kind in ANSWER]
     known = {
         name: columns[name] for columns in reversed(named) for name in wanted if name in columns
     }
@@ -47,7 +44,7 @@ def align_slots(
 
 
 def _asked(columns: Columns, meta: Mapping[str, Any]) -> tuple[str, ...]:
-    """The questions of a part; an empty name for one whose name is not known."""
+    """Names of the slots of a part; "" for one without a known name."""
     if SLOTS in meta:
         return tuple(meta[SLOTS])
     named = tuple(
@@ -58,17 +55,13 @@ def _asked(columns: Columns, meta: Mapping[str, Any]) -> tuple[str, ...]:
     return named or (("",) if "choice" in columns else ())
 
 
-def _column(name: str, kind: str, several: bool) -> str:
-    return f"{name}.{kind}" if several else kind
-
-
 def _named(columns: Columns, name: str) -> Columns:
-    """The columns of a part that asked one question, with the question's name."""
+    """The columns of a part with one slot, prefixed with the slot's name."""
     result: Columns = {}
     for column, values in columns.items():
         if column == "outcome":
-            # The trial's own outcome stays; an abort says nothing of the answer, the performance
-            # does.
+            # `outcome` stays, as the outcome of the trial. After an abort it is not that of the
+            # answer, which follows from the performance.
             answered = np.where(columns["performance"] == 1, "correct", "error")
             answered = np.where(~np.isnan(columns["reaction_time"]), answered, "none")
             result[f"{name}.outcome"] = np.where(values == "abort", answered, values)
@@ -87,7 +80,7 @@ def _completed(columns: Columns, wanted: Sequence[str], known: Columns) -> Colum
 
 
 def _not_asked(name: str, n: int, like: np.ndarray) -> np.ndarray:
-    """(n, …) of what stands in a column of answers where nothing was asked."""
+    """The column of a slot that no trial has, (n, …)."""
     if name.endswith("outcome"):
         return np.full(n, "none")
     empty = np.nan if name.endswith("reaction_time") else -1 if like.dtype.kind == "i" else 0

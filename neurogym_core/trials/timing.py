@@ -1,4 +1,4 @@
-"""`Timing`: where the durations of a task's periods come from."""
+"""`Timing`: the durations of a task's periods."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Timing:
 
     Attributes:
         declared: period -> distribution.
-        given: periods whose distribution the user gave; it comes before a duration that `new_trial`
+        given: periods whose distribution the user gave; it overrides a duration that `new_trial`
             computes.
-        warned: periods that a warning has named, because they are no whole number of steps.
+        warned: periods that a warning named already, because they are no whole number of steps.
     """
 
     declared: Mapping[str, Distribution]
@@ -34,14 +34,19 @@ class Timing:
     def build_trials(
         self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]
     ) -> None:
-        """Set the steps of a period: imposed, drawn or computed, in this order.
+        """Set the steps of a period.
+
+        An imposed duration comes first, then the user's distribution, the duration that `new_trial`
+        computes, and the distribution of the class.
 
         Raises:
-            TrialLayoutError: there is no duration, or it is negative, NaN or of the wrong shape.
+            TrialLayoutError: no duration, or one that is negative, NaN or of the wrong shape.
         """
         ms = self._ms(layout, period, rng, computed)
         timeline, dt = layout.timeline, layout.dt
         if isinstance(ms, float) and 0 <= ms < math.inf:
+            # Most durations are one number: `to_steps` without arrays. A positive duration has at
+            # least one step.
             steps = max(int(ms / dt + 0.5 + 1e-9), int(ms > 0))
             self._warn_inexact(layout, period, ms, steps)
             timeline.steps[period] = np.full(layout.n, steps)
@@ -76,8 +81,8 @@ class Timing:
         if period not in self.declared:
             raise TrialLayoutError(
                 f"Period {period!r} of {layout.name} has no duration: add it to timing = {{…}}, or"
-                f" compute it in trial.periods(…, {period}=ms). timing knows:"
-                f" {', '.join(self.declared) or 'nothing'}."
+                f" compute it in trial.periods(…, {period}=ms). Periods in timing:"
+                f" {', '.join(self.declared) or 'none'}."
             )
         distribution = self.declared[period]
         return (
@@ -92,9 +97,9 @@ class Timing:
             return
         self.warned.add(period)
         warnings.warn(
-            f"Period {period!r} of {layout.name} lasts {ms:g} ms, which dt={layout.dt:g} ms makes"
-            f" {played:g} ms. Use a smaller dt, or timing={{{period!r}: {played:g}}} to say that"
-            " this is meant.",
+            f"Period {period!r} of {layout.name} lasts {ms:g} ms, which dt={layout.dt:g} ms rounds"
+            f" to {played:g} ms. Use a smaller dt, or timing={{{period!r}: {played:g}}} if that is"
+            " intended.",
             stacklevel=2,
         )
 
@@ -112,8 +117,8 @@ def _check_ms(layout: Layout, period: str, ms: Array) -> None:
         )
     if np.isposinf(ms).any() and not np.isposinf(ms).all():
         raise TrialLayoutError(
-            f"Period {period!r} of {layout.name} is without a timer in some trials only; give inf"
-            " for all of them, or a number for all."
+            f"Period {period!r} of {layout.name} was given inf (no timer) in some trials only; give"
+            " inf for all of them, or a number for all."
         )
 
 

@@ -8,9 +8,13 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import neurogym_core
+from neurogym_core.tasks.state import interface_of, state_of
+from neurogym_core.trials.builder import TrialBuilder
+from neurogym_core.trials.compiling import compile_layout
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 spec = importlib.util.spec_from_file_location("docs_api", DOCS / "_make" / "api.py")
@@ -72,11 +76,32 @@ def test_every_public_class_and_function_has_an_example():
     "entry", [entry for entry in ALL if ">>>" in entry.doc], ids=lambda entry: entry.name
 )
 def test_every_example_runs(entry):
-    test = doctest.DocTestParser().get_doctest(entry.doc, {}, entry.name, None, 0)
+    verb = entry.name.startswith("TrialBuilder.")
+    known = {"trial": _builder_of_the_example(), "np": np} if verb else {}
+    test = doctest.DocTestParser().get_doctest(entry.doc, known, entry.name, None, 0)
     printed: list[str] = []
-    result = doctest.DocTestRunner(verbose=False).run(test, out=printed.append)
+    runner = doctest.DocTestRunner(verbose=False)
+    result = runner.run(test, out=printed.append, clear_globs=False)
     assert result.attempted
     assert not result.failed, "".join(printed)
+    if verb:
+        compile_layout(known["trial"].layout)
+
+
+def _builder_of_the_example():
+    """Return the `trial` of the examples of verbs: 4 trials of the task in the class's example."""
+    doc = ENTRIES["TrialBuilder"][0].doc
+    test = doctest.DocTestParser().get_doctest(doc, {}, "TrialBuilder", None, 0)
+    doctest.DocTestRunner(verbose=False).run(test, clear_globs=False)
+    task = test.globs["Side"]()
+    conditions = {"side": np.array([0, 1, 0, 1])}
+    return TrialBuilder(
+        interface_of(task),
+        conditions,
+        np.random.default_rng(0),
+        4,
+        timing=state_of(task).timing,
+    )
 
 
 def test_a_section_becomes_a_list_with_its_lines_joined():

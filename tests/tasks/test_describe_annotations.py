@@ -1,13 +1,11 @@
-"""`describe` writes the types of parameters as the author wrote them, in whatever way Python keeps
-annotations.
-"""
+"""`describe` writes the types of parameters as in the source, in every form that Python keeps."""
 
 import neurogym_core as core
 from neurogym_core.tasks.describe import describe
 
 
 class Plain(core.Task):  # no `from __future__ import annotations` here: annotations are types
-    """One step, nothing asked."""
+    """One step without answers."""
 
     gain: float = 1.0
     levels: tuple[float, ...] = (1.0, 2.0)

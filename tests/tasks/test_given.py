@@ -1,6 +1,4 @@
-"""Conditions that somebody else decides reach the task that draws the rest, through whatever is in
-between.
-"""
+"""Conditions that a wrapper decides reach the innermost task, through all wrappers between."""
 
 from __future__ import annotations
 
@@ -30,14 +28,14 @@ class Plain(Task):
 
 
 class Counting(Plain):
-    """Its strength depends on the number of the trial."""
+    """The strength depends on the number of the trial."""
 
     def draw(self, session: Session, rng):
         return self.draw_conditions(rng, len(session), {"strength": session.trial % 3 + 1})
 
 
 class Flashing(TaskWrapper):
-    """Declares a condition of its own, and draws in a way of its own."""
+    """Declares another condition, and overrides `draw`."""
 
     def define(self):
         self.vary(flash=Choice((False, True)))
@@ -51,7 +49,7 @@ class Flashing(TaskWrapper):
 
 
 class Passing(TaskWrapper):
-    """Changes nothing of what is drawn."""
+    """Does not change the drawing."""
 
     def define(self):
         self.vary(shift=Choice((0, 1)))
@@ -72,7 +70,7 @@ STACKS = (
 
 
 @pytest.mark.parametrize("task", STACKS, ids=lambda task: task.name)
-def test_what_is_given_is_drawn_and_the_rest_is_drawn_as_ever(task):
+def test_given_values_are_kept_and_the_rest_is_drawn_as_before(task):
     rng = np.random.default_rng(0)
     session = fresh_session(task, rng, 4)
     session.trial[:] = 7
@@ -89,7 +87,7 @@ def test_what_is_given_is_drawn_and_the_rest_is_drawn_as_ever(task):
         np.testing.assert_array_equal(drawn["flash"], np.broadcast_to(number % 2 == 1, (6, 4)))
 
 
-def test_what_the_task_decides_itself_cannot_be_given():
+def test_values_that_the_task_decides_cannot_be_given():
     rng = np.random.default_rng(0)
     task = Counting()
     with pytest.raises(InvalidValueError, match=r"the draw\(\) of Counting imposes strength"):

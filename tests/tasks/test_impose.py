@@ -28,7 +28,7 @@ class Counting(Task):
         trial.answer("go", trial.side, during="stimulus")
 
 
-def test_a_sample_honours_what_was_imposed():
+def test_a_sample_has_the_imposed_values():
     conditions = (
         Counting(conditions={"side": 1, "place": [[0.25, 0.75]]}).sample(20, seed=0).conditions
     )
@@ -36,7 +36,7 @@ def test_a_sample_honours_what_was_imposed():
     np.testing.assert_array_equal(conditions["place"], np.broadcast_to([0.25, 0.75], (20, 2)))
 
 
-def test_what_is_imposed_on_a_sample_comes_before_what_was_imposed_on_the_task():
+def test_values_imposed_on_a_sample_override_those_of_the_task():
     assert (
         Counting(conditions={"side": 1}).sample(5, seed=0, side=0).conditions["side"] == 0
     ).all()
@@ -69,7 +69,7 @@ def test_conditions_computed_from_one_that_make_imposes_follow_it_also_where_dra
     assert set(wanted["block"]) == {1}
 
 
-def test_players_honour_what_was_imposed():
+def test_players_have_the_imposed_values():
     task = Counting(conditions={"side": [1], "place": [[0.25, 0.75]]})
     for envs in (1, 3):
         record = run(task, "oracle", 12, num_envs=envs, seed=0)
@@ -77,7 +77,7 @@ def test_players_honour_what_was_imposed():
         np.testing.assert_array_equal(record["place"], np.broadcast_to([0.25, 0.75], (12, 2)))
 
 
-def test_a_reset_comes_before_make():
+def test_options_of_reset_override_those_of_make():
     record = run(Counting(conditions={"side": 1}), "oracle", 12, seed=0, conditions={"side": 0})
     assert (record["side"] == 0).all()
 

@@ -1,4 +1,4 @@
-"""Bools and texts are imposed wherever conditions are, as the values that they are."""
+"""Bools and texts can be imposed wherever conditions can, without conversion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Kinds(Task):
 
 
 def columns(name: str, imposed) -> list[np.ndarray]:
-    """A condition as every way of playing has it."""
+    """A condition in every way of playing."""
     conditions = {name: imposed}
     made = make_task(Kinds, conditions=conditions)
     vector = make_vec(Kinds, 2, conditions=conditions).unwrapped.task
@@ -167,7 +167,7 @@ def test_texts_of_dtype_object_are_texts_to_every_player():
 
 
 class Mixed(Kinds):
-    """Draws what no column can hold."""
+    """Draws values that no column can hold."""
 
     def draw(self, session, rng):
         drawn = super().draw(session, rng)

@@ -1,4 +1,4 @@
-"""Values of another type or shape than a task draws are refused before any trial is laid out."""
+"""Values of another type or shape than those of the task are refused before trials are built."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neurogym_core.errors import InvalidValueError, NeurogymError, UnknownNameEr
 
 
 class Drawing(Task):
-    """A number, a text, a truth and two numbers in every trial."""
+    """A number, a text, a bool and two numbers in every trial."""
 
     timing: ClassVar = {"stimulus": 300, "decision": 100}
 
@@ -119,7 +119,7 @@ def test_values_that_a_condition_cannot_have_are_refused_in_words(kind, wrong, p
     # `make` draws from distributions, and from rows of any length where a function draws.
     [name for name in WRONG if name not in ("a distribution", "rows of three for two")],
 )
-def test_what_make_and_datasets_are_given_is_refused_too(wrong):
+def test_wrong_values_for_make_and_datasets_are_refused_too(wrong):
     with pytest.raises(NeurogymError) as error:
         imposed_on_dataset(Drawing(), WRONG[wrong][0])
     assert next(iter(WRONG[wrong][0])).removeprefix("duration.") in str(error.value)

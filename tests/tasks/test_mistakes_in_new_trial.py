@@ -1,4 +1,4 @@
-"""Mistakes in `new_trial` that used to change trials silently, or to come up only while playing."""
+"""Mistakes in `new_trial` raise when the task is made, not while it is played."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_conditions_by_name_cannot_be_written_to():
         asking(ask)()
 
 
-def test_what_was_drawn_is_still_the_callers_to_change():
+def test_the_caller_may_still_change_the_conditions():
     batch = Sides().sample(4, seed=1)
     batch.conditions["side"][:] = 1
     assert batch.conditions["side"].tolist() == [1, 1, 1, 1]
@@ -137,7 +137,7 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
         "one period named twice",
     ],
 )
-def test_answers_that_are_told_apart_are_allowed(ask):
+def test_answers_that_do_not_overlap_are_allowed(ask):
     assert asking(ask)().sample(5, seed=0).payoffs.asked.all(axis=1).any()
 
 
@@ -153,7 +153,7 @@ def test_answers_may_meet_in_a_period_that_is_left_out():
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_asking_whether_a_condition_is_true_is_explained(wrapped):
+def test_an_array_as_a_truth_value_is_explained(wrapped):
     def ask(trial):
         if trial.side == 0:
             trial.answer("choose", 0, during="decision")
@@ -214,7 +214,7 @@ def test_a_condition_that_no_trial_reads_is_refused_one_by_one_too():
         Unread()
 
 
-# ---------------------------------------------------------------------- how long a sequence of tasks can get
+# ---------------------------------------------------------------------- longest trials of sequences
 
 
 class Short(Sides):
@@ -280,7 +280,7 @@ def test_the_longest_trial_of_a_schedule_is_that_of_its_longest_block():
     assert max_steps(task) == 9 + 2
 
 
-def test_the_longest_trial_is_not_longer_than_what_is_played():
+def test_the_longest_trial_is_not_longer_than_those_played():
     task = make_task(Short, wrap=("Transfer", {"other_tasks": (Long(),), "block_lengths": 5}))
     record = run(task, "oracle", 200, seed=1)
     assert LONGEST - 3 <= record["steps"].max() <= max_steps(task)

@@ -1,4 +1,4 @@
-"""No name that an author chooses collides unnoticed with one of the core's."""
+"""A name that an author chooses never collides silently with one of the core's."""
 
 from __future__ import annotations
 
@@ -176,14 +176,16 @@ def test_a_mixin_cannot_bring_a_name_of_the_core_either(body):
         type("Mine", (mixin, Sides), {})
 
 
-def test_a_mixin_may_bring_what_an_author_may_write():
+def test_a_mixin_may_define_all_methods_of_authors():
     mixin = type("Mixin", (), {"_scale": lambda self: 2, "scale": 3, "supervised": False})
     task = type("Mine", (mixin, Sides), {})()
     assert (task._scale(), task.scale, task.supervised) == (2, 3, False)
 
 
-def test_a_declaration_that_looks_like_a_parameter_is_told_from_one():
-    with pytest.raises(TaskDefinitionError, match="For the task's 'batched', drop the annotation: batched = …"):
+def test_an_annotated_declaration_is_refused_as_a_parameter():
+    with pytest.raises(
+        TaskDefinitionError, match="For the task's 'batched', drop the annotation: batched = …"
+    ):
         made(Sides, __annotations__={"batched": "bool"}, batched=False)
 
 
@@ -236,7 +238,7 @@ def test_an_attribute_of_a_wrapper_may_have_any_private_name(name):
 
 
 @pytest.mark.parametrize("name", WERE_TAKEN)
-def test_a_condition_may_have_the_name_of_what_is_laid_out(name):
+def test_a_condition_may_have_the_name_of_a_part_of_the_layout(name):
     read = []
 
     def define(self):

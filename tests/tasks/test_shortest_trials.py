@@ -1,4 +1,4 @@
-"""A trial that lasts no step is refused when its task is made."""
+"""A task with trials of 0 steps is refused when it is made."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Pauses(Task):
     "rest",
     [0, [0, 200], {"choice": [[0, 200], [0.001, 0.999]]}],
 )
-def test_a_task_whose_trials_may_last_nothing_is_refused(rest):
+def test_a_task_whose_trials_may_have_no_step_is_refused(rest):
     with pytest.raises(
         TrialLayoutError, match="A trial of Pauses lasts 0 steps: all of 'wait', 'rest' are skipped"
     ):
@@ -68,6 +68,6 @@ def test_a_rare_trial_of_no_length_is_refused_where_it_comes():
         task.sample(100_000, seed=0)
 
 
-def test_an_installed_task_says_so_too():
+def test_an_installed_task_is_refused_as_well():
     with pytest.raises(TrialLayoutError, match="A trial of Null lasts 0 steps"):
         make_task("Null-v0", timing={"rest": 0})

@@ -1,6 +1,4 @@
-"""How the modules of trials and tasks hang together: one way, without circles, in classes that fit
-a page.
-"""
+"""Structure of the modules of trials and tasks: no cycles of imports, no large classes."""
 
 from __future__ import annotations
 
@@ -33,12 +31,12 @@ def named(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", sorted((CORE / "trials").glob("*.py")), ids=lambda path: path.stem)
-def test_trials_know_nothing_of_tasks_or_what_plays_them(path):
+def test_trials_do_not_import_tasks_or_players(path):
     above = ("tasks", "play", "wrappers", "plots", "testing", "cli")
     assert not [name for name in imported(path) if name.split(".")[1] in above]
 
 
-def test_modules_do_not_import_each_other_in_a_circle_not_even_later_or_for_types():
+def test_there_is_no_cycle_of_imports_not_even_in_functions_or_for_types():
     known = {named(path) for path in MODULES}
     graph = {named(path): (imported(path) & known) - {named(path)} for path in MODULES}
     assert (

@@ -1,4 +1,4 @@
-"""What a task wrapper takes over from the task it wraps, and what it may change."""
+"""Task wrappers: attributes that they inherit from the wrapped task, and changes they can make."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Drifting(Plain):
 
 
 class Counting(Plain):
-    """Shows how often it was acted so far in the trial."""
+    """Shows the number of actions so far in the trial."""
 
     trial_state: ClassVar = {"count": 0}
 
@@ -72,7 +72,7 @@ class Counting(Plain):
 
 
 class Louder(TaskWrapper):
-    """Doubles the noise, and shows a cue of its own in some trials."""
+    """Doubles the noise, and shows an additional cue in some trials."""
 
     factor: float = 2.0
     share: float = 0.5
@@ -89,7 +89,7 @@ class Louder(TaskWrapper):
 
 
 class Again(TaskWrapper):
-    """Nothing is changed."""
+    """Changes nothing."""
 
 
 TASKS = [Plain, OneByOne, Drifting, Counting]
@@ -109,7 +109,7 @@ def test_a_wrapper_that_changes_nothing_changes_nothing(task):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_what_a_wrapper_changes_reaches_every_player(task):
+def test_changes_of_a_wrapper_reach_every_player(task):
     wrapped = Louder(task())
     assert wrapped.channels.size == 2
     assert stateful(wrapped) == stateful(task())
@@ -162,7 +162,7 @@ def test_equality_hash_copies_and_pickles():
     assert one == pickle.loads(pickle.dumps(one)) == copy.deepcopy(one)
 
 
-def test_settings_go_to_whom_they_belong():
+def test_settings_go_to_the_wrapper_or_task_that_declares_them():
     wrapped = with_settings(
         Louder(Again(Plain()), factor=3), gain=1, share=0.1, timing={"stimulus": 400}
     )
@@ -190,14 +190,14 @@ class Clash(TaskWrapper):
         self.vary(side=Choice(2))
 
 
-def test_mistakes_are_told():
+def test_mistakes_raise_errors_that_name_them():
     with pytest.raises(TaskDefinitionError, match="'side', which Plain declares already"):
         Clash(Plain())
     with pytest.raises(UnknownNameError, match="Did you mean 'factor'"):
         Louder(Plain(), facto=1)
     with pytest.raises(UnknownNameError, match="'dt'"):
         Louder(Plain(), dt=50)
-    with pytest.raises(InvalidValueError, match="wraps tasks"):
+    with pytest.raises(InvalidValueError, match="expected a task"):
         Louder("Plain")
     with pytest.raises(TaskDefinitionError, match="without a default"):
         type("Bad", (TaskWrapper,), {"__annotations__": {"x": "int"}})

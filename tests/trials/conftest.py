@@ -1,4 +1,4 @@
-"""Makes what several tests here share importable by name, since the tests are no package."""
+"""Make the helpers of these tests importable by name, since `tests` is not a package."""
 
 from __future__ import annotations
 

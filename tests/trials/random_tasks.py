@@ -1,8 +1,7 @@
-"""Hypothesis strategies for tasks that nobody would write: every verb, at random moments, in random
-combinations.
+"""Hypothesis strategies for random tasks: all verbs, at random times, in random combinations.
 
 A description (plain data, so that Hypothesis can show and shrink it) becomes a Task whose
-`new_trial` says what is described. What varies from trial to trial varies with the conditions u0 …
+`new_trial` follows it. Values that vary from trial to trial are functions of the conditions u0 to
 u3, which are uniform on [0, 1)."""
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class Description:
     timing: dict[str, Any]
     computed: dict[str, Varying]
     least: dict[str, int]
-    """Steps that a period lasts at least."""
+    """Minimum steps of each period."""
     then: dict[str, str]
     rest: bool
     abort_ends_trial: bool
@@ -92,7 +91,7 @@ class Description:
 
 
 class Described(Task):
-    """A task made of a `Description`."""
+    """A task that follows a `Description`."""
 
     description: Description = None  # type: ignore[assignment]
 
@@ -148,7 +147,9 @@ class Described(Task):
         elif slot["kind"] == "mask":
             mask = np.stack([np.asarray(below.of(trial)) for below in slot["mask"]], axis=-1)
             if not self.description.rest:
-                mask[..., 0] |= ~mask.any(axis=-1)  # who cannot rest is never right to
+                mask[..., 0] |= ~mask.any(
+                    axis=-1
+                )  # resting is never right without an action for it
             pays = {name: self._of(trial, slot[name]) for name in ("correct", "error")}
             trial.answer(slot["group"], mask, **pays, **common)
         elif slot["kind"] == "timed":
@@ -190,7 +191,7 @@ class Described(Task):
 
 
 class Carried(Described):
-    """What is drawn for a trial depends on the session and the trial before."""
+    """Conditions depend on the session and the previous trial."""
 
     def new_session(self, session, rng):
         session.level = rng.random(len(session))
@@ -202,9 +203,7 @@ class Carried(Described):
 
 
 class Answering(Described):
-    """What is drawn for a trial depends on what became of the one before, and on what was drawn for
-    it.
-    """
+    """Conditions depend on the outcome and the conditions of the previous trial."""
 
     reads_outcomes = True
 
@@ -216,7 +215,7 @@ class Answering(Described):
 
 
 def after(outcome, reward, choice, u1):
-    """u0 of the trial that comes after one of which this became."""
+    """u0 of a trial, from the results of the previous one."""
     return (
         0.17 * outcome
         + 0.07 * np.asarray(reward)
@@ -231,7 +230,7 @@ def task_of(
     mixed_in: tuple[type, ...] = (),
     **made_with: Any,
 ) -> Task:
-    """A task of a class of its own, because `timing` and `rewards` belong to classes."""
+    """A task of a new class, because `timing` and `rewards` are class attributes."""
     said = {
         "timing": description.timing,
         "rewards": description.rewards,
@@ -240,19 +239,22 @@ def task_of(
     }
     base = {None: Described, "before": Carried, "outcomes": Answering}[description.drawn]
     cls = type(base.__name__, (*mixed_in, base), said)
-    # Classes that are made here are not found by name: pickles hold what they are made of.
+    # Pickle cannot find these classes by name; it stores the arguments of this function instead.
     cls.__reduce__ = lambda self: (
         partial(task_of, description, batched, mixed_in, **made_with),
         (),
     )
     return cls(
-        dt=description.dt, trials_per_session=description.trials_per_session, max_duration=description.max_duration,
-        abort_ends_trial=description.abort_ends_trial, **made_with,
-    )  # fmt: skip
+        dt=description.dt,
+        trials_per_session=description.trials_per_session,
+        max_duration=description.max_duration,
+        abort_ends_trial=description.abort_ends_trial,
+        **made_with,
+    )
 
 
 def squared(error, tolerance):
-    """A graded payment: picklable, unlike a lambda."""
+    """A graded reward; picklable, unlike a lambda."""
     return 1 - 0.5 * (np.asarray(error) / np.maximum(tolerance, 1)) ** 2
 
 
@@ -270,7 +272,7 @@ def varying(draw, low, high):
 
 
 def where():
-    """In which trials: all, or some, or very few, as catch trials."""
+    """Values of `where`: all trials, some, or very few (catch trials)."""
     return st.one_of(
         st.none(), st.none(), st.builds(Below, st.sampled_from([0.03, 0.3, 0.5, 0.8]), indices)
     )
@@ -281,10 +283,10 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
     """Any task.
 
     Args:
-        fixed: no duration is drawn: they are constant, or follow from conditions.
+        fixed: durations are constant or functions of conditions, not drawn.
         jumps: whether trials may leave the order of their periods.
-        drawn: what the draw of a trial may depend on.
-        untimed: whether a period may be without a timer.
+        drawn: values of `Description.drawn`.
+        untimed: whether a period may have no timer.
     """
     dt = draw(st.sampled_from([100.0, 50.0, 20.0, 16.0, 7.5]))
     periods = PERIODS[: draw(st.integers(1, 4))]
@@ -326,12 +328,16 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
         abort_ends_trial=draw(st.booleans()) if jumps else False,
         trials_per_session=draw(st.sampled_from([None, 1, 3])),
         max_duration=draw(st.sampled_from([None, None, 6.0 * dt])) if jumps else None,
-        rewards=draw(st.fixed_dictionaries({"abort": numbers, "correct": numbers, "error": numbers, "miss": numbers})),
+        rewards=draw(
+            st.fixed_dictionaries(
+                {"abort": numbers, "correct": numbers, "error": numbers, "miss": numbers}
+            )
+        ),
         drawn=draw(st.sampled_from(drawn)), untimed=free,
     )  # fmt: skip
     said.shows.extend(draw(st.lists(_shows(said), max_size=4)))
     frames = draw(st.lists(_frames(said), max_size=2))
-    said.frames.extend(frames if said.untimed is None else [])  # frames lie on a clock
+    said.frames.extend(frames if said.untimed is None else [])  # they need periods with a timer
     said.weights.extend(draw(st.lists(_weights(said), max_size=2)))
     said.slots.extend(
         _askable(
@@ -346,9 +352,7 @@ def descriptions(draw, fixed=False, jumps=True, drawn=(None,), untimed=False):
 
 @st.composite
 def _then(draw, periods, least):
-    """What follows one of the periods; one that may be empty leads to one that is not, lest trials
-    go in circles.
-    """
+    """The successor of a period; that of a period of 0 steps has steps, or trials would not end."""
     name = draw(st.sampled_from([None, None, None, *periods]))
     if name is None:
         return {}
@@ -362,7 +366,7 @@ def _then(draw, periods, least):
 
 @st.composite
 def _spans(draw, said):
-    """Any periods; between two moments of neighbouring ones."""
+    """Any periods, or a part of adjacent ones."""
     first = draw(st.integers(0, len(said.periods) - 1))
     last = draw(st.integers(first, len(said.periods) - 1))
     during = said.periods[first : last + 1]
@@ -423,7 +427,7 @@ def _holds(draw, said, jumps):
 
 @st.composite
 def _slots(draw, said, jumps):
-    """A question: its window has at least one step in every trial."""
+    """An answer slot, with a window of at least one step in every trial."""
     group = draw(st.sampled_from([name for name in GROUPS if said.rest or name != "go"]))
     k = GROUPS[group]
     first = draw(st.sampled_from([p for p, name in enumerate(said.periods) if said.least[name]]))
@@ -487,7 +491,7 @@ def _slots(draw, said, jumps):
 
 
 def _askable(said: Description, slots: list[dict]) -> list[dict]:
-    """Drop what the definition leaves open, and settle who needs whom and who joins whom."""
+    """Drop cases that the verbs do not define; set the slots that others need or join."""
     kept: list[dict] = []
     entered = {*said.then.values(), *(place for slot in slots for place in _places(slot["then"]))}
     left = {
@@ -500,13 +504,13 @@ def _askable(said: Description, slots: list[dict]) -> list[dict]:
             and slot["start"].index != (slot["stop"] or slot["start"]).index
         ):
             slot["stop"] = None
-        # A window over several periods counts its time through them: nobody comes to the middle of
-        # it from elsewhere.
+        # A window over several periods counts its time through them: no jump may lead into the
+        # middle of it.
         if entered & set(slot["during"][1:]) or left & set(slot["during"][:-1]):
             slot["during"] = slot["during"][:1]
             if slot["then"] == "end":
                 slot["jumps"] = True
-        # Only a price can join a question, and no timed one.
+        # Only priced choices can join a slot, and not a timed one.
         first = next((other for other in kept if other["slot"] == "joined"), None)
         if (
             slot["slot"] == "joined"
@@ -538,7 +542,7 @@ def _places(then: Any) -> set[str]:
 
 
 class Hooks:
-    """Hooks that remember, draw numbers, pay, end trials and decide outcomes; a mixin."""
+    """Mixin of hooks that keep state, draw numbers, pay, end trials and decide outcomes."""
 
     trial_state = {"acts": 0, "luck": (0.0, 0.0)}
 
@@ -572,9 +576,7 @@ class Hooks:
 
 
 class Steered(Task):
-    """Continuous actions, judged when they trigger, or where `trigger` is None when the window
-    closes.
-    """
+    """Continuous actions, judged when they trigger, or without a trigger when the window closes."""
 
     trigger: float | None = 0.5
     graded: bool = False
@@ -608,7 +610,7 @@ class Steered(Task):
 
 
 class HookedSteered(Hooks, Steered):
-    """The same with hooks."""
+    """Continuous actions with hooks."""
 
 
 @st.composite
@@ -626,9 +628,7 @@ def steered(draw):
 
 @st.composite
 def sequences(draw):
-    """Two tasks in one session: mixed at random, in turn, by performance, or one after the
-    other.
-    """
+    """Two tasks in one session: at random, in turn, by performance, or in sequence."""
     one, other = (draw(descriptions(drawn=(None, "before", "outcomes"))) for _ in range(2))
     assume(one.dt == other.dt)
     length, made_with = (
@@ -646,9 +646,7 @@ def sequences(draw):
 
 @st.composite
 def tasks(draw, hooks=True):
-    """Tasks of every kind: discrete or continuous, with hooks or without, whose trials share types
-    or do not.
-    """
+    """Tasks with discrete or continuous actions, with or without hooks, types or no types."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         hooked = (Hooks,) if hooks and draw(st.booleans()) else ()
@@ -670,9 +668,7 @@ FIRST = os.environ.get("HYPOTHESIS_PROFILE") == "first"
 
 
 def held(examples: int) -> settings:
-    """Settings of a test of so many random tasks; an exploration looks at twenty times as many, and
-    shrinks nothing.
-    """
+    """Settings for a number of random tasks; an exploration has 20 times as many, not shrunk."""
     fixed = settings(
         deadline=None,
         derandomize=not EXPLORE,

@@ -1,8 +1,8 @@
-"""A slow, obvious renderer and a slow, obvious player of what `new_trial` wrote down.
+"""A slow, obvious renderer and a slow, obvious player of layouts.
 
-They know the *definition* of the verbs and nothing of tables: for one trial at a time, one step at
-a time, they look through everything that was said and ask whether it holds on this step. No
-segments, no payoffs, no tapes, no batches. The real renderer and the real players must say the same
+They implement the *definition* of the verbs, without tables: for each step of each trial, they go
+through all calls of `new_trial` and check if they apply to this step. There are no segments, no
+payoffs, no batches. The real renderer and players must agree with them
 (``test_against_reference.py``).
 
 Discrete actions only.
@@ -19,21 +19,19 @@ from neurogym_core.trials.layout import END, STAY, Layout, Slot, Span
 from neurogym_core.trials.noise import gaussian
 
 RESTARTS_GUARD = 1000
-"""No trial of these tests jumps over so many empty periods in a row."""
+"""More periods of 0 steps in a row than any trial of these tests jumps over."""
 
 
 def steps_of(ms: float, dt: float) -> int:
-    """The nearest whole number of steps, halves up."""
+    """Round ms to the nearest whole number of steps, halves up."""
     return math.floor(ms / dt + 0.5 + 1e-9)
 
 
 class WrittenTrial:
-    """One of the trials that `new_trial` laid out: what is seen, asked and right on each step of
-    each period.
-    """
+    """A trial of a layout: observation, slots and target on each step of each period."""
 
     serial = 0
-    """Number of the trial among all that a seed gives; noise belongs to it."""
+    """Serial number of the trial, on which its noise depends."""
 
     def __init__(self, layout: Layout, i: int) -> None:
         self.trial, self.i = layout, i
@@ -59,7 +57,7 @@ class WrittenTrial:
 
     @property
     def limit(self) -> int:
-        """Steps after which the trial is over, whatever happens."""
+        """Steps after which the trial is over."""
         untimed = self.trial.timeline.untimed
         timed = sum(
             steps
@@ -68,7 +66,7 @@ class WrittenTrial:
         )
         return max(self._limit_of(timed), 1)
 
-    # ------------------------------------------------------------------ where a span holds
+    # ------------------------------------------------------------------ spans
 
     def covers(self, span: Span, p: int, k: int) -> bool:
         """Whether a span holds on step `k` of period `p`."""
@@ -82,13 +80,11 @@ class WrittenTrial:
         return span.stop is None or elapsed < steps_of(span.stop[self.i], self.dt)
 
     def _elapsed_within(self, span: Span, p: int, k: int) -> int:
-        """Steps from the onset of the first period of a span to this step of one of them; only
-        theirs count.
-        """
+        """Steps of a span from its onset to this step, in its periods only."""
         before = span.periods[: span.periods.index(self.names[p])]
         return sum(self.length[self.names.index(name)] for name in before) + k
 
-    # ------------------------------------------------------------------ what is seen
+    # ------------------------------------------------------------------ observations
 
     def observation(self, p: int, k: int) -> list[float]:
         seen = [0.0] * self.task.channels.size
@@ -107,9 +103,7 @@ class WrittenTrial:
         return seen
 
     def _frame(self, frames, p: int, k: int):
-        """The row of `timecourse` that is shown on this step, or None. It shows one row a step, from
-        its start on.
-        """
+        """The row of a `timecourse` on this step, or None: one row a step, from its start."""
         if not self.covers(Span(frames.span.periods, where=frames.span.where), p, k):
             return None
         start = 0 if frames.span.start is None else steps_of(frames.span.start[self.i], self.dt)
@@ -118,9 +112,7 @@ class WrittenTrial:
         return values[at] if 0 <= at < len(values) else None
 
     def noise_sd(self, p: int, k: int) -> list[float]:
-        """SD of the noise of every unit: independent sources add their variances; sigma is the SD
-        in 1 ms.
-        """
+        """SD of the noise of every unit: variances add up; sigma is the SD for dt = 1 ms."""
         variance = [0.0] * self.task.channels.size
         for show in self.trial.shows:
             if self.covers(show.span, p, k):
@@ -130,10 +122,10 @@ class WrittenTrial:
                     variance[j] += float(sigma) ** 2 / self.dt
         return [math.sqrt(each) for each in variance]
 
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ slots
 
     def asks(self, name: str) -> bool:
-        """Whether a question is asked in this trial at all."""
+        """Whether the trial has a slot of this name."""
         return any(slot.name == name and _holds_for(slot.span, self.i) for slot in self.trial.slots)
 
     def slot_names(self) -> list[str]:
@@ -146,9 +138,7 @@ class WrittenTrial:
         return any(slot.name == name for slot in self.open_slots(p, k))
 
     def terms(self, name: str) -> Slot:
-        """The call that says what missing it costs and where errors lead: the last answer, else the
-        first offer.
-        """
+        """The call with the terms of misses and errors: the last answer, else the first offer."""
         mine = [
             slot for slot in self.trial.slots if slot.name == name and _holds_for(slot.span, self.i)
         ]
@@ -156,16 +146,14 @@ class WrittenTrial:
         return answers[-1] if answers else mine[0]
 
     def aimed(self, p: int, k: int) -> Slot | None:
-        """The question whose answer is right on this step; a timed answer is so only on the step on
-        which it is due.
-        """
+        """The slot that sets the target on this step; a timed one does only when it is due."""
         right = None
         for slot in self.open_slots(p, k):
             joins = slot.amounts is not None and any(
                 other.name == slot.name and other.amounts is None and _holds_for(other.span, self.i)
                 for other in self.trial.slots
             )
-            if joins:  # a sure bet: the answer that it stands beside is what is right
+            if joins:  # a sure bet: the answer of the same slot is the target
                 continue
             if slot.due is not None and self.reaction_steps(slot.name, p, k) != self._due_steps(
                 slot
@@ -175,7 +163,7 @@ class WrittenTrial:
         return right
 
     def target(self, p: int, k: int) -> int:
-        """The right action: rest, unless something is asked."""
+        """The target: rest, unless a slot is open."""
         slot = self.aimed(p, k)
         rest = self.task.actions.rest or 0
         if slot is None or slot.aim[self.i] < 0:
@@ -211,7 +199,7 @@ class WrittenTrial:
                 weight = float(_entry_per_trial(weigh.weight, self.i))
         return weight
 
-    # ------------------------------------------------------------------ where time leads
+    # ------------------------------------------------------------------ order of periods
 
     def following(self, p: int) -> int | None:
         """The period after `p` when its time runs out; None: the trial is over."""
@@ -222,9 +210,7 @@ class WrittenTrial:
         return following if following < len(self.names) else None
 
     def enter(self, p: int | None) -> tuple[int, int] | None:
-        """The first step played when a trial comes to period `p`: periods that last 0 steps are
-        passed over.
-        """
+        """The first step that is played from period `p` on; periods of 0 steps are passed over."""
         for _ in range(RESTARTS_GUARD):
             if p is None:
                 return None
@@ -240,9 +226,7 @@ class WrittenTrial:
                 yield p, k
 
     def oracle_steps(self) -> Iterator[tuple[int, int]]:
-        """The steps of the oracle, who answers at the end of every window, sits every period out,
-        and never goes back.
-        """
+        """The steps of the oracle: it answers at the end of windows, and never goes back."""
         p = 0
         while p is not None:
             untimed = self.names[p] in self.trial.timeline.untimed
@@ -285,7 +269,7 @@ class WrittenTrial:
 
 
 def _entry(value, i: int, j: int = 0):
-    """Entry (i, j) of something that broadcasts against (n, k); one dimension: units."""
+    """Entry (i, j) of an array that broadcasts against (n, k); one dimension: units."""
     shape = getattr(value, "shape", ())
     if len(shape) == 0:
         return value
@@ -299,7 +283,7 @@ def _holds_for(span: Span, i: int) -> bool:
 
 
 class Answered:
-    """What became of one question."""
+    """The result of one slot."""
 
     def __init__(self) -> None:
         self.outcome = "none"
@@ -309,11 +293,11 @@ class Answered:
 
 
 class Subject:
-    """One subject who plays trial after trial.
+    """One subject that plays trial after trial.
 
     Args:
-        coming: gives the coming trial.
-        trials_per_session: as the task's.
+        coming: returns the next trial.
+        trials_per_session: that of the task.
     """
 
     def __init__(self, coming: Callable[[], WrittenTrial], trials_per_session: int | None) -> None:
@@ -335,16 +319,14 @@ class Subject:
         self.overdue = False
         self.answers = {name: Answered() for name in self.written.slot_names()}
 
-    # ------------------------------------------------------------------ the step in hand
+    # ------------------------------------------------------------------ the current step
 
     @property
     def observation(self) -> list[float]:
         return self.written.observation(*self.here)
 
     def noisy_observation(self, key: int) -> np.ndarray:
-        """What is seen with the noise of a seed: numbers that belong to this trial and this step of
-        it.
-        """
+        """The observation, with the noise of this step of this trial."""
         units = slice(0, self.written.task.channels.size)
         numbers = gaussian(key, np.array([self.written.serial]), np.array([self.clock]), units)[0]
         return np.asarray(self.observation) + self.written.noise_sd(*self.here) * numbers
@@ -358,15 +340,13 @@ class Subject:
         return self.written.names[self.here[0]]
 
     def _open_at(self, here: tuple[int, int]) -> set[str]:
-        """The questions whose windows a step lies in."""
+        """The slots that are open on a step."""
         return {slot.name for slot in self.written.open_slots(*here)}
 
     # ------------------------------------------------------------------ one step
 
     def step(self, action: int) -> tuple[float, bool, bool]:
-        """Play one step: (reward, whether the trial ended, whether the session did). `finished` is
-        the record.
-        """
+        """Play one step; return reward, trial ended, session ended. `finished` is the record."""
         reward, leads = self._act(action)
         self.clock += 1
         coming = None
@@ -382,9 +362,8 @@ class Subject:
             reward += self._windows_that_close(None)
         self.total += reward
         if coming is not None:
-            before = (
-                set() if coming <= self.here else self._open_at(self.here)
-            )  # back: windows open anew
+            # After a step back, windows open again.
+            before = set() if coming <= self.here else self._open_at(self.here)
             self.opened |= dict.fromkeys(self._open_at(coming) - before, self.clock)
         self.here, self.finished = coming, None
         if coming is not None:
@@ -403,7 +382,7 @@ class Subject:
         )
 
     def _act(self, action: int) -> tuple[float, int]:
-        """Reward of the action, and where it leads."""
+        """The reward of the action, and its destination."""
         actions = self.written.task.actions
         answering = None
         for slot in self.written.open_slots(*self.here):
@@ -442,8 +421,8 @@ class Subject:
         state, i, written = self.answers[slot.name], self.written.i, self.written
         if state.outcome != "none":  # it pays once
             return 0.0, STAY
-        # Several groups may answer one question (a sure bet beside the answers): choices count from
-        # the first of them.
+        # Several groups may answer one slot (a sure bet beside the answers): choices count from the
+        # first of them.
         mine = [
             written.task.actions[other.group].start
             for other in written.trial.slots
@@ -476,7 +455,7 @@ class Subject:
         return True, float(slot.correct[i])
 
     def _relative_worth(self, slot: Slot, choice: int) -> float:
-        """What a priced choice is worth, as a share of the best that this question offers."""
+        """The worth of a priced choice, divided by the best worth of its slot."""
         i = self.written.i
         best = 0.0
         for other in self.written.trial.slots:
@@ -490,9 +469,7 @@ class Subject:
         return min(max(float(slot.worth[i, choice]) / best, 0.0), 1.0) if best > 0 else 1.0
 
     def _windows_that_close(self, coming: tuple[int, int] | None) -> float:
-        """Time goes on: questions whose window ends with this step, unanswered, are missed (or
-        rightly left).
-        """
+        """Close windows that end with this step: slots are missed, or resting was right."""
         reward = 0.0
         for name, state in self.answers.items():
             closes = self.written.is_open(name, *self.here) and not (
@@ -545,9 +522,7 @@ class Subject:
         return record
 
     def _overall(self, outcomes: list[str]) -> str:
-        """Abort, else the worst of what was asked; a trial that asked something and got nowhere is
-        a miss.
-        """
+        """Abort, else the worst outcome of the slots; without any outcome, a miss."""
         if self.aborted:
             return "abort"
         for worst in ("error", "miss", "other", "correct"):

@@ -1,4 +1,4 @@
-"""Random tasks, rendered and played, must be what the slow reference says (``reference.py``)."""
+"""Random tasks, rendered and played, must agree with the slow reference (``reference.py``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 
 
 def written(batch) -> list:
-    """The trials of a batch as `new_trial` wrote them down."""
+    """The trials of a batch, as layouts."""
     return [reference.WrittenTrial(batch.sources[k].layout, i) for k, i in batch.origin.T]
 
 
@@ -91,7 +91,7 @@ def test_one_trial_at_a_time_makes_the_same_table(description, seed):
 
 
 def _steps_of(batch, path) -> dict:
-    """What a table says of every step: it may be cut into segments in several ways."""
+    """The contents of a table step by step, since it may be cut into segments in several ways."""
     flat = path.ravel()
     said = {
         name: getattr(batch.payoffs, name)
@@ -142,7 +142,7 @@ def test_drawn_durations_lie_in_their_range(description, seed):
 
 
 class Stream:
-    """The trials of a seed, in the order in which they are dealt, as they were written down."""
+    """The trials of a seed, as layouts, in the order in which they are dealt."""
 
     def __init__(self, task, seed, n):
         self.dealer, self.n, self.stateful = Dealer(task, n, seed), n, stateful(task)
@@ -150,9 +150,7 @@ class Stream:
         self.dealer.new_sessions()
 
     def coming(self, env):
-        """The coming trial of an env: of all, or where trials depend on those before them, of its
-        own.
-        """
+        """The next trial for an env; envs share one queue unless trials depend on earlier ones."""
         queue = self.queues[env if self.stateful else 0]
         if not queue:
             block = self.dealer.block()
@@ -170,15 +168,13 @@ def written_trial(batch, row, serial):
 
 
 def dealt(env, i):
-    """The trial that an env is in, as it was written down."""
+    """The current trial of an env, as a layout."""
     block, row = env.stepper._blocks[env.stepper.state("block")[i]], env.stepper.state("row")[i]
     return written_trial(block.types.batch, block.kind[row], block.first_serial + row)
 
 
 def subjects(task, seed, n, env=None):
-    """Reference subjects; with `env`, which has been reset, they take the trials that it deals
-    them.
-    """
+    """Reference subjects; with `env` (after a reset), they play the trials that it deals."""
     if env is not None:
         return [
             reference.Subject(lambda i=i: dealt(env, i), task.trials_per_session) for i in range(n)
@@ -190,9 +186,7 @@ def subjects(task, seed, n, env=None):
 
 
 def check_drawn_after(trial, before) -> None:
-    """Where trials depend on outcomes: what was drawn fits what became of the trial before (None:
-    first of a session).
-    """
+    """Check that conditions follow from the previous trial (None: the first of a session)."""
     if before is not None:
         choice = before.get(
             "choice",
@@ -200,12 +194,12 @@ def check_drawn_after(trial, before) -> None:
         )
         outcome = OUTCOME_NAMES.tolist().index(before["outcome"])
         u0 = random_tasks.after(outcome, before["reward"], choice, before["u1"])
-        # Rewards add up in another order here, and beyond 1 one begins at 0 again.
+        # Rewards add up in another order here, and u0 wraps at 1.
         assert abs((trial.conditions["u0"] - u0 + 0.5) % 1 - 0.5) < 1e-6
 
 
 def choose(rng, subject, size):
-    """Mostly rest and what is right, so that later questions are reached; otherwise anything."""
+    """Mostly rest and the target, so that later slots are reached; otherwise a random action."""
     return int(rng.choice([0, subject.target, rng.integers(size)], p=[0.45, 0.2, 0.35]))
 
 
@@ -294,9 +288,7 @@ def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
 
 
 def row_of(trial, i) -> dict:
-    """A trial of a vector env's info as a single env tells it: reaction times that are absent are
-    absent keys.
-    """
+    """A trial of a vector env's info in the form of a single env: without absent entries."""
     masks = {name for name in trial if name.split(".")[-1].startswith("_")}
     row = {name: values[i] for name, values in trial.items() if name not in masks}
     absent = {

@@ -32,7 +32,7 @@ class Sided(Task):
 
 
 class Grown(Task):
-    """Exceed a half 300 ms after the onset of the period; the other axis does not matter."""
+    """Exceed 0.5 at 300 ms after the onset of the period; the other axis does not count."""
 
     timing: ClassVar = {"wait": 100, "produce": 600}
 

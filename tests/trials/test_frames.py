@@ -1,4 +1,4 @@
-"""`timecourse` and `show` count the same time: that of the periods that they name."""
+"""`timecourse` and `show` count the same time: that of the periods they name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`then=` may lead each choice to a place of its own, trial by trial."""
+"""`then=` may lead each choice to another place, trial by trial."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _lay_out(then, **terms):
     return Bad()
 
 
-def test_wrong_places_are_told():
+def test_wrong_places_raise_and_name_the_known_ones():
     with pytest.raises(UnknownNameError, match="blue"):
         _lay_out(("red", "bleu"))
     with pytest.raises(TrialLayoutError, match="shape"):

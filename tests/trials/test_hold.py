@@ -1,4 +1,4 @@
-"""What `hold` says about acting outside of response windows."""
+"""`hold` sets the cost and the effect of acting outside of response windows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Waiting(Task):
         (0, None, False, 0, STAY),
     ],
 )
-def test_what_acting_costs_and_does(cost, then, aborts, reward, goto):
+def test_acting_costs_and_leads_as_hold_sets_it(cost, then, aborts, reward, goto):
     payoffs = Waiting(cost=cost, then=then).sample(3, seed=0).payoffs
     assert payoffs.aborts[:, 0, 1:].all()
     assert (payoffs.aborts[:, 1, 1:] == aborts).all()

@@ -1,4 +1,4 @@
-"""Priced choices that join a question with a right answer: a sure bet beside the answers."""
+"""Priced choices that join a slot with a right answer: a sure bet beside the answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_right_answer_remains_the_target(task):
     )
 
 
-def test_what_a_missed_question_costs_is_what_the_answer_says(task):
+def test_a_miss_costs_what_the_answer_sets_not_the_bet(task):
     np.testing.assert_array_equal(task.sample(40, seed=0).payoffs.miss_reward[:, 0], -0.5)
 
 
@@ -67,7 +67,7 @@ def test_choices_are_numbered_from_the_first_answer(task, action, bet, choice, r
 
 
 class BetAlone(Task):
-    """A question in some trials, and in the others nothing but a bet."""
+    """An answer in some trials, and only a bet in the others."""
 
     rewards = {"miss": -0.5}
 
@@ -83,7 +83,7 @@ class BetAlone(Task):
         trial.offer("sure", 0.5, during="decision", where=offered, slot="choose", miss=-2)
 
 
-def test_where_nothing_was_asked_before_the_priced_choices_say_it_all():
+def test_priced_choices_alone_set_all_terms_of_a_slot():
     batch = BetAlone().sample(40, seed=0)
     offered = batch.conditions["bet"] == "offered"
     assert 0 < offered.sum() < 40

@@ -1,6 +1,6 @@
-"""What holds for every task and every player, on random tasks, for both kernels.
+"""Laws that every task and every player must obey, on random tasks, for both kernels.
 
-`test_against_reference.py` says what a step means; these say that it is said once.
+`test_against_reference.py` checks the meaning of a step; these tests check that players agree.
 """
 
 from __future__ import annotations
@@ -39,9 +39,7 @@ def acted(task, rng, n):
 
 
 def one_step(env, action):
-    """What an env, single or vector, says on a step, as a list of values; single envs are reset
-    where they have to be.
-    """
+    """The results of a step of a single or vector env, as a list; resets single envs if needed."""
     seen, reward, terminated, truncated, info = env.step(action)
     said = [
         seen.copy(),
@@ -60,7 +58,7 @@ def one_step(env, action):
 
 
 def played(env, rng, steps):
-    """All that a vector env says."""
+    """The results of all steps of a vector env."""
     return [one_step(env, acted(env.task, rng, env.num_envs)) for _ in range(steps)]
 
 
@@ -69,7 +67,7 @@ def assert_same(one, other):
         np.testing.assert_equal(a, b)
 
 
-# ---------------------------------------------------------------------- players agree
+# ---------------------------------------------------------------------- agreement of players
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -206,9 +204,7 @@ def skip_unless_built():
 @held(20)
 @given(task=random_tasks.tasks(hooks=False), seed=SEEDS)
 def test_trials_and_their_noise_are_the_same_whatever_is_played(kernel, task, seed):
-    """By serial number and step of the trial: also after restarts in other trials, and beside other
-    envs.
-    """
+    """Noise depends on serial number and step of the trial, not on other trials or envs."""
     seen: dict = {}
     if task.reads_outcomes:
         return
@@ -272,7 +268,7 @@ def test_copies_in_mid_trial_go_on_alike_and_alone_also_with_the_other_kernel(
             assert_same([one_step(each, action) for action in actions[before:]], expected)
 
 
-# ---------------------------------------------------------------------- observations belong to the caller
+# ---------------------------------------------------------------------- memory of observations
 
 
 @pytest.mark.parametrize("n", [None, 1, 3])
@@ -320,7 +316,7 @@ def test_no_two_observations_share_memory(kernel, task, seed):
         assert not any(np.shares_memory(one, other) for other in returned[:i])
 
 
-# ---------------------------------------------------------------------- numbers of trials and sessions
+# ---------------------------------------------------------------------- counts of trials
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -34,7 +34,7 @@ units = st.tuples(st.integers(0, 70), st.integers(0, 70)).map(lambda ends: slice
 
 
 def bits_of(numbers: np.ndarray) -> np.ndarray:
-    """The numbers as words: tells 0.0 from -0.0."""
+    """The numbers as words, so that 0.0 differs from -0.0."""
     return numbers.view(np.uint32)
 
 
@@ -183,7 +183,7 @@ def test_mean_and_variance_over_all_words_are_those_of_a_gaussian():
     assert np.mean(z**4) == pytest.approx(3, abs=2e-5)
 
 
-# ---- what is asked for at a time
+# ---- numbers in one call
 
 
 @given(keys, serials, st.integers(0, 300), units, st.data())
@@ -375,7 +375,7 @@ PATHS = {
     "without vectors": "0",
     "at most AVX2": "((name)[3] == '2' && __builtin_cpu_supports(name))",
 }
-"""What the header is told about the processor."""
+"""Replacements of the header's test of the processor."""
 
 u64, u32, pointer = ctypes.c_uint64, ctypes.c_uint32, ctypes.c_void_p
 SIGNATURES = {

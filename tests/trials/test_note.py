@@ -1,4 +1,4 @@
-"""`record` takes what a record can hold, and says at once what it cannot."""
+"""`record` takes values that a record can hold, and refuses others at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neurogym_core.errors import TrialLayoutError
 
 
 class Noting(Task):
-    """A trial with a note."""
+    """A trial with a covariate."""
 
     value: Callable = None  # type: ignore[assignment]
 
@@ -33,29 +33,40 @@ def noting(value: Callable) -> Task:
 @pytest.mark.parametrize(
     "value",
     [
-        lambda n: np.zeros((n, 120, 2)), lambda n: np.zeros((n, 0)), lambda n: np.zeros(n + 1), lambda n: None,
-        lambda n: {"a": 1}, lambda n: np.array([None] * n), lambda n: np.zeros(n, complex), lambda n: np.zeros(n, "M8[s]"),
+        lambda n: np.zeros((n, 120, 2)),
+        lambda n: np.zeros((n, 0)),
+        lambda n: np.zeros(n + 1),
+        lambda n: None,
+        lambda n: {"a": 1},
+        lambda n: np.array([None] * n),
+        lambda n: np.zeros(n, complex),
+        lambda n: np.zeros(n, "M8[s]"),
     ],
-)  # fmt: skip
-def test_what_no_record_can_hold_is_refused_when_it_is_noted(value):
+)
+def test_values_that_no_record_can_hold_are_refused_at_the_call(value):
     with pytest.raises(
         TrialLayoutError,
         match=r"record\(noted=…\) of Noting was given .* give bools, numbers or texts",
-    ) as told:
+    ) as raised:
         noting(value)
     assert any(
-        "trial.record(noted=" in (frame.line or "") for frame in traceback.extract_tb(told.tb)
+        "trial.record(noted=" in (frame.line or "") for frame in traceback.extract_tb(raised.tb)
     )
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        lambda n: 3, lambda n: "word", lambda n: True, lambda n: np.arange(n), lambda n: np.zeros((n, 4)),
-        lambda n: np.array(["red"] * n, dtype=object), lambda n: ["a"] * n,
+        lambda n: 3,
+        lambda n: "word",
+        lambda n: True,
+        lambda n: np.arange(n),
+        lambda n: np.zeros((n, 4)),
+        lambda n: np.array(["red"] * n, dtype=object),
+        lambda n: ["a"] * n,
     ],
-)  # fmt: skip
-def test_what_a_record_holds_is_in_it(value):
+)
+def test_covariates_are_in_the_record(value):
     record = run(noting(value), "rest", 10, num_envs=1, seed=0)
     np.testing.assert_array_equal(
         record["noted"], np.broadcast_to(value(10), record["noted"].shape)

@@ -92,7 +92,7 @@ class TestReading:
     @pytest.mark.parametrize("index", [4, -5])
     def test_a_row_that_is_not_there(self, record, index):
         with pytest.raises(
-            InvalidValueError, match=f"Row {index} was asked of a record of 4 trials"
+            InvalidValueError, match=f"Row {index} was requested from a record of 4 trials"
         ):
             record.row(index)
 
@@ -225,7 +225,7 @@ class TestConcatenate:
 
     @pytest.mark.parametrize("other", [["x"], [True], [[1, 2]]])
     def test_other_kinds_or_widths(self, other):
-        with pytest.raises(InvalidValueError, match="Expected the same kind and width"):
+        with pytest.raises(InvalidValueError, match="Expected the same type and width"):
             TrialRecord.concatenate([TrialRecord({"a": [1]}), TrialRecord({"a": other})])
 
 

@@ -1,6 +1,4 @@
-"""Trials with equal conditions share a type, which is laid out once: with and without that,
-everything must be the same.
-"""
+"""Trials with equal conditions share a type, which is built once; results must not depend on it."""
 
 from __future__ import annotations
 
@@ -20,13 +18,11 @@ ROWS = 80
 """Trials drawn together: few, so that blocks are renewed often."""
 
 FEW = {f"u{k}": {"choice": [0.2, 0.7]} for k in range(random_tasks.N_CONDITIONS)}
-"""Conditions with few values, so that many trials are alike; on their own they are continuous, and
-none is.
-"""
+"""Conditions with few values, so that many trials share a type; by default they are continuous."""
 
 
 def played(env, seed: int, steps: int = 160, shared: bool = True) -> list:
-    """All that an env says while random actions are played."""
+    """The results of an env with random actions."""
     env.stepper.dealer.block_rows = ROWS
     env.stepper.dealer.types.useless = not shared
     rng = np.random.default_rng(seed)
@@ -98,7 +94,7 @@ def test_datasets_do_not_notice(description, seed):
 
 
 class Dots(Task):
-    """Some conditions, of which all but a few combinations come up soon."""
+    """Some conditions, most combinations of which come up soon."""
 
     timing = {"fixation": 200, "stimulus": 500, "decision": 300}
 
@@ -120,7 +116,7 @@ class Dots(Task):
 
 
 class Shuffled(Dots):
-    """Conditions do not say all of a trial: something else is drawn."""
+    """Trials depend on more than their conditions: `new_trial` draws from `rng`."""
 
     def new_trial(self, trial):
         super().new_trial(trial)
@@ -164,13 +160,13 @@ def test_six_types_of_trials_are_six_rows_of_the_tables():
 
 
 @pytest.mark.parametrize("task", [Shuffled, Graded])
-def test_what_conditions_do_not_say_is_not_shared(task):
+def test_trials_that_draw_beyond_their_conditions_share_no_type(task):
     env = TaskEnv(task())
     env.reset(seed=1)
     assert types_in(env) == len(env.stepper.any_block)
 
 
-def test_types_that_come_up_later_are_laid_out_then():
+def test_types_that_come_up_later_are_built_then():
     index = types.TypeIndex(Dots())
     rng = np.random.default_rng(1)
 
@@ -216,7 +212,7 @@ def test_texts_of_different_lengths_are_not_mistaken_for_each_other(texts):
 
 
 @pytest.mark.parametrize("n", [None, 1, 9])
-def test_outcome_readers_play_alike_whether_types_are_kept_or_laid_out_anew(n):
+def test_outcome_readers_play_alike_whether_types_are_kept_or_rebuilt(n):
     def env():
         return (
             TaskEnv(Contrary())
@@ -227,7 +223,7 @@ def test_outcome_readers_play_alike_whether_types_are_kept_or_laid_out_anew(n):
     assert_same(played(env(), 3, 900), played(env(), 3, 900, shared=False))
 
 
-def test_outcome_readers_that_have_met_everything_lay_nothing_out(monkeypatch):
+def test_outcome_readers_that_know_all_types_build_none(monkeypatch):
     env = TaskEnv(Contrary())
     env.reset(seed=1)
     for _ in range(3000):
@@ -259,9 +255,7 @@ def test_outcome_readers_that_meet_something_new_in_every_trial_do_not_keep_it()
 
 
 class Sometimes(Task):
-    """Reads outcomes; a second question comes in some trials only, and is answered in the same
-    period.
-    """
+    """Reads outcomes; some trials have a second slot, answered in the same period."""
 
     timing = {"decision": 400}
     reads_outcomes = True
@@ -289,10 +283,8 @@ class Sometimes(Task):
 
 @pytest.mark.parametrize("seed", [4, 5, 6])
 @pytest.mark.parametrize("shared", [True, False])
-def test_questions_that_come_in_some_trials_only(shared, seed):
-    """The first trials of an env may lack a question that later ones have, and which trials a block
-    holds changes.
-    """
+def test_slots_that_only_some_trials_have(shared, seed):
+    """The first trials of an env may lack a slot of later ones, and blocks hold other trials."""
     env, single = TaskVectorEnv(Sometimes(), 2, autoreset_mode="SameStep"), TaskEnv(Sometimes())
     rng = np.random.default_rng(0)
     for each in (env, single):
