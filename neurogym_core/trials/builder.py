@@ -24,7 +24,7 @@ VERBS = (
     "hold",
     "answer",
     "answer_at",
-    "offer",
+    "offer_choices",
     "loss_weight",
     "timecourse",
     "record",
@@ -429,7 +429,7 @@ class TrialBuilder:
             tolerance=arguments.per_trial(layout, "tolerance", tolerance),
         )  # fmt: skip
 
-    def offer(
+    def offer_choices(
         self,
         group: str,
         amount: Any,
@@ -458,12 +458,12 @@ class TrialBuilder:
 
         Example:
             >>> trial.periods("fixation", "light")
-            >>> trial.offer("choose", [1, 3], during="light", worth=[1, 1.5])
+            >>> trial.offer_choices("choose", [1, 3], during="light", worth=[1, 1.5])
         """
         layout = self.layout
         part = layout.interface.actions[group]
         k = part.stop - part.start
-        amounts = arguments.each_unit(layout, f"offer({group!r})", amount, k)
+        amounts = arguments.each_unit(layout, f"offer_choices({group!r})", amount, k)
         worths = amounts if worth is None else arguments.each_unit(layout, "worth", worth, k)
         span = arguments.span(layout, during, start, stop, where)
         self._ask(

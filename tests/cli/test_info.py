@@ -79,8 +79,8 @@ class Poke(Task):
     def new_trial(self, trial):
         trial.periods("wait", "stimulus", "leave", leave=inf)
         trial.show("light", 1, during="stimulus")
-        trial.offer("poke", 0, during="wait", then="stimulus")
-        trial.offer("poke", 1, during="leave", slot="leave")
+        trial.offer_choices("poke", 0, during="wait", then="stimulus")
+        trial.offer_choices("poke", 1, during="leave", slot="leave")
 '''
 
 

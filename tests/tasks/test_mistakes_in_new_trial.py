@@ -124,7 +124,7 @@ def test_a_timed_answer_that_overlaps_another_is_refused():
         ),
         lambda trial: (
             trial.answer("choose", trial.side, during="decision"),
-            trial.offer("bet", 0.4, during="decision", slot="choose"),
+            trial.offer_choices("bet", 0.4, during="decision", slot="choose"),
         ),
         lambda trial: trial.answer("choose", trial.side, during=("decision", "decision")),
     ],

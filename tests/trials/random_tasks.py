@@ -164,7 +164,7 @@ class Described(Task):
                 **common,
             )
         else:
-            trial.offer(
+            trial.offer_choices(
                 slot["group"],
                 np.asarray(slot["amounts"][:k]),
                 worth=np.asarray(slot["worths"][:k]),

@@ -26,7 +26,7 @@ class SureBet(Task):
         offered = trial.bet == "offered"
         verbs = [
             lambda: trial.answer("choose", trial.right, during="decision"),
-            lambda: trial.offer(
+            lambda: trial.offer_choices(
                 "sure", 0.5, during="decision", where=offered, slot="choose", miss=-9
             ),
         ]
@@ -80,7 +80,7 @@ class BetAlone(Task):
         trial.periods("decision", decision=200)
         offered = trial.bet == "offered"
         trial.answer("choose", 1, during="decision", where=~offered)
-        trial.offer("sure", 0.5, during="decision", where=offered, slot="choose", miss=-2)
+        trial.offer_choices("sure", 0.5, during="decision", where=offered, slot="choose", miss=-2)
 
 
 def test_priced_choices_alone_set_all_terms_of_a_slot():

@@ -92,7 +92,7 @@ class Wager(Dots):
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        trial.offer("sure", 0.5, during="decision", slot="choose")
+        trial.offer_choices("sure", 0.5, during="decision", slot="choose")
 
 
 def onsets(task, channel="fixation"):

@@ -27,9 +27,11 @@ class Corridor(Task):
         trial.periods("hall", "room", "cellar", then={"room": "end"})
         for k, place in enumerate(("hall", "room", "cellar")):
             trial.show("place", np.eye(3)[k], during=place)
-        trial.offer("go", 0, during="hall", slot="hall", worth=(0, 1), then=("cellar", "room"))
-        trial.offer("go", (1, 0), during="room", slot="room")
-        trial.offer("go", 0, during="cellar", slot="cellar")
+        trial.offer_choices(
+            "go", 0, during="hall", slot="hall", worth=(0, 1), then=("cellar", "room")
+        )
+        trial.offer_choices("go", (1, 0), during="room", slot="room")
+        trial.offer_choices("go", 0, during="cellar", slot="cellar")
 
 
 class Looking(Task):

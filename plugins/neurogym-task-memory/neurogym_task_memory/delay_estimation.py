@@ -83,7 +83,7 @@ class DelayEstimation(Task):
         trial.show("fixation", 1, during=before)
         trial.show("items", self._items(trial), during="stimulus")
         trial.show("cue", self.cues.encode(asked), during="decision")
-        trial.offer("report", self._worth(wanted), during="decision")
+        trial.offer_choices("report", self._worth(wanted), during="decision")
         trial.record(wanted=wanted)
 
     def _items(self, trial: TrialBuilder) -> np.ndarray:

@@ -78,4 +78,6 @@ class PostDecisionWager(Task):
         trial.show("stimulus", evidence, during="stimulus", noise=self.sigma)
         trial.show("sure", 1, during=("delay", "decision"), start=onset, where=offered)
         trial.answer("choose", trial.direction, during="decision")
-        trial.offer("sure", self.rewards["sure"], during="decision", where=offered, slot="choose")
+        trial.offer_choices(
+            "sure", self.rewards["sure"], during="decision", where=offered, slot="choose"
+        )

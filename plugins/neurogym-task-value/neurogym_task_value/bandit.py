@@ -67,7 +67,9 @@ class Bandit(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("choice")
         trial.show("offer", 1, during="choice")
-        trial.offer("arm", trial.payout, worth=trial.probability * self.sizes, during="choice")
+        trial.offer_choices(
+            "arm", trial.payout, worth=trial.probability * self.sizes, during="choice"
+        )
 
 
 class Nothing(Bandit):

@@ -105,7 +105,7 @@ class DawTwoStep(Task):
         trial.show("state", (0, 1), during="state_b")
 
         leads_to = np.where(trial.common[:, None], ("state_a", "state_b"), ("state_b", "state_a"))
-        trial.offer(
+        trial.offer_choices(
             "take",
             0,
             during="first",
@@ -121,7 +121,7 @@ class DawTwoStep(Task):
             # now.
             best = np.maximum(chances[:, 0], chances[:, 1])
             worth = chances / np.maximum(best, 1e-12)[:, None]
-            trial.offer("take", paid[:, options], during=state, worth=worth, slot="second")
+            trial.offer_choices("take", paid[:, options], during=state, worth=worth, slot="second")
 
     def _first_worth(self, probability: np.ndarray) -> np.ndarray:
         """What each first option is worth on average when the better second option follows, (n,

@@ -87,4 +87,6 @@ class DriftingBandit(Task):
         trial.show("offer", 1, during="choice")
         points = np.clip(np.rint(trial.mean + self.scatter_sd * trial.scatter), 1, 100)
         trial.record(points=points)
-        trial.offer("arm", points / 100, worth=np.clip(trial.mean, 1, 100) / 100, during="choice")
+        trial.offer_choices(
+            "arm", points / 100, worth=np.clip(trial.mean, 1, 100) / 100, during="choice"
+        )

@@ -76,5 +76,5 @@ class EconomicDecisionMaking(Task):
         trial.show("amount", units / 5, **seen)
 
         value = units * np.where(juices == A, self.relative_value, 1) * self.unit
-        trial.offer("choose", value, during="decision")
+        trial.offer_choices("choose", value, during="decision")
         trial.record(a_choice=np.where(trial.a_left, 0, 1))

@@ -98,7 +98,7 @@ class PneumostomeOpening(Task):
         trial.record(pays=pays)
         trial.loss_weight(1, during="pond")
         last_step = trial.duration("pond") - self.dt
-        trial.offer("do", 0, during="pond", start=last_step, then="wait", slot="pond")
+        trial.offer_choices("do", 0, during="pond", start=last_step, then="wait", slot="pond")
         steps = np.rint(trial.duration("pond") / self.dt)
         rising = np.ceil(trial.depth * 100 / self.dt - 1e-9)
         trial.max_reward(pays * np.maximum(steps - rising, 0) * self.dt / 100)

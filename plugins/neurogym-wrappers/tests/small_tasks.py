@@ -94,7 +94,7 @@ class Arms(Task):
     def new_trial(self, trial):
         trial.periods("decision")
         trial.show("on", 1, during="decision")
-        trial.offer("arm", np.eye(2)[trial.good], during="decision")
+        trial.offer_choices("arm", np.eye(2)[trial.good], during="decision")
 
 
 class Learning(Arms):
