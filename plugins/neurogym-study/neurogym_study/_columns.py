@@ -31,7 +31,7 @@ def values_by(record: TrialRecord, by: str | ArrayLike | None) -> tuple[str, np.
         InvalidValueError: not one value per trial, or a value is NaN.
         UnknownNameError: the record has no such column.
     """
-    name = by if isinstance(by, str) else "the given values"
+    name = by if isinstance(by, str) else "the given array"
     values = (
         np.zeros(len(record), int)
         if by is None

@@ -106,8 +106,8 @@ class SupervisedTrainer(Trainer):
         for task in self.tasks:
             if answers == "last" and task.actions.rest is None:
                 raise NotSupportedError(
-                    f"answers='last' was given, but {task.name} has no rest action, so every step is"
-                    " an answer. Use 'first'."
+                    f"answers='last' was given, but {task.name} has no rest action, so every step"
+                    " is an answer. Use 'first'."
                 )
             if hooked(task) or task.reads_outcomes:
                 raise NotSupportedError(
