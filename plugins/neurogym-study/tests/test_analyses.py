@@ -121,7 +121,7 @@ def test_distributions_have_ordered_quantiles():
 
 
 def test_history_weights_are_those_of_the_simulation():
-    # Repeats regardless of the outcome: both weights 0.5, SE about 0.04; the bounds are 4 SEs: false
+    # Repeats regardless of the outcome: both weights 0.5, SE about 0.04; bounds of 4 SEs: false
     # alarm 1e-4.
     found = table("history", simulated(repeat=0.5)).table.set_index("regressor")
     for name in ("last choice, if correct", "last choice, if wrong"):
