@@ -105,15 +105,14 @@ class ClassicBatches:
     def next_batch(self) -> Batch:
         """Return the next batch."""
         steps = self.dataset.seq_len
-        return self._whole_trials() if steps is None else self._streams(steps)
+        if steps is None:
+            return self._whole_trials()
+        return self._batch([row.stretch(steps) for row in self._rows], steps)
 
     def _whole_trials(self) -> Batch:
         trials = [row.new_trial() for row in self._rows]
         steps = max(len(trial.ob) for trial in trials)
         return self._batch([[(0, trial)] for trial in trials], steps)
-
-    def _streams(self, steps: int) -> Batch:
-        return self._batch([row.stretch(steps) for row in self._rows], steps)
 
     def _batch(self, rows: list[list[tuple[int, _Trial]]], steps: int) -> Batch:
         """Return the batch of rows of trials, each with its first step.

@@ -88,7 +88,7 @@ class Experiment:
         return replace(self, amount=amount)
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON can hold it; `from_plain` is the inverse."""
+        """Return the experiment as data for JSON; `from_plain` is the inverse."""
         return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     @classmethod

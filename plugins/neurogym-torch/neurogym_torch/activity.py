@@ -58,7 +58,10 @@ class Activity:
         return f"<Activity of {len(self)} trials: {shapes}>"
 
     def window(self, layer: str, period: str) -> np.ndarray:
-        """Return a layer during a period, (n, longest, units), from its onset; NaN after it."""
+        """Return a layer during a period, from its onset, (n, longest, units).
+
+        Values after the end of the period are NaN.
+        """
         steps = self._steps(period)
         values = self.around(layer, period, 0, float(steps.max()) * self.trials.interface.dt)
         values[np.arange(values.shape[1]) >= steps[:, None]] = np.nan

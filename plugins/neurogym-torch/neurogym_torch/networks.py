@@ -108,7 +108,7 @@ class _Rate(Network):
         self.alpha, self.noise = dt / tau, noise
 
     def initial_state(self, batch: int) -> Tensor:
-        """Return (batch, hidden), zeros."""
+        """Return zeros, (batch, hidden)."""
         return next(self.parameters()).new_zeros(batch, self.hidden)
 
     def unroll(
@@ -406,7 +406,7 @@ class GRU(_Gated):
     layer = nn.GRU
 
     def initial_state(self, batch: int) -> Tensor:
-        """Return (batch, hidden), zeros."""
+        """Return zeros, (batch, hidden)."""
         return self.readout.weight.new_zeros(batch, self.hidden)
 
     def unroll(
@@ -439,7 +439,7 @@ class LSTM(_Gated):
     layer = nn.LSTM
 
     def initial_state(self, batch: int) -> tuple[Tensor, Tensor]:
-        """Return r and c, (batch, hidden) each, zeros."""
+        """Return r and c, zeros of shape (batch, hidden) each."""
         zeros = self.readout.weight.new_zeros(batch, self.hidden)
         return zeros, zeros
 
