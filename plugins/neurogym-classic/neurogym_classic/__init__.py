@@ -1,11 +1,11 @@
-"""The classic form: task files written for NeuroGym run when their imports name this package.
+"""The classic form: task files written for NeuroGym run after a change of imports.
 
 ::
 
     from neurogym_classic import TrialEnv, TrialWrapper, TruncExp, spaces
 
-`PeriodEnv` says how such a task is written, what it gains and what it lacks; the page
-docs/bring-your-task.md lists every import of NeuroGym's task files and what replaces it.
+`PeriodEnv` describes how such a task is written, and its gains and limits. The page
+docs/bring-your-task.md lists every import of NeuroGym's task files, and its replacement.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TrialEnv = PeriodEnv
 """The name that most NeuroGym files use."""
 
 logger = logging.getLogger("neurogym_classic")
-"""Python's own logger, for what NeuroGym's files write to theirs."""
+"""Logger of Python, for the messages that NeuroGym's files log."""
 
 __all__ = [
     "BaseEnv",

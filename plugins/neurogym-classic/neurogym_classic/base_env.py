@@ -1,4 +1,4 @@
-"""`BaseEnv`: an env with a clock and a generator, for task files that do without trials."""
+"""`BaseEnv`: an env with a clock and a generator, for task files without trials."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from neurogym_classic.trial import TRIAL_MS, ClassicGenerator
 
 
 class InvalidOperationError(Exception):
-    """For task files to raise; nothing here raises it."""
+    """Raised by task files; nothing in this package raises it."""
 
 
 class BaseEnv(gymnasium.Env[Any, Any]):
-    """A Gymnasium env with the attributes that NeuroGym's `BaseEnv` has.
+    """A Gymnasium env with the attributes of NeuroGym's `BaseEnv`.
 
-    It plays in `make` like any plain Gymnasium env.
+    `make` plays it like any plain Gymnasium env.
 
     Args:
         dt: ms per step.
 
     Attributes:
-        t, t_ind: ms and steps; the task counts them.
-        tmax: ms.
-        rng: the generator to draw from; `seed` makes a new one.
+        t, t_ind: time in ms and in steps; the task counts them.
+        tmax: length of a trial, ms.
+        rng: the random generator; `seed` replaces it.
     """
 
     def __init__(self, dt: float = 100) -> None:

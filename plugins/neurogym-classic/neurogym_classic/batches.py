@@ -1,4 +1,4 @@
-"""`ClassicBatches`: supervised batches of a classic env, laid out by its own `new_trial`."""
+"""`ClassicBatches`: supervised batches of a classic env, built by its `new_trial`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ClassicBatch(Batch):
     """A batch of a classic env; weights are 1 on every step of a trial."""
 
     def score(self, outputs: Any) -> Any:
-        """Not to be had: what an action is worth is known only while it is played."""
+        """Raise an error: a classic env scores actions only while it is played."""
         raise NotSupportedError(
             f"{type(self.task).__name__} is a classic env, whose answers are scored by its own"
             " _step; play it instead (make), or write it as a Task."
@@ -30,21 +30,21 @@ class ClassicBatch(Batch):
 class ClassicBatches:
     """The batches of a classic env.
 
-    `new_trial` alone lays trials out: `inputs` are the env's `ob`, `targets` its `gt`; `_step` is
-    never called. Each row has a copy of the env with random numbers of its own, so that trials
-    which depend on earlier ones follow these.
+    `new_trial` builds the trials: `inputs` are the env's `ob`, `targets` its `gt`; `_step` is never
+    called. Each row has a copy of the env with separate random numbers, so that a trial can depend
+    on the earlier trials of its row.
 
     Args:
         env: the env, with its wrappers.
-        dataset: has the settings.
-        sequence: seeds the rows.
+        dataset: the dataset, which has the settings.
+        sequence: seeds of the rows.
 
     Attributes:
-        n_inputs, n_outputs: what a network needs.
+        n_inputs, n_outputs: numbers of units that a network needs.
 
     Raises:
-        NotSupportedError: `new_trial` lays out no observations or no targets, `post_step` changes
-            observations, or targets are no actions.
+        NotSupportedError: `new_trial` builds no observations or no targets, `post_step` changes
+            observations, or targets are not actions.
     """
 
     def __init__(self, env: Any, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
@@ -65,59 +65,59 @@ class ClassicBatches:
         name, wrapper = type(self.task).__name__, self._env
         if self.dataset.targets == "best":
             raise NotSupportedError(
-                f"{name} is a classic env, which does not say which action is best paid. Use"
+                f"{name} is a classic env, which does not define the best-paid action. Use"
                 " targets='action' or 'units'."
             )
         while wrapper is not self.task:
             if type(wrapper).step is not gymnasium.Wrapper.step:
                 raise NotSupportedError(
-                    f"{type(wrapper).__name__} changes the steps of an env, which datasets do not"
-                    " take; leave it out of wrap=, or make it a TrialWrapper that changes trials."
+                    f"{type(wrapper).__name__} changes the steps of an env, but a dataset has no"
+                    " steps; leave it out of wrap=, or make it a TrialWrapper that changes trials."
                 )
             wrapper = wrapper.env
         if len(self.task.observation_space.shape or ()) != 1:
             raise NotSupportedError(
                 f"{name} has observations of shape {self.task.observation_space.shape}; datasets"
-                " take vectors."
+                " need vectors. Flatten them, or play the env (make)."
             )
         if self.task.changes_observations:
             raise NotSupportedError(
-                f"{name} makes its observations while it is played (post_step), so its trials"
-                " cannot be laid out for a dataset; train it with rewards (make)."
+                f"{name} makes its observations while it is played (post_step), so a dataset cannot"
+                " build its trials; train with rewards (make)."
             )
         probe = copy.deepcopy(self._env)
         probe.reset(seed=0)
-        for laid_out, what, how in (
+        for built, what, how in (
             (probe.unwrapped._play.shows, "observations", "add_ob or set_ob"),
             (probe.unwrapped._play.asks, "targets", "set_groundtruth"),
         ):
-            if not laid_out:
+            if not built:
                 raise NotSupportedError(
-                    f"{name}.new_trial lays out no {what} ({how}), so there is nothing to train on;"
+                    f"{name}.new_trial sets no {what} ({how}), so there is nothing to train on;"
                     " train with rewards (make)."
                 )
         if probe.unwrapped._play.values:
             raise NotSupportedError(
-                f"{name}.new_trial sets targets that are none of {self.task.action_space}; train"
+                f"{name}.new_trial sets targets that are not in {self.task.action_space}; train"
                 " with rewards (make)."
             )
 
     def next_batch(self) -> Batch:
-        """The coming batch."""
+        """Return the next batch."""
         steps = self.dataset.seq_len
-        return self._whole_trials() if steps is None else self._streams(steps)
+        if steps is None:
+            return self._whole_trials()
+        return self._batch([row.stretch(steps) for row in self._rows], steps)
 
     def _whole_trials(self) -> Batch:
         trials = [row.new_trial() for row in self._rows]
         steps = max(len(trial.ob) for trial in trials)
         return self._batch([[(0, trial)] for trial in trials], steps)
 
-    def _streams(self, steps: int) -> Batch:
-        return self._batch([row.stretch(steps) for row in self._rows], steps)
-
     def _batch(self, rows: list[list[tuple[int, _Trial]]], steps: int) -> Batch:
-        """The batch of rows of trials, each with the step on which it begins (negative: before the
-        batch).
+        """Return the batch of rows of trials, each with its first step.
+
+        That step is negative if the trial began before the batch.
         """
         shape = (len(rows), steps)
         inputs = np.zeros((*shape, self.n_inputs), np.float32)
@@ -142,12 +142,12 @@ class ClassicBatches:
         )
 
     def encode(self, targets: Array) -> Array:
-        """Targets in the form asked for: ids, values or units."""
+        """Return targets in the requested form: ids, values or units."""
         return targets if self._units is None else self._units[targets - self._first]
 
 
 class _Trial:
-    """What a dataset keeps of a trial."""
+    """The observations, targets and conditions of a trial."""
 
     def __init__(self, env: Any) -> None:
         steps = max(env._index(env.tmax), 1)
@@ -156,13 +156,13 @@ class _Trial:
 
 
 class _Row:
-    """One row of the batches: an env of its own, and the trial that goes on in the next batch."""
+    """One row of the batches: its env, and the trial that continues in the next batch."""
 
     def __init__(self, env: Any, seed: int) -> None:
         self.env = env
         env.reset(seed=seed)
         self.trial: _Trial | None = None
-        self.start = 0  # of the trial, in the coming batch
+        self.start = 0  # first step of the trial in the next batch
 
     def new_trial(self) -> _Trial:
         env = self.env.unwrapped
@@ -171,7 +171,7 @@ class _Row:
         return trial
 
     def stretch(self, steps: int) -> list[tuple[int, _Trial]]:
-        """The trials that fill the coming `steps` steps."""
+        """Return the trials that fill the next `steps` steps."""
         trials = []
         while True:
             if self.trial is None:
@@ -196,8 +196,9 @@ def _placed(rows: list[list[tuple[int, _Trial]]]) -> Placed:
 
 
 def _joined(conditions: list[Mapping[str, Any]]) -> dict[str, Array]:
-    """Name -> (m, …); an array of objects where values differ in shape, or some trials lack them
-    (None).
+    """Return name -> (m, …).
+
+    It is an array of objects if values differ in shape, or if some trials lack them (None).
     """
     names = dict.fromkeys(name for trial in conditions for name in trial)
     return {str(name): _column([trial.get(name) for trial in conditions]) for name in names}

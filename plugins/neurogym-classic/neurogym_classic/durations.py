@@ -1,4 +1,4 @@
-"""How classic tasks write durations: numbers, functions, lists, and pairs of a name and numbers."""
+"""Durations of classic tasks: numbers, functions, lists, and pairs of a name and numbers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.trials.distributions import parse
 
 _drawing: ContextVar[np.random.Generator | None] = ContextVar("neurogym_classic_rng", default=None)
-"""The generator of the env whose code is running: what a `TruncExp` that is called without one
-draws from.
-"""
+"""Generator of the env whose code is running, for a `TruncExp` that is called without one."""
 
 
 @contextmanager
 def drawing_from(rng: np.random.Generator) -> Iterator[None]:
-    """Let durations that are called without a generator draw from `rng`."""
+    """Make durations that are called without a generator draw from `rng`."""
     token = _drawing.set(rng)
     try:
         yield
@@ -30,18 +28,17 @@ def drawing_from(rng: np.random.Generator) -> Iterator[None]:
 
 
 class TruncExp:
-    """A duration, exponential with mean `vmean` before it is cut: only values from `vmin` to below
-    `vmax` are drawn.
+    """An exponentially distributed duration, truncated to values from `vmin` to below `vmax`.
 
-    It owns no random numbers: ``timing["delay"] = TruncExp(600, 300, 3000)`` draws from the env,
-    and so does a call within the env's own methods.
+    It has no random numbers: ``timing["delay"] = TruncExp(600, 300, 3000)`` draws from the env, and
+    so does a call within the env's methods.
 
     Args:
-        vmean: ms, mean of the exponential before truncation (not of what is drawn).
+        vmean: mean of the exponential before truncation, ms.
         vmin, vmax: ms.
 
     Raises:
-        InvalidValueError: no positive mean, or bounds in the wrong order.
+        InvalidValueError: a mean that is not positive, or bounds in the wrong order.
     """
 
     def __init__(self, vmean: float, vmin: float = 0, vmax: float = math.inf) -> None:
@@ -53,16 +50,16 @@ class TruncExp:
         self.vmean, self.vmin, self.vmax = vmean, vmin, vmax
 
     def __call__(self, rng: np.random.Generator | None = None) -> float:
-        """One duration in ms.
+        """Draw one duration in ms.
 
         Raises:
-            NotSupportedError: called outside of an env's methods without a generator.
+            NotSupportedError: called without a generator outside of an env's methods.
         """
         rng = _drawing.get() if rng is None else rng
         if rng is None:
             raise NotSupportedError(
-                f"{self!r} has no random numbers of its own; put it into self.timing, or call it"
-                " with a generator: duration(self.rng)."
+                f"{self!r} was called without a generator, outside of an env. Put it into"
+                " self.timing, or call it with a generator: duration(self.rng)."
             )
         share = -math.expm1(-(self.vmax - self.vmin) / self.vmean)
         drawn = self.vmin - self.vmean * math.log1p(-rng.random() * share)
@@ -73,13 +70,15 @@ class TruncExp:
 
 
 def is_until(spec: Any) -> bool:
-    """Whether this is ``("until", T)``: the period ends T ms after the trial began."""
+    """Return whether `spec` is ``("until", T)``: the period ends T ms after the trial began."""
     return isinstance(spec, list | tuple) and len(spec) == 2 and spec[0] == "until"
 
 
 def draw(spec: Any, rng: np.random.Generator) -> float:
-    """One duration in ms: of a number, a function without arguments, a list of choices, or any
-    written distribution.
+    """Draw one duration in ms.
+
+    `spec` is a number, a function without arguments, a list of choices, or any written
+    distribution.
     """
     if isinstance(spec, TruncExp):
         return spec(rng)

@@ -1,4 +1,4 @@
-"""`ClassicForm`: how the core makes classic envs."""
+"""`ClassicForm`: makes classic envs for the core."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from neurogym_core.play.env_form import BatchSource, EnvForm
 
 
 class ClassicForm(EnvForm):
-    """The form of `PeriodEnv`: `make` takes `trials_per_session`, and `Dataset` lays out trials."""
+    """The form of `PeriodEnv`.
+
+    `make` accepts `trials_per_session`, and `Dataset` builds batches from `new_trial`.
+    """
 
     name = "a classic env"
     wrapper = "TrialWrapper"
     reports_trials = True
 
     def make(self, cls: Any, params: Mapping[str, Any], seed: int | None) -> Any:
-        """An env of the class; its own ``__init__`` need not take `trials_per_session`."""
+        """Return an env of the class, whose ``__init__`` need not accept `trials_per_session`."""
         params = dict(params)
         trials = params.pop("trials_per_session", cls.trials_per_session)
         env = super().make(cls, params, None)
@@ -30,5 +33,5 @@ class ClassicForm(EnvForm):
         return env
 
     def batches(self, env: Any, dataset: Dataset, sequence: np.random.SeedSequence) -> BatchSource:
-        """What `new_trial` lays out."""
+        """Return the batches of trials that `new_trial` builds."""
         return ClassicBatches(env, dataset, sequence)

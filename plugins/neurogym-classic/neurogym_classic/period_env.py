@@ -1,6 +1,4 @@
-"""`PeriodEnv`: the classic form of a task, one env laid out trial by trial and played step by step
-in Python.
-"""
+"""`PeriodEnv`: the classic form of a task, one env played step by step in Python."""
 
 from __future__ import annotations
 
@@ -25,9 +23,10 @@ from neurogym_core.errors import (
 )
 
 
-def _laid_out(method: Callable[..., Any]) -> Callable[..., Any]:
-    """An author's `new_trial`, with what goes before and after it; within it `super().new_trial()`
-    is the bare one.
+def _begins_trial(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap an author's `new_trial`, so that it begins a trial.
+
+    Within it, `super().new_trial()` is the bare method.
     """
 
     @functools.wraps(method)
@@ -40,47 +39,45 @@ def _laid_out(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
-    """One env whose trials are laid out in `new_trial` and scored in `_step`, as existing NeuroGym
-    tasks do.
+    """One env that builds trials in `new_trial` and scores actions in `_step`, as in NeuroGym.
 
     An author sets `observation_space` and `action_space`, `timing` (ms) and `rewards` in
     ``__init__``, and writes
 
-    - ``new_trial(**kwargs)``: lay out a trial with `add_period`, `add_ob`, `add_randn`, `set_ob`,
-      `set_groundtruth`, and return what varies from trial to trial as a dict. The keywords are
-      values to use instead of drawn ones. The older name ``_new_trial`` is accepted.
-    - ``_step(action)``: score an action with `in_period`, `gt_now`, and return ``(obs, reward,
-      terminated, truncated, {"new_trial": …, "gt": …})``. Where `obs` is the env's own (`ob_now`),
-      the coming one is shown instead.
-    - ``post_step(obs, reward, terminated, truncated, info)``, where observations depend on what was
-      done.
+    - ``new_trial(**kwargs)``: builds a trial with `add_period`, `add_ob`, `add_randn`, `set_ob`,
+      `set_groundtruth`, and returns its conditions as a dict. The keywords override drawn
+      conditions. The older name ``_new_trial`` is accepted.
+    - ``_step(action)``: scores an action with `in_period`, `gt_now`, and returns ``(obs, reward,
+      terminated, truncated, {"new_trial": …, "gt": …})``. If `obs` is the env's observation
+      (`ob_now`), the next one is shown instead.
+    - ``post_step(obs, reward, terminated, truncated, info)``, if observations depend on actions.
 
-    An action is scored on the step whose observation it was chosen on. A trial ends when `_step`
-    says ``new_trial``, or with its last period; that pays `r_tmax`. `performance` is 0 when a trial
-    begins; set it on success.
+    An action is scored on the step on whose observation it is based. A trial ends when `_step`
+    returns ``new_trial``, or with its last period, which pays `r_tmax`. `performance` is 0 when a
+    trial begins; set it on success.
 
-    Against the older form: `reset` plays no hidden step; ``reset(seed=…)`` fixes all that follows,
-    the task's own attributes included; sessions end after `trials_per_session` trials;
-    ``info["trial"]`` is the record of the trial that *ended*; envs can be copied and pickled. See
-    `make` and `Dataset` for what can be done with it. Task wrappers, the oracle and native vector
-    envs need a `Task`.
+    Differences from NeuroGym: `reset` plays no hidden step; ``reset(seed=…)`` fixes everything that
+    follows, the task's attributes included; sessions end after `trials_per_session` trials;
+    ``info["trial"]`` is the record of the trial that *ended*; envs can be copied and pickled.
+    `make` and `Dataset` accept it. Task wrappers, the oracle and native vector envs need a `Task`.
 
     Attributes:
         dt: ms per step.
-        rng: the generator to draw from.
-        trial: what varies in the current trial, name -> value.
-        ob: (T, …) observations of the trial; `gt`: (T,) int64 or (T, k) float32, what is right.
+        rng: the random generator.
+        trial: conditions of the current trial, name -> value.
+        ob: (T, …) observations of the trial; `gt`: (T,) int64 or (T, k) float32, its targets.
         t, t_ind: ms and steps since the trial began; `tmax`: its length in ms.
         start_t, end_t, start_ind, end_ind: of the periods, name -> ms or steps.
         num_tr: number of trials begun.
 
     Args:
         dt: ms per step.
-        num_trials_before_reset: trials per session; None: as the class says (100).
+        num_trials_before_reset: trials per session; None: the class attribute `trials_per_session`
+            (100).
         r_tmax: reward when a trial's time runs out.
 
     Raises:
-        InvalidValueError: `dt` is no positive number.
+        InvalidValueError: `dt` is not a positive number.
     """
 
     ngym_form = ClassicForm()
@@ -92,7 +89,7 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> PeriodEnv:
         env = super().__new__(cls)
-        env.__dict__["_play"] = Play()  # here, so that tasks that forget super().__init__() work
+        env.__dict__["_play"] = Play()  # not in __init__, which some tasks do not call
         env.__dict__["_top"] = env
         return env
 
@@ -118,12 +115,12 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "new_trial" in vars(cls):
-            cls.new_trial = _laid_out(vars(cls)["new_trial"])  # type: ignore[method-assign]
+            cls.new_trial = _begins_trial(vars(cls)["new_trial"])  # type: ignore[method-assign]
 
-    # ------------------------------------------------------------------ what an author writes
+    # ---- methods that an author overrides ----
 
     def new_trial(self, **kwargs: Any) -> Mapping[str, Any] | None:
-        """Lay out the coming trial; the keywords are values to use instead of drawn ones."""
+        """Build the next trial; the keywords override drawn conditions."""
         hook = getattr(self, "_new_trial", None)
         if hook is None:
             raise TaskDefinitionError(
@@ -142,23 +139,23 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
     def post_step(
         self, ob: np.ndarray, reward: float, terminated: bool, truncated: bool, info: dict[str, Any]
     ) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Change what a step returns; `ob` is a copy of the coming observation."""
+        """Change the result of a step; `ob` is a copy of the next observation."""
         return ob, reward, terminated, truncated, info
 
     @property
     def changes_observations(self) -> bool:
-        """Whether `post_step` is the author's own."""
+        """Whether the author overrides `post_step`."""
         return type(self).post_step is not PeriodEnv.post_step
 
-    # ------------------------------------------------------------------ playing
+    # ---- playing ----
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """A new session; without seed or options it goes on with the coming trial.
+        """Begin a session; without seed or options, it continues with the next trial.
 
         Args:
-            seed: fixes everything that follows; attributes that the task changed are put back.
+            seed: fixes everything that follows, and restores the task's attributes.
             options: ``{"conditions": {…}}``: keywords for `new_trial`, until the next seed or
                 options.
         """
@@ -186,9 +183,8 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
 
     @staticmethod
     def _read_options(options: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        options = {
-            name: value for name, value in (options or {}).items() if name != "no_step"
-        }  # there is no hidden step
+        # NeuroGym's option "no_step" has no effect: there is no hidden step.
+        options = {name: value for name, value in (options or {}).items() if name != "no_step"}
         for name in options:
             if name != "conditions":
                 raise unknown("option", name, ["conditions"], of="reset()")
@@ -202,7 +198,7 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
         return dict(options["conditions"])
 
     def _begin_trial(self, hook: Callable[..., Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Lay out a trial with the author's hook."""
+        """Build a trial with the author's hook."""
         self._remember()
         play = self._play
         play.begin()
@@ -212,8 +208,8 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
             returned = self._run(hook, **kwargs)
         if returned is not None and not isinstance(returned, Mapping):
             raise TrialLayoutError(
-                f"{type(self).__name__}.new_trial returned {type(returned).__name__}; return what"
-                " varies from trial to trial as a dict, or nothing."
+                f"{type(self).__name__}.new_trial returned {type(returned).__name__}; return the"
+                " conditions of the trial as a dict, or nothing."
             )
         play.trial = dict(returned if returned is not None else play.trial or kwargs)
         return play.trial
@@ -223,7 +219,7 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
 
         Raises:
             InvalidValueError: an action outside of the action space.
-            TaskDefinitionError: `_step` returned something else than it should.
+            TaskDefinitionError: `_step` returned an invalid result.
         """
         if not self._play.started:
             self.reset()
@@ -241,15 +237,15 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
         info = {**info, "gt": _plain(info.get("gt", target)), "period": period, "new_trial": over}
         if over:
             ends = self._end_trial(ends, info)
-            own = (
-                None if play.shows else own
-            )  # a table without observations says nothing about the first one
+            # The next trial's first observation counts, unless `new_trial` sets none.
+            own = None if play.shows else own
         ob = self._row() if own is None else own
         return self._checked_result(*self._run(self.post_step, ob, reward, *ends, info))
 
     def _end_trial(self, ends: list[bool], info: dict[str, Any]) -> list[bool]:
-        """Report the trial that ended and begin the next; returns whether the session is terminated
-        or truncated.
+        """Add the record of the trial that ended to `info`, and begin the next trial.
+
+        Returns whether the session is terminated, and whether it is truncated.
         """
         info["trial"] = self._record()
         info["performance"] = info["trial"]["performance"]
@@ -275,7 +271,7 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
         ):
             return action
         raise InvalidValueError(
-            f"{type(self).__name__} was given the action {action!r}, which is none of {space}."
+            f"{type(self).__name__} was given the action {action!r}, which is not in {space}."
         )
 
     def _read_step(self, result: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -283,22 +279,20 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
             what = f"{len(result)} values" if isinstance(result, tuple) else type(result).__name__
             raise TaskDefinitionError(
                 f"{type(self).__name__}._step returned {what}; return five: (obs, reward,"
-                " terminated, truncated, info), where older tasks say (obs, reward, done, info)."
+                " terminated, truncated, info), where older tasks return (obs, reward, done, info)."
             )
         ob, reward, terminated, truncated, info = result
         return ob, float(reward), bool(terminated), bool(truncated), dict(info)
 
     def _authors(self, ob: Any, scored: np.ndarray) -> np.ndarray | None:
-        """The observation that `_step` returned if the author made it, None if it is that of the
-        step just scored.
-        """
+        """Return the observation of `_step`, or None if it is just the one that was scored."""
         if ob is None or (isinstance(ob, np.ndarray) and np.may_share_memory(ob, self.ob)):
             return None
         ob = np.asarray(ob)
         return None if np.array_equal(ob, scored) else ob
 
     def _record(self) -> dict[str, Any]:
-        """The record of the trial that just ended."""
+        """Return the record of the trial that just ended."""
         play = self._play
         durations = {
             f"duration.{name}": play.end_t[name] - start for name, start in play.start_t.items()
@@ -316,7 +310,7 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
         }
 
     def _count_trial(self) -> bool:
-        """Whether the session ends with the trial that just ended."""
+        """Count the trial that just ended, and return whether the session ends with it."""
         play = self._play
         play.finished += 1
         play.in_session += 1
@@ -334,14 +328,14 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
         if ob.shape != self.observation_space.shape:
             raise TaskDefinitionError(
                 f"{type(self).__name__} returned an observation of shape {ob.shape}; its"
-                f" observation space says {self.observation_space.shape}."
+                f" observation space has the shape {self.observation_space.shape}."
             )
         return ob, reward, terminated, truncated, info
 
-    # ------------------------------------------------------------------ wrappers
+    # ---- wrappers ----
 
     def set_top(self, wrapper: Any) -> None:
-        """The outermost wrapper whose `new_trial` is to be called when a trial begins."""
+        """Set the outermost wrapper, whose `new_trial` is called when a trial begins."""
         self.__dict__["_top"] = wrapper
 
     def __str__(self) -> str:
@@ -349,35 +343,35 @@ class PeriodEnv(ClassicTrial, StateSnapshot, gymnasium.Env):
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number as Python's."""
+    """Return a NumPy number as Python's."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 class _Passing(gymnasium.Wrapper):
-    """Passes `new_trial` on through wrappers that do not know it."""
+    """Passes on `new_trial` around wrappers that do not define it."""
 
     def new_trial(self, **kwargs: Any) -> Any:
         return self.env.get_wrapper_attr("new_trial")(**kwargs)
 
 
 class TrialWrapper(StateSnapshot, gymnasium.Wrapper):
-    """Base of wrappers of classic envs that change trials: override `new_trial`, and call
-    ``self.env.new_trial(**kwargs)``.
+    """Base of wrappers that change the trials of classic envs.
 
-    Attributes of the env can be read as the wrapper's own (``self.rng``, ``self.timing``).
+    Override `new_trial`, and call ``self.env.new_trial(**kwargs)``. Attributes of the env are also
+    those of the wrapper (``self.rng``, ``self.timing``).
 
     Args:
         env: a `PeriodEnv`, wrapped or not.
 
     Raises:
-        NotSupportedError: something else.
+        NotSupportedError: `env` is not a classic env.
     """
 
     def __init__(self, env: gymnasium.Env) -> None:
         if not isinstance(getattr(env, "unwrapped", None), PeriodEnv):
             raise NotSupportedError(
-                f"{type(self).__name__} wraps classic envs (PeriodEnv), and was given {env!r};"
-                " tasks are wrapped by a TaskWrapper."
+                f"{type(self).__name__} was given {env!r}. Expected a classic env (PeriodEnv). Use"
+                " a TaskWrapper for a Task."
             )
         super().__init__(env if hasattr(env, "new_trial") else _Passing(env))
         self.unwrapped.set_top(self)  # type: ignore[attr-defined]
@@ -393,7 +387,7 @@ class TrialWrapper(StateSnapshot, gymnasium.Wrapper):
         return self.unwrapped  # type: ignore[return-value]
 
     def new_trial(self, **kwargs: Any) -> Mapping[str, Any] | None:
-        """Begin a trial; change `kwargs` to impose values."""
+        """Begin a trial; change `kwargs` to impose conditions."""
         env: Any = self.env
         varied: Mapping[str, Any] | None = env.new_trial(**kwargs)
         return varied
@@ -401,7 +395,7 @@ class TrialWrapper(StateSnapshot, gymnasium.Wrapper):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """As the env's; a seed also puts back the wrapper's own attributes."""
+        """Reset the env; a seed also restores the wrapper's attributes."""
         if seed is not None:
             self._restore()
         return self.env.reset(seed=seed, options=None if options is None else dict(options))
@@ -413,7 +407,7 @@ class TrialWrapper(StateSnapshot, gymnasium.Wrapper):
 
 
 def _inside(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A wrapper's `new_trial`, whose assignments are state that a seed puts back."""
+    """Wrap a wrapper's `new_trial`, so that a seed restores the attributes that it assigns."""
 
     @functools.wraps(method)
     def new_trial(self: TrialWrapper, **kwargs: Any) -> Any:

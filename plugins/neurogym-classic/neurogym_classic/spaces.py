@@ -1,8 +1,9 @@
-"""Gymnasium's spaces, of which `Box` and `Discrete` may give names to their entries.
+"""Gymnasium's spaces, with names for the entries of `Box` and `Discrete`.
 
 ``Discrete(3, name={"fixation": 0, "choice": [1, 2]})`` and ``Box(…, name={"fixation": 0,
-"stimulus": range(1, 3)})`` let classic tasks say ``where="stimulus"``. Every other name of
-`gymnasium.spaces` is found here as well."""
+"stimulus": range(1, 3)})`` let classic tasks write ``where="stimulus"``. All other names of
+`gymnasium.spaces` are here as well.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def _checked(name: Names | None, low: int, high: int, owner: str) -> dict[str, A
     if not isinstance(name, Mapping | None):
         raise InvalidValueError(
             f"{owner} was given the names {name!r}; give a dict, as name={{'fixation': 0}}, and all"
-            " else by keyword (shape=…, dtype=…, seed=…)."
+            " other arguments by keyword (shape=…, dtype=…, seed=…)."
         )
     for key, where in (name or {}).items():
         indices = np.asarray(where)
@@ -43,11 +44,11 @@ class Box(gymnasium.spaces.Box):
     """A Gymnasium `Box` whose entries (along the last axis) may have names.
 
     Args:
-        low, high, shape, dtype, seed: as for Gymnasium.
+        low, high, shape, dtype, seed: as in Gymnasium.
         name: name -> index or indices; the third positional argument, as in NeuroGym.
 
     Raises:
-        InvalidValueError: a name for an entry that is not there, or names that are no dict.
+        InvalidValueError: a name for an entry that does not exist, or names that are not a dict.
     """
 
     def __init__(
@@ -67,11 +68,11 @@ class Discrete(gymnasium.spaces.Discrete):
     """A Gymnasium `Discrete` whose actions may have names.
 
     Args:
-        n, seed, start: as for Gymnasium.
+        n, seed, start: as in Gymnasium.
         name: name -> action or actions; the second positional argument, as in NeuroGym.
 
     Raises:
-        InvalidValueError: a name for an action that is not there, or names that are no dict.
+        InvalidValueError: a name for an action that does not exist, or names that are not a dict.
     """
 
     def __init__(self, n: int, name: Names | None = None, start: int = 0, seed: Any = None) -> None:

@@ -1,5 +1,6 @@
-"""`StateSnapshot`: an object that goes back to how it was before its first trial, so that a seed fixes
-what follows.
+"""`StateSnapshot`: an object that can return to its state before the first trial.
+
+This makes everything after a seed reproducible.
 """
 
 from __future__ import annotations
@@ -11,18 +12,17 @@ from typing import Any
 GYMNASIUM_NAMES = frozenset(
     {"spec", "metadata", "render_mode", "action_space", "observation_space", "env"}
 )
-"""Attributes of an env that are no state of the task; `timing` and `rewards` are none either, but
-settings.
-"""
+"""Attributes of an env that are not state of the task."""
 
 
 class StateSnapshot:
-    """Remembers the author's attributes as they are before the first trial; a seed brings them
-    back.
+    """Remembers the author's attributes before the first trial; a seed restores them.
 
-    Attributes assigned from outside become part of that state; those that the author's methods
-    assign do not."""
+    Attributes assigned from outside become part of the initial state; those assigned by the
+    author's methods do not.
+    """
 
+    # `timing` and `rewards` are settings, which a seed does not restore.
     _KEPT = GYMNASIUM_NAMES | {"timing", "rewards"}
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -37,7 +37,7 @@ class StateSnapshot:
     def _copied(self, value: Any) -> Any:
         try:
             return copy.deepcopy(value, {id(self): self})
-        except Exception:  # what cannot be copied (an open file, a module) is shared
+        except Exception:  # open files, modules and the like are shared
             return value
 
     def _remember(self) -> None:
@@ -59,7 +59,7 @@ class StateSnapshot:
 
     @property
     def _running(self) -> int:
-        """How many of the author's methods are running at the moment, one within the other."""
+        """Number of the author's methods that are running, nested in each other."""
         depth: int = self.__dict__.get("_depth", 0)
         return depth
 
@@ -79,5 +79,5 @@ _OWN_STATE = frozenset(
         "_metadata",
         "_cached_spec",
         "_saved_kwargs",
-    }  # of Gymnasium's wrappers
+    }  # attributes of Gymnasium's wrappers
 )

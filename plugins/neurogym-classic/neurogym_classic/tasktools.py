@@ -9,15 +9,16 @@ import numpy as np
 
 
 def circular_dist(difference: Any) -> Any:
-    """The distance on a circle, in [0, pi], of angles that differ by `difference` (radians, at most
-    2 pi).
+    """Return the distance on a circle, in [0, pi], of angles that differ by `difference`.
+
+    Angles are in radians; `difference` is at most 2 pi.
     """
     around = np.abs(difference)
     return np.minimum(around, 2 * np.pi - around)
 
 
 def to_map(*names: Any) -> dict[Hashable, int]:
-    """Numbers names from 0: ``to_map("left", "right")`` or ``to_map(["left", "right"])``."""
+    """Number names from 0: ``to_map("left", "right")`` or ``to_map(["left", "right"])``."""
     given = names[0] if isinstance(names[0], list) else names
     return {name: number for number, name in enumerate(given)}
 

@@ -1,6 +1,4 @@
-"""`ClassicTrial`: the verbs with which classic tasks lay out a trial, period by period and array by
-array.
-"""
+"""`ClassicTrial`: the methods with which classic tasks build a trial."""
 
 from __future__ import annotations
 
@@ -17,26 +15,24 @@ from neurogym_classic.durations import draw, is_until
 from neurogym_core.errors import NotSupportedError, TrialLayoutError, unknown
 
 TRIAL_MS = 10_000
-"""ms that a trial lasts at most when it has no periods."""
+"""Maximum length of a trial without periods, ms."""
 
 Period = str | Sequence[str] | None
 
 
 class ClassicGenerator(np.random.Generator):
-    """A NumPy generator that also answers to the names of the older `RandomState` that classic
-    tasks use.
-    """
+    """A NumPy generator with the older names of `RandomState` that classic tasks use."""
 
     def rand(self, *shape: int) -> Any:
-        """Uniform on [0, 1)."""
+        """Draw uniform numbers on [0, 1)."""
         return self.random(shape or None)
 
     def randn(self, *shape: int) -> Any:
-        """Standard normal."""
+        """Draw standard normal numbers."""
         return self.standard_normal(shape or None)
 
     def randint(self, low: int, high: int | None = None, size: Any = None) -> Any:
-        """Whole numbers from `low` to below `high`."""
+        """Draw whole numbers from `low` to below `high`."""
         return self.integers(low, high, size)
 
     random_sample = np.random.Generator.random
@@ -46,7 +42,7 @@ class ClassicGenerator(np.random.Generator):
 
 
 class Play:
-    """The current trial, and what is counted over trials."""
+    """The current trial, and counters over trials."""
 
     def __init__(self) -> None:
         self.rng: ClassicGenerator | None = None
@@ -57,7 +53,7 @@ class Play:
         self.in_session = 0  # trials finished in this session
         self.imposed: dict[str, Any] = {}
         self.warned: set[str] = set()
-        self.length = 0.0  # ms; assigned to `tmax`, and valid for trials without periods
+        self.length = 0.0  # ms, assigned to `tmax`; length of trials without periods
         self.begin()
 
     def begin(self) -> None:
@@ -69,7 +65,7 @@ class Play:
         self.ob: np.ndarray | None = None
         self.gt: np.ndarray | None = None
         self.shows = self.asks = False
-        self.values = False  # whether targets are no actions
+        self.values = False  # whether targets are values that are not actions
         self.performance: Any = 0
         self.trial: dict[str, Any] = {}
         self.reward = 0.0
@@ -97,8 +93,8 @@ class ClassicTrial:
     t_ind = _of_play("t_ind", "Steps since the trial began.")
     start_t = _of_play("start_t", "Onset of each period, ms.")
     end_t = _of_play("end_t", "End of each period, ms.")
-    performance = _of_play("performance", "How well the trial went, 0 to 1.")
-    trial = _of_play("trial", "What varies, name -> value.")
+    performance = _of_play("performance", "Performance of the current trial, 0 to 1.")
+    trial = _of_play("trial", "Conditions of the current trial, name -> value.")
     num_tr = _of_play("num_tr", "Number of trials begun.")
 
     @property
@@ -112,7 +108,7 @@ class ClassicTrial:
 
     @property
     def tmax(self) -> float:
-        """Length of the trial, ms. What is assigned also holds for later trials without periods."""
+        """Length of the trial, ms; if assigned, also of later trials without periods."""
         play = self._play
         return play.tmax if play.tmax or play.start_t else play.length or TRIAL_MS
 
@@ -132,18 +128,18 @@ class ClassicTrial:
 
     @property
     def rng(self) -> ClassicGenerator:
-        """The generator to draw from."""
+        """The random generator."""
         if self._play.rng is None:
             self.reseed(None)
         return self._play.rng  # type: ignore[return-value]
 
     def reseed(self, seed: int | None) -> None:
-        """Seed `rng` only; ``reset(seed=…)`` also puts the task's own attributes back."""
+        """Seed `rng` only; ``reset(seed=…)`` also restores the task's attributes."""
         self._play.rng = ClassicGenerator(np.random.PCG64(np.random.SeedSequence(seed)))
 
     @property
     def ob(self) -> np.ndarray:
-        """Observations of the trial, (T, …); may be assigned, one row per step."""
+        """Observations of the trial, (T, …); can be assigned, one row per step."""
         play, space = self._play, self.observation_space
         play.ob = _sized(self, play.ob, space.shape, space.dtype, 0)
         return play.ob
@@ -155,7 +151,7 @@ class ClassicTrial:
 
     @property
     def gt(self) -> np.ndarray:
-        """What is right, (T,) int64 or (T, k); may be assigned."""
+        """Targets of the trial, (T,) int64 or (T, k); can be assigned."""
         play, space = self._play, self.action_space
         discrete = isinstance(space, gymnasium.spaces.Discrete)
         dtype = np.int64 if discrete else space.dtype
@@ -177,20 +173,18 @@ class ClassicTrial:
 
     @property
     def gt_now(self) -> Any:
-        """What is right on the current observation."""
+        """Target of the current step."""
         return self.gt[self._play.t_ind]
 
     @property
     def target(self) -> Any:
-        """What is right on the current observation, as a Python number or a copy."""
+        """Target of the current step, as a Python number or a copy."""
         now = self.gt_now
         return now.item() if np.ndim(now) == 0 else now.copy()
 
     @property
     def period(self) -> str:
-        """Name of the current period, the shortest where several overlap; "trial" where there is
-        none.
-        """
+        """Name of the current period, the shortest of several; "trial" if there is none."""
         inside = [name for name in self._play.start_t if self.in_period(name)]
         return min(
             inside,
@@ -198,7 +192,7 @@ class ClassicTrial:
             default="trial",
         )
 
-    # ------------------------------------------------------------------ periods
+    # ---- periods ----
 
     def add_period(
         self,
@@ -208,17 +202,16 @@ class ClassicTrial:
         after: Any = None,
         last_period: bool = False,
     ) -> None:
-        """Add a period, or several in a row.
+        """Add a period, or several in sequence.
 
         Args:
             period: its name, or names.
-            duration: ms (or one for each of several); None: drawn from `timing`, and rounded down
-                to whole steps.
-            before: what it ends with: the onset of a period, or ms.
-            after: what it begins with: the end of a period, or ms; default the end of the period
-                added last.
-            last_period: said of the last one; the trial ends with the period that ends last in any
-                case.
+            duration: ms (or one value for each of several); None: drawn from `timing`, and rounded
+                down to whole steps.
+            before: its end: the onset of another period, or ms.
+            after: its onset: the end of another period, or ms; default: the end of the period added
+                last.
+            last_period: ignored; the trial always ends with the period that ends last.
 
         Raises:
             TrialLayoutError: it would begin before the trial, or end before it begins.
@@ -236,42 +229,42 @@ class ClassicTrial:
         _place(self, period, float(start), float(ms))
 
     def sample_time(self, period: str) -> float:
-        """A duration of a period from `timing`, in ms, rounded down to whole steps."""
+        """Draw a duration of a period from `timing`, in ms, rounded down to whole steps."""
         return _duration_of(self, period, _moment(self, self._play.last, self._play.end_t))
 
     def in_period(self, period: str, t: float | None = None) -> bool:
-        """Whether the current step (or the moment `t`, ms) lies in a period."""
+        """Return whether the current step (or the time `t`, ms) is in a period."""
         _checked_period(self, period)
         step = self._play.t_ind if t is None else self._index(t)
         return (
             self._index(self._play.start_t[period]) <= step < self._index(self._play.end_t[period])
         )
 
-    # ------------------------------------------------------------------ observations and targets
+    # ---- observations and targets ----
 
     def view_ob(self, period: Period = None) -> np.ndarray:
-        """The observations of a period, (steps, …), or of the whole trial; a view."""
+        """Return a view of the observations of a period, (steps, …), or of the whole trial."""
         self._play.shows = True
         return _views(self, self.ob, period)[0]
 
     def view_groundtruth(self, period: Period = None) -> np.ndarray:
-        """What is right in a period, or in the whole trial; a view."""
+        """Return a view of the targets of a period, or of the whole trial."""
         self._play.asks = True
         return _views(self, self.gt, period)[0]
 
     def add_ob(self, value: Any, period: Period = None, where: Any = None) -> None:
-        """Add to observations.
+        """Add values to observations.
 
         Args:
-            value: number, (k,), (steps, k), or a function of the observations in question that
-                returns these.
+            value: number, (k,), (steps, k), or a function of the selected observations that returns
+                one of these.
             period: a period, several, or None for the whole trial.
-            where: a name that the observation space knows, or indices; None: everywhere.
+            where: a name in the observation space, or indices; None: all entries.
         """
         _write_ob(self, value, period, where, add=True)
 
     def set_ob(self, value: Any, period: Period = None, where: Any = None) -> None:
-        """Set observations; arguments as for `add_ob`."""
+        """Set observations; arguments as in `add_ob`."""
         _write_ob(self, value, period, where, add=False)
 
     def add_randn(
@@ -280,8 +273,7 @@ class ClassicTrial:
         """Add Gaussian noise, independent over steps and entries.
 
         Args:
-            mu, sigma: mean and SD of every step; for noise that does not depend on dt give sigma /
-                sqrt(dt).
+            mu, sigma: mean and SD per step; sigma / sqrt(dt) makes the noise independent of dt.
         """
         columns = _columns(self, self.observation_space, where)
 
@@ -294,18 +286,18 @@ class ClassicTrial:
         _write_ob(self, noise, period, where, add=True)
 
     def set_groundtruth(self, value: Any, period: Period = None, where: Any = None) -> None:
-        """Say what is right.
+        """Set the targets.
 
         Args:
-            value: an action (or its name); with `where` the place within the actions of that name;
-                an array for one per step. For continuous actions values, (k,). Of floats that are
-                no whole numbers, such as angles, the whole part is kept, with a warning: they are
-                no actions, but `_step` can score by them.
+            value: an action (or its name); with `where`, the index within the actions of that name;
+                or an array, one per step. For continuous actions values, (k,). Floats that are not
+                whole numbers, such as angles, are truncated with a warning: they are not actions,
+                but `_step` can score by them.
             period: a period, several, or None for the whole trial.
-            where: a name that the action space knows.
+            where: a name in the action space.
 
         Raises:
-            TrialLayoutError: no action of the env.
+            TrialLayoutError: not an action of the env.
         """
         discrete = isinstance(self.action_space, gymnasium.spaces.Discrete)
         value = _action_of(self, value, where) if discrete else value
@@ -325,7 +317,7 @@ class ClassicTrial:
 
 
 def _assigned(env: ClassicTrial, name: str, rows: Any, space: gymnasium.Space[Any]) -> np.ndarray:
-    """An array that was assigned as the trial's `ob` or `gt`."""
+    """Return an array that was assigned as the trial's `ob` or `gt`, after checking its shape."""
     array = np.array(rows, dtype=space.dtype)
     if array.ndim == 0 or array.shape[1:] != space.shape:
         raise TrialLayoutError(
@@ -342,7 +334,7 @@ def _sized(
     dtype: Any,
     fill: int,
 ) -> np.ndarray:
-    """The array with one row for every step; periods that were added later add rows."""
+    """Return the array with one row per step; periods that were added later add rows."""
     if shape is None:
         raise NotSupportedError(
             f"{type(env).__name__} has spaces without a shape; a classic env needs a Box of"
@@ -382,7 +374,7 @@ def _place(env: ClassicTrial, period: str, start: float, ms: float) -> None:
     if not (ms >= 0 and start >= -1e-9 and math.isfinite(ms)):
         raise TrialLayoutError(
             f"Period {period!r} of {type(env).__name__} would begin at {start:g} ms and last {ms:g}"
-            " ms; both are 0 or more, and finite."
+            " ms; both must be finite, and 0 or more."
         )
     play = env._play
     play.start_t[period], play.end_t[period] = start, start + ms
@@ -409,7 +401,7 @@ def _duration_of(env: ClassicTrial, period: str, start: float | None) -> float:
     if is_until(spec):
         if start is None:
             raise TrialLayoutError(
-                f"Period {period!r} of {type(env).__name__} lasts until {spec[1]:g} ms; give it no"
+                f"Period {period!r} of {type(env).__name__} lasts until {spec[1]:g} ms; leave out"
                 " before=."
             )
         ms = float(spec[1]) - start
@@ -477,12 +469,15 @@ def _action_of(env: ClassicTrial, value: Any, where: Any) -> Any:
 
 
 def _without_fraction(env: ClassicTrial, value: Any, whole: np.ndarray) -> np.ndarray:
-    """Targets that are no actions: NeuroGym keeps the whole part, and `_step` may score by it."""
+    """Return the whole part of targets that are not actions, as NeuroGym does.
+
+    `_step` may score by them.
+    """
     env._play.values = True
     if "set_groundtruth" not in env._play.warned:
         env._play.warned.add("set_groundtruth")
         warnings.warn(
-            f"set_groundtruth() of {type(env).__name__} was given {value!r}, which is none of"
+            f"set_groundtruth() of {type(env).__name__} was given {value!r}, which is not in"
             f" {env.action_space}: the whole part is kept. Give an action, or make the action space"
             " a Box.",
             stacklevel=4,
@@ -491,7 +486,7 @@ def _without_fraction(env: ClassicTrial, value: Any, whole: np.ndarray) -> np.nd
 
 
 def _columns(env: ClassicTrial, space: Any, where: Any) -> Any:
-    """Indices that a name stands for."""
+    """Return the indices of a name in a space."""
     if where is None:
         return slice(None)
     if not isinstance(where, str):

@@ -1,4 +1,4 @@
-"""The task files of this folder, by the reference that `make` takes."""
+"""The task files of this folder, as references for `make`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from neurogym_core.play.make import resolve
+
 FILES = Path(__file__).parent / "files"
 
 
 @pytest.fixture
 def ref():
-    """``ref("as_neurogym", "Blocks")`` -> ``"…/as_neurogym.py:Blocks"``."""
+    """Return a function: ``ref("as_neurogym", "Blocks")`` -> ``"…/as_neurogym.py:Blocks"``."""
     return lambda file, name: f"{FILES / file}.py:{name}"
 
 
 @pytest.fixture
 def load(ref):
-    """The class that a reference stands for."""
-    from neurogym_core.play.make import resolve
-
+    """Return a function that loads the class of a file."""
     return lambda file, name: resolve(ref(file, name))

@@ -1,4 +1,4 @@
-"""`Dataset` of classic envs: what new_trial lays out."""
+"""`Dataset` of classic envs: the trials that new_trial builds."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_batches_hold_what_the_env_shows(load):
         assert info["gt"] == batch.targets[0, step]
 
 
-def test_streams_go_on_from_batch_to_batch(dots):
+def test_streams_continue_from_batch_to_batch(dots):
     long, short = Dataset(dots, 3, 60, seed=1), Dataset(dots, 3, 20, seed=1)
     whole, parts = next(long), [next(short) for _ in range(3)]
     for name in ("inputs", "targets", "weights", "new_trial"):
@@ -71,7 +71,7 @@ def test_streams_go_on_from_batch_to_batch(dots):
     assert (parts[1].start < 0).any()
 
 
-def test_rows_are_sessions_of_their_own(ref):
+def test_each_row_is_a_separate_session(ref):
     batch = next(Dataset(ref("as_neurogym", "Blocks"), 4, 400, seed=0))
     for row in range(4):
         rule = batch.conditions["ground_truth"][batch.row == row]
@@ -105,7 +105,7 @@ def test_restart_copies_and_pickles(dots):
     assert same(pickle.loads(pickle.dumps(first)), first)
 
 
-def test_a_batch_is_the_callers_to_keep(dots):
+def test_later_batches_do_not_change_earlier_ones(dots):
     dataset = Dataset(dots, 4, seed=1)
     batch = next(dataset)
     kept = batch.inputs.copy()
@@ -128,10 +128,10 @@ def test_parameters_and_trial_wrappers_reach_the_env(dots):
     assert not batch.inputs[:, :8, 1:].any()
 
 
-def test_what_cannot_be_is_said(ref, dots):
-    with pytest.raises(NotSupportedError, match=r"Arms.new_trial lays out no observations"):
+def test_unsupported_datasets_are_refused(ref, dots):
+    with pytest.raises(NotSupportedError, match=r"Arms.new_trial sets no observations"):
         Dataset(ref("as_neurogym", "Arms"))
-    with pytest.raises(NotSupportedError, match=r"Withhold.new_trial lays out no targets"):
+    with pytest.raises(NotSupportedError, match=r"Withhold.new_trial sets no targets"):
         Dataset(ref("as_neurogym", "Withhold"))
     with pytest.raises(NotSupportedError, match="Cursor makes its observations while it is played"):
         Dataset(ref("as_neurogym", "Cursor"))

@@ -28,14 +28,14 @@ def test_the_seed_of_make_is_used_until_reset_has_one(ref):
     assert first[0] == first[1] != first[2]
 
 
-def test_parameters_it_does_not_take(ref):
+def test_unknown_parameters_are_refused(ref):
     with pytest.raises(UnknownNameError, match=r"'cohs'.*Known: .*'timing'"):
         make(ref("as_neurogym", "DelayedDots"), coh=[1])
     with pytest.raises(UnknownNameError, match="'render_mode'"):
         make(ref("as_neurogym", "Withhold"), render_mode="rgb_array")
 
 
-def test_the_spec_makes_it_again(ref):
+def test_the_spec_makes_an_equal_env(ref):
     env = make(ref("as_neurogym", "DelayedDots"), dt=50, wrap=["PassReward"])
     again = gymnasium.make(env.spec)
     assert again.observation_space.shape == (4,)
@@ -43,7 +43,7 @@ def test_the_spec_makes_it_again(ref):
     np.testing.assert_array_equal(env.reset(seed=3)[0], again.reset(seed=3)[0])
 
 
-def test_gymnasiums_vector_envs_take_them(ref):
+def test_gymnasiums_vector_envs_play_classic_envs(ref):
     reference = ref("as_neurogym", "DelayedDots")
     envs = gymnasium.vector.SyncVectorEnv([lambda: make(reference, trials_per_session=1)] * 3)
     obs, _ = envs.reset(seed=0)
@@ -53,7 +53,7 @@ def test_gymnasiums_vector_envs_take_them(ref):
     assert obs.dtype == np.float32
 
 
-def test_what_they_cannot_have_is_said(ref):
+def test_features_of_tasks_are_refused(ref):
     reference = ref("as_neurogym", "Blocks")
     says = r"wraps tasks, and Blocks is a classic env,.* change the env in a TrialWrapper\."
     for wrapper in (ReactionTime, "ReactionTime", (ReactionTime, {})):

@@ -1,4 +1,7 @@
-"""What task files of NeuroGym write, each by itself; test_neurogyms_files.py plays the files."""
+"""Constructs of NeuroGym's task files, each tested alone.
+
+test_neurogyms_files.py plays the files themselves.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def opened(ref, name, **settings):
     return env, observation
 
 
-def test_ground_truth_of_whole_floats_is_actions(ref):
+def test_whole_floats_are_actions(ref):
     env, _ = opened(ref, "Timed")
     assert env.unwrapped.gt.tolist() == [0, 0, 0, 0, 1, 0]
     assert env.unwrapped.gt.dtype == np.int64
@@ -27,8 +30,8 @@ def test_ground_truth_of_whole_floats_is_actions(ref):
     assert batch.targets[0].argmax(axis=1).tolist() == [0, 0, 0, 0, 1, 0]
 
 
-def test_ground_truth_of_other_floats_keeps_the_whole_part_and_warns_once(ref):
-    with pytest.warns(UserWarning, match=r"Angle was given 4.7.*none of Discrete\(3\)"):
+def test_other_floats_are_truncated_with_one_warning(ref):
+    with pytest.warns(UserWarning, match=r"Angle was given 4.7.*not in Discrete\(3\)"):
         env, _ = opened(ref, "Angle")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -38,20 +41,20 @@ def test_ground_truth_of_other_floats_keeps_the_whole_part_and_warns_once(ref):
     assert reward == pytest.approx(-(2 * np.pi - 4))
 
 
-def test_targets_that_are_no_actions_make_no_dataset(ref):
+def test_targets_that_are_not_actions_have_no_dataset(ref):
     with (
         pytest.warns(UserWarning, match="whole part"),
-        pytest.raises(NotSupportedError, match=r"Angle.new_trial sets targets that are none"),
+        pytest.raises(NotSupportedError, match=r"Angle.new_trial sets targets that are not in"),
     ):
         Dataset(ref("constructs", "Angle"))
 
 
-def test_datasets_of_classic_envs_do_not_know_the_best_paid_action(ref):
-    with pytest.raises(NotSupportedError, match="best paid"):
+def test_datasets_of_classic_envs_have_no_best_paid_action(ref):
+    with pytest.raises(NotSupportedError, match="best-paid"):
         Dataset(ref("constructs", "Timed"), targets="best")
 
 
-def test_names_may_come_before_the_other_settings_of_a_space():
+def test_names_are_accepted_before_other_arguments_of_a_space():
     assert spaces.Discrete(2, {"wait": 0, "go": 1}).name == {"wait": 0, "go": 1}
     space = spaces.Box(-1, 1, {"cue": 0}, shape=(3,), dtype=np.float32)
     assert (space.name, space.shape) == ({"cue": 0}, (3,))
@@ -59,12 +62,14 @@ def test_names_may_come_before_the_other_settings_of_a_space():
 
 
 @pytest.mark.parametrize("wrong", [lambda: spaces.Box(-1, 1, (3,)), lambda: spaces.Discrete(3, 0)])
-def test_what_stands_in_the_place_of_names_has_to_be_names(wrong):
-    with pytest.raises(InvalidValueError, match=r"given the names .*all else by keyword"):
+def test_other_values_in_the_place_of_names_are_refused(wrong):
+    with pytest.raises(
+        InvalidValueError, match=r"given the names .*all other arguments by keyword"
+    ):
         wrong()
 
 
-def test_observations_and_ground_truth_may_be_assigned(ref):
+def test_observations_and_ground_truth_can_be_assigned(ref):
     env, first = opened(ref, "Assigned")
     shown, rewards = [first.tolist()], []
     for _ in range(3):
@@ -76,7 +81,7 @@ def test_observations_and_ground_truth_may_be_assigned(ref):
     assert rewards == [1, 0, 1]
 
 
-def test_assigned_arrays_are_what_a_dataset_shows(ref):
+def test_a_dataset_has_the_assigned_arrays(ref):
     batch = next(Dataset(ref("constructs", "Assigned"), 1, 4, seed=0))
     assert batch.targets[0, 0] == batch.conditions["answer"][0]
     assert batch.inputs[0, 0].tolist() == [1, 0]
@@ -86,13 +91,13 @@ def test_assigned_arrays_are_what_a_dataset_shows(ref):
     ("name", "rows", "says"),
     [("ob", np.zeros(2), r"ob of shape \(2,\)"), ("gt", 1, r"gt of shape")],
 )
-def test_what_is_assigned_needs_a_row_per_step(load, name, rows, says):
+def test_assigned_arrays_need_a_row_per_step(load, name, rows, says):
     env = load("constructs", "Assigned")()
     with pytest.raises(TrialLayoutError, match=says):
         setattr(env, name, rows)
 
 
-def test_a_number_may_stand_for_an_observation_of_one_entry(ref):
+def test_a_number_is_an_observation_of_one_entry(ref):
     env, _ = opened(ref, "Nothing")
     observation, *_ = env.step(0)
     assert observation.shape == (1,)
@@ -100,7 +105,7 @@ def test_a_number_may_stand_for_an_observation_of_one_entry(ref):
 
 
 @pytest.mark.parametrize(("settings", "steps"), [({}, 100), ({"tmax": 500}, 5)])
-def test_trials_without_periods_last_as_long_as_was_assigned_once(ref, settings, steps):
+def test_trials_without_periods_have_the_assigned_length(ref, settings, steps):
     env, _ = opened(ref, "Nothing", **settings)
     for seed in (None, 3):
         env.reset(seed=seed)
@@ -108,7 +113,7 @@ def test_trials_without_periods_last_as_long_as_was_assigned_once(ref, settings,
         assert np.flatnonzero(ends).tolist() == [steps - 1, 2 * steps - 1, 3 * steps - 1]
 
 
-def test_an_env_with_nothing_but_a_clock_plays(ref, caplog):
+def test_an_env_without_trials_plays(ref, caplog):
     env, first = opened_clock(ref)
     with caplog.at_level(logging.WARNING, "neurogym_classic"):
         second, *_ = env.step(1)
@@ -116,7 +121,7 @@ def test_an_env_with_nothing_but_a_clock_plays(ref, caplog):
     again, same = opened_clock(ref)
     assert (first, second) == (same, again.step(1)[0])
     assert env.unwrapped.t == 100
-    with pytest.raises(InvalidOperationError, match="7 is no action"):
+    with pytest.raises(InvalidOperationError, match="7 is not an action"):
         env.step(7)
 
 

@@ -1,8 +1,7 @@
-"""Every task class of NeuroGym 2.3.1 plays here as it plays there, after the change of imports that
-docs/bring-your-task.md prints.
+"""Every task class of NeuroGym 2.3.1 plays here as there, after the documented change of imports.
 
-NeuroGym comes from the package index into an environment of its own; none of its files is part of
-this repository.
+docs/bring-your-task.md prints that change. NeuroGym is installed from the package index into a
+separate environment; none of its files is part of this repository.
 """
 
 from __future__ import annotations
@@ -42,17 +41,17 @@ NOWHERE = {
     "FullInput": "a wrapper",
 }
 DIFFERENT = {
-    # There `performance` becomes 0 after `_new_trial` has set it, here before.
+    # NeuroGym sets `performance` to 0 after `_new_trial`, this package before it.
     "GoNogo": {"performance"},
     "DelayPairedAssociation": {"performance"},
-    # The first entry of its `transition` is whatever np.empty finds.
+    # The first entry of its `transition` is not initialised (np.empty).
     "DawTwoStep": {"trial"},
 }
-"""What differs, and why."""
+"""Fields that differ, by class."""
 
 
 def printed_line(path: Path) -> str:
-    """The `sed` line that a page prints."""
+    """Return the `sed` line of a page."""
     return re.search(r"^sed .*$", path.read_text("utf-8"), re.MULTILINE)[0]
 
 
@@ -90,7 +89,7 @@ def change_imports(files: list[Path]) -> None:
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory) -> tuple[dict, dict]:
-    """What the classes do there and here: {class: rows, or the text of an error}."""
+    """Return the results there and here: {class: rows, or the text of an error}."""
     folder = tmp_path_factory.mktemp("neurogym")
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -109,7 +108,7 @@ def sides(tmp_path_factory) -> tuple[dict, dict]:
 
 def played(python: str, side: str, folder: Path) -> dict:
     out = folder.parent / f"{side}.pickle"
-    # Some tasks go through sets of names.
+    # Some tasks iterate over sets of names.
     environment = {**os.environ, "PYTHONHASHSEED": "0", "MPLCONFIGDIR": str(folder.parent)}
     command = [python, str(PLAY), side, str(folder), str(out)]
     subprocess.run(command, check=True, cwd=folder.parent, env=environment)
@@ -117,7 +116,7 @@ def played(python: str, side: str, folder: Path) -> dict:
 
 
 @pytest.mark.slow
-def test_what_runs_in_its_own_place_runs_here(sides):
+def test_classes_that_run_in_neurogym_run_here(sides):
     there, here = (
         {name for name, rows in side.items() if not isinstance(rows, str)} for side in sides
     )
@@ -129,7 +128,7 @@ def test_what_runs_in_its_own_place_runs_here(sides):
 
 
 @pytest.mark.slow
-def test_what_runs_in_both_places_plays_the_same(sides):
+def test_classes_that_run_in_both_play_the_same(sides):
     both = [name for name, rows in sides[0].items() if not isinstance(rows, str)]
     found = {name: differences(sides[0][name], sides[1][name]) for name in both}
     assert {name: fields for name, fields in found.items() if fields} == DIFFERENT
@@ -137,7 +136,7 @@ def test_what_runs_in_both_places_plays_the_same(sides):
 
 
 def differences(there: list[dict], here: list[dict]) -> set[str]:
-    """What differs on any step: names of what a step returns."""
+    """Return the names of the values of a step that differ on any step."""
     assert len(there) == len(here) == 2000
     return {
         name
@@ -148,7 +147,7 @@ def differences(there: list[dict], here: list[dict]) -> set[str]:
 
 
 def equal(there, here) -> bool:
-    """Whether two values are equal, floats to six digits; None there is equal to anything."""
+    """Return whether two values are equal, floats to six digits; None there equals anything."""
     if there is None:
         return True
     if isinstance(there, dict):

@@ -1,4 +1,4 @@
-"""`PeriodEnv`: NeuroGym's kind of task, step by step, and what it gains here."""
+"""`PeriodEnv`: a task in NeuroGym's form, step by step, and its new features."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILES = [
 
 
 def play(env, steps=200, seed=7):
-    """What a random subject sees, is paid and is told."""
+    """Return the observations, rewards and infos of a random subject."""
     rng = np.random.default_rng(0)
     space = env.action_space
     seen = [env.reset(seed=seed)[0].tolist()]
@@ -52,18 +52,18 @@ def play(env, steps=200, seed=7):
     return seen
 
 
-# ---------------------------------------------------------------------- any task file
+# ---- any task file ----
 
 
 @pytest.mark.filterwarnings("ignore:.*A Box observation space m.*infinity:UserWarning")
-@pytest.mark.filterwarnings("error")  # the last one here is the first that is applied
+@pytest.mark.filterwarnings("error")  # pytest applies the last mark first
 @pytest.mark.parametrize(("file", "name"), FILES)
-def test_gymnasium_finds_nothing_wrong(load, file, name):
+def test_gymnasiums_checker_passes(load, file, name):
     check_env(load(file, name)(), skip_render_check=True)
 
 
 @pytest.mark.parametrize(("file", "name"), FILES)
-def test_observations_and_rewards_are_what_gymnasium_says(ref, file, name):
+def test_observations_and_rewards_have_gymnasiums_types(ref, file, name):
     env = make(ref(file, name))
     env.action_space.seed(0)
     obs, _ = env.reset(seed=0)
@@ -82,13 +82,13 @@ def test_observations_and_rewards_are_what_gymnasium_says(ref, file, name):
 def test_a_seed_fixes_everything_that_follows(load, file, name):
     env = load(file, name)()
     first = play(env)
-    assert play(env) == first  # the same env once more, whatever its task changed meanwhile
+    assert play(env) == first  # the same env again, after its task has changed
     assert play(load(file, name)()) == first
-    assert play(env, seed=8) != first or name == "Withhold"  # which draws nothing
+    assert play(env, seed=8) != first or name == "Withhold"  # it draws nothing
 
 
 @pytest.mark.parametrize(("file", "name"), FILES)
-def test_copies_and_pickles_go_their_own_way(ref, file, name):
+def test_copies_and_pickles_are_independent(ref, file, name):
     env = make(ref(file, name))
     play(env, steps=33)
     clones = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
@@ -111,17 +111,17 @@ def test_another_process_plays_the_same(ref):
     assert float(done.stdout) == here
 
 
-# ---------------------------------------------------------------------- the clock
+# ---- the clock ----
 
 
-def test_an_action_is_scored_on_the_step_whose_observation_it_was_chosen_on(ref):
+def test_an_action_is_scored_on_the_step_of_its_observation(ref):
     env = make(ref("as_the_readme", "YourTask"))
     obs, info = env.reset(seed=0, options={"conditions": {"side": 2}})
     assert obs.tolist() == [
         1,
         0,
         0,
-    ]  # no hidden step: the first observation is that of the first step
+    ]  # no hidden step: the first observation belongs to the first step
     assert info == {"period": "fixation"}
     rewards, periods = [], []
     for step in range(10):
@@ -146,7 +146,7 @@ def test_an_action_is_scored_on_the_step_whose_observation_it_was_chosen_on(ref)
         "duration.stimulus": 500.0,
         "duration.decision": 200.0,
     }
-    assert obs.tolist() == [1, 0, 0]  # of the coming trial
+    assert obs.tolist() == [1, 0, 0]  # of the next trial
 
 
 def test_time_runs_out_after_the_last_step_and_pays_r_tmax(ref):
@@ -157,7 +157,7 @@ def test_time_runs_out_after_the_last_step_and_pays_r_tmax(ref):
     assert [step[4]["new_trial"] for step in steps] == [False, False, True] * 2
 
 
-def test_performance_set_when_the_trial_is_laid_out_survives(ref):
+def test_performance_set_by_new_trial_is_kept(ref):
     env = make(ref("as_neurogym", "Withhold"))
     env.reset(seed=0)
     assert [env.step(action)[4].get("performance") for action in (0, 0, 0, 0, 1, 0)][2::3] == [
@@ -166,7 +166,7 @@ def test_performance_set_when_the_trial_is_laid_out_survives(ref):
     ]
 
 
-def test_observations_may_depend_on_what_was_done(ref):
+def test_observations_can_depend_on_actions(ref):
     env = make(ref("as_neurogym", "Cursor"))
     env.reset(seed=0)
     assert env.step(np.array([0.5], np.float32))[0][1] == 0.5
@@ -175,13 +175,13 @@ def test_observations_may_depend_on_what_was_done(ref):
     assert reward == pytest.approx(-abs(obs[0] - 0.75))
 
 
-def test_a_task_without_a_table_shows_what_step_returns(ref):
+def test_a_task_without_a_table_shows_the_observations_of_step(ref):
     env = make(ref("as_neurogym", "Arms"))
     assert env.reset(seed=0)[0] == 0
     assert [env.step(0)[0][0] for _ in range(3)] == [0.5] * 3
 
 
-# ---------------------------------------------------------------------- sessions
+# ---- sessions ----
 
 
 def test_sessions_end_after_so_many_trials(ref):
@@ -205,18 +205,18 @@ def test_one_trial_per_session_terminates(ref):
     assert [env.step(0)[2:4] for _ in range(3)] == [(False, False)] * 2 + [(True, False)]
 
 
-def test_none_is_no_end(ref):
+def test_sessions_of_none_trials_do_not_end(ref):
     env = make(ref("as_neurogym", "Withhold"), trials_per_session=None)
     env.reset(seed=0)
     assert not any(env.step(0)[3] for _ in range(400))
 
 
-def test_reset_goes_on_with_the_coming_trial(load):
+def test_reset_continues_with_the_next_trial(load):
     env = load("as_neurogym", "Blocks")()
     env.reset(seed=0)
     trial = env.trial
     assert env.reset()[1] == {"period": "fixation"}
-    assert env.trial is trial  # it was not begun yet
+    assert env.trial is trial  # the trial has not begun yet
     env.step(0)
     env.reset()
     assert env.trial is not trial
@@ -238,10 +238,10 @@ def test_conditions_are_imposed_until_the_next_seed(load):
         env.reset(options={"conditions": 3})
 
 
-# ---------------------------------------------------------------------- what a seed brings back
+# ---- seeds and state ----
 
 
-def test_attributes_that_the_task_changed_are_put_back_by_a_seed(load):
+def test_a_seed_restores_attributes_that_the_task_changed(load):
     env = load("as_neurogym", "Blocks")()
     env.reset(seed=0)
     for _ in range(200):
@@ -251,7 +251,7 @@ def test_attributes_that_the_task_changed_are_put_back_by_a_seed(load):
     assert (env.rule, env.left, env.counts) == (0, 2, [1, 0])
 
 
-def test_attributes_that_somebody_set_stay(load):
+def test_attributes_set_from_outside_stay(load):
     env = load("as_neurogym", "Blocks")()
     env.reset(seed=0)
     env.left = 100
@@ -263,11 +263,11 @@ def test_attributes_that_somebody_set_stay(load):
     assert (env.left, env.timing["fixation"], env.counts) == (99, 500, [11, 10])
 
 
-# ---------------------------------------------------------------------- laying out
+# ---- building trials ----
 
 
 class Bench(TrialEnv):
-    """A trial for every test, given as a function."""
+    """A task whose trials are built by a function."""
 
     def __init__(self, build_trials, dt=100, timing=None):
         super().__init__(dt=dt)
@@ -286,13 +286,13 @@ class Bench(TrialEnv):
         return self.ob_now, 0, False, False, {"new_trial": False}
 
 
-def laid_out(build_trials, **settings):
+def built(build_trials, **settings):
     env = Bench(build_trials, **settings)
     env.reset(seed=0)
     return env
 
 
-def test_periods_follow_each_other_or_what_is_said():
+def test_periods_follow_each_other_or_the_given_ones():
     def build_trials(env):
         env.add_period(["a", "b"], [200, 300])
         env.add_period("c", 100, after="a")
@@ -300,7 +300,7 @@ def test_periods_follow_each_other_or_what_is_said():
         env.add_period("e", 100, before="b")
         env.add_period("f", 100, before=500)
 
-    env = laid_out(build_trials)
+    env = built(build_trials)
     assert env.start_t == {"a": 0, "b": 200, "c": 200, "d": 400, "e": 100, "f": 400}
     assert env.end_t == {"a": 200, "b": 500, "c": 300, "d": 550, "e": 200, "f": 500}
     assert env.tmax == 550
@@ -332,7 +332,7 @@ def test_durations_are_drawn_from_their_spec_and_rounded_down(spec, possible):
         env.add_period("first", 100)
         env.add_period("x")
 
-    env = laid_out(build_trials, timing={"x": spec})
+    env = built(build_trials, timing={"x": spec})
     seen = set()
     for _ in range(100):
         env.new_trial()
@@ -363,7 +363,7 @@ def test_truncated_exponentials_draw_from_the_env():
         env.reset(seed=seed)
         durations.append(env.tmax)
     assert durations[0] == durations[1] != durations[2]
-    with pytest.raises(NotSupportedError, match="random numbers of its own"):
+    with pytest.raises(NotSupportedError, match="without a generator"):
         env.delay()
     with pytest.raises(InvalidValueError, match="TruncExp"):
         TruncExp(0)
@@ -378,13 +378,13 @@ def test_observations_are_added_set_and_seen():
         env.set_ob(7, "y", where=2)
         env.view_ob("x")[1] += 100
 
-    env = laid_out(build_trials)
+    env = built(build_trials)
     assert env.ob.tolist() == [[1, 2, 3], [101, 102, 103], [10, 2, 7], [20, 2, 7]]
     assert env.ob.dtype == np.float32
 
 
-def test_functions_of_what_is_shown_can_be_added():
-    env = laid_out(
+def test_functions_of_observations_can_be_added():
+    env = built(
         lambda env: (
             env.add_period("x", 200),
             env.set_ob(2),
@@ -395,9 +395,7 @@ def test_functions_of_what_is_shown_can_be_added():
 
 
 def test_noise_is_independent_over_steps_and_entries():
-    env = laid_out(
-        lambda env: (env.add_period("x", 200_000), env.add_randn(1, 0.5, "x", where="b"))
-    )
+    env = built(lambda env: (env.add_period("x", 200_000), env.add_randn(1, 0.5, "x", where="b")))
     noise = env.ob[:, 1:]
     assert (env.ob[:, 0] == 0).all()
     assert abs(noise.mean() - 1) < 5 * 0.5 / np.sqrt(4000)
@@ -416,7 +414,7 @@ def test_noise_is_independent_over_steps_and_entries():
     ],
 )
 def test_targets_by_number_or_name(value, where, expected):
-    env = laid_out(
+    env = built(
         lambda env: (
             env.add_period(["x", "y"], [100, 200]),
             env.set_groundtruth(value, "y", where=where),
@@ -428,12 +426,12 @@ def test_targets_by_number_or_name(value, where, expected):
 
 
 def test_without_periods_a_trial_is_ten_seconds():
-    env = laid_out(lambda env: None)
+    env = built(lambda env: None)
     assert (env.tmax, len(env.ob), env.period) == (10_000, 100, "trial")
 
 
-def test_periods_may_be_added_after_observations():
-    env = laid_out(
+def test_periods_can_be_added_after_observations():
+    env = built(
         lambda env: (
             env.add_period("x", 100),
             env.set_ob(1, "x"),
@@ -456,7 +454,7 @@ def test_super_new_trial_is_one_trial():
     assert (env.num_tr, env.tmax, env.trial) == (1, 200, {"more": True})
 
 
-def test_a_task_may_forget_super_init():
+def test_a_task_works_without_super_init():
     class Forgot(PeriodEnv):
         def __init__(self):
             self.observation_space = spaces.Box(0, 1, shape=(1,))
@@ -504,7 +502,7 @@ def test_named_spaces_are_gymnasiums():
         spaces.Discrete(3, name={"go": [1, 3]})
 
 
-# ---------------------------------------------------------------------- mistakes
+# ---- mistakes ----
 
 
 @pytest.mark.parametrize(
@@ -525,15 +523,15 @@ def test_named_spaces_are_gymnasiums():
         (lambda env: env.in_period("y"), UnknownNameError, "'y'"),
     ],
 )
-def test_mistakes_in_the_layout_are_told(build_trials, error, says):
+def test_mistakes_in_trials_are_reported(build_trials, error, says):
     with pytest.raises(error, match=says):
-        laid_out(build_trials, timing={"stimulus": 100})
+        built(build_trials, timing={"stimulus": 100})
 
 
-def test_mistakes_in_the_task_are_told():
+def test_mistakes_in_the_task_are_reported():
     with pytest.raises(InvalidValueError, match="dt=0"):
         Bench(None, dt=0)
-    env = laid_out(lambda env: env.add_period("x", 300))
+    env = built(lambda env: env.add_period("x", 300))
     for action in (4, -1, 1.5, "go", [0, 1]):
         with pytest.raises(InvalidValueError, match="Bench was given the action"):
             env.step(action)

@@ -1,4 +1,4 @@
-"""The README's file and what it does with it."""
+"""The example of the README runs."""
 
 from __future__ import annotations
 

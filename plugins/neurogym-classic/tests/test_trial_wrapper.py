@@ -1,4 +1,4 @@
-"""`TrialWrapper`: changing the trials of classic envs."""
+"""`TrialWrapper` changes the trials of classic envs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DelayedDots = resolve(f"{Path(__file__).parent / 'files' / 'as_neurogym.py'}:Del
 
 
 class Alternate(TrialWrapper):
-    """Answers alternate; the count is kept."""
+    """Answers alternate; the wrapper counts them."""
 
     def __init__(self, env, start=0):
         super().__init__(env)
@@ -39,7 +39,7 @@ class Easy(TrialWrapper):
 
 
 def trials(env, n=6):
-    """The conditions of `n` trials."""
+    """Return the conditions of `n` trials."""
     seen = []
     while len(seen) < n:
         *_, truncated, info = env.step(0)
@@ -50,7 +50,7 @@ def trials(env, n=6):
     return seen
 
 
-def test_trials_go_through_all_wrappers_from_the_first_one_on():
+def test_all_trials_pass_through_all_wrappers():
     env = Easy(Alternate(DelayedDots()))
     env.reset(seed=0)
     assert [gt for gt, _ in trials(env)] == [1, 0, 1, 0, 1, 0]
@@ -61,14 +61,14 @@ def test_trials_go_through_all_wrappers_from_the_first_one_on():
     "wrap",
     [[Alternate, PassAction, PassReward], [PassAction, (Alternate, {"start": 2}), PassReward]],
 )
-def test_they_mix_with_wrappers_that_know_nothing_of_trials(wrap):
+def test_they_combine_with_wrappers_that_do_not_define_new_trial(wrap):
     env = make(DelayedDots, wrap=wrap)
     obs, _ = env.reset(seed=0)
     assert obs.shape == (7,)
     assert [gt for gt, _ in trials(env)] == [1, 0, 1, 0, 1, 0]
 
 
-def test_a_seed_puts_the_wrappers_state_back():
+def test_a_seed_restores_the_wrappers_state():
     env = Easy(Alternate(DelayedDots()))
     env.reset(seed=0)
     first = trials(env)
@@ -77,13 +77,13 @@ def test_a_seed_puts_the_wrappers_state_back():
     assert trials(env) == first
 
 
-def test_what_is_imposed_comes_before_the_wrappers_own():
+def test_imposed_conditions_override_those_of_the_wrapper():
     env = Easy(DelayedDots())
     env.reset(seed=0, options={"conditions": {"coh": 3.0}})
     assert {coh for _, coh in trials(env)} == {3.0}
 
 
-def test_copies_and_pickles_go_their_own_way():
+def test_copies_and_pickles_are_independent():
     env = make(DelayedDots, wrap=[Alternate, Easy])
     env.reset(seed=0)
     trials(env, 3)
@@ -106,7 +106,7 @@ def test_attributes_of_the_env_are_the_wrappers():
 
 def test_other_envs_are_refused():
     for env in (gymnasium.make("CartPole-v1"), TaskEnv(make_task("PerceptualDecisionMaking-v0"))):
-        with pytest.raises(NotSupportedError, match="wraps classic envs"):
+        with pytest.raises(NotSupportedError, match="Expected a classic env"):
             Easy(env)
 
 

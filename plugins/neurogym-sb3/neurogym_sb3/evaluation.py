@@ -1,4 +1,4 @@
-"""`TrialEvaluation`: test an agent every so many steps, counting trials instead of sessions."""
+"""`TrialEvaluation`: regular tests of an agent on a fixed number of trials."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from neurogym_sb3.subjects import AgentSubject
 
 
 class TrialEvaluation(BaseCallback):
-    """A callback for ``model.learn`` that lets the agent play test trials, in envs of their own.
+    """A callback for ``model.learn`` that lets the agent play test trials in separate envs.
 
-    The same number of trials is played in every test, always the same ones, at the first beginning
-    of a rollout after so many steps. The mean performance and the share of trials with an answer
-    (outcome not "miss") go to the logger as ``trials/performance`` and ``trials/answered``.
+    Every test plays the same trials, at the first start of a rollout after `every` steps. The mean
+    performance and the fraction of trials with an answer (outcome not "miss") go to the logger as
+    ``trials/performance`` and ``trials/answered``.
 
     Args:
         task: as in `SB3VecEnv`.
-        every: steps between tests, at least.
-        n_trials: trials of a test.
-        wrap: the wrappers that the agent is trained with.
-        seed: of the test trials.
-        stop: called with the record of every test; True ends training.
-        params: of the task.
+        every: minimum number of steps between tests.
+        n_trials: trials per test.
+        wrap: the wrappers of the agent's training.
+        seed: seed of the test trials.
+        stop: called with the record of every test; training ends if it returns True.
+        params: parameters of the task.
 
     Attributes:
-        record: the record of the newest test.
+        record: the record of the newest test; None before the first.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class TrialEvaluation(BaseCallback):
         self._due, self._stopped = every, False
 
     def test(self) -> TrialRecord:
-        """Play the test trials now."""
+        """Play the test trials, and return their record."""
         subject = AgentSubject(self.model)
         self.record = run(
             self.task, subject, self.n_trials, seed=self.seed, wrap=self.wrap, **self.params
@@ -61,8 +61,7 @@ class TrialEvaluation(BaseCallback):
         self._stopped = False
 
     def _on_rollout_start(self) -> None:
-        # Here, and not in the middle of a rollout: what is tested is what all steps so far have
-        # made of it.
+        # Tests between rollouts show the policy after it has learned from all steps so far.
         if self.num_timesteps < self._due:
             return
         self._due = (self.num_timesteps // self.every + 1) * self.every

@@ -9,28 +9,27 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 
 class AgentSubject:
-    """Plays a model of Stable-Baselines3, for `neurogym_core.run` (with the wrappers that it was
-    trained with).
+    """Plays a task with a model of Stable-Baselines3; for `neurogym_core.run`.
 
-    The state of a recurrent policy lasts a session, as in training.
+    The task needs the wrappers of the model's training. The state of a recurrent policy lasts for a
+    session, as in training.
 
     Args:
         model: the trained model.
-        deterministic: the most probable action, instead of a random one with the policy's
-            probabilities.
+        deterministic: choose the most probable action, instead of sampling from the policy.
     """
 
     def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
         self.model, self.deterministic = model, deterministic
 
     def begin(self, env: Any) -> None:
-        """Start with a fresh state in every env."""
+        """Reset the state of every env."""
         self._state = None
         self._trial = env.trial_number.copy()
         self._begins = np.ones(env.num_envs, bool)
 
     def __call__(self, env: Any, observations: np.ndarray) -> np.ndarray:
-        """Actions (num_envs,) or (num_envs, k) for observations (num_envs, obs)."""
+        """Return actions (num_envs,) or (num_envs, k) for observations (num_envs, obs)."""
         self._look(env)
         actions, self._state = self.model.predict(
             observations,
@@ -42,7 +41,10 @@ class AgentSubject:
         return actions
 
     def _look(self, env: Any) -> None:
-        """Note where a session has begun: a new trial whose number the session's length divides."""
+        """Mark the envs in which a session has begun.
+
+        That is a new trial whose number is a multiple of the session's length.
+        """
         length = env.task.trials_per_session
         if length is not None:
             self._begins |= (env.trial_number != self._trial) & (env.trial_number % length == 0)

@@ -28,20 +28,21 @@ PROGRESS = "checkpoint.json"
 class AgentTrainer(Trainer):
     """Trains an agent by reward, with an algorithm of Stable-Baselines3.
 
-    Taken up from a checkpoint, an agent goes on with its weights and its optimizer, but with new
-    sessions: the numbers that follow are not those of a training that was never interrupted.
+    An agent that is resumed from a checkpoint keeps its weights and its optimizer, but begins new
+    sessions, so its results differ from those of an uninterrupted run.
 
     Args:
         tasks: one task.
-        seed: of weights, trials and actions.
-        envs: how many play side by side.
-        n_steps: steps of every env between two updates.
-        hidden: units per layer (of the LSTM, where there is one).
+        seed: seed of weights, trials and actions.
+        envs: number of parallel envs.
+        n_steps: steps per env between two updates.
+        hidden: units per layer (of the LSTM, if there is one).
         learning_rate, gamma, gae_lambda, ent_coef, vf_coef: as in Stable-Baselines3; gamma is per
             step.
         wrap: wrappers of envs, such as PassReward.
-        test_every: steps between tests (and checkpoints), at least: they fall between rollouts.
-        test_trials: trials of a test, always the same ones.
+        test_every: minimum number of steps between tests (and checkpoints), which take place
+            between rollouts.
+        test_trials: trials per test, always the same.
         device: "cpu", "cuda", …
     """
 
@@ -94,7 +95,7 @@ class AgentTrainer(Trainer):
 
     @abstractmethod
     def _make_model(self) -> BaseAlgorithm:
-        """The model, with `settings`."""
+        """Return the model, made with `settings`."""
 
     def _learn(self, until: int, watch: Watch) -> None:
         following = _Following(self, watch)
@@ -108,7 +109,7 @@ class AgentTrainer(Trainer):
             log_interval=None,
             reset_num_timesteps=False,
         )
-        if watch.met:  # the steps that told it to stop taught it nothing
+        if watch.met:  # no update followed the last test
             self.done = self.model.num_timesteps = int(self.curve[-1][self.unit])
             return
         self.done = self.model.num_timesteps
@@ -116,13 +117,13 @@ class AgentTrainer(Trainer):
             following.note(self.evaluation.test())
 
     def subject(self, which: int = 0) -> AgentSubject:
-        """The agent, taking the most probable action."""
+        """Return the agent as a subject that takes the most probable action."""
         return AgentSubject(self.model)
 
     def play(
         self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
     ) -> TrialRecord:
-        """As `Trainer.play`, with the wrappers that the agent is trained with."""
+        """Play as `Trainer.play` does, with the wrappers of the training."""
         return run(self.tasks[0], self.subject(), n_trials, seed=seed, wrap=self.wrap, **settings)
 
     def save(self, folder: Path) -> None:
@@ -135,17 +136,16 @@ class AgentTrainer(Trainer):
 
     def load(self, folder: Path) -> None:
         progress = json.loads((Path(folder) / PROGRESS).read_text(encoding="utf-8"))
-        # Weights only: a whole saved model would bring pickled objects along, which could be
-        # anything.
+        # Weights only: a whole saved model also has pickled objects, which can run any code.
         self.model.set_parameters(str(Path(folder) / CHECKPOINT), device=self.device)
         self.done = self.model.num_timesteps = progress["steps"]
         self.curve = progress["curve"]
-        # New sessions, and not those of the beginning again.
+        # New sessions, instead of the first ones again.
         self.model.set_random_seed(self.seed + self.done)
 
 
 class _Following(BaseCallback):
-    """Tells the watch how far learning is, and what the tests say."""
+    """Reports progress and test results to the watch."""
 
     def __init__(self, trainer: AgentTrainer, watch: Watch) -> None:
         super().__init__()
@@ -158,18 +158,19 @@ class _Following(BaseCallback):
         return True
 
     def note(self, record: TrialRecord) -> bool:
-        """A test was made; True: stop."""
+        """Report a test; return True if training has to stop."""
         return self.watch.point(record, answered=float((record["outcome"] != "miss").mean()))
 
 
 class PPOTrainer(AgentTrainer):
-    """Proximal policy optimisation, Schulman et al. (2017), arXiv:1707.06347, without memory: two
-    layers.
+    """Proximal policy optimisation with two layers and no memory.
+
+    Schulman et al. (2017), arXiv:1707.06347.
 
     Args:
-        batch: steps of a minibatch.
-        n_epochs: how often every step is used.
-        common: as in `AgentTrainer`.
+        batch: steps per minibatch.
+        n_epochs: number of passes over each rollout.
+        common: further settings, as in `AgentTrainer`.
     """
 
     algorithm = PPO
@@ -185,12 +186,14 @@ class PPOTrainer(AgentTrainer):
 
 
 class A2CTrainer(AgentTrainer):
-    """Advantage actor-critic, Mnih et al. (2016), arXiv:1602.01783, without memory: two layers.
+    """Advantage actor-critic with two layers and no memory.
+
+    Mnih et al. (2016), arXiv:1602.01783.
 
     Args:
         n_steps, learning_rate, gae_lambda: as in `AgentTrainer`, with the defaults of
             Stable-Baselines3's A2C.
-        common: as in `AgentTrainer`.
+        common: further settings, as in `AgentTrainer`.
     """
 
     algorithm = A2C
@@ -214,32 +217,37 @@ class A2CTrainer(AgentTrainer):
 
 
 class RecurrentPPOTrainer(AgentTrainer):
-    """PPO with an LSTM, which most tasks of this field need: what was seen has to be kept until it
-    is asked for.
+    """PPO with an LSTM, for tasks that need memory, as most in neuroscience do.
 
     With `a2c` it is advantage actor-critic with an LSTM: one epoch, one batch per rollout, no
     normalisation of the advantage, gae_lambda 1, RMSprop. The policy that acts is then the one that
-    is updated, so nothing is clipped, and what remains of PPO is A2C. The learning rate is 7e-4
-    unless one is given.
+    is updated, so nothing is clipped and PPO reduces to A2C. The default learning rate is 7e-4.
 
     Args:
-        batch: steps of a minibatch (not with `a2c`: all of a rollout).
-        n_epochs: how often every step is used (with `a2c`: 1).
+        batch: steps per minibatch (not with `a2c`, which uses whole rollouts).
+        n_epochs: number of passes over each rollout (with `a2c`: 1).
         a2c: see above.
         learning_rate, gae_lambda: None: 1e-3 and 0.95; with `a2c` 7e-4 and 1.
-        common: as in `AgentTrainer`.
+        common: further settings, as in `AgentTrainer`.
     """
 
     algorithm = RecurrentPPO
 
     def __init__(
-        self, tasks: Any, *, batch: int | None = None, n_epochs: int | None = None, a2c: bool = False,
-        learning_rate: float | None = None, gae_lambda: float | None = None, **common: Any,
-    ) -> None:  # fmt: skip
+        self,
+        tasks: Any,
+        *,
+        batch: int | None = None,
+        n_epochs: int | None = None,
+        a2c: bool = False,
+        learning_rate: float | None = None,
+        gae_lambda: float | None = None,
+        **common: Any,
+    ) -> None:
         if a2c and not (batch is None and n_epochs is None):
             raise InvalidValueError(
                 f"recurrent-ppo was given a2c=True with batch={batch!r}, n_epochs={n_epochs!r}; A2C"
-                " uses every rollout once, and whole. Leave them out."
+                " uses each rollout once, as one batch. Leave them out."
             )
         self.a2c = a2c
         self._batch, self._epochs = batch or 128, n_epochs or 5

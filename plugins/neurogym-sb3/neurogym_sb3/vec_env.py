@@ -1,4 +1,4 @@
-"""`SB3VecEnv`: the native vector env of a task, as Stable-Baselines3 wants it."""
+"""`SB3VecEnv`: the vector env of a task, with the interface of Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from neurogym_core import make_vec
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 
 RECENT = 200
-"""Trials whose performance `recent_performance` averages."""
+"""Number of trials that `recent_performance` averages."""
 
 
 class SB3VecEnv(VecEnv):
     """`num_envs` envs of one task in one set of arrays, for Stable-Baselines3's algorithms.
 
-    It gives what a `DummyVecEnv` of single envs with `Monitor` gives: float32 rewards, the first
+    It returns the same as a `DummyVecEnv` of single envs with `Monitor`: float32 rewards, the first
     observation of the next session where one ended (``terminal_observation`` holds the last of the
     old one), ``TimeLimit.truncated``, and the ``episode`` statistics r (sum of rewards), l (steps)
-    and t (s since it was made). Where a trial ended, the info also has its record, ``trial``, and
+    and t (s since its creation). Where a trial ended, the info also has its record, ``trial``, and
     ``performance``.
 
     Args:
@@ -33,10 +33,10 @@ class SB3VecEnv(VecEnv):
         num_envs: number of envs.
         wrap: wrappers of tasks and of envs, as in `neurogym_core.make_vec`.
         seed: used until `seed` is called.
-        params: of the task.
+        params: parameters of the task.
 
     Attributes:
-        env: the wrapped native vector env.
+        env: the wrapped vector env of the core.
     """
 
     def __init__(
@@ -58,24 +58,24 @@ class SB3VecEnv(VecEnv):
 
     @property
     def task(self) -> Any:
-        """The task that is played."""
+        """The task of the envs."""
         return self.env.task
 
     @property
     def recent_performance(self) -> float:
-        """Mean performance of the last trials played here; NaN before the first."""
+        """Mean performance of the last trials; NaN before the first."""
         return float(np.mean(self._recent)) if self._recent else float("nan")
 
-    # ------------------------------------------------------------------ playing
+    # ---- playing ----
 
     def reset(self) -> np.ndarray:
-        """New sessions on all envs; (num_envs, obs)."""
+        """Begin new sessions in all envs, and return their observations, (num_envs, obs)."""
         if any(options != self._options[0] for options in self._options):
             raise InvalidValueError(
-                "SB3VecEnv was given other options for some of its envs; they are one native env."
+                "SB3VecEnv was given different options for its envs, which are one vector env."
                 " Give one dict for all."
             )
-        # Not a list of seeds: with one env this is then the same stream as that of a single env.
+        # Not a list of seeds: with one env, the stream is then that of a single env.
         observations, info = self.env.reset(seed=self._seeds[0], options=self._options[0] or None)
         self.reset_infos = [{"period": str(period)} for period in info["period"]]
         self._reset_seeds()
@@ -88,7 +88,7 @@ class SB3VecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Observations, rewards, whether sessions ended, and one info per env."""
+        """Return observations, rewards, whether sessions ended, and one info per env."""
         observations, rewards, terminated, truncated, info = self.env.step(self._actions)
         over = terminated | truncated
         self._return += rewards
@@ -100,7 +100,11 @@ class SB3VecEnv(VecEnv):
             self._add_trials(infos, info["trial"].finished)
         for env in np.flatnonzero(over).tolist():
             infos[env]["terminal_observation"] = info["final_obs"][env]
-            infos[env]["episode"] = self._statistics(env)
+            infos[env]["episode"] = {  # as `Monitor` rounds them
+                "r": round(float(self._return[env]), 6),
+                "l": int(self._length[env]),
+                "t": round(time.time() - self._made, 6),
+            }
         self._return[over], self._length[over] = 0, 0
         return observations, rewards.astype(np.float32), over, infos
 
@@ -110,49 +114,45 @@ class SB3VecEnv(VecEnv):
             infos[env].update(trial=row, performance=row["performance"])
             self._recent.append(row["performance"])
 
-    def _statistics(self, env: int) -> dict[str, float]:
-        """What `Monitor` would say of the session that ended."""
-        elapsed = round(time.time() - self._made, 6)
-        return {"r": round(float(self._return[env]), 6), "l": int(self._length[env]), "t": elapsed}
-
     def close(self) -> None:
-        """Nothing is open."""
+        """Close the vector env."""
         self.env.close()
 
-    # ------------------------------------------------------------------ what Stable-Baselines3 asks of single envs
+    # ---- methods for single envs ----
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the native env, once per env asked for: the envs share it."""
+        """Return an attribute of the vector env, which the envs share, once per requested env."""
         return [getattr(self.env, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Not possible.
+        """Raise an error: tasks are immutable.
 
         Raises:
             NotSupportedError: always.
         """
         raise NotSupportedError(
-            f"set_attr({attr_name!r}) was called; tasks do not change. Make another SB3VecEnv."
+            f"set_attr({attr_name!r}) was called; tasks are immutable. Make another SB3VecEnv."
         )
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Not possible.
+        """Raise an error: the envs have no separate methods.
 
         Raises:
             NotSupportedError: always.
         """
         raise NotSupportedError(
-            f"env_method({method_name!r}) was called; the envs are one native env without methods"
-            " of their own. Call it on SB3VecEnv.env."
+            f"env_method({method_name!r}) was called; the envs are one vector env without"
+            " separate methods. Call it on SB3VecEnv.env."
         )
 
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper], indices: Any = None
     ) -> list[bool]:
-        """Whether a wrapper, or its form for vector envs, is applied; `Monitor` is: its statistics
-        are here.
+        """Return whether a wrapper, or its form for vector envs, is applied, once per env.
+
+        `Monitor` counts as applied, because its statistics are in the infos.
         """
         wanted = (wrapper_class, getattr(wrapper_class, "vector", wrapper_class))
         env, found = self.env, wrapper_class is Monitor
@@ -162,5 +162,5 @@ class SB3VecEnv(VecEnv):
         return [found] * len(list(self._get_indices(indices)))
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """No pictures: None for every env."""
+        """Return None for every env: there are no images."""
         return [None] * self.num_envs

@@ -1,5 +1,6 @@
-"""A task of the tests; without Stable-Baselines3 nothing of this package is collected: `make test`
-does not install it.
+"""A task of the tests.
+
+Without Stable-Baselines3, which `make test` does not install, no test is collected.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if any(
 
 
 class Sides(Task):
-    """Go to the side that is shown."""
+    """Choose the side that is shown."""
 
     sigma: float = 1.0
     timing = {"fixation": Uniform(100, 400), "decision": 300}
@@ -39,7 +40,7 @@ class Sides(Task):
 
 
 class OneTrial(Sides):
-    """A session is one trial, and ends by itself."""
+    """A task with one trial per session."""
 
     trials_per_session = 1
 

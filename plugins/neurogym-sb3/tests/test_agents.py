@@ -24,7 +24,7 @@ TRAINERS = (PPOTrainer, A2CTrainer, RecurrentPPOTrainer)
 
 
 @pytest.mark.parametrize("trainer", TRAINERS)
-def test_it_trains_tests_and_is_taken_up_again(trainer, sides, tmp_path):
+def test_it_trains_tests_and_can_be_resumed(trainer, sides, tmp_path):
     first = trainer(sides, seed=1, **SMALL)
     assert first.train(256, out=tmp_path) == "steps"
     assert [row["steps"] for row in first.curve] == [0, 128, 256]
@@ -51,13 +51,13 @@ def test_the_same_seed_learns_the_same(sides):
 
 
 def test_it_learns_and_stops_at_the_criterion(sides):
-    # Of seeds 0 to 9, all met it within 1,024 steps, and two, by luck, before the first.
+    # With seeds 0 to 9, all met it within 1,024 steps, and two, by chance, before the first.
     trainer = PPOTrainer(sides(sigma=0.5), seed=0, hidden=32, test_every=1024, test_trials=200)
     assert trainer.train(40_000, criterion=0.9) == "criterion"
     assert 0 < trainer.done < 40_000
     assert trainer.curve[0]["accuracy"] < 0.7
     assert trainer.curve[-1]["answered"] > 0.9
-    # What it plays is what it was tested on: 90 % of 200 within four standard errors.
+    # It plays as in the tests: 90 % of 200 trials, within 4 SEs.
     assert trainer.play(200, seed=77)["performance"].mean() > 0.9 - 4 * 0.022
 
 
@@ -68,7 +68,7 @@ def test_wrappers_reach_training_testing_and_playing(sides):
     assert len(trainer.play(20, seed=1)) == 20
 
 
-def test_advantage_actor_critic_with_an_lstm_is_ppo_that_uses_each_rollout_once_and_whole(sides):
+def test_advantage_actor_critic_with_an_lstm_is_ppo_with_one_batch_per_rollout(sides):
     model = RecurrentPPOTrainer(sides, a2c=True, **SMALL).model
     assert (model.n_epochs, model.batch_size) == (1, 4 * 16)
     assert model.normalize_advantage is False
@@ -78,15 +78,15 @@ def test_advantage_actor_critic_with_an_lstm_is_ppo_that_uses_each_rollout_once_
         RecurrentPPOTrainer(sides, a2c=True, batch=32, **SMALL)
 
 
-def test_one_task_at_a_time(sides):
+def test_an_agent_learns_one_task_only(sides):
     with pytest.raises(NotSupportedError, match="use --model"):
         PPOTrainer([sides, sides], **SMALL)
 
 
-# ---------------------------------------------------------------------- evaluation and playing
+# ---- evaluation and playing ----
 
 
-def test_evaluation_counts_trials_always_the_same_ones(sides):
+def test_every_evaluation_plays_the_same_trials(sides):
     env = SB3VecEnv(sides, 4, seed=1)
     model = PPO("MlpPolicy", env, n_steps=16, batch_size=32, seed=0, device="cpu")
     seen = []
@@ -96,7 +96,7 @@ def test_evaluation_counts_trials_always_the_same_ones(sides):
     model.learn(448, evaluation)
     assert len(seen) == 3, "at 128, 256 and 320 of 448: where a rollout of 64 begins"
     assert all(len(record) == 30 for record in seen)
-    # In the order in which they ended, which the agent decides.
+    # The order is that in which trials ended, which depends on the agent.
     shown = [
         sorted(zip(record["env"], record["trial"], record["side"], strict=True)) for record in seen
     ]
@@ -113,7 +113,7 @@ def test_evaluation_can_stop_training(sides):
 
 
 class Remembering:
-    """Stands for a recurrent model: its state counts the steps since the session began."""
+    """Imitates a recurrent model whose state counts the steps since the session began."""
 
     def predict(self, observations, state=None, episode_start=None, deterministic=True):
         state = np.zeros(len(observations)) if state is None else state
@@ -145,14 +145,16 @@ def test_the_state_of_a_policy_lasts_a_session(sides):
     assert longest > record["steps"].max(), "a session is longer than a trial"
 
 
-# ---------------------------------------------------------------------- from the command line
+# ---- from the command line ----
 
 
 @pytest.mark.parametrize("algo", ["ppo", "a2c", "recurrent-ppo"])
 def test_every_algorithm_trains_from_the_command_line(algo, tmp_path):
     settings = [word for name, value in SMALL.items() for word in ("--option", f"{name}={value}")]
-    words = ["train", "PerceptualDecisionMaking-v0", "--algo", algo, "--steps", 128, "--pass-reward", "--pass-action",
-             "--timing", "stimulus=300", "--quiet", "--out", tmp_path / "run", *settings]  # fmt: skip
+    wrappers = ["--pass-reward", "--pass-action"]
+    options = ["--timing", "stimulus=300", "--quiet", "--out", tmp_path / "run", *settings]
+    words = ["train", "PerceptualDecisionMaking-v0", "--algo", algo, "--steps", 128]
+    words += [*wrappers, *options]
     result = CliRunner().invoke(main, [str(word) for word in words], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert "128 steps done" in result.output
@@ -162,7 +164,7 @@ def test_every_algorithm_trains_from_the_command_line(algo, tmp_path):
 
 
 def test_the_example_of_neurogyms_readme_is_one_command_line(tmp_path, monkeypatch):
-    """As README.md has it, in 200 steps instead of 10,000."""
+    """The command is that of README.md, with 200 steps instead of 10,000."""
     monkeypatch.chdir(tmp_path)
     lines = (Path(__file__).parents[1] / "README.md").read_text("utf-8").splitlines()
     (line,) = [line for line in lines if line.startswith("ngym train") and "a2c=true" in line]

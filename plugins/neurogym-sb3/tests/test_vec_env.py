@@ -1,4 +1,4 @@
-"""`SB3VecEnv` beside `DummyVecEnv` of single envs: the same, step by step."""
+"""`SB3VecEnv` equals `DummyVecEnv` of single envs, step by step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRAPS = ([], ["PassReward"], ["PassAction", "PassReward"])
 
 
 def pair(task, wrap, seed):
-    """Ours with one env, and theirs; one env of ours is the same stream as a single env."""
+    """Return SB3VecEnv with one env, and DummyVecEnv; both play the same stream."""
     ours = SB3VecEnv(task, 1, wrap=wrap)
     theirs = DummyVecEnv([lambda: Monitor(make(task, wrap=wrap))])
     for env in (ours, theirs):
@@ -60,7 +60,7 @@ def test_every_step_is_that_of_a_dummy_vec_env(name, wrap, request):
     assert ends > 5
 
 
-def test_sessions_that_end_are_cut_off_and_single_trials_are_over(sides, one_trial):
+def test_long_sessions_are_truncated_and_single_trials_terminated(sides, one_trial):
     for task, cut in ((sides, True), (one_trial, False)):
         env = SB3VecEnv(task, 3, seed=1)
         env.reset()
@@ -113,7 +113,7 @@ def test_recent_performance_is_the_mean_of_the_trials_played(sides):
     assert env.recent_performance == pytest.approx(np.mean(seen))
 
 
-def test_a_seed_fixes_what_follows_once(sides):
+def test_a_seed_applies_to_one_reset(sides):
     env = SB3VecEnv(sides, 2)
 
     def begin():
@@ -141,7 +141,7 @@ def test_options_are_for_all_envs(sides):
         env.reset()
 
 
-def test_the_wrappers_of_stable_baselines3_fit_around_it(sides):
+def test_the_wrappers_of_stable_baselines3_can_wrap_it(sides):
     env = VecNormalize(VecMonitor(SB3VecEnv(sides, 3, wrap=["PassReward"], seed=1)))
     obs = env.reset()
     for _ in range(30):
@@ -150,7 +150,7 @@ def test_the_wrappers_of_stable_baselines3_fit_around_it(sides):
     assert np.isfinite(rewards).all()
 
 
-def test_it_answers_what_stable_baselines3_asks(sides):
+def test_it_has_the_methods_that_stable_baselines3_calls(sides):
     env = SB3VecEnv(sides, 3, wrap=["PassReward"], seed=1)
     assert isinstance(env.action_space, Discrete)
     assert isinstance(env.observation_space, Box)
@@ -161,6 +161,6 @@ def test_it_answers_what_stable_baselines3_asks(sides):
     assert env.get_images() == [None] * 3
     with pytest.raises(NotSupportedError, match="Make another"):
         env.set_attr("sigma", 2)
-    with pytest.raises(NotSupportedError, match="native env"):
+    with pytest.raises(NotSupportedError, match="one vector env"):
         env.env_method("reset")
     env.close()

@@ -1,11 +1,11 @@
-"""Analyse the behaviour in trial records, draw it, train networks and agents, compare with real
-subjects.
+"""Analyse trial records, draw figures, train networks and agents, compare with real subjects.
 
-Names are imported when first used. ``ngym train``, ``ngym evaluate`` and ``ngym compare`` are made
-of them.
+Names are imported on first use. The commands ``ngym train``, ``ngym evaluate`` and ``ngym compare``
+are built from them.
 
-Trainers come from other packages, found through the entry-point group ``neurogym.trainers``;
-nothing here imports torch."""
+Other packages provide trainers through the entry-point group ``neurogym.trainers``; this package
+does not import torch.
+"""
 
 from __future__ import annotations
 

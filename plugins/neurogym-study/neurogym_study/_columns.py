@@ -1,4 +1,4 @@
-"""Taking from a record what an analysis needs, and saying what is wrong with it."""
+"""Read and check the columns of a trial record that an analysis needs."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from neurogym_core.trials.record import TrialRecord
 
 
 def slot_column(record: TrialRecord, name: str, slot: str | None) -> np.ndarray:
-    """Column `name` of an answer slot, or of the trial where `slot` is None; shape (n,)."""
+    """Return column `name` of an answer slot, or of the trial if `slot` is None; shape (n,)."""
     return record[name if slot is None else f"{slot}.{name}"]
 
 
 def answered(record: TrialRecord, slot: str | None) -> np.ndarray:
-    """bool (n,): trials answered rightly or wrongly. Misses, aborts, sure bets and unasked slots
-    are not.
+    """Return which trials were answered correctly or incorrectly, bool (n,).
+
+    Misses, aborts, sure bets and slots that were not asked do not count.
     """
     return np.isin(slot_column(record, "outcome", slot), ["correct", "error"])
 
 
 def values_by(record: TrialRecord, by: str | ArrayLike | None) -> tuple[str, np.ndarray]:
-    """Name and value of what trials are grouped by, shape (n,): a column, values of the caller's,
-    or one group.
+    """Return the name and the values, shape (n,), of the variable that groups trials.
+
+    `by` is a column, an array of values, or None for a single group.
 
     Raises:
-        InvalidValueError: not one value per trial, or a value that is NaN.
-        UnknownNameError: no such column.
+        InvalidValueError: not one value per trial, or a value is NaN.
+        UnknownNameError: the record has no such column.
     """
-    name = by if isinstance(by, str) else "the values given"
+    name = by if isinstance(by, str) else "the given array"
     values = (
         np.zeros(len(record), int)
         if by is None
@@ -39,9 +41,9 @@ def values_by(record: TrialRecord, by: str | ArrayLike | None) -> tuple[str, np.
     )
     if values.shape != (len(record),):
         raise InvalidValueError(
-            f"Trials were to be grouped by {name}, of shape {values.shape}. Expected one value per"
+            f"Trials cannot be grouped by {name} of shape {values.shape}. Expected one value per"
             f" trial, shape ({len(record)},). Give an array with one value per trial, e.g."
-            f" record[{name!r}][:, 0]."
+            " one column: values[:, 0]."
         )
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise InvalidValueError(

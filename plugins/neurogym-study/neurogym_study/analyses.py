@@ -1,6 +1,6 @@
-"""The analyses of a report, in the order of their importance.
+"""Analyses of a report, the most important first.
 
-Each looks at a `Behaviour`, and raises `CannotTellError` where the record lacks what it needs.
+Each takes a `Behaviour`, and raises `CannotTellError` if the record lacks something that it needs.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from neurogym_study.proportions import accuracy, choice_proportions
 from neurogym_study.psychometric import fit_psychometric
 
 LEVELS = 12
-"""A condition with more values than this is no factor of a table."""
+"""Conditions with more distinct values are not tabulated."""
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 def analyse(behaviour: Behaviour) -> list[Finding]:
-    """All analyses, those that cannot be done included."""
+    """Return the findings of all analyses, including those that could not be done."""
     return [analysis(behaviour) for analysis in ANALYSES]
 
 
@@ -36,9 +36,9 @@ def analyse(behaviour: Behaviour) -> list[Finding]:
 
 
 def accuracy_per_condition(behaviour: Behaviour) -> Result:
-    """Share of correct answers for each value of each condition, with Wilson's interval."""
+    """Fraction correct for each value of each condition, with Wilson intervals."""
     if not behaviour.answered.any():
-        raise CannotTellError("no answer was right or wrong")
+        raise CannotTellError("no answer was correct or incorrect")
     record, slot = behaviour.record, behaviour.slot
     rows = [_accuracy_row("all trials", "", accuracy(record, None, slot=slot)[0])]
     for name in behaviour.conditions:
@@ -90,21 +90,22 @@ def _accuracy_figure(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def psychometric(behaviour: Behaviour) -> Result:
-    """Choices over signed strength (logistic), else correct answers over strength (Weibull), with
-    bootstrap intervals.
+    """Choices over signed strength (logistic), or correct answers over strength (Weibull).
+
+    Without a signed strength, correct answers are analysed. The intervals come from a bootstrap.
     """
     try:
         strength, _ = behaviour.signed, behaviour.right
         kind = "choice"
     except CannotTellError:
-        strength = behaviour.level  # where this cannot be either, its reason is the one to tell
+        strength = behaviour.level  # if strength is unknown too, report this error
         kind = "correct"
     if not behaviour.answered.any():
-        raise CannotTellError("no answer was right or wrong")
+        raise CannotTellError("no answer was correct or incorrect")
     levels = np.unique(strength[behaviour.answered])
     if len(levels) < 3:
         raise CannotTellError(
-            f"{behaviour.strength!r} has {len(levels)} values here; a curve needs at least three"
+            f"{behaviour.strength!r} has {len(levels)} values; a curve needs at least three"
         )
     rows, fit = psychometric_points(behaviour, strength, kind)
     table = pd.DataFrame(
@@ -132,15 +133,15 @@ def psychometric(behaviour: Behaviour) -> Result:
 def psychometric_points(
     behaviour: Behaviour, strength: np.ndarray, kind: str
 ) -> tuple[list[Any], Any]:
-    """Proportions per strength (in quantile bins where it is continuous), and the fitted curve or
-    None.
+    """Return proportions per strength, and the fitted curve or None.
+
+    Continuous strengths are grouped into quantile bins.
     """
     record, slot = behaviour.record, behaviour.slot
     hit = behaviour.chose_right if kind == "choice" else behaviour.correct
     binned = _binned(strength)
     if kind == "choice":
-        # `choice_proportions` counts one choice; which number the right side has is the task's own
-        # business.
+        # `choice_proportions` counts choice 1, but tasks may number the right side differently.
         renamed = _with_choice(record, hit, slot)
         rows = choice_proportions(renamed, binned, choice=1, slot=slot)
     else:
@@ -166,7 +167,7 @@ def _with_choice(record: Any, hit: np.ndarray, slot: str | None) -> Any:
 
 
 def _binned(values: np.ndarray, bins: int = 9) -> np.ndarray:
-    """The values, or the middle of the quantile bin that each is in where there are many."""
+    """Return the values, or the median of each value's quantile bin if there are many values."""
     if len(np.unique(values)) <= 2 * LEVELS:
         return values
     edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)))
@@ -186,7 +187,7 @@ def _said_of(fit: Any) -> list[str]:
     for name in ("threshold", "slope", "guess", "lapse"):
         title = "bias" if name == "threshold" and fit.shape == "logistic" else name
         if name in fit.undetermined:
-            said.append(f"{title}: the data do not tell")
+            said.append(f"{title}: not determined by the data")
         elif name in fit.intervals:
             low, high = fit.intervals[name]
             said.append(f"{title} {getattr(fit, name):.4g} (95 % interval {low:.4g} to {high:.4g})")
@@ -194,19 +195,17 @@ def _said_of(fit: Any) -> list[str]:
 
 
 def chronometric(behaviour: Behaviour) -> Result:
-    """Mean reaction times over strength, correct and wrong answers apart."""
+    """Mean reaction times over strength, separately for correct answers and errors."""
     times = _times(behaviour)
     level = _binned(behaviour.level)
     rows = reaction_times(behaviour.record, level, slot=behaviour.slot)
     table = pd.DataFrame([vars(row) for row in rows])
     made = chronometric_figure(rows, xlabel=_plain(behaviour.strength))
-    return Result(table, made, [f"Median of all: {np.nanmedian(times):.4g} ms."])
+    return Result(table, made, [f"Median of all trials: {np.nanmedian(times):.4g} ms."])
 
 
 def distributions(behaviour: Behaviour) -> Result:
-    """Quantiles of the reaction times per strength, correct and wrong answers apart, and their
-    histogram.
-    """
+    """Quantiles of the reaction times by outcome and strength, and their histogram."""
     times = _times(behaviour)
     try:
         level: np.ndarray | None = _binned(behaviour.level)
@@ -233,7 +232,9 @@ def distributions(behaviour: Behaviour) -> Result:
                     }
                 )
     if not rows:
-        raise CannotTellError("fewer than five answers of each kind have a reaction time")
+        raise CannotTellError(
+            "fewer than five correct answers, and fewer than five errors, have a reaction time"
+        )
     return Result(pd.DataFrame(rows), _histogram(behaviour, times))
 
 
@@ -244,8 +245,8 @@ def _times(behaviour: Behaviour) -> np.ndarray:
         raise CannotTellError("no answer has a reaction time")
     if len(np.unique(known)) == 1:
         raise CannotTellError(
-            f"all answers came after the same {known[0]:g} ms: the task, or the subject, leaves no"
-            " choice of when"
+            f"all reaction times are {known[0]:g} ms: the task, or the subject, fixes the time of"
+            " the answer"
         )
     return times
 
@@ -254,7 +255,7 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
     made, (axes,) = figure()
     known = times[~np.isnan(times) & behaviour.answered]
     values = np.unique(known)
-    # Simulated times are whole steps: bins between them would come out empty by turns.
+    # Simulated times are multiples of dt. Narrower bins would be empty between them.
     step = np.diff(values).min() if len(values) <= 40 else 0
     bins = np.arange(values[0] - step / 2, values[-1] + step, step) if step else 30
     wrong = behaviour.answered & ~behaviour.correct
@@ -268,12 +269,13 @@ def _histogram(behaviour: Behaviour, times: np.ndarray) -> Any:
     return made
 
 
-# ---- what came before ----
+# ---- previous trials ----
 
 
 def history(behaviour: Behaviour) -> Result:
-    """Logistic regression of the choice on the evidence and on the last choice, after rewarded and
-    unrewarded trials.
+    """Logistic regression of the choice on the evidence and on the last choice.
+
+    The last choice has separate weights after correct and incorrect trials.
     """
     x, y, names = _history_design(behaviour)
     weights, errors = _logit(x, y)
@@ -301,8 +303,8 @@ def history(behaviour: Behaviour) -> Result:
         table,
         made,
         [
-            f"{len(y)} trials. The evidence has a standard deviation of 1; a last choice is +1"
-            " to the right, -1 to the left. Positive: the choice is repeated."
+            f"{len(y)} trials. The evidence is scaled to a standard deviation of 1; the last choice"
+            " is +1 for right and -1 for left. A positive weight means that it is repeated."
         ],
     )
 
@@ -314,7 +316,7 @@ def _history_design(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray, list[
     used = after & answered & behaviour.before(answered)
     if used.sum() < 50:
         raise CannotTellError(
-            f"{int(used.sum())} trials follow another answered one; at least 50 are needed"
+            f"{int(used.sum())} answered trials follow an answered trial; at least 50 are needed"
         )
     try:
         evidence, name = behaviour.signed, f"evidence ({_plain(behaviour.strength)})"
@@ -335,21 +337,21 @@ def _history_design(behaviour: Behaviour) -> tuple[np.ndarray, np.ndarray, list[
 
 
 def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and their standard errors, (k,) each.
+    """Return the weights and their standard errors, (k,) each.
 
     Raises:
-        CannotTellError: the choices are predicted so well that any large weight would do.
+        CannotTellError: the choices are predicted so well that the weights diverge.
     """
     import statsmodels.api as sm
 
     if len(np.unique(y)) < 2:
-        raise CannotTellError("all choices were the same")
+        raise CannotTellError("all choices are the same")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             fit = sm.GLM(y, x, family=sm.families.Binomial()).fit()
-        except Exception as error:  # statsmodels has several for the same
-            raise CannotTellError(f"the regression could not be done: {error}") from error
+        except Exception as error:  # statsmodels raises several types for this
+            raise CannotTellError(f"the regression failed: {error}") from error
     if not (np.isfinite(fit.bse).all() and np.abs(fit.params).max() < 15 and fit.bse.max() < 100):
         raise CannotTellError(
             "the evidence predicts the choices (almost) without error, so the weights are not"
@@ -359,10 +361,10 @@ def _logit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def side_bias(behaviour: Behaviour) -> Result:
-    """Choices to the right, over all and where the evidence is weakest, for each block."""
+    """Choices to the right, over all trials and where the evidence is weakest, for each block."""
     chosen = behaviour.answered
     if not chosen.any():
-        raise CannotTellError("no answer was right or wrong")
+        raise CannotTellError("no answer was correct or incorrect")
     weakest, what = _weakest(behaviour)
     rows = [
         _share("all", "all", behaviour, chosen),
@@ -425,23 +427,23 @@ def _share(block: str, trials: str, behaviour: Behaviour, chosen: np.ndarray) ->
 
 
 def stay(behaviour: Behaviour) -> Result:
-    """How often the last choice is repeated after reward and without; in a two-step task by common
-    and rare transitions.
+    """Fraction of trials that repeat the last choice, after rewarded and unrewarded trials.
 
-    The two-step task: Daw et al. (2011), doi:10.1016/j.neuron.2011.02.027: reward matters alike
-    after both transitions to a model-free subject, and the other way round after rare ones to a
-    model-based one."""
+    In a two-step task, common and rare transitions are separated (Daw et al. 2011,
+    doi:10.1016/j.neuron.2011.02.027). A model-free subject responds to reward in the same way after
+    both; for a model-based subject, the effect of reward is reversed after rare transitions.
+    """
     record = behaviour.record
     slots = [name.rpartition(".")[0] for name in record.columns if name.endswith(".choice")]
     choice = record[f"{slots[0]}.choice"] if slots else behaviour.column("choice")
     if "reward" not in record:
         raise CannotTellError("the record has no column 'reward'")
     if choice.dtype.kind not in "iu" or len(np.unique(choice[choice >= 0])) < 2:
-        raise CannotTellError("there is only one choice here, so none can be repeated")
+        raise CannotTellError("the record has only one choice, so repeating it has no meaning")
     rewarded = behaviour.before(record["reward"] > 0)
     used = behaviour.after & (choice >= 0) & behaviour.before(choice >= 0)
     if not used.any():
-        raise CannotTellError("no two answered trials follow one another")
+        raise CannotTellError("no two successive trials were answered")
     kinds = {"": np.ones(len(behaviour), bool)}
     if "common" in record and record["common"].dtype.kind == "b":
         common = behaviour.before(record["common"])
@@ -486,15 +488,16 @@ def _stay_figure(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def wager(behaviour: Behaviour) -> Result:
-    """How often the sure bet is taken, and accuracy where it was offered and waived, and where it
-    was not, by strength.
+    """Frequency of sure bets, and accuracy with and without the offer, by strength.
 
-    Kiani & Shadlen (2009), doi:10.1126/science.1169405: a subject that knows how sure it is takes
-    the sure bet on weak evidence, and is more often right where it waives it."""
+    Kiani & Shadlen (2009), doi:10.1126/science.1169405: a subject that knows its confidence takes
+    the sure bet when the evidence is weak, and is more often correct when it waives the bet than
+    when it gets no offer.
+    """
     outcome = behaviour.column("outcome")
     sure = outcome == "other"
     if not sure.any() or not behaviour.answered.any():
-        raise CannotTellError("no answer was a sure bet beside others that were right or wrong")
+        raise CannotTellError("the record needs sure bets as well as correct or incorrect answers")
     level = _binned(behaviour.level)
     offered = _was_offered(behaviour, sure)
     rows = []
@@ -534,8 +537,10 @@ def wager(behaviour: Behaviour) -> Result:
 
 
 def _was_offered(behaviour: Behaviour, sure: np.ndarray) -> np.ndarray:
-    """Whether the bet was offered: the values of the column with which it was ever taken;
-    everywhere without one.
+    """Return whether the bet was offered, bool (n,).
+
+    It counts as offered at those values of the column at which it was ever taken, and in all trials
+    if there is no such column.
     """
     try:
         values = behaviour.record[behaviour.offered]
@@ -548,7 +553,7 @@ def _mean(hit: np.ndarray, of: np.ndarray) -> float:
     return float(hit[of].mean()) if of.any() else float("nan")
 
 
-# ---- words ----
+# ---- formatting ----
 
 
 def _short(value: Any) -> str:
@@ -556,7 +561,7 @@ def _short(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text for a figure: matplotlib would read $…$ as mathematics."""
+    """Escape $ for a figure, because matplotlib reads $…$ as mathematics."""
     return text.replace("$", r"\$")
 
 

@@ -1,4 +1,4 @@
-"""`Behaviour`: a trial record, and which of its columns is what."""
+"""`Behaviour`: a trial record, with the roles of its columns."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ PLAYED = (
 
 
 class CannotTellError(Exception):
-    """An analysis cannot be done with this record; the text says why."""
+    """An analysis cannot be done with this record; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column of a record is what; None: found by its name, or by what the task says.
+    """Names of the columns that play a role in analyses.
+
+    If a role is None, its column is found by name, or from the task.
 
     Args:
-        strength: how strong the evidence is, a number; unsigned, or negative for one of the sides.
-        side: which side was right; two values.
-        block: what differs between blocks.
+        strength: strength of the evidence, a number; unsigned, or negative for one of the sides.
+        side: the correct side; two values.
+        block: the condition that differs between blocks.
         offered: whether a sure bet was offered.
-        slot: which of several answers.
-        choices: how many there are to choose from.
+        slot: the answer slot, if a trial has several.
+        choices: number of choices.
     """
 
     strength: str | None = None
@@ -57,7 +59,7 @@ class Roles:
 
     @classmethod
     def of_task(cls, task: Task, **given: Any) -> Roles:
-        """As the task says, where nothing is given."""
+        """Return the roles that the task implies; `given` roles override them."""
         roles: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         answer = answer_condition(task)
         if "side" not in roles and answer is not None and answers_of(task).size == 2:
@@ -68,17 +70,18 @@ class Roles:
 
 
 class Behaviour:
-    """A trial record with its roles; what is missing is told by `CannotTellError`.
+    """A trial record with the roles of its columns.
 
-    Rows are in the order in which every env played them.
+    Properties raise `CannotTellError` if the record lacks something that they need. Rows are in the
+    order in which each env played them.
 
     Args:
-        record: the trials; needs the column ``outcome`` (correct, error, …) and, for most,
-            ``choice``.
-        roles: which column is what.
+        record: the trials; needs the column ``outcome`` (correct, error, …), and ``choice`` for
+            most analyses.
+        roles: the roles of the columns.
 
     Raises:
-        UnknownNameError: a role names no column.
+        UnknownNameError: a role names a column that the record lacks.
     """
 
     def __init__(self, record: TrialRecord, roles: Roles = Roles()) -> None:
@@ -104,10 +107,10 @@ class Behaviour:
         return wanted or (slots[-1] if slots else None)
 
     def column(self, name: str) -> np.ndarray:
-        """A column of the answer looked at: ``choice``, ``outcome``, ``reaction_time``.
+        """Return a column of the answer slot: ``choice``, ``outcome``, ``reaction_time``.
 
         Raises:
-            CannotTellError: the record has none.
+            CannotTellError: the record has no such column.
         """
         full = name if self.slot is None else f"{self.slot}.{name}"
         if full not in self.record:
@@ -116,7 +119,7 @@ class Behaviour:
 
     @property
     def conditions(self) -> list[str]:
-        """The columns that say what a trial was: numbers, texts or bools, one per trial."""
+        """Names of the condition columns that vary between trials and have one value per trial."""
         names = [
             name
             for name in self.record.columns
@@ -126,10 +129,10 @@ class Behaviour:
 
     @cached_property
     def strength(self) -> str:
-        """Name of the column that says how strong the evidence was.
+        """Name of the column with the strength of the evidence.
 
         Raises:
-            CannotTellError: there is none, or there are several.
+            CannotTellError: no column is known to be the strength, or several could be.
         """
         if self.roles.strength is not None:
             return self.roles.strength
@@ -149,10 +152,10 @@ class Behaviour:
 
     @cached_property
     def side(self) -> str:
-        """Name of the column that says which of two sides was right.
+        """Name of the column with the correct side.
 
         Raises:
-            CannotTellError: there is none.
+            CannotTellError: no column is known to be the side, or it does not have two values.
         """
         if self.roles.side is not None:
             names: Sequence[str] = [self.roles.side]
@@ -163,56 +166,52 @@ class Behaviour:
                 return name
         if names:
             count = len(np.unique(self.record[names[0]]))
-            raise CannotTellError(f"{names[0]!r} has {count} values here; sides are two")
-        raise CannotTellError(
-            "no condition is known to be the side that is right; name one with --side"
-        )
+            raise CannotTellError(f"{names[0]!r} has {count} values; a side needs two")
+        raise CannotTellError("no condition is known to be the correct side; name one with --side")
 
     @cached_property
     def block(self) -> str:
         """Name of the column that differs between blocks.
 
         Raises:
-            CannotTellError: there is none.
+            CannotTellError: the record has no such column.
         """
-        return self._known("block", self.roles.block, BLOCKS, "blocks")
+        return self._known("block", self.roles.block, BLOCKS, "block")
 
     @cached_property
     def offered(self) -> str:
         """Name of the column that says whether a sure bet was offered.
 
         Raises:
-            CannotTellError: there is none.
+            CannotTellError: the record has no such column.
         """
-        return self._known("offered", self.roles.offered, OFFERS, "offers of a sure bet")
+        return self._known("offered", self.roles.offered, OFFERS, "offer of a sure bet")
 
     def _known(self, role: str, given: str | None, names: Sequence[str], what: str) -> str:
         found = (
             [given] if given is not None else [name for name in names if name in self.conditions]
         )
         if not found:
-            raise CannotTellError(
-                f"the record has no column that tells {what} apart; name one with --{role}"
-            )
+            raise CannotTellError(f"no condition is known to be the {what}; name one with --{role}")
         return found[0]
 
-    # ------------------------------------------------------------------ values, (n,) each
+    # ---- values, (n,) each ----
 
     @cached_property
     def answered(self) -> np.ndarray:
-        """Answered rightly or wrongly."""
+        """Whether the trial was answered correctly or incorrectly."""
         return np.isin(self.column("outcome"), ("correct", "error"))
 
     @cached_property
     def correct(self) -> np.ndarray:
-        """Answered rightly."""
+        """Whether the trial was answered correctly."""
         return self.column("outcome") == "correct"
 
     @cached_property
     def right(self) -> np.ndarray:
-        """The side that counts as right was the right one.
+        """Whether the side called right was the correct one.
 
-        Of two sides, "right" if one is called so, else the larger one.
+        It is the value "right" if the column has one, else the larger of its two values.
         """
         values = self.record[self.side]
         sides = np.unique(values)
@@ -220,15 +219,15 @@ class Behaviour:
 
     @cached_property
     def chose_right(self) -> np.ndarray:
-        """Chose the side that counts as right; only where `answered` does it mean anything."""
+        """Whether the subject chose the side called right; valid only where `answered`."""
         return self.right == self.correct
 
     @cached_property
     def signed(self) -> np.ndarray:
-        """Strength of the evidence, negative where it is for the other side.
+        """Strength of the evidence, negative where it favours the other side.
 
         Raises:
-            CannotTellError: there is no strength, or no side.
+            CannotTellError: the strength or the side is unknown.
         """
         ready = f"signed_{self.strength}"
         if self.roles.strength is None and ready in self.record:
@@ -240,16 +239,16 @@ class Behaviour:
 
     @cached_property
     def level(self) -> np.ndarray:
-        """Strength of the evidence without its sign.
+        """Unsigned strength of the evidence.
 
         Raises:
-            CannotTellError: there is none.
+            CannotTellError: the strength is unknown.
         """
         return np.abs(self.record[self.strength].astype(float))
 
     @cached_property
     def after(self) -> np.ndarray:
-        """(n,) bool: the row before is the trial before, of the same subject and session."""
+        """Whether the previous row is the previous trial of the same env and session, bool (n,)."""
         same = np.ones(len(self), bool)
         same[:1] = False
         for name in ("env", "session"):
@@ -259,12 +258,12 @@ class Behaviour:
         return same
 
     def before(self, values: Any) -> np.ndarray:
-        """The values of the row before; the first keeps its own."""
+        """Return the values of the previous row; the first row keeps its value."""
         values = np.asarray(values)
         return np.concatenate([values[:1], values[:-1]])
 
 
 def _in_order(record: TrialRecord) -> TrialRecord:
-    """The rows in the order in which each env played them."""
+    """Return the rows in the order in which each env played them."""
     keys = [record[name] for name in ("trial", "session", "env") if name in record]
     return record[np.lexsort(keys)] if keys and "trial" in record else record

@@ -1,4 +1,4 @@
-"""How long the subject took, per condition, for correct answers and errors apart."""
+"""Reaction times per condition, separately for correct answers and errors."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ReactionTimeRow:
         mean, median: of the reaction times.
         sem: standard error of the mean, from the sample's standard deviation; NaN for n = 1.
         low, high: Student's t interval of the mean; NaN for n = 1.
-        without_time: trials of that value and outcome without a reaction time (a correct
-            withholding).
+        without_time: trials of that value and outcome without a reaction time (answers that were
+            correctly withheld).
     """
 
     value: Any
@@ -47,21 +47,21 @@ def reaction_times(
     slot: str | None = None,
     confidence: float = 0.95,
 ) -> list[ReactionTimeRow]:
-    """Mean and median reaction time for each value of `by`: the correct trials, then the errors,
-    values ascending.
+    """Return mean and median reaction times for each value of `by`.
 
-    Values without a single reaction time have no row. The interval is Student's (1908), Biometrika
-    6:1; for the skewed times of few trials it is rough.
+    Rows of correct trials come first, then rows of errors, each in ascending order of values.
+    Values without any reaction time have no row. The interval is Student's (1908), Biometrika 6:1;
+    for the skewed times of few trials it is approximate.
 
     Args:
         record: n trials.
         by: a condition's name, values (n,), or None for all trials together.
-        slot: which answer, where a trial asks several.
-        confidence: of the interval of the mean.
+        slot: the answer slot, if a trial has several.
+        confidence: confidence level of the interval of the mean.
 
     Raises:
-        UnknownNameError: no such column.
-        InvalidValueError: `by` is not one value per trial, or NaN somewhere.
+        UnknownNameError: the record has no such column.
+        InvalidValueError: `by` does not have one value per trial, or has NaN values.
     """
     check_confidence(confidence)
     _, values = values_by(record, by)

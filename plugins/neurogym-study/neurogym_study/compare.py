@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from neurogym_study.references import Reference
 
 
-@click.command("compare", short_help="Put a trial record beside real subjects.")
+@click.command("compare", short_help="Compare a trial record with real subjects.")
 @click.argument(
     "record", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
@@ -37,12 +38,12 @@ if TYPE_CHECKING:
     "scales",
     multiple=True,
     metavar="OURS=FACTOR",
-    help="Times what the lab's numbers are ours, e.g. reaction_time=1000.",
+    help="A factor for a column of the lab's CSV file, e.g. reaction_time=1000 (s to ms).",
 )
-@click.option("--strength", help="The condition that says how strong the evidence is.")
-@click.option("--side", help="The condition that says which of two sides is right.")
+@click.option("--strength", help="The condition with the strength of the evidence.")
+@click.option("--side", help="The condition with the correct side.")
 @click.option("--block", help="The condition that differs between blocks.")
-@click.option("--slot", help="Which answer, where a trial asks several.")
+@click.option("--slot", help="The answer slot, if a trial has several.")
 @click.option(
     "--out",
     default="comparison",
@@ -59,20 +60,26 @@ def command(
     out: Path,
     **roles: Any,
 ) -> None:
-    """Put a trial record (a CSV file, as `ngym evaluate --csv` writes it) beside real subjects.
+    """Compare a trial record with real subjects.
 
-    \b ngym compare --list ngym compare trials.csv --with roitman-shadlen-2002 ngym compare
-    trials.csv --with lab.csv --map coherence=coh --map correct=hit --scale reaction_time=1000
+    RECORD is a CSV file, as `ngym evaluate --csv` writes it.
 
-    Curves are drawn on one figure; distances come with what is to be expected of two samples of the
-    same subject, where the numbers of trials are known. The report is report.html, with a CSV file
-    for each comparison."""
+    \b
+    ngym compare --list
+    ngym compare trials.csv --with roitman-shadlen-2002
+    ngym compare trials.csv --with lab.csv --map coherence=coh --map correct=hit
+
+    Curves are drawn in one figure. If the numbers of trials are known, distances are reported with
+    the distance that is expected between two samples of the same subject. The report is
+    report.html, with a CSV file for each comparison.
+    """
     if listing:
         _list()
         return
     if record is None or other is None:
         raise click.UsageError(
-            "A RECORD and --with were expected. `ngym compare --list` shows what there is."
+            "RECORD or --with is missing. Expected both. `ngym compare --list` shows the published"
+            " summaries."
         )
     with usage_errors():
         behaviour = _behaviour(record, roles)
@@ -104,7 +111,8 @@ def _reference(
     is_trials = path.suffix.lower() == ".csv"
     if (columns or scales) and not is_trials:
         raise click.UsageError(
-            f"--map and --scale are for a lab's CSV file, and --with was {other!r}. Leave them out."
+            f"--map or --scale was given with --with {other!r}. Expected a lab's CSV file. Leave"
+            " them out, or give a .csv file."
         )
     if is_trials or path.suffix.lower() == ".toml":
         if not path.is_file():
@@ -119,9 +127,7 @@ def _reference(
 
 
 def _same_roles(behaviour: Any) -> Any:
-    """The roles with the strength by its name, which the lab's columns are mapped to."""
-    from dataclasses import replace
-
+    """Return the roles with the name of the strength, to which the lab's columns are mapped."""
     from neurogym_study.behaviour import CannotTellError
 
     try:
@@ -165,7 +171,7 @@ def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> No
     }
     target = write_report(
         out,
-        f"{record.name} beside {reference.name}",
+        f"{record.name} compared with {reference.name}",
         {k: v for k, v in facts.items() if v},
         findings,
     )
@@ -173,7 +179,7 @@ def _report(record: Path, behaviour: Any, reference: Reference, out: Path) -> No
         said = (
             " ".join(finding.notes) or "done"
             if finding.why_not is None
-            else f"not here: {finding.why_not}"
+            else f"skipped: {finding.why_not}"
         )
         click.echo(f"{finding.title}: {said}")
     click.echo(f"The report is {target}.")

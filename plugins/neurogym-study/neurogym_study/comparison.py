@@ -1,4 +1,4 @@
-"""A record beside real subjects: curves on one figure, and how far apart they are."""
+"""Compare a record with real subjects: curves in one figure, and distances between them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from neurogym_study.psychometric import fit_psychometric
 from neurogym_study.references import Reference, Subject, share_correct, summarised
 
 ERF_WIDTH = 1.702 * np.sqrt(2)
-"""Width t of (1 + erf(x / t)) / 2, times the slope of the logistic function nearest to it (they
-differ by less than 0.01).
+"""Product of the width t of (1 + erf(x / t)) / 2 and the slope of the nearest logistic function.
+
+The two functions differ by less than 0.01.
 """
 COLOURS = (VERMILION, GREEN, GREY, "#cc79a7", "#e69f00")
 SAME = 1e-6
-"""Strengths closer than this are the same."""
+"""Relative tolerance within which strengths are equal."""
 
 
 def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
-    """All comparisons, those that cannot be done included."""
+    """Return the findings of all comparisons, including those that could not be done."""
     mine = summarised(behaviour.record, behaviour.roles, "record")
     comparisons: Sequence[tuple[str, str, Callable[[], Result]]] = (
         ("accuracy", "Accuracy over strength", lambda: over_strength(mine, reference)),
@@ -47,17 +48,17 @@ def compare_with(behaviour: Behaviour, reference: Reference) -> list[Finding]:
 
 
 def over_strength(mine: Subject, reference: Reference) -> Result:
-    """Fractions correct on one figure, and their distance to each subject.
+    """Fractions correct in one figure, and their distance to each subject.
 
-    The distance is the root of the mean squared difference over the strengths that both have. Two
-    samples of one and the same subject differ too: where the numbers of trials are known, `noise
-    ceiling` is the distance that is to be expected then, and `excess` what is left of the distance
-    without it, sqrt(max(distance^2 - ceiling^2, 0))."""
+    The distance is the root mean squared difference over the strengths that both have. Two samples
+    of the same subject differ too. If the numbers of trials are known, `noise ceiling` is the
+    distance expected between such samples, and `excess` is sqrt(max(distance^2 - ceiling^2, 0)).
+    """
     if mine.correct is None:
         raise CannotTellError("the record has no strength of the evidence; name it with --strength")
     others = [one for one in reference.subjects if one.correct is not None]
     if not others:
-        raise CannotTellError("the reference does not tell the fraction correct over strength")
+        raise CannotTellError("the reference does not report the fraction correct over strength")
     rows, points = [], []
     for other in others:
         here, there = _common(mine, other)
@@ -101,15 +102,16 @@ def over_strength(mine: Subject, reference: Reference) -> Result:
 
 
 def times_over_strength(mine: Subject, reference: Reference) -> Result:
-    """Mean reaction times of the correct trials on one figure, and their distance to each subject.
+    """Mean reaction times of correct trials in one figure, and their distance to each subject.
 
-    `shape` is the distance that is left when a constant is added to the record's times: those of
-    networks leave out the time to see and to move."""
+    `shape` is the distance that remains if a constant is added to the record's times: reaction
+    times of networks exclude the time to see and to move.
+    """
     if mine.reaction_time is None or np.isnan(mine.reaction_time).all():
         raise CannotTellError("the record has no reaction times over strength")
     others = [one for one in reference.subjects if one.reaction_time is not None]
     if not others:
-        raise CannotTellError("the reference does not tell reaction times over strength")
+        raise CannotTellError("the reference does not report reaction times over strength")
     rows = []
     for other in others:
         here, there = _common(mine, other)
@@ -143,29 +145,29 @@ def times_over_strength(mine: Subject, reference: Reference) -> Result:
         made,
         [
             f"{row['subject']}: {row['distance (ms)']:.0f} ms apart;"
-            f" {row['shape (ms)']:.0f} ms when"
-            f" {row['added (ms)']:.0f} ms are added to the record's."
+            f" {row['shape (ms)']:.0f} ms if"
+            f" {row['added (ms)']:.0f} ms are added to the record's times."
             for row in rows
         ],
     )
 
 
 def _common(mine: Subject, other: Subject) -> tuple[np.ndarray, np.ndarray]:
-    """Where both have the same strengths: indices into both, (k,) each."""
+    """Return the indices of common strengths in `mine` and in `other`, (k,) each."""
     near = np.abs(mine.strengths[:, None] - other.strengths[None]) < SAME * np.maximum(
         1, np.abs(other.strengths)
     )
     here, there = np.nonzero(near)
     if not len(here):
         raise CannotTellError(
-            f"no strength is in both: the record has {_some(mine.strengths)}, {other.name}"
+            f"no strength is in both: the record has {_some(mine.strengths)}; {other.name} has"
             f" {_some(other.strengths)}"
         )
     return here, there
 
 
 def _ceiling(p: np.ndarray, n: np.ndarray, q: np.ndarray, m: np.ndarray | None) -> float | None:
-    """Distance to be expected of two samples of the same subject, with n and m trials."""
+    """Return the distance expected between two samples of the same subject, of n and m trials."""
     if m is None:
         return None
     pooled = (p * n + q * m) / (n + m)
@@ -177,11 +179,11 @@ def _said_distance(row: Mapping[str, Any]) -> str:
     if ceiling is None:
         return (
             f"{row['subject']}: {row['distance']:.3f} apart over {row['strengths']} strengths;"
-            " trials unknown."
+            " the numbers of trials are unknown."
         )
     return (
         f"{row['subject']}: {row['distance']:.3f} apart over {row['strengths']} strengths;"
-        f" {ceiling:.3f} is to be expected of two samples of the same subject."
+        f" {ceiling:.3f} is expected between two samples of the same subject."
     )
 
 
@@ -189,7 +191,10 @@ def _said_distance(row: Mapping[str, Any]) -> str:
 
 
 def parameters(behaviour: Behaviour, reference: Reference) -> Result:
-    """The record's parameters beside theirs; `z` in standard deviations between their subjects."""
+    """Parameters of the record and of the reference.
+
+    `z` is their difference in standard deviations between the reference's subjects.
+    """
     wanted = sorted({name for one in reference.subjects for name in one.parameters})
     mine, reasons = {}, []
     for name in wanted:
@@ -198,7 +203,7 @@ def parameters(behaviour: Behaviour, reference: Reference) -> Result:
         except CannotTellError as error:
             reasons.append(f"{name}: {error}")
     if not mine:
-        raise CannotTellError("; ".join(reasons) or "the reference tells no parameters")
+        raise CannotTellError("; ".join(reasons) or "the reference reports no parameters")
     rows = []
     for one in reference.subjects:
         for name, theirs in one.parameters.items():
@@ -215,7 +220,7 @@ def parameters(behaviour: Behaviour, reference: Reference) -> Result:
                         "z": None if deviation is None else (mine[name] - theirs) / deviation,
                     }
                 )
-    return Result(pd.DataFrame(rows), None, [f"Not here: {reason}." for reason in reasons])
+    return Result(pd.DataFrame(rows), None, [f"Skipped: {reason}." for reason in reasons])
 
 
 def _parameter(name: str, behaviour: Behaviour) -> float:
@@ -238,7 +243,7 @@ def _parameter(name: str, behaviour: Behaviour) -> float:
     if name == "block_shift":
         shares = list(_per_block(behaviour).values())
         return max(share for share, _ in shares) - min(share for share, _ in shares)
-    raise CannotTellError("this is not worked out of records")
+    raise CannotTellError("it is not computed from records")
 
 
 def _fit(behaviour: Behaviour, strength: np.ndarray, hit: np.ndarray, **how: Any) -> Any:
@@ -252,7 +257,7 @@ def _fit(behaviour: Behaviour, strength: np.ndarray, hit: np.ndarray, **how: Any
 
 def _determined(fit: Any, name: str) -> float:
     if name in fit.undetermined:
-        raise CannotTellError("the data do not tell")
+        raise CannotTellError("the data do not determine it")
     return float(getattr(fit, name))
 
 
@@ -260,7 +265,7 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
     """Choices to the right where the evidence is weakest, for each block."""
     others = [one for one in reference.subjects if one.blocks]
     if not others:
-        raise CannotTellError("the reference does not tell choices per block")
+        raise CannotTellError("the reference does not report choices per block")
     mine = _per_block(behaviour)
     rows = []
     for one in others:
@@ -297,7 +302,7 @@ def blocks(behaviour: Behaviour, reference: Reference) -> Result:
 
 
 def _per_block(behaviour: Behaviour) -> dict[str, tuple[float, int]]:
-    """Value of the block -> (choices to the right where the evidence is weakest, trials)."""
+    """Return block -> (choices to the right where the evidence is weakest, trials)."""
     level, values = behaviour.level, behaviour.record[behaviour.block]
     chosen = behaviour.answered & (level == level.min())
     found = {}
@@ -334,7 +339,7 @@ def _line(axes: Any, scale: _Scale, subject: Subject, colour: str, label: str) -
 
 
 class _Scale:
-    """Places on an axis on which strengths are log-spaced, and 0 a step below the smallest."""
+    """Positions on a logarithmic axis; strength 0 is placed a factor of 2 below the smallest."""
 
     def __init__(self, subjects: Sequence[Subject]) -> None:
         self.values = np.unique(np.concatenate([one.strengths for one in subjects]))
@@ -345,7 +350,7 @@ class _Scale:
         return np.log2(np.where(strengths > 0, strengths, self._zero))
 
     def finish(self, axes: Any, reference: Reference) -> None:
-        """Ticks, label and legend."""
+        """Set ticks, label and legend."""
         every = -(-len(self.values) // 12)
         axes.set_xticks(
             self(self.values[::every]),

@@ -1,6 +1,4 @@
-"""``python -m neurogym_study.demo``: random-dot motion, from an installed task to a psychometric
-curve, in a minute.
-"""
+"""``python -m neurogym_study.demo``: from an installed task to a psychometric curve in a minute."""
 
 from __future__ import annotations
 
@@ -28,13 +26,13 @@ SUBJECTS = ("random", "oracle", "integrator")
 SIGMA = 4.0
 SHOWN = {"coherence": 25.6}  # of the trial in the figure, %
 ABOUT = f"""\
-The evidence has the noise sigma = {SIGMA:g}; at the default, 1, an ideal observer hardly ever errs.
-- random: does anything, on every step;
-- oracle: knows what is right;
+The evidence has noise, sigma = {SIGMA:g}; at the default, 1, an ideal observer hardly ever errs.
+- random: acts at random on every step;
+- oracle: knows the targets;
 - integrator: sums the evidence and reports the larger sum; no observer can do better."""
 ABOUT_FITS = """\
-Fitted are Weibull functions; the threshold is the coherence with 82 % correct,
-and the intervals are the bootstrap's. –: the data do not tell."""
+Weibull functions are fitted. The threshold is the coherence with 82 % correct.
+Intervals come from a bootstrap. –: not determined by the data."""
 TRY_NEXT = (
     "ngym info ReadySetGo-v0",
     "ngym run PerceptualDecisionMaking-v0 --subject integrator --n-trials 20",
@@ -59,9 +57,7 @@ TRY_NEXT = (
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))
 def main(n_trials: int, output: Path, seed: int) -> None:
-    """Play random-dot motion with three subjects; print a psychometric table, and draw it beside
-    one trial.
-    """
+    """Play random-dot motion with three subjects; print and draw their psychometric functions."""
     try:
         show(n_trials, output, seed)
     except NeurogymError as error:
@@ -69,26 +65,26 @@ def main(n_trials: int, output: Path, seed: int) -> None:
 
 
 def show(n_trials: int, output: Path, seed: int) -> None:
-    """All of the demo, from top to bottom."""
+    """Run the whole demo."""
     list_tasks()
     records = play(n_trials, seed)
     draw_and_tell(records, output, seed)
 
 
 def list_tasks() -> None:
-    """As `ngym list` does."""
+    """List the installed tasks, as `ngym list` does."""
     ngym.main(["list"], prog_name="ngym", standalone_mode=False)
 
 
 def play(n_trials: int, seed: int) -> dict[str, TrialRecord]:
-    """The records of the three subjects, name -> record."""
+    """Return the records of the three subjects, name -> record."""
     return {
         name: run(TASK, name, n_trials, num_envs=64, seed=seed, sigma=SIGMA) for name in SUBJECTS
     }
 
 
 def draw_and_tell(records: Mapping[str, TrialRecord], output: Path, seed: int) -> None:
-    """The table on the terminal, the figure in its file."""
+    """Print the table, and save the figure."""
     rows = {name: accuracy(record, "coherence") for name, record in records.items()}
     fits = {
         name: fit_psychometric(record, "coherence", bootstrap=100)
@@ -109,13 +105,13 @@ def draw_and_tell(records: Mapping[str, TrialRecord], output: Path, seed: int) -
 
 
 def one_trial(seed: int) -> TrialTrace:
-    """The trial of the figure."""
+    """Return the trial of the figure."""
     trace = trace_of(TASK, "integrator", seed=seed, conditions=SHOWN, sigma=SIGMA)
     return replace(trace, subtitle=f"{trace.subtitle} %, sigma {SIGMA:g}")
 
 
 def accuracies(rows: Mapping[str, Sequence[ProportionRow]]) -> list[tuple[str, ...]]:
-    """A line per coherence, a cell per subject."""
+    """Return a row per coherence with a cell per subject."""
     return [
         (
             f"{same[0].value:g} %",
@@ -126,7 +122,7 @@ def accuracies(rows: Mapping[str, Sequence[ProportionRow]]) -> list[tuple[str, .
 
 
 def fitted(fits: Mapping[str, PsychometricFit]) -> list[tuple[str, ...]]:
-    """The fitted threshold and lapse rate, a cell per subject."""
+    """Return the rows of the thresholds and lapse rates, with a cell per subject."""
     return [
         ("threshold, %", *(fitted_value(fit, "threshold", ".1f") for fit in fits.values())),
         ("lapse rate", *(fitted_value(fit, "lapse", ".3f") for fit in fits.values())),
@@ -134,7 +130,7 @@ def fitted(fits: Mapping[str, PsychometricFit]) -> list[tuple[str, ...]]:
 
 
 def fitted_value(fit: PsychometricFit, name: str, form: str) -> str:
-    """A parameter with its interval; a dash where the data do not pin it down."""
+    """Format a parameter with its interval; a dash if the data do not determine it."""
     if name in fit.undetermined:
         return "–"
     low, high = fit.intervals[name]
@@ -142,7 +138,7 @@ def fitted_value(fit: PsychometricFit, name: str, form: str) -> str:
 
 
 def activation() -> str:
-    """The command that activates this environment; empty outside of one."""
+    """Return the command that activates this virtual environment; empty outside of one."""
     if sys.prefix == sys.base_prefix:
         return ""
     folder = Path(sys.prefix)

@@ -31,23 +31,23 @@ if TYPE_CHECKING:
     default=2000,
     show_default=True,
     type=click.IntRange(min=1),
-    help="About how many trials.",
+    help="Approximate number of trials.",
 )
 @click.option(
     "--which",
     default=0,
     show_default=True,
     type=click.IntRange(min=0),
-    help="Which of the tasks of a RUN.",
+    help="Index of a task of a RUN.",
 )
 @click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the trials."
+    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the trials."
 )
 @click.option(
     "--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of a TASK."
 )
 @click.option(
-    "--timing", multiple=True, metavar="PERIOD=MS", help="A period's duration, of a TASK."
+    "--timing", multiple=True, metavar="PERIOD=MS", help="Duration of a period of a TASK."
 )
 @click.option(
     "--wrap", multiple=True, metavar="WRAPPER", help="A wrapper of a TASK, e.g. ReactionTime."
@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="Impose a condition on all trials.",
 )
-@click.option("--strength", help="The condition that says how strong the evidence is.")
-@click.option("--side", help="The condition that says which of two sides is right.")
+@click.option("--strength", help="The condition with the strength of the evidence.")
+@click.option("--side", help="The condition with the correct side.")
 @click.option("--block", help="The condition that differs between blocks.")
-@click.option("--slot", help="Which answer, where a trial asks several.")
+@click.option("--slot", help="The answer slot, if a trial has several.")
 @click.option(
     "--csv",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -74,15 +74,19 @@ if TYPE_CHECKING:
     help="Folder of the report.  [default: RUN/evaluation, or evaluation]",
 )
 def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None:
-    """Let a trained network (RUN, the folder that `ngym train --out` wrote) or a reference subject
-    play a task, and write a report of its behaviour.
+    """Play a task, and write a report of the behaviour.
 
-    \b ngym evaluate run ngym evaluate PerceptualDecisionMaking-v0 --subject integrator --set
-    sigma=4 --out ideal --csv ideal.csv
+    RUN is a folder that `ngym train --out` wrote; its network or agent plays. A TASK is played by a
+    reference subject.
 
-    Trials are a shuffled factorial design of the task's conditions; tasks that decide by themselves
-    which trial comes next (blocks, history) do so. The report is report.html, with a CSV file for
-    each analysis; analyses for which the task has not what they need say so."""
+    \b
+    ngym evaluate run
+    ngym evaluate PerceptualDecisionMaking-v0 --subject integrator --csv ideal.csv
+
+    Trials are a shuffled factorial design of the task's conditions. Tasks that decide which trial
+    comes next (blocks, history) draw them instead. The report is report.html, with a CSV file for
+    each analysis; analyses that the task does not support give the reason.
+    """
     is_run = Path(what).is_dir()
     _check(is_run, what, given)
     played = _played_run(Path(what), given) if is_run else _played_task(what, given)
@@ -91,12 +95,13 @@ def command(what: str, csv: Path | None, out: Path | None, **given: Any) -> None
 
 
 def _check(is_run: bool, what: str, given: dict[str, Any]) -> None:
-    """What belongs to a TASK does not go with a RUN."""
+    """Raise an error if options of a TASK are given with a RUN."""
     names = ("subject", "parameters", "timing", "wrap")
     wrong = [f"--{'set' if name == 'parameters' else name}" for name in names if given[name]]
     if is_run and wrong:
         raise click.UsageError(
-            f"{', '.join(wrong)} was given with the run {what!r}, which has its own. Leave it out."
+            f"{', '.join(wrong)} was given with the run {what!r}. A run keeps its settings. Leave"
+            " it out."
         )
 
 
@@ -149,7 +154,7 @@ def _report(played: Played, folder: Path, csv: Path | None, given: dict[str, Any
         click.echo(
             f"{finding.title}: {'; '.join(finding.notes) or 'done'}"
             if finding.why_not is None
-            else f"{finding.title}: not here: {finding.why_not}"
+            else f"{finding.title}: skipped: {finding.why_not}"
         )
     click.echo(
         f"The report is {target}." + (f" The trials are in {csv}." if csv is not None else "")

@@ -1,4 +1,4 @@
-"""`Experiment`: which tasks are learned by what, and for how long, as plain data."""
+"""`Experiment`: the tasks, the trainer and the length of a training run, as plain data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neurogym_core import Task, load, make_task
+from neurogym_core import Task, TaskWrapper, load, make_task
 from neurogym_core.ecosystem.discovery import load_wrapper
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.errors import InvalidValueError, unknown
@@ -19,16 +19,16 @@ OVERRIDES = ("timing", "rewards", "conditions")
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What ``ngym train`` does, as it can be written down.
+    """Settings of ``ngym train`` as plain data.
 
     Args:
-        tasks: each a mapping with "task" (id or "file.py:Class") and parameters of its own.
+        tasks: each a mapping with "task" (id or "file.py:Class") and its parameters.
         kind: "model" or "algo".
         trainer: name of the trainer.
-        amount: updates or steps, counted from the beginning.
-        seed: fixes everything.
+        amount: total number of updates or steps.
+        seed: seed of the run.
         criterion: mean performance at which to stop, or None.
-        parameters: of all tasks: parameters, and "timing", "rewards", "conditions".
+        parameters: parameters of all tasks, and "timing", "rewards", "conditions".
         wrap: wrappers, each a mapping with "name" and its settings, innermost first.
         options: settings of the trainer.
     """
@@ -44,12 +44,11 @@ class Experiment:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def make_trainer(self) -> Trainer:
-        """The trainer, made but not trained.
+        """Return the trainer, not yet trained.
 
         Raises:
-            UnknownNameError, InvalidValueError: a setting of the task or of the trainer that cannot
-                be.
-            DiscoveryError: there is no such task, or it cannot be had.
+            UnknownNameError, InvalidValueError: an invalid setting of the task or of the trainer.
+            DiscoveryError: a task does not exist, or cannot be loaded.
         """
         trainer = trainer_named(self.trainer, self.kind)
         inner, outer = self._sorted_wrappers()
@@ -58,8 +57,8 @@ class Experiment:
             if "wrap" not in settings_of(trainer):
                 names = ", ".join(name for name, _ in outer)
                 raise InvalidValueError(
-                    f"{self.trainer} was given {names}, which wraps envs; networks are trained on"
-                    " targets and see no step of an env. Use it with --algo, or leave it out."
+                    f"{self.trainer} was given {names}, which wraps envs. Networks are trained on"
+                    " targets and never step an env. Use it with --algo, or leave it out."
                 )
             settings["wrap"] = outer
         return trainer(
@@ -76,9 +75,7 @@ class Experiment:
         return make_task(given["task"], wrap=inner, **merged)
 
     def _sorted_wrappers(self) -> tuple[list[tuple[str, dict]], list[tuple[str, dict]]]:
-        """Wrappers of tasks, and wrappers of envs."""
-        from neurogym_core import TaskWrapper
-
+        """Return the wrappers of tasks, and the wrappers of envs."""
         sorted_: tuple[list, list] = ([], [])
         for entry in self.wrap:
             settings = {name: value for name, value in entry.items() if name != "name"}
@@ -87,11 +84,11 @@ class Experiment:
         return sorted_
 
     def with_amount(self, amount: int) -> Experiment:
-        """The same, for another number of updates or steps."""
+        """Return a copy with another number of updates or steps."""
         return replace(self, amount=amount)
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON can hold it; `from_plain` is the inverse."""
+        """Return the experiment as data for JSON; `from_plain` is the inverse."""
         return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     @classmethod
@@ -100,15 +97,16 @@ class Experiment:
 
 
 def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
-    """What an experiment file and its table ``[train]`` say, as keywords of `Experiment`'s parts;
-    see the README.
+    """Return the contents of an experiment file and of its table ``[train]``.
+
+    The keys are those of the parts of an `Experiment`; see the README.
 
     Args:
         path: a file that `neurogym_core.load` reads.
         trust: whether code in a file that it names may be run.
 
     Raises:
-        InvalidValueError: not TOML, or not what an experiment is.
+        InvalidValueError: not TOML, or not a valid experiment.
     """
     said = load(path, trust=trust)
     train = dict(said.train)
@@ -117,8 +115,8 @@ def read_experiment(path: Path, *, trust: bool = False) -> dict[str, Any]:
             raise unknown("key", name, _KEYS, of=f"[train] in {path}")
     if said.imposed:
         raise InvalidValueError(
-            f"{path} imposes conditions under [imposed], trial by trial; training draws its trials:"
-            " use [conditions]."
+            f"{path} imposes conditions trial by trial, under [imposed]. Training draws its trials."
+            " Use [conditions]."
         )
     also = [_beside(path, task, trust) for task in train.pop("also", [])]
     seed = {} if said.seed is None else {"seed": said.seed}
@@ -130,8 +128,9 @@ _KEYS = ("also", "model", "algo", "updates", "steps", "batch", "criterion", "out
 
 
 def _beside(path: Path, task: Any, trust: bool) -> dict[str, Any]:
-    """A further task; its file is looked for beside the experiment's, and is run only where that is
-    trusted.
+    """Return the entry of a further task; its file is relative to the experiment file.
+
+    Code in a file needs `trust`.
     """
     entry = dict(task) if isinstance(task, Mapping) else {"task": task}
     name = entry.get("task")
@@ -139,15 +138,16 @@ def _beside(path: Path, task: Any, trust: bool) -> dict[str, Any]:
         return entry
     if not trust:
         raise InvalidValueError(
-            f"{path} names {name!r}, code in a file, which would be run. Read it, then give"
+            f"{path} names {name!r}, and the code in that file would be run. Read it, then give"
             " --trust."
         )
     return {**entry, "task": str(path.parent / name)}
 
 
 def task_entry(task: Any) -> dict[str, Any]:
-    """A task as an experiment holds it: {"task": …, its own parameters}; files by their whole
-    path.
+    """Return a task as an experiment holds it: {"task": …, its parameters}.
+
+    Files are given by their absolute path.
     """
     entry = {"task": task} if isinstance(task, str) else dict(task)
     if not isinstance(entry.get("task"), str):
@@ -155,16 +155,15 @@ def task_entry(task: Any) -> dict[str, Any]:
             f'{task!r} names no task; give an id, or a table with task = "…" and parameters.'
         )
     name = entry["task"]
-    if name.partition(":")[0].endswith(
-        ".py"
-    ):  # so that the run can be taken up from another folder
+    # An absolute path lets the run be resumed from another folder.
+    if name.partition(":")[0].endswith(".py"):
         file, colon, inside = name.partition(".py")
         entry["task"] = str(Path(file + colon).resolve()) + inside
     return entry
 
 
 def wrapper_entry(wrap: Any) -> dict[str, Any]:
-    """A wrapper as an experiment holds it: {"name": …, its settings}."""
+    """Return a wrapper as an experiment holds it: {"name": …, its settings}."""
     entry = {"name": wrap} if isinstance(wrap, str) else dict(wrap)
     if not isinstance(entry.get("name"), str):
         raise InvalidValueError(

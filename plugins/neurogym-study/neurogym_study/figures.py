@@ -1,6 +1,7 @@
-"""Psychometric and chronometric functions as figures, in the house style of the core.
+"""Figures of psychometric and chronometric functions, in the style of the core's figures.
 
-matplotlib is imported when one is drawn."""
+matplotlib is imported when a figure is drawn.
+"""
 
 from __future__ import annotations
 
@@ -42,23 +43,23 @@ def psychometric_figure(
     ylabel: str = "",
     title: str = "",
 ) -> Any:
-    """Proportions with their intervals over the strength, and fitted curves.
+    """Draw proportions with intervals over the strength, and fitted curves.
 
-    The strength's axis is logarithmic, with 0 at its left, where strengths are not negative and
-    span a factor of 8.
+    The strength axis is logarithmic, with 0 at its left, if strengths are not negative and span a
+    factor of 8 or more.
 
     Args:
         rows: from `accuracy` or `choice_proportions`; name -> rows for several subjects.
         fit: the curve, or name -> curve.
         xlabel: name and unit of the strength.
-        ylabel: what is counted; by default "fraction correct", or "fraction chosen" where a
+        ylabel: label of the proportion; by default "fraction correct", or "fraction chosen" if a
             strength is negative.
         title: of the figure.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
         InvalidValueError: no rows, or values that are not numbers.
-        UnknownNameError: a fit of a subject without rows.
+        UnknownNameError: a fit for a subject without rows.
     """
     subjects, fits = _subjects(rows, fit)
     height = 3.4 + _legend_height(subjects)
@@ -74,7 +75,9 @@ def chronometric_figure(
     title: str = "",
     statistic: str = "mean",
 ) -> Any:
-    """Mean (with interval) or median reaction times over the strength; correct filled, errors open.
+    """Draw mean (with intervals) or median reaction times over the strength.
+
+    Markers are filled for correct answers and open for errors.
 
     Args:
         rows: from `reaction_times`.
@@ -115,19 +118,19 @@ def demo_figure(
     *,
     xlabel: str = "coherence (%)",
 ) -> Any:
-    """The figure of one trial, and the psychometric functions of several subjects beside it.
+    """Draw one trial, and the psychometric functions of several subjects beside it.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
         InvalidValueError: no rows, or values that are not numbers.
-        UnknownNameError: a fit of a subject without rows.
+        UnknownNameError: a fit for a subject without rows.
     """
     subjects, curves = _subjects(accuracy, fits)
     wanted, width = 3.6 + _legend_height(subjects), 4.6
     height = max(trial_height(trace), wanted)
     figure = new_figure(TRIAL_WIDTH + width, height)
     draw_trial(Box(figure, 0, 0, TRIAL_WIDTH, height), trace)
-    # Beside a very tall trial the curve keeps a readable shape, at the top.
+    # Next to a very tall trial, the curve keeps a readable aspect ratio, at the top.
     beside = min(height, wanted + 1.5)
     side = Box(figure, TRIAL_WIDTH, height - beside, width, beside)
     _draw_psychometric(side, subjects, curves, xlabel, "", "Psychometric function")
@@ -137,7 +140,7 @@ def demo_figure(
 def _subjects(
     rows: Any, fit: Any
 ) -> tuple[dict[str, list[ProportionRow]], dict[str, PsychometricFit | None]]:
-    """Rows and fits by subject; a single, unnamed subject is called ``""``."""
+    """Return rows and fits by subject; a single, unnamed subject is called ``""``."""
     subjects = {
         name: list(part)
         for name, part in (rows if isinstance(rows, Mapping) else {"": rows}).items()
@@ -151,12 +154,12 @@ def _subjects(
 
 
 def _numbers(values: list[Any]) -> np.ndarray:
-    """The values as floats, or an error that says what an axis needs."""
+    """Return the values as floats, or raise an error if they cannot be an axis."""
     if values and all(isinstance(value, int | float | np.number) for value in values):
         return np.array(values, float)
     raise InvalidValueError(
-        f"The values {values!r:.80} were to be an axis. Expected at least one row, and numbers. "
-        "Group the record by a condition that is a number, and check that trials were answered."
+        f"An axis was given the values {values!r:.80}. Expected at least one row, and numbers. "
+        "Group the record by a numeric condition, and check that trials were answered."
     )
 
 
@@ -179,7 +182,7 @@ def _draw_psychometric(
     lows = []
     for index, (name, rows) in enumerate(subjects.items()):
         colour, marker, fit = cycle_colour(index), _MARKERS[index % len(_MARKERS)], fits.get(name)
-        # Where the threshold cannot be told, the curve would show what the data do not say.
+        # Without a determined threshold, a curve would suggest more than the data show.
         if fit is not None and "threshold" not in fit.undetermined:
             _draw_curve(axes, fit, scale, colour)
         _draw_points(axes, [row for row in rows if row.n], colour, marker, _legend_text(name, fit))
@@ -226,7 +229,7 @@ def _draw_points(
 
 
 class _Scale(NamedTuple):
-    """Where the strengths lie, and strengths evenly spread over the axis."""
+    """Range of the strengths, and a grid of strengths that is evenly spaced on the axis."""
 
     low: float
     high: float
@@ -246,7 +249,7 @@ def _legend_text(name: str, fit: PsychometricFit | None) -> str:
     if fit is None:
         return name
     if "threshold" in fit.undetermined:
-        return ": ".join(filter(None, [name, "no threshold can be told"]))
+        return ": ".join(filter(None, [name, "threshold not determined"]))
     word = "bias" if fit.shape == "logistic" else "threshold"
     threshold = f"{word} {number(fit.threshold, 3)}"
     if "threshold" in fit.intervals:
@@ -257,15 +260,13 @@ def _legend_text(name: str, fit: PsychometricFit | None) -> str:
 
 
 def _strength_axis(axes: Any, values: np.ndarray, xlabel: str) -> _Scale:
-    """Set the axis of the strengths: logarithmic with 0 at its left where that spreads them
-    better.
-    """
+    """Set up the strength axis: logarithmic with 0 at its left if this spreads strengths better."""
     levels = np.unique(values)
     positive = levels[levels > 0]
     low, high = float(levels[0]), float(levels[-1])
     logarithmic = low >= 0 and len(positive) > 1 and high >= 8 * positive[0]
     if logarithmic:
-        # Linear from 0 to the smallest strength, which takes the room of a doubling.
+        # Linear from 0 to the smallest strength, over the length of a factor of 2.
         axes.set_xscale("symlog", base=2, linthresh=float(positive[0]), linscale=1.0)
         grid = np.concatenate(
             [np.linspace(low, positive[0], 60), np.geomspace(positive[0], high, 240)]
@@ -302,8 +303,9 @@ def _reaction_line(
 
 
 def _reaction_axis(axes: Any, rows: Sequence[ReactionTimeRow], statistic: str) -> None:
-    """Limits from the values and their standard errors: the interval of two trials may leave the
-    axes.
+    """Set limits from the values and their standard errors.
+
+    The interval of a mean of two trials may exceed them.
     """
     values = np.array([getattr(row, statistic) for row in rows])
     spread = 2 * np.nan_to_num([row.sem for row in rows])
@@ -313,7 +315,7 @@ def _reaction_axis(axes: Any, rows: Sequence[ReactionTimeRow], statistic: str) -
 
 
 def _legend(axes: Any, columns: int) -> None:
-    """Above the axes, so that it covers no point."""
+    """Draw the legend above the axes, so that it covers no points."""
     handles, labels = axes.get_legend_handles_labels()
     if any(labels):
         axes.legend(

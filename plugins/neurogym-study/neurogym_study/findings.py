@@ -1,4 +1,4 @@
-"""What an analysis found, or why it could not be done."""
+"""`Finding`: the result of an analysis, or the reason why it could not be done."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
+from neurogym_study.behaviour import Behaviour, CannotTellError
+
 if TYPE_CHECKING:
     import pandas as pd
-
-    from neurogym_study.behaviour import Behaviour
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Finding:
     """The result of one analysis.
 
     Attributes:
-        name: for file names, as "accuracy".
-        title: for people.
-        why_not: why it could not be done; None where it was.
+        name: name for files, e.g. "accuracy".
+        title: heading in the report.
+        why_not: reason why the analysis could not be done, or None.
         table: the numbers.
         figure: a matplotlib figure.
         notes: sentences about the numbers.
@@ -37,16 +37,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Analysis:
-    """An analysis: ``do(behaviour)`` gives table, figure and notes, or raises `CannotTellError`."""
+    """An analysis: ``do(behaviour)`` returns a `Result`, or raises `CannotTellError`."""
 
     name: str
     title: str
     do: Callable[[Behaviour], Result]
 
     def __call__(self, behaviour: Behaviour) -> Finding:
-        """The finding, also where it could not be done."""
-        from neurogym_study.behaviour import CannotTellError
-
+        """Return the finding, which gives the reason if the analysis could not be done."""
         try:
             result = self.do(behaviour)
         except CannotTellError as error:
@@ -58,7 +56,7 @@ class Analysis:
 
 @dataclass
 class Result:
-    """What the function of an analysis returns."""
+    """Table, figure and notes of an analysis."""
 
     table: Any
     figure: Any = None
@@ -66,7 +64,7 @@ class Result:
 
 
 def figure(panels: int = 1, *, width: float = 4.6, height: float = 3.6) -> tuple[Any, list[Any]]:
-    """A figure without a window, and its axes side by side."""
+    """Return a figure without a window, and its axes from left to right."""
     made = Figure(figsize=(width * panels, height), layout="constrained")
     axes = [made.add_subplot(1, panels, k + 1) for k in range(panels)]
     for one in axes:

@@ -1,8 +1,8 @@
-"""Reference subjects that learn from what they are paid, or take their time: small models of
-behaviour, in NumPy.
+"""Reference subjects that learn from rewards, or accumulate evidence: small models in NumPy.
 
-They see what any subject sees, and what they were paid (`env.last_reward`); unlike the oracle they
-know no target. One object plays all envs of a vector env, each with values of its own."""
+They see the observations and the last rewards (`env.last_reward`); unlike the oracle, they do not
+know the targets. One object plays all envs of a vector env, with separate values for each.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from neurogym_core.subjects import Subject
 
 
 class QLearner(Subject):
-    """Learns what each action is worth in each state, from rewards alone: SARSA with eligibility
-    traces and a softmax.
+    """Learns action values from rewards alone: SARSA with eligibility traces and a softmax.
 
-    A state is an observation. Values start at 0 and are moved towards what follows: a reward, and
-    the value of the next state-action pair of the same trial. The trace lets a reward also reach
-    earlier choices of the trial, so that with trace = 1 the first stage of a two-step task is
-    reinforced by the outcome itself (Sutton & Barto 2018, ch. 12; the model-free learner of Daw et
-    al. 2011, doi:10.1016/j.neuron.2011.02.027).
+    A state is an observation. Values start at 0 and move towards the reward plus the value of the
+    next state-action pair of the same trial. The trace passes a reward on to earlier choices of the
+    trial, so that with trace = 1 the outcome itself reinforces the first stage of a two-step task
+    (Sutton & Barto 2018, ch. 12; the model-free learner of Daw et al. 2011,
+    doi:10.1016/j.neuron.2011.02.027).
 
     Args:
-        seed: of its random choices.
+        seed: seed of its choices.
         alpha: learning rate, 0 to 1.
         beta: inverse temperature of the softmax, per unit of reward.
         trace: decay of eligibility per step, 0 to 1 (lambda).
-        perseveration: added to the value of what it did last on the first step of a trial.
+        perseveration: bonus for its last action in the same state, on the first step of a trial.
 
     Raises:
-        InvalidValueError: a rate out of range.
+        InvalidValueError: a parameter out of range.
         NotSupportedError: the task has continuous actions, or noise, which makes every observation
             a new state.
     """
@@ -58,20 +57,20 @@ class QLearner(Subject):
         task, name = env.task, type(self).__name__
         if task.actions.continuous:
             raise NotSupportedError(
-                f"{name} chooses between actions; {task.name} has continuous ones. Use another"
+                f"{name} needs discrete actions, but {task.name} has continuous ones. Use another"
                 " subject."
             )
         if task.sample(100, seed=0).noise.any():
             raise NotSupportedError(
-                f"{name} tells states apart by what it sees; {task.name} shows noise. Make it with"
-                " sigma=0 (or what its noise is called), or use another subject."
+                f"{name} needs observations that repeat, but {task.name} shows noise. Set the noise"
+                " of the task to 0 (usually sigma=0), or use another subject."
             )
         n = env.num_envs
         self._index: dict[bytes, int] = {}
         self.values = np.zeros((n, 0, task.actions.size))
-        """(num_envs, states, actions) what each action is worth in each state."""
+        """(num_envs, states, actions): value of each action in each state."""
         self._eligible = np.zeros_like(self.values)
-        self._lately = np.full((n, 0), -1)  # what it did last in each state where a trial began
+        self._lately = np.full((n, 0), -1)  # last first action of a trial in each state
         self._envs = np.arange(n)
         self._trial = env.trial_number.copy()
         self._state: np.ndarray | None = None
@@ -92,40 +91,40 @@ class QLearner(Subject):
     # ---- choosing ----
 
     def _preferences(self, state: np.ndarray, first: np.ndarray) -> np.ndarray:
-        """What is compared in the softmax, (num_envs, actions)."""
+        """Return the values that the softmax compares, (num_envs, actions)."""
         same = self._lately[self._envs, state][:, None] == np.arange(self.values.shape[2])
         return self.worth(state) + self.perseveration * (same & first[:, None])
 
     def worth(self, state: np.ndarray) -> np.ndarray:
-        """What each action is worth in the state in hand, (num_envs, actions)."""
+        """Return the value of each action in the current states, (num_envs, actions)."""
         return self.values[self._envs, state]
 
     def _choose(self, preferences: np.ndarray) -> np.ndarray:
-        """Softmax: the largest of the preferences with Gumbel noise."""
+        """Draw actions from the softmax: the largest preference with Gumbel noise."""
         return np.argmax(self.beta * preferences + self.rng.gumbel(size=preferences.shape), axis=1)
 
     # ---- learning ----
 
     def _learn_from_ends(self, reward: np.ndarray, envs: np.ndarray) -> None:
-        """From the last step of a trial, before anything is chosen in the next one."""
+        """Learn from the last step of trials that ended, before the next choice."""
         self._credit(envs, reward[envs] - self._last_value(envs))
         self._eligible[envs] = 0
 
     def _learn_from_steps(
         self, reward: np.ndarray, envs: np.ndarray, state: np.ndarray, action: np.ndarray
     ) -> None:
-        """From a step within a trial: what it paid, and what is chosen now is worth."""
+        """Learn from a step within a trial: its reward, and the value of the next choice."""
         follows = self.values[envs, state[envs], action[envs]]
         self._credit(envs, reward[envs] + follows - self._last_value(envs))
 
     def _last_value(self, envs: np.ndarray) -> np.ndarray:
-        """What the last choice of some envs was thought to be worth."""
+        """Return the value of the last choice in some envs, (m,)."""
         return (
             self.values[envs, self._state[envs], self._action[envs]] if len(envs) else np.zeros(0)
         )
 
     def _credit(self, envs: np.ndarray, surprise: np.ndarray) -> None:
-        """Move the values of what was done lately in some envs by a share of the surprise (m,)."""
+        """Move the values of eligible choices in some envs by a share of the `surprise`, (m,)."""
         if not len(envs):
             return
         self._eligible[envs] *= self.trace
@@ -133,11 +132,11 @@ class QLearner(Subject):
         self.values[envs] += self.alpha * surprise[:, None, None] * self._eligible[envs]
 
     def state_of(self, observation: np.ndarray) -> int:
-        """Number of the state that this observation is, or -1 where it has not been seen."""
+        """Return the number of the state of this observation, or -1 if it has not occurred."""
         return self._index.get(_key(observation), -1)
 
     def _states(self, observations: np.ndarray) -> np.ndarray:
-        """Numbers of the states, (num_envs,); new ones are added to the tables."""
+        """Return the numbers of the states, (num_envs,); new ones are added to the tables."""
         keys = [_key(row) for row in observations]
         for key in keys:
             if key not in self._index:
@@ -154,23 +153,24 @@ class QLearner(Subject):
 
 
 def _key(observation: np.ndarray) -> bytes:
-    """Equal for observations that look alike; without minus zeros."""
+    """Return a key that is equal for observations that are equal to 3 decimals."""
+    # Adding 0 turns minus zeros into zeros, whose bytes differ.
     return (np.round(np.asarray(observation, np.float32), 3) + np.float32(0)).tobytes()
 
 
 class Hybrid(QLearner):
-    """Plans as well as it remembers: a mixture of a model-based and a model-free learner.
+    """Mixes model-based planning with model-free learning.
 
     Daw, Gershman, Seymour, Dayan & Dolan (2011), Neuron 69:1204, doi:10.1016/j.neuron.2011.02.027.
-    The model-free part is a `QLearner`. The model-based part counts where each action leads and
-    values it by the best that can be done there; an action that ended the trial is worth what the
-    model-free part learned, as in the paper's second stage. What is compared is weight *
-    model-based + (1 - weight) * model-free. Defaults of `alpha` to `weight` are near the medians of
-    the paper's subjects; one learning rate and one temperature serve all stages (there, two).
+    The model-free part is a `QLearner`. The model-based part counts the states that follow each
+    action, and values the action by the best action in these; an action that ends the trial has its
+    model-free value, as in the paper's second stage. The softmax compares weight * model-based + (1
+    - weight) * model-free. The defaults of `alpha` to `weight` are near the medians of the paper's
+    subjects. One learning rate and one temperature serve all stages; the paper fits two.
 
     Args:
         seed, alpha, beta, trace, perseveration: as in `QLearner`.
-        weight: of the model-based part, 0 to 1.
+        weight: weight of the model-based part, 0 to 1.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class Hybrid(QLearner):
     def begin(self, env: TaskVectorEnv) -> None:
         n, actions = env.num_envs, env.task.actions.size
         self.led = np.zeros((n, 0, actions, 0))
-        """(num_envs, states, actions, states) how often each action of each state led where."""
+        """(num_envs, states, actions, states): how often each action led to each state."""
         self._ends = np.zeros((n, 0, actions))
         super().begin(env)
 
@@ -201,7 +201,7 @@ class Hybrid(QLearner):
         return self.weight * self._planned(state) + (1 - self.weight) * super().worth(state)
 
     def _planned(self, state: np.ndarray) -> np.ndarray:
-        """Expected value of the best action in the state that follows, (num_envs, actions)."""
+        """Return the expected value of the best action in the next state, (num_envs, actions)."""
         remembered, best = self.values[self._envs, state], self.values.max(axis=2)
         led, ends = self.led[self._envs, state], self._ends[self._envs, state]
         total = led.sum(axis=2) + ends
@@ -227,18 +227,16 @@ class Hybrid(QLearner):
 
 
 class WinStayLoseShift(Subject):
-    """Makes the choice of the last trial again if it was paid, else another one; rests until it is
-    asked.
+    """Repeats the last trial's choice if it was rewarded, else switches; rests until it is asked.
 
-    Where several things are asked in a trial, each is remembered apart, and all are repeated or
-    given up together.
+    If a trial has several answer slots, the choice in each is remembered separately, and all are
+    repeated or changed together.
 
     Args:
-        seed: of its first choices, and of the new ones where there are more than two.
+        seed: seed of its first choices, and of switches among more than two choices.
 
     Raises:
-        NotSupportedError: the task has continuous actions, or several groups of choices to answer
-            with.
+        NotSupportedError: the task has continuous actions, or several groups of choices.
     """
 
     def begin(self, env: TaskVectorEnv) -> None:
@@ -252,8 +250,8 @@ class WinStayLoseShift(Subject):
         part = actions[groups[0]]
         self._first, self._k = part.start, part.stop - part.start
         n = env.num_envs
-        self._choices: list[np.ndarray] = []  # (num_envs,) of the last trial, one for each question
-        self._asked = np.zeros(n, np.int64)  # questions of the trial in hand that it has answered
+        self._choices: list[np.ndarray] = []  # (num_envs,) of the last trial, one per slot
+        self._asked = np.zeros(n, np.int64)  # slots answered in the current trial
         self._paid, self._won = np.zeros(n), np.zeros(n, bool)
         self._trial = env.trial_number.copy()
 
@@ -268,7 +266,7 @@ class WinStayLoseShift(Subject):
         return actions
 
     def _look_back(self, env: TaskVectorEnv) -> None:
-        """At what was paid; a trial is won if it paid anything in all."""
+        """Add up the rewards; a trial is won if their sum is positive."""
         self._paid += env.last_reward
         ended = env.trial_number != self._trial
         self._won = np.where(ended, self._paid > 1e-9, self._won)
@@ -277,9 +275,7 @@ class WinStayLoseShift(Subject):
         self._trial = env.trial_number.copy()
 
     def _answer(self, number: int, rows: np.ndarray) -> np.ndarray:
-        """Choices (m,) of some envs for the question `number` of their trial, which they
-        remember.
-        """
+        """Return the choices, (m,), of some envs in slot `number` of the trial, and store them."""
         while number >= len(self._choices):
             self._choices.append(np.full(len(self._asked), -1))
         last = self._choices[number][rows]
@@ -291,27 +287,28 @@ class WinStayLoseShift(Subject):
 
 
 class DiffusionObserver(Subject):
-    """Adds evidence up to a bound, then answers: an observer with reaction times.
+    """Accumulates evidence to a bound, then answers: an observer with reaction times.
 
-    The drift-diffusion model (Ratcliff 1978, doi:10.1037/0033-295X.85.2.59) with the noise of what
-    is seen: from the first evidence of the trial on it sums up, over time, how far each unit of a
-    channel is above the mean of the others. When one sum reaches the bound, it has decided; after
-    the non-decision time it answers with that unit, or as soon as it may. Where time runs out it
-    answers with the largest sum on the last step it may. For two units that show 0.5 +- c / 2 with
-    noise sigma, decisions are right with a probability of 1 / (1 + exp(-c bound / sigma^2)) and
-    take bound / c tanh(c bound / (2 sigma^2)) ms on average, in small steps.
+    The drift-diffusion model (Ratcliff 1978, doi:10.1037/0033-295X.85.2.59), with the noise of the
+    observations. From the first evidence of the trial, it integrates over time how far each unit of
+    a channel is above the mean of the others. It decides when one sum reaches the bound. After the
+    non-decision time it answers with that unit, or as soon as the response window opens. If time
+    runs out, it answers with the largest sum on the last possible step. For two units that show 0.5
+    +- c / 2 with noise sigma, decisions are correct with probability 1 / (1 + exp(-c bound /
+    sigma^2)) and take bound / c tanh(c bound / (2 sigma^2)) ms on average, in the limit of small
+    steps.
 
     Args:
-        seed: of its random numbers (ties).
-        bound: on the difference of evidence, units of the channel times ms.
-        non_decision: ms from the decision to the answer.
+        seed: seed of its random numbers, which break ties.
+        bound: on the difference of the accumulated evidence, units of the channel times ms.
+        non_decision: time from the decision to the answer, ms.
         channel: the evidence channel.
-        group: the actions that report its units, in the same order; default the first that is not
-            resting.
+        group: the actions that report its units, in the same order; default: the first group other
+            than rest.
 
     Raises:
         InvalidValueError: a bound that is not positive, or a negative non-decision time.
-        NotSupportedError: the task has no action of resting, or not as many units as choices.
+        NotSupportedError: the task has no rest action, or not as many units as choices.
     """
 
     def __init__(
@@ -344,7 +341,7 @@ class DiffusionObserver(Subject):
         size = part.stop - part.start
         if task.actions.rest is None or choices.stop - choices.start != size or size < 2:
             raise NotSupportedError(
-                "The diffusion observer needs an action of resting, and as many choices in"
+                "The diffusion observer needs a rest action, and as many choices in"
                 f" {group!r} as units in the channel {self.channel!r}, at least two; {task.name}"
                 f" has {choices.stop - choices.start} and {size}. Name another channel= or group=,"
                 " or use another subject."
@@ -375,7 +372,7 @@ class DiffusionObserver(Subject):
         self._trial = trial.copy()
 
     def _look(self, evidence: np.ndarray, dt: float, undecided: np.ndarray) -> None:
-        """Add what is seen on this step, and decide where the bound is reached."""
+        """Add the evidence of this step, and decide where the bound is reached."""
         others = (evidence.sum(axis=1, keepdims=True) - evidence) / (evidence.shape[1] - 1)
         self._sum += undecided[:, None] * (evidence - others) * dt
         decides = undecided & (self._sum.max(axis=1) >= self.bound)

@@ -1,4 +1,4 @@
-"""Playing a factorial design: a trained network, or a reference subject."""
+"""Play a factorial design with a trained network, an agent, or a reference subject."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from neurogym_core.tasks.drawing import stateful
 from neurogym_study.runs import Run
 
 LONG = 500
-"""Trials that an env plays at least, where the task decides which trial comes next."""
+"""Minimum number of trials per env if the task decides which trial comes next."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """A record, and what was played by whom.
+    """A trial record with its task and its subject.
 
     Attributes:
-        facts: what a report says of it, name -> text.
+        facts: facts for the report, name -> text.
     """
 
     record: TrialRecord
@@ -39,10 +39,10 @@ def play_task(
     seed: int = 0,
     imposed: Mapping[str, Any] | None = None,
 ) -> Played:
-    """Let a reference subject play; see `design_of` for the trials.
+    """Play a task with a reference subject; `design_of` gives the trials.
 
     Raises:
-        UnknownNameError: a condition or a subject that there is not.
+        UnknownNameError: an unknown condition or subject.
     """
     return _played(
         task, subject, n_trials, seed, imposed or {}, lambda n, **how: run(task, subject, n, **how)
@@ -57,10 +57,10 @@ def play_run(
     seed: int = 0,
     imposed: Mapping[str, Any] | None = None,
 ) -> Played:
-    """Let what a run has learned play one of its tasks.
+    """Play one of the tasks of a run with its trained network or agent.
 
     Raises:
-        InvalidValueError: the run has no such task, or nothing was trained yet.
+        InvalidValueError: the run has no such task, or no checkpoint yet.
     """
     if not run.started:
         raise InvalidValueError(
@@ -93,25 +93,27 @@ def _played(
     design = design_of(task, n_trials, seed, imposed)
     conditions = {**(design or {}), **imposed}
     count = n_trials if design is None else len(next(iter(design.values())))
-    # Blocks and history need long sessions, so few envs share the trials of tasks that have them.
+    # Blocks and history need long sessions, so tasks that have them are played in few envs.
     envs = 16 if design is not None else max(1, min(count // LONG, 16))
     record = play(count, seed=seed, conditions=conditions or None, num_envs=envs)
     trials = f"{len(record)}, " + (
         "as the task draws them" if design is None else "a shuffled factorial design"
     )
-    told = dict(imposed)
-    facts = {"task": repr(task), "subject": subject, "trials": trials, "seed": seed}
-    return Played(record, task, subject, {**facts, "imposed": told} if told else facts)
+    facts: dict[str, Any] = {"task": repr(task), "subject": subject, "trials": trials, "seed": seed}
+    if imposed:
+        facts["imposed"] = dict(imposed)
+    return Played(record, task, subject, facts)
 
 
 def design_of(
     task: Task, n_trials: int, seed: int, imposed: Mapping[str, Any]
 ) -> dict[str, np.ndarray] | None:
-    """Every combination of the conditions that can be enumerated, again and again, each time in
-    another order.
+    """Return a shuffled factorial design of the conditions, with at least `n_trials` trials.
 
-    At least `n_trials` trials. None where the task itself decides which trial comes next, where no
-    condition can be enumerated, or where `n_trials` are less than there are combinations."""
+    The design is repeated, each time in another order. None if the task itself decides which trial
+    comes next, if no condition can be enumerated, or if there are more combinations than
+    `n_trials`.
+    """
     if stateful(task) or task.reads_outcomes:
         return None
     try:

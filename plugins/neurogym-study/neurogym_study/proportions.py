@@ -1,4 +1,4 @@
-"""How often the subject was right, or chose one side, with intervals. NumPy only."""
+"""Fractions of correct answers, or of choices, with intervals. NumPy only."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class ProportionRow:
 
     Attributes:
         value: the condition's value.
-        k: how many of the answered trials were correct (`accuracy`), or went to the side
+        k: number of answered trials that were correct (`accuracy`), or in which the choice was made
             (`choice_proportions`).
-        n: how many trials were answered rightly or wrongly.
-        fraction: ``k / n``; NaN where nothing was answered.
+        n: number of trials answered correctly or incorrectly.
+        fraction: ``k / n``; NaN if no trial was answered.
         low, high: Wilson's interval of the fraction.
-        unanswered: trials left out because they were missed, aborted, or never asked.
-        other: trials left out because the answer was neither right nor wrong (a sure bet).
+        unanswered: trials left out because they were missed, aborted, or not asked.
+        other: trials left out because the answer was neither correct nor incorrect (a sure bet).
     """
 
     value: Any
@@ -46,18 +46,19 @@ def accuracy(
     slot: str | None = None,
     confidence: float = 0.95,
 ) -> list[ProportionRow]:
-    """The share of correct answers among the answered trials, for each value of `by`, values
-    ascending.
+    """Return the fraction correct among the answered trials, for each value of `by`.
+
+    Rows are in ascending order of values.
 
     Args:
         record: n trials.
         by: a condition's name, values (n,), or None for all trials together.
-        slot: which answer, where a trial asks several; None is the trial's overall outcome.
+        slot: the answer slot, if a trial has several; None is the trial's overall outcome.
         confidence: of Wilson's interval.
 
     Raises:
-        UnknownNameError: no such column.
-        InvalidValueError: `by` is not one value per trial, or NaN somewhere.
+        UnknownNameError: the record has no such column.
+        InvalidValueError: `by` does not have one value per trial, or has NaN values.
     """
     return _proportions(
         record, by, slot_column(record, "outcome", slot) == "correct", slot, confidence
@@ -72,8 +73,7 @@ def choice_proportions(
     slot: str | None = None,
     confidence: float = 0.95,
 ) -> list[ProportionRow]:
-    """The share of the answered trials in which the subject chose `choice`; otherwise as
-    `accuracy`.
+    """Return the fraction of answered trials with the choice `choice`; otherwise as `accuracy`.
 
     With ``by=signed_strength(record)`` these are the points of a psychometric function from 0 to 1.
     """
@@ -83,21 +83,21 @@ def choice_proportions(
 def signed_strength(
     record: TrialRecord, strength: str = "coherence", side: str = "direction", *, right: Any = 1
 ) -> np.ndarray:
-    """`strength` where column `side` is `right`, and ``-strength`` elsewhere; float, shape (n,).
+    """Return `strength`, negated where column `side` is not `right`; float, shape (n,).
 
     Raises:
-        UnknownNameError: no such column.
-        InvalidValueError: the columns are not one number and one value per trial, or `side` takes
-            over two values.
+        UnknownNameError: the record has no such column.
+        InvalidValueError: the columns are not one number and one value per trial, or `side` has
+            more than two values.
     """
     _, values = values_by(record, strength)
     _, sides = values_by(record, side)
     found = np.unique(sides).tolist()
     if values.dtype.kind not in "iuf" or len(found) > 2 or (len(found) == 2 and right not in found):
         raise InvalidValueError(
-            f"Signed strength was asked of {strength!r} ({values.dtype}) with {side!r} being one of"
-            f" {found!r:.60} and right={right!r}. Expected numbers, and two sides of which one is"
-            " right. Pass the names of the two columns, and the value of the second that counts as"
+            f"signed_strength() was given {strength!r} ({values.dtype}), {side!r} with the values"
+            f" {found!r:.60}, and right={right!r}. Expected numbers, and two sides of which one is"
+            " right. Give the names of the two columns, and the value of the second that counts as"
             " right."
         )
     return np.where(sides == right, values, -1.0 * values) + 0.0  # no negative zeros

@@ -27,10 +27,9 @@ from neurogym_study._columns import answered, slot_column, values_by
 
 Shape = Literal["logistic", "weibull"]
 
-_TINY = 1e-12  # keeps log(P) finite; far below what any number of trials can tell from 0
-_PROFILE_COST = (
-    1.92  # half of the 95 % quantile of chi-squared with 1 degree of freedom: Wilks (1938)
-)
+_TINY = 1e-12  # keeps log(P) finite; no number of trials distinguishes it from 0
+# Half of the 95 % quantile of chi-squared with 1 degree of freedom: Wilks (1938).
+_PROFILE_COST = 1.92
 
 
 @dataclass(frozen=True)
@@ -39,24 +38,24 @@ class PsychometricFit:
 
     Attributes:
         shape: ``"logistic"`` or ``"weibull"``.
-        threshold: in units of x, where F is 1/2 (logistic) or 0.632 (Weibull). `threshold_at` gives
-            others.
+        threshold: in units of x, where F is 1/2 (logistic) or 0.632 (Weibull); see also
+            `threshold_at`.
         slope: logistic: per unit of x; Weibull: the exponent, without unit.
         guess: the lower asymptote.
         lapse: one minus the upper asymptote.
         log_likelihood: of the responses, natural logarithm, without the binomial coefficients.
-        deviance: twice what the log-likelihood lacks to that of a curve through every point; small
-            is good.
+        deviance: twice the difference in log-likelihood to a curve through every point; small is
+            good.
         n_trials: trials fitted.
-        n_excluded: trials left out because they were not answered rightly or wrongly.
-        undetermined: names of parameters that the data do not pin down: their 95 %
-            profile-likelihood interval runs into a limit of the search (for asymptotes:
-            `max_lapse`). Read such a value as "cannot be told".
+        n_excluded: trials left out because they were not answered correctly or incorrectly.
+        undetermined: names of parameters that the data do not determine: their 95 %
+            profile-likelihood interval reaches a limit of the search (for asymptotes: `max_lapse`).
+            Such values have no meaning.
         intervals: parameter -> (low, high), percentiles of the bootstrap; empty without one. Fixed
-            parameters have none. Where the data do not pin threshold or slope down on a side, that
-            end is 0, -inf or inf. A subject that never errs gives a bootstrap without spread: such
-            intervals are too narrow.
-        confidence: of the intervals.
+            parameters have none. Ends of threshold and slope that the data do not determine are 0,
+            -inf or inf. If the subject never errs, the bootstrap has no spread and the intervals
+            are too narrow.
+        confidence: confidence level of the intervals.
     """
 
     shape: Shape
@@ -74,15 +73,14 @@ class PsychometricFit:
 
     @property
     def bias(self) -> float | None:
-        """The strength at which both sides are equally likely, in units of x: the logistic's
-        threshold.
+        """Strength at which both sides are equally likely, in units of x: the logistic's threshold.
 
-        None for a Weibull function, which knows no sides.
+        None for a Weibull function, which has no sides.
         """
         return self.threshold if self.shape == "logistic" else None
 
     def predict(self, x: ArrayLike) -> np.ndarray:
-        """P(x), float, of the shape of `x`.
+        """Return P(x) as float, in the shape of `x`.
 
         Raises:
             InvalidValueError: a negative strength for a Weibull function.
@@ -94,15 +92,15 @@ class PsychometricFit:
         return self.guess + (1 - self.guess - self.lapse) * rising
 
     def threshold_at(self, p: float) -> float:
-        """The strength x at which P(x) = p.
+        """Return the strength x at which P(x) = p.
 
         Raises:
-            InvalidValueError: the curve never takes the value p.
+            InvalidValueError: the curve does not reach p.
         """
         top = 1 - self.lapse
         if not self.guess < p < top:
             raise InvalidValueError(
-                f"The threshold at p={p!r} was asked of a curve from {self.guess:.4g} to {top:.4g}."
+                f"threshold_at() was given p={p!r} for a curve from {self.guess:.4g} to {top:.4g}."
                 " Expected a probability between these. Choose one that the curve reaches."
             )
         rising = (p - self.guess) / (top - self.guess)
@@ -127,31 +125,32 @@ def fit_psychometric(
     seed: int | np.random.Generator = 0,
     confidence: float = 0.95,
 ) -> PsychometricFit:
-    """Fit a record, in one of two ways; unanswered trials are left out and counted.
+    """Fit a psychometric function to a record; unanswered trials are left out and counted.
 
-    ``y="correct"``: strength -> P(correct), strength unsigned. Weibull, ``guess = 1 / n_choices``
-    unless told otherwise. ``y="choice"``: signed strength (`signed_strength`) -> P(choosing
-    `choice`). Logistic with a bias and equal lapses on both sides unless told otherwise.
+    With ``y="correct"``, P(correct) over the unsigned strength: by default a Weibull function with
+    ``guess = 1 / n_choices``. With ``y="choice"``, P(choosing `choice`) over the signed strength
+    (`signed_strength`): by default a logistic function with a bias, and equal lapse rates on both
+    sides.
 
     Args:
         record: n trials.
         x: a condition's name, or values (n,).
-        y: what counts as a response, or bools (n,).
+        y: the response, or bools (n,).
         choice: for ``y="choice"``: the choice whose probability rises with x.
-        n_choices: for ``y="correct"``: how many choices there were.
-        slot: which answer, where a trial asks several.
+        n_choices: for ``y="correct"``: the number of choices.
+        slot: the answer slot, if a trial has several.
         shape, guess, lapse, max_lapse, bootstrap, seed, confidence: see `fit_curve`.
 
     Raises:
         MissingDependencyError: SciPy is not installed.
-        UnknownNameError: no such column.
+        UnknownNameError: the record has no such column.
         InvalidValueError: no trial was answered, or as `fit_curve`.
     """
     name, values = values_by(record, x)
     if values.dtype.kind not in "biuf":
         raise InvalidValueError(
-            f"A psychometric function of {name} was asked, which holds {values.dtype}. Expected"
-            " numbers. Choose a condition that measures the strength of the stimulus."
+            f"fit_psychometric() was given {name} of type {values.dtype}. Expected numbers. Choose"
+            " a condition that measures the strength of the stimulus."
         )
     kept, hit, by_choice = (
         answered(record, slot),
@@ -160,8 +159,8 @@ def fit_psychometric(
     )
     if not kept.any():
         raise InvalidValueError(
-            f"None of {len(record)} trials was answered rightly or wrongly. Expected answered"
-            " trials. Look at the record's outcomes: the subject may abort or miss every trial."
+            f"None of {len(record)} trials was answered correctly or incorrectly. Expected answered"
+            " trials. Check the record's outcomes: the subject may abort or miss every trial."
         )
     levels, group = np.unique(values[kept].astype(float), return_inverse=True)
     fit = fit_curve(
@@ -194,31 +193,31 @@ def fit_curve(
 ) -> PsychometricFit:
     """Fit a psychometric function to counts by maximum likelihood, from several starting points.
 
-    Threshold and slope are searched on scales without unit (the slope's logarithmic), within limits
-    that lie well outside what the strengths can tell; a rising curve is assumed.
+    The curve rises. Threshold and log slope are searched in coordinates without units, within
+    limits far beyond those that the strengths can determine.
 
     Args:
-        x: strengths, (m,); equal ones are joined.
-        k: responses at each, (m,).
-        n: trials at each, (m,); levels with none are ignored.
+        x: strengths, (m,); equal ones are pooled.
+        k: responses at each strength, (m,).
+        n: trials at each strength, (m,); levels without trials are ignored.
         shape: ``"logistic"`` or ``"weibull"`` (x >= 0).
         guess: the lower asymptote: a fixed number, ``"free"`` (0 to `max_lapse`), or
             ``"symmetric"``: the lapse rate.
         lapse: one minus the upper asymptote: a fixed number, or ``"free"`` (0 to `max_lapse`).
-        max_lapse: the most that a free asymptote may be.
-        bootstrap: how many simulated data sets the intervals stand on; 0 for no intervals.
-        seed: of the bootstrap; an int, or a Generator that is used up.
-        confidence: of the intervals.
+        max_lapse: upper limit of a free asymptote.
+        bootstrap: number of simulated data sets for the intervals; 0 for no intervals.
+        seed: seed of the bootstrap: an int, or a Generator, whose state advances.
+        confidence: confidence level of the intervals.
 
     Raises:
         MissingDependencyError: SciPy is not installed.
-        InvalidValueError: counts or strengths that cannot be, or fewer levels than free parameters.
+        InvalidValueError: invalid counts or strengths, or fewer levels than free parameters.
     """
     check_confidence(confidence)
     if bootstrap != int(bootstrap) or bootstrap < 0:
         raise InvalidValueError(
-            f"bootstrap={bootstrap!r} was given. Expected how many data sets to simulate, 0 for no"
-            " intervals. Give 200 for a look, 2000 for a paper."
+            f"bootstrap={bootstrap!r} was given. Expected the number of data sets to simulate, 0"
+            " for no intervals. Give 200 for a first look, 2000 for a paper."
         )
     model = _model(shape, guess, lapse, max_lapse)
     data = _data(x, k, n, shape)
@@ -239,7 +238,7 @@ def fit_curve(
 
 
 class _Rising(NamedTuple):
-    """F and its derivatives by the search's coordinates: location, and log slope; each (m,)."""
+    """F and its derivatives by the search coordinates, location and log slope; each (m,)."""
 
     value: np.ndarray
     by_location: np.ndarray
@@ -267,12 +266,13 @@ def _weibull(x: np.ndarray, threshold: float, slope: float) -> _Rising:
 _SHAPES = {"logistic": _logistic, "weibull": _weibull}
 
 
-# ---- what was asked ----
+# ---- model and data ----
 
 
 class _Model(NamedTuple):
-    """Which parameters are free. `guess` and `lapse` are numbers where they are fixed, None where
-    free.
+    """Free and fixed parameters.
+
+    `guess` and `lapse` are numbers if they are fixed, and None if they are free.
     """
 
     shape: Shape
@@ -363,16 +363,15 @@ def _data(x: ArrayLike, k: ArrayLike, n: ArrayLike, shape: Shape) -> _Data:
 
 
 def _check_levels(data: _Data, model: _Model) -> None:
-    # With the guess rate fixed, a Weibull curve is the same at 0 whatever the parameters: that
-    # level tells nothing.
-    telling = (
+    # With a fixed guess rate, all Weibull curves agree at 0, so that level is not informative.
+    informative = (
         data.x > 0
         if model.shape == "weibull" and model.guess is not None
         else np.ones(len(data.x), bool)
     )
-    if int(telling.sum()) < len(model.free):
+    if int(informative.sum()) < len(model.free):
         raise InvalidValueError(
-            f"{int(telling.sum())} strengths with answered trials tell about the curve"
+            f"{int(informative.sum())} strengths with answered trials constrain the curve"
             f" ({data.x.tolist()!r:.60}), and {', '.join(model.free)} are free. Expected at least"
             " as many strengths as free parameters. Fix the lapse or guess rate (lapse=0.02), or"
             " play trials of more strengths."
@@ -388,7 +387,7 @@ def _responses(record: TrialRecord, y: Any, choice: int, slot: str | None) -> np
     if hit.shape != (len(record),) or hit.dtype != bool:
         raise InvalidValueError(
             f"y={y!r:.60} was given. Expected 'correct', 'choice', or {len(record)} bools, one per"
-            " trial. Name what counts as a response."
+            " trial. Give the responses in one of these forms."
         )
     return hit
 
@@ -399,7 +398,7 @@ def _chance(n_choices: int) -> float:
             f"n_choices={n_choices!r} was given. Expected a whole number of at least 1. Give the"
             " number of choices."
         )
-    # One choice: it is reported or not (detection), and nothing is guessed right.
+    # With one choice (detection), no answer is a correct guess.
     return 1 / n_choices if n_choices > 1 else 0.0
 
 
@@ -409,9 +408,8 @@ def _is(value: Any, name: str) -> bool:
 
 def _negative(values: np.ndarray) -> InvalidValueError:
     return InvalidValueError(
-        f"A Weibull function was asked of negative strengths, down to {values.min():.4g}. Expected"
-        " x >= 0. Take the strength without its sign (y='correct'), or shape='logistic' for signed"
-        " strength."
+        f"A Weibull function was given negative strengths, down to {values.min():.4g}. Expected"
+        " x >= 0. Use unsigned strengths (y='correct'), or shape='logistic' for signed ones."
     )
 
 
@@ -419,8 +417,9 @@ def _negative(values: np.ndarray) -> InvalidValueError:
 
 
 class _Search:
-    """Maximum likelihood in coordinates of order one: location, log slope, then the free
-    asymptotes.
+    """Maximum likelihood in coordinates of order one.
+
+    They are location, log slope, then the free asymptotes.
     """
 
     def __init__(self, model: _Model, x: np.ndarray) -> None:
@@ -431,10 +430,10 @@ class _Search:
         # The logistic's location is in units of the middle and half range of x; the Weibull's is
         # log x.
         self.middle, self.scale = float(x.min() + x.max()) / 2, float(x.max() - x.min()) / 2
-        self._lay_grid(x)
+        self._make_grid(x)
 
     def parameters(self, point: np.ndarray) -> dict[str, Any]:
-        """Threshold, slope, guess and lapse at a point of the search."""
+        """Return threshold, slope, guess and lapse at a point of the search."""
         location, log_slope, *asymptotes = (float(value) for value in point)
         free = dict(zip(self.model.free[2:], asymptotes, strict=True))
         lapse = free.get("lapse", self.model.lapse)
@@ -447,13 +446,13 @@ class _Search:
     def probabilities(
         self, parameters: Mapping[str, float], x: np.ndarray
     ) -> tuple[np.ndarray, _Rising]:
-        """P(x), kept off 0 and 1, and F(x)."""
+        """Return P(x), clipped away from 0 and 1, and F(x)."""
         rising = self.curve(x, parameters["threshold"], parameters["slope"])
         room = 1 - parameters["guess"] - parameters["lapse"]
         return np.clip(parameters["guess"] + room * rising.value, _TINY, 1 - _TINY), rising
 
     def loss(self, point: np.ndarray, data: _Data) -> tuple[float, np.ndarray]:
-        """Negative log-likelihood and its gradient."""
+        """Return the negative log-likelihood and its gradient."""
         parameters = self.parameters(point)
         p, rising = self.probabilities(parameters, data.x)
         room = 1 - parameters["guess"] - parameters["lapse"]
@@ -470,14 +469,14 @@ class _Search:
     def best(
         self, data: _Data, starts: np.ndarray, fixed: Mapping[int, float] | None = None
     ) -> np.ndarray:
-        """The point of the lowest loss reached from `starts` (s, free); coordinates in `fixed` are
-        held.
+        """Return the point with the lowest loss reached from `starts` (s, free).
+
+        Coordinates in `fixed` keep their values.
         """
         bounds = self.bounds.copy()
         for index, value in (fixed or {}).items():
             bounds[index] = value
-        # Scaled to the loss per trial, so that the stopping rule means the same for 50 trials and
-        # for a million.
+        # Minimise the loss per trial: the stopping rule is then the same for any number of trials.
         total = max(data.n.sum(), 1.0)
 
         def scaled(point: np.ndarray) -> tuple[float, np.ndarray]:
@@ -499,16 +498,15 @@ class _Search:
         return np.asarray(min(ends, key=lambda end: end.fun).x)
 
     def starts(self, data: _Data, best: int = 4) -> np.ndarray:
-        """The best few points of a grid, (best, free): likelihoods with lapses have several
-        maxima.
+        """Return the best points of a grid, (best, free).
+
+        One start is not enough: likelihoods with lapses have several maxima.
         """
         losses = -(self.grid_log_p @ data.k + self.grid_log_q @ (data.n - data.k))
         return self.grid[np.argsort(losses, kind="stable")[:best]]
 
-    def _lay_grid(self, x: np.ndarray) -> None:
-        """Starting points, and log P and log (1 - P) at each: the bootstrap asks for them many
-        times.
-        """
+    def _make_grid(self, x: np.ndarray) -> None:
+        """Tabulate starting points with log P and log (1 - P), which each bootstrap sample uses."""
         low, high = self.bounds[:2].T
         locations, log_slopes = (
             np.linspace(low[0], high[0], 11)[1:-1],
@@ -523,16 +521,20 @@ class _Search:
 
 
 def _logistic_limits(x: np.ndarray) -> list[tuple[float, float]]:
-    """Location: one range of x beyond its ends. Slope: from nearly flat to a step between
-    neighbouring levels.
+    """Return the limits of location and log slope.
+
+    The location extends one range of x beyond its ends; the slope, from nearly flat to a step
+    between neighbouring levels.
     """
     half = (x.max() - x.min()) / 2
     return [(-3.0, 3.0), (np.log(0.1), np.log(20 * half / np.diff(x).min()))]
 
 
 def _weibull_limits(x: np.ndarray) -> list[tuple[float, float]]:
-    """Log threshold: a factor of 10 beyond the levels above 0. Exponent: 0.1 to 20; measured ones
-    are 1 to 4.
+    """Return the limits of log threshold and log exponent.
+
+    The threshold extends a factor of 10 beyond the levels above 0; the exponent is 0.1 to 20, where
+    measured ones are 1 to 4.
     """
     levels = x[x > 0]
     return [(np.log(levels.min() / 10), np.log(levels.max() * 10)), (np.log(0.1), np.log(20.0))]
@@ -557,16 +559,16 @@ def _fit(
 
 
 def _loose_ends(search: _Search, data: _Data, best: np.ndarray) -> np.ndarray:
-    """bool (free, 2): whether a parameter may go to its lower and upper limit at too small a cost
-    in likelihood.
+    """Return which ends of the parameters' 95 % intervals are open, bool (free, 2).
 
-    All else is refitted: this asks whether the 95 % profile-likelihood interval reaches the limit
-    (Wilks 1938)."""
+    The parameter is fixed at its lower or upper limit, and all others are refitted. If that costs
+    too little likelihood, the profile-likelihood interval reaches the limit (Wilks 1938).
+    """
     least = search.loss(best, data)[0]
     loose = np.zeros((len(best), 2), bool)
     for index, side in np.ndindex(loose.shape):
         if index >= 2 and side == 0:
-            continue  # no lapses at all is a finding, not a failure
+            continue  # a lapse rate of 0 is a valid estimate
         held = search.best(data, best[None], fixed={index: float(search.bounds[index, side])})
         loose[index, side] = search.loss(held, data)[0] - least < _PROFILE_COST
     return loose
@@ -581,13 +583,12 @@ def _bootstrap(
     rng: np.random.Generator,
     confidence: float,
 ) -> dict[str, tuple[float, float]]:
-    """Percentile intervals from data simulated by the fitted curve (Wichmann & Hill 2001b)."""
+    """Return percentile intervals from data simulated by the fit (Wichmann & Hill 2001b)."""
     p = np.clip(fit.predict(data.x), 0, 1)
     counts = rng.binomial(data.n.astype(int), p, size=(resamples, len(p))).astype(float)
     drawn = []
     for again in (_Data(data.x, k, data.n) for k in counts):
-        # From the grid too: where the likelihood is flat at `max_reward`, a search from there alone would
-        # stay.
+        # Start from the grid too: where the likelihood is flat at `best`, a search does not move.
         starts = np.concatenate([best[None], search.starts(again, best=1)])
         drawn.append(search.parameters(search.best(again, starts)))
     names = [
@@ -605,7 +606,7 @@ def _bootstrap(
 def _opened(
     intervals: dict[str, tuple[float, float]], loose: np.ndarray, shape: Shape
 ) -> dict[str, tuple[float, float]]:
-    """The intervals, without an end where threshold or slope are loose."""
+    """Return the intervals, with open ends where threshold or slope are loose."""
     lowest = {"threshold": -np.inf if shape == "logistic" else 0.0, "slope": 0.0}
     opened = dict(intervals)
     for (name, floor), (low_is_loose, high_is_loose) in zip(lowest.items(), loose[:2], strict=True):

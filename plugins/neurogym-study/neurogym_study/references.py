@@ -1,4 +1,4 @@
-"""What a record is compared with: published summaries, and a lab's own trials."""
+"""References for comparisons: published summaries, and a lab's own trials."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ KEYS = {"title", "citation", "doi", "task", "strength", "notes", "subject"}
 
 @dataclass(frozen=True)
 class Subject:
-    """One subject, or group, as it was summarised.
+    """Summary of one subject or one group.
 
     Attributes:
-        strengths: strength of the evidence, without sign, (k,).
-        correct: fraction correct at each, (k,); None where it was not told.
-        n: trials at each, (k,); None where they were not told.
-        reaction_time: mean, ms, (k,), NaN or None where it was not told.
+        strengths: unsigned strength of the evidence, (k,).
+        correct: fraction correct at each, (k,); None if it was not reported.
+        n: trials at each, (k,); None if they were not reported.
+        reaction_time: mean, ms, (k,), NaN or None if it was not reported.
         parameters, deviations: name -> value, and its standard deviation between subjects.
-        blocks: value of the block -> choices to the right where the evidence was weakest.
+        blocks: block -> choices to the right where the evidence was weakest.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Reference:
-    """Subjects to compare with, and where they come from."""
+    """Subjects to compare a record with, and their source."""
 
     name: str
     title: str
@@ -67,15 +67,15 @@ class Reference:
 
 
 def published_names() -> list[str]:
-    """The names of the published summaries in this package."""
+    """Return the names of the published summaries in this package."""
     return sorted(file.stem for file in PUBLISHED.glob("*.toml"))
 
 
 def published(name: str) -> Reference:
-    """A published summary of this package.
+    """Return a published summary of this package.
 
     Raises:
-        UnknownNameError: there is none of this name.
+        UnknownNameError: no summary has this name.
     """
     if name not in published_names():
         raise unknown("published summary", name, published_names())
@@ -83,15 +83,15 @@ def published(name: str) -> Reference:
 
 
 def read_summary(path: Path) -> Reference:
-    """A summary in a TOML file, written as those of this package.
+    """Read a summary from a TOML file in the format of this package's summaries.
 
     Raises:
-        InvalidValueError: not TOML, or not what a summary is.
+        InvalidValueError: not TOML, or not a valid summary.
     """
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidValueError(f"{path} is not TOML: {error}. Correct it there.") from error
+        raise InvalidValueError(f"{path} is not TOML: {error}. Correct it.") from error
     _check_keys(said, KEYS, path)
     if not said.get("subject"):
         raise InvalidValueError(f"{path} has no [[subject]]; a summary needs at least one. Add it.")
@@ -132,25 +132,25 @@ def _check_keys(said: Mapping[str, Any], known: set[str], path: Path) -> None:
             raise unknown("key", name, sorted(known), of=str(path))
 
 
-# ---------------------------------------------------------------------- a lab's own trials
+# ---- a lab's own trials ----
 
 
 def read_trials(
     path: Path, columns: Mapping[str, str], scales: Mapping[str, float], roles: Roles
 ) -> tuple[Reference, TrialRecord]:
-    """A lab's CSV file as a reference, and as a trial record.
+    """Read a lab's CSV file as a reference, and as a trial record.
 
     Args:
         path: one row per trial, with a header line.
-        columns: our name -> theirs: the strength and the side as in the record compared,
+        columns: our name -> theirs: the strength and the side as in the compared record,
             ``correct`` (1 or 0, empty: not answered) or ``outcome`` (correct, error, …),
-            ``choice``, ``reaction_time`` (ms), ``subject``; what is not named keeps its name.
+            ``choice``, ``reaction_time`` (ms), ``subject``; other columns keep their names.
         scales: our name -> factor, such as 1000 for reaction times in s.
-        roles: which of our columns is what.
+        roles: the roles of our columns.
 
     Raises:
-        UnknownNameError: a column that the file has not.
-        InvalidValueError: no table, or no column that says what was right.
+        UnknownNameError: a column that the file lacks.
+        InvalidValueError: not a table, or neither ``correct`` nor ``outcome`` in it.
     """
     record = mapped(TrialRecord.from_csv(path), columns, scales, str(path))
     names = (
@@ -167,7 +167,7 @@ def read_trials(
 def mapped(
     record: TrialRecord, columns: Mapping[str, str], scales: Mapping[str, float], source: str
 ) -> TrialRecord:
-    """The record with our names and units."""
+    """Return the record with our names and units."""
     table = {name: record[name] for name in record.columns}
     for ours, theirs in columns.items():
         if theirs not in record:
@@ -186,8 +186,8 @@ def mapped(
         table["outcome"] = _outcomes(table["correct"], source)
     if "outcome" not in table:
         raise InvalidValueError(
-            f"{source} has no column that says what was right; it needs 'correct' or 'outcome'. "
-            "Name it: --map correct=THEIRS."
+            f"{source} has no column 'correct' or 'outcome'. Expected one of them. Name it:"
+            " --map correct=THEIRS."
         )
     return TrialRecord(table)
 
@@ -196,13 +196,14 @@ def _outcomes(correct: np.ndarray, source: str) -> np.ndarray:
     values = correct.astype(float) if correct.dtype.kind in "biuf" else np.full(len(correct), 2.0)
     if not np.isin(values[~np.isnan(values)], (0, 1)).all():
         raise InvalidValueError(
-            f"'correct' of {source} is other than 0, 1 or empty. Map another column to it."
+            f"Column 'correct' of {source} has values other than 0, 1 and empty. Map another column"
+            " to it."
         )
     return np.where(np.isnan(values), "miss", np.where(values == 1, "correct", "error"))
 
 
 def summarised(record: TrialRecord, roles: Roles, name: str) -> Subject:
-    """A record as a published summary would give it; what it lacks is left out."""
+    """Summarise a record like a published subject, without the values that it lacks."""
     behaviour = Behaviour(record, roles)
     try:
         level = np.round(behaviour.level, 9)
@@ -233,7 +234,7 @@ def _times(behaviour: Behaviour, level: np.ndarray) -> list[Any]:
 
 
 def share_correct(behaviour: Behaviour) -> float:
-    """Correct answers among those that were right or wrong; NaN without any."""
+    """Return the fraction of correct answers among the answered trials; NaN without any."""
     return (
         float(behaviour.correct[behaviour.answered].mean())
         if behaviour.answered.any()

@@ -1,4 +1,4 @@
-"""A report: findings as a page of HTML that needs nothing else, and a CSV file each."""
+"""Write a report: findings as a self-contained HTML page, and a CSV file for each."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ th, td { text-align: right; padding: 0.15rem 0.6rem; border-bottom: 1px solid #d
 img { max-width: 100% } .not { color: #777 } dt { font-weight: 600 } dd { margin: 0 0 0.3rem 1rem }
 """
 ROWS = 60
-"""Rows of a table on the page; the CSV file has all."""
+"""Maximum number of rows of a table on the page; the CSV file has all rows."""
 
 
 def write_report(
     folder: Path, title: str, facts: Mapping[str, Any], findings: Sequence[Finding]
 ) -> Path:
-    """Write ``report.html`` and ``<name>.csv`` for each finding; returns the page's path."""
+    """Write ``report.html`` and ``<name>.csv`` for each finding; return the path of the page."""
     folder.mkdir(parents=True, exist_ok=True)
     for finding in findings:
         if finding.table is not None:
@@ -39,7 +39,7 @@ def write_report(
 
 
 def page(title: str, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
-    """The whole page; every text of a record or task in it is escaped."""
+    """Return the whole page, with every text of a record or task escaped."""
     listed = "".join(
         f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in facts.items()
     )
@@ -54,7 +54,7 @@ def page(title: str, facts: Mapping[str, Any], findings: Sequence[Finding]) -> s
 def _section(finding: Finding) -> str:
     head = f'<h2 id="{_text(finding.name)}">{_text(finding.title)}</h2>'
     if finding.why_not is not None:
-        return f'{head}\n<p class="not">Not here: {_text(finding.why_not)}</p>'
+        return f'{head}\n<p class="not">Skipped: {_text(finding.why_not)}</p>'
     notes = "".join(f"<p>{_text(note)}</p>" for note in finding.notes)
     return "\n".join([head, _picture(finding), notes, _table(finding)])
 

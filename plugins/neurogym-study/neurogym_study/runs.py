@@ -17,26 +17,27 @@ FORMAT = 1
 
 
 class Run:
-    """A folder with everything about one training run.
+    """The folder of a training run.
 
-    ``settings.json`` says what is learned by what (and with which versions), ``curve.csv`` how it
-    went, and the trainer's checkpoint how far it is."""
+    ``settings.json`` holds the experiment and the versions of packages, ``curve.csv`` the results
+    of the tests, and the trainer's checkpoint its state.
+    """
 
     def __init__(self, folder: Path, experiment: Experiment) -> None:
         self.folder, self.experiment = folder, experiment
 
     @classmethod
     def create(cls, folder: str | Path, experiment: Experiment) -> Run:
-        """Begin a run in a folder.
+        """Start a run in a folder.
 
         Raises:
-            InvalidValueError: there is a run in it already.
+            InvalidValueError: the folder already holds a run.
         """
         folder = Path(folder)
         if (folder / SETTINGS_FILE).exists():
             raise InvalidValueError(
-                f"There is a run in {str(folder)!r} already. Go on with it (--resume), or name"
-                " another folder."
+                f"{str(folder)!r} already holds a run. Expected a new folder. Resume the run"
+                " (--resume), or name another folder."
             )
         folder.mkdir(parents=True, exist_ok=True)
         run = cls(folder, experiment)
@@ -45,10 +46,10 @@ class Run:
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
-        """The run in a folder.
+        """Return the run in a folder.
 
         Raises:
-            InvalidValueError: there is none, or of another format.
+            InvalidValueError: the folder holds no run, or one of another format.
         """
         file = Path(folder) / SETTINGS_FILE
         try:
@@ -77,23 +78,23 @@ class Run:
 
     @property
     def started(self) -> bool:
-        """Whether there is a checkpoint."""
+        """Whether the run has a checkpoint."""
         return (self.folder / CURVE_FILE).exists()
 
     def trainer(self) -> Trainer:
-        """The trainer as the newest checkpoint left it; a fresh one where there is none yet."""
+        """Return the trainer of the newest checkpoint, or a new one if there is none."""
         trainer = self.experiment.make_trainer()
         if self.started:
             trainer.load(self.folder)
         return trainer
 
     def subject(self) -> Any:
-        """What was learned, as a subject for `neurogym_core.run`."""
+        """Return the trained network or agent as a subject for `neurogym_core.run`."""
         return self.trainer().subject()
 
 
 def _versions() -> dict[str, str]:
-    """Versions of what decides the numbers."""
+    """Return the versions of the packages that affect the results."""
     found = {}
     for name in (
         "neurogym-core",

@@ -29,36 +29,38 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     help="An algorithm that learns from reward: ppo, a2c, recurrent-ppo, or another installed one.",
 )
 @click.option(
-    "--updates", type=click.IntRange(min=1), help="With --model: how many updates.  [default: 2000]"
+    "--updates",
+    type=click.IntRange(min=1),
+    help="With --model: number of updates.  [default: 2000]",
 )
 @click.option(
-    "--steps", type=click.IntRange(min=1), help="With --algo: how many steps.  [default: 50000]"
+    "--steps", type=click.IntRange(min=1), help="With --algo: number of steps.  [default: 50000]"
 )
 @click.option(
     "--batch",
     type=click.IntRange(min=1),
-    help="Trials of a batch (--model), or steps of one (--algo).",
+    help="Trials per batch (--model), or steps per batch (--algo).",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Fixes all that is random.  [default: 0]")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random.  [default: 0]")
 @click.option("--criterion", type=float, help="Stop at this mean performance, e.g. 0.85.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the run.")
 @click.option(
     "--resume",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Go on with the run in this folder.",
+    help="Resume the run in this folder.",
 )
 @click.option(
     "--set",
     "parameters",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A parameter of the task, e.g. coherences=0,51.2; may be given again.",
+    help="A parameter of the task, e.g. coherences=0,51.2; may be repeated.",
 )
 @click.option(
     "--timing",
     multiple=True,
     metavar="PERIOD=MS",
-    help="A period's duration, e.g. delay=500 or 'delay=uniform(500,1500)'.",
+    help="Duration of a period, e.g. delay=500 or 'delay=uniform(500,1500)'.",
 )
 @click.option(
     "--reward", "rewards", multiple=True, metavar="NAME=AMOUNT", help="A reward, e.g. abort=-0.1."
@@ -83,7 +85,7 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    help="The trainer's setting, e.g. hidden=64.",
+    help="A setting of the trainer, e.g. hidden=64.",
 )
 @click.option(
     "--trust",
@@ -100,8 +102,9 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000
 
-    The folder of the run gets settings.json, curve.csv and a checkpoint; after an interruption,
-    --resume goes on from the newest checkpoint."""
+    The run's folder holds settings.json, curve.csv and a checkpoint. After an interruption,
+    --resume continues from the newest checkpoint.
+    """
     run = _resumed(resume, tasks, given) if resume is not None else _begun(tasks, given)
     trainer = run.trainer()
     amount = run.experiment.amount
@@ -111,7 +114,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
         )
     except KeyboardInterrupt:
         raise click.ClickException(
-            f"Interrupted. `ngym train --resume {run.folder}` goes on."
+            f"Interrupted. `ngym train --resume {run.folder}` continues."
         ) from None
     last = trainer.curve[-1]
     reached = (
@@ -127,7 +130,7 @@ def command(tasks: tuple[str, ...], resume: Path | None, quiet: bool, **given: A
 
 
 def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
-    """A run to go on with; only how far it goes may be said anew."""
+    """Return the run to resume; only its number of updates or steps can change."""
     from neurogym_study.runs import Run
 
     other = [
@@ -158,14 +161,17 @@ def _begun(tasks: Sequence[str], given: dict[str, Any]) -> Run:
         experiment, out = _experiment(tasks, given)
         if out is None:
             raise click.UsageError("No folder was given. Expected one for the run. Add --out DIR.")
-        # What cannot be is told before anything is written.
+        # Report invalid settings before anything is written.
         checked_criterion(experiment.criterion)
         experiment.make_trainer()
         return Run.create(out, experiment)
 
 
 def _experiment(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experiment, Path | None]:
-    """The experiment of a file and of the command line, which wins, and the folder for it."""
+    """Return the experiment, and the folder for its run.
+
+    Options of the command line override the experiment file.
+    """
     from neurogym_study.experiment import Experiment, read_experiment, task_entry, wrapper_entry
 
     file = len(tasks) == 1 and tasks[0].endswith(".toml")
@@ -212,15 +218,14 @@ def _existing(name: str) -> Path:
 
 
 def _chosen(said: dict[str, Any], given: dict[str, Any]) -> tuple[str, str]:
-    """("model" or "algo", its name); the command line's choice replaces the file's."""
+    """Return "model" or "algo", and its name; the command line overrides the file."""
     source = given if given["model"] or given["algo"] else said
     chosen = [(kind, source[kind]) for kind in AMOUNTS if source.get(kind)]
     if len(chosen) != 1:
         from neurogym_study.trainers import trainer_names
 
         names = (
-            ", ".join(trainer_names())
-            or "none (they come with neurogym-torch and neurogym-sb3 of this checkout)"
+            ", ".join(trainer_names()) or "none (they come with neurogym-torch and neurogym-sb3)"
         )
         found = "Both --model and --algo were" if chosen else "Neither --model nor --algo was"
         raise click.UsageError(f"{found} given. Expected one of them. Installed: {names}.")
@@ -228,12 +233,12 @@ def _chosen(said: dict[str, Any], given: dict[str, Any]) -> tuple[str, str]:
 
 
 def _amount(kind: str, said: dict[str, Any], default: int | None) -> int | None:
-    """How far to train; the other kind's unit is wrong usage."""
+    """Return the number of updates or steps; the unit of the other kind is wrong usage."""
     mine = AMOUNTS[kind][0]
     other = next(unit for unit, _ in AMOUNTS.values() if unit != mine)
     if said.get(other) is not None:
         raise click.UsageError(
-            f"--{other} was given; what --{kind} trains is counted in {mine}. Use --{mine}."
+            f"--{other} was given with --{kind}, which is counted in {mine}. Use --{mine}."
         )
     return said.get(mine) or default
 
@@ -250,7 +255,7 @@ def _passed(given: dict[str, Any]) -> list[str]:
 
 
 def _parameters(said: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """What all tasks are made with."""
+    """Return the parameters of all tasks."""
     parameters = {**said.get("set", {}), **_read("--set", given["parameters"])}
     texts = {
         "timing": given["timing"],
@@ -266,8 +271,9 @@ def _parameters(said: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(option: str, texts: Sequence[str]) -> dict[str, Any]:
-    """name=value texts as values; durations in words, as uniform(500,1500), stay texts, which tasks
-    read themselves.
+    """Parse name=value texts.
+
+    Durations in words, such as uniform(500,1500), remain texts, which tasks parse themselves.
     """
     values = {}
     for text in texts:

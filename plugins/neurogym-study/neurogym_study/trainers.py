@@ -1,4 +1,4 @@
-"""Trainers by name, from whatever packages are installed, and the settings that they take."""
+"""Trainers by name, from the installed packages, and their settings."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ GROUP = "neurogym.trainers"
 
 
 def trainer_names() -> list[str]:
-    """The names of all trainers that installed packages offer; nothing of them is imported."""
+    """Return the names of all trainers of installed packages, without importing them."""
     return sorted({offer.name for offer in installed().trainers if not offer.has("blocked")})
 
 
 def trainer_named(name: str, kind: str | None = None) -> type[Trainer]:
-    """The class of a trainer, imported now.
+    """Import and return the class of a trainer.
 
     Args:
         name: as in the entry point, e.g. "rnn".
-        kind: "model" or "algo", where the caller wants one of these.
+        kind: "model" or "algo", to accept only this kind.
 
     Raises:
         UnknownNameError: no installed package offers it.
         BrokenTaskError, IncompatibleTaskError: its package cannot be loaded.
-        NotSupportedError: it is no `Trainer`, or of the other kind.
+        NotSupportedError: it is not a `Trainer`, or is of the other kind.
     """
     offers = [
         offer for offer in installed().trainers if offer.name == name and not offer.has("blocked")
@@ -38,11 +38,12 @@ def trainer_named(name: str, kind: str | None = None) -> type[Trainer]:
     found = load(offers[0])
     if not (isinstance(found, type) and issubclass(found, Trainer)):
         raise NotSupportedError(
-            f"{offers[0].value} is no trainer; expected a class made from neurogym_study.Trainer."
+            f"{offers[0].value} is not a trainer. Expected a subclass of neurogym_study.Trainer."
+            " Correct the entry point."
         )
     if kind is not None and found.kind != kind:
         raise NotSupportedError(
-            f"{name!r} is no {_KINDS[kind]}, but {_KINDS[found.kind]}: choose it with"
+            f"{name!r} is {_KINDS[found.kind]}. Expected {_KINDS[kind]}. Choose it with"
             f" --{found.kind} {name}."
         )
     return found
@@ -55,9 +56,9 @@ _KINDS = {
 
 
 def settings_of(trainer: type[Trainer]) -> dict[str, inspect.Parameter]:
-    """The settings that a trainer takes: name -> parameter with its default.
+    """Return the settings of a trainer: name -> parameter with its default.
 
-    Its own first, then those of its bases, as far as it passes them on in ``**``.
+    Its own come first, then those of its base classes, as far as it passes them on in ``**``.
     """
     found: dict[str, inspect.Parameter] = {}
     for cls in trainer.__mro__:
@@ -75,11 +76,11 @@ def settings_of(trainer: type[Trainer]) -> dict[str, inspect.Parameter]:
 
 
 def checked_settings(trainer: type[Trainer], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that the trainer takes, whole numbers as such.
+    """Return the settings after checking them, with whole numbers as int.
 
     Raises:
-        UnknownNameError: a setting that it does not take.
-        InvalidValueError: a value of another kind than the default.
+        UnknownNameError: the trainer has no such setting.
+        InvalidValueError: a value of another type than the default.
     """
     known = settings_of(trainer)
     checked = {}

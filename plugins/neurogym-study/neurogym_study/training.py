@@ -1,4 +1,4 @@
-"""`Trainer`, the base of all trainers, and `Watch`, which follows one while it learns."""
+"""`Trainer`, the base of all trainers, and `Watch`, which follows training."""
 
 from __future__ import annotations
 
@@ -14,39 +14,34 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 
 Criterion = float | Callable[[TrialRecord], bool] | None
-"""When to stop: a mean performance (0 to 1), or a function of the record of the trials it was
-tested with.
-"""
+"""When to stop: a mean performance (0 to 1), or a function of the record of the test trials."""
 
 CURVE_FILE = "curve.csv"
 
 
 class Trainer(ABC):
-    """What learns a task (or several): made with settings, trained up to an amount, put aside,
-    taken up again.
+    """Base of trainers, which learn one or several tasks, and can be saved and resumed.
 
-    A package offers its trainers in the entry-point group ``neurogym.trainers``, name -> class;
-    ``ngym train --model NAME`` or ``--algo NAME`` finds them there. Everything but `tasks` is given
-    by keyword and has a default: these are the settings that ``--option NAME=VALUE`` reaches.
+    Packages register trainers in the entry-point group ``neurogym.trainers``, name -> class, where
+    ``ngym train --model NAME`` and ``--algo NAME`` find them. All arguments but `tasks` are
+    keywords with defaults: the settings that ``--option NAME=VALUE`` sets.
 
-    A subclass writes `_learn`, `save`, `load` and `subject`.
+    A subclass defines `_learn`, `save`, `load` and `subject`.
 
     Args:
-        tasks: what to learn; ids, classes or tasks.
-        seed: fixes everything: weights, trials, noise.
+        tasks: the tasks to learn: ids, classes or tasks.
+        seed: seed of weights, trials and noise.
 
     Attributes:
-        done: how far it is, in `unit`.
-        curve: one row per test: `unit`, what the trainer measures, accuracy (mean performance),
+        done: progress, in `unit`.
+        curve: one row per test: `unit`, the trainer's measurements, accuracy (mean performance),
             seconds.
     """
 
     kind: ClassVar[Literal["model", "algo"]] = "model"
-    """Whether ``--model`` or ``--algo`` chooses it: supervised networks, or agents that learn from
-    reward.
-    """
+    """Kind of trainer: "model" (supervised networks) or "algo" (agents that learn from reward)."""
     unit: ClassVar[str] = "updates"
-    """What its progress is counted in: "updates" or "steps"."""
+    """Unit of progress: "updates" or "steps"."""
 
     def __init__(self, tasks: Any, *, seed: int = 0) -> None:
         listed = (
@@ -69,16 +64,16 @@ class Trainer(ABC):
         criterion: Criterion = None,
         progress: bool = False,
     ) -> str:
-        """Learn until `until` updates (or steps) are done in all, or the criterion is met.
+        """Learn until `until` updates (or steps) are done in total, or the criterion is met.
 
         Args:
-            until: counted from the beginning, also after a `load`.
+            until: total number, counted from the beginning, also after a `load`.
             out: folder for checkpoints and the curve, written after every test.
             criterion: see `Criterion`.
-            progress: show a bar with the newest numbers.
+            progress: show a progress bar with the newest numbers.
 
         Returns:
-            "criterion", or what was counted ("updates", "steps").
+            "criterion", or the unit of progress ("updates", "steps").
         """
         with Watch(self, until, out=out, criterion=criterion, progress=progress) as watch:
             if not watch.met_before and self.done < until:
@@ -87,43 +82,40 @@ class Trainer(ABC):
 
     @abstractmethod
     def _learn(self, until: int, watch: Watch) -> None:
-        """Learn; call `watch.tick` often, and `watch.point` after every test: stop when that is
-        True.
-        """
+        """Learn: call `watch.tick` often and `watch.point` after each test; stop if it is True."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write what `load` needs to go on from here, the curve included."""
+        """Write everything that `load` needs to continue, the curve included."""
 
     @abstractmethod
     def load(self, folder: Path) -> None:
-        """Take up what `save` wrote; the trainer was made with the same tasks and settings."""
+        """Restore the state that `save` wrote; the tasks and settings must be the same."""
 
     @abstractmethod
     def subject(self, which: int = 0) -> Any:
-        """What it has learned, as a subject for `neurogym_core.run`: ``(env, observations) ->
-            actions``.
+        """Return the trained network or agent as a subject for `neurogym_core.run`.
 
         Args:
-            which: for which of the tasks.
+            which: index of the task.
         """
 
     def play(
         self, n_trials: int, *, which: int = 0, seed: int | None = None, **settings: Any
     ) -> TrialRecord:
-        """Let it play one of its tasks, and return the record.
+        """Play one of its tasks, and return the record.
 
         Args:
-            n_trials: how many trials.
-            which: which of the tasks.
-            seed: of these trials.
+            n_trials: number of trials.
+            which: index of the task.
+            seed: seed of these trials.
             settings: as in `neurogym_core.run`: `conditions`, `num_envs`.
         """
         return run(self.tasks[which], self.subject(which), n_trials, seed=seed, **settings)
 
 
 class Watch:
-    """Follows a trainer: progress bar, curve, checkpoints, criterion."""
+    """Follows a trainer with a progress bar, a curve, checkpoints and a criterion."""
 
     def __init__(
         self,
@@ -152,14 +144,12 @@ class Watch:
             self._bar.__exit__(*error)
 
     def tick(self, **shown: float) -> None:
-        """The trainer moved on; the newest numbers are shown beside the bar."""
+        """Update the progress bar, with the newest numbers beside it."""
         if self._bar is not None:
             self._bar.show(self.trainer.done, shown)
 
     def point(self, record: TrialRecord, **measured: float) -> bool:
-        """A test with these trials: a point of the curve, and a checkpoint. True: the criterion is
-        met, so stop.
-        """
+        """Add a test to the curve and save a checkpoint; return True if the criterion is met."""
         accuracy = float(record["performance"].mean())
         seconds = self._before + time.perf_counter() - self._since
         row = {
@@ -169,7 +159,7 @@ class Watch:
             "seconds": seconds,
         }
         self.trainer.curve.append({name: float(value) for name, value in row.items()})
-        # One number of each kind fits beside a bar; the curve has those of every task.
+        # The bar has room for the overall numbers only; the curve also has those of each task.
         self.tick(
             **{name: value for name, value in measured.items() if " " not in name},
             accuracy=accuracy,
@@ -189,7 +179,7 @@ class Watch:
         )
 
     def _met_on_curve(self) -> bool:
-        """Whether a run that is taken up had met this criterion already."""
+        """Whether a resumed run has already met this criterion."""
         curve = self.trainer.curve
         return (
             bool(curve)
@@ -199,9 +189,7 @@ class Watch:
 
 
 def write_curve(curve: Sequence[Mapping[str, float]], path: Path) -> None:
-    """Write the rows of a curve as CSV, in one piece; an empty cell where something was not
-    measured.
-    """
+    """Write the rows of a curve as CSV, atomically; values that were not measured are empty."""
     names = list(dict.fromkeys(name for row in curve for name in row))
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names, lineterminator="\n")
@@ -214,10 +202,10 @@ def _written(value: float) -> str:
 
 
 def checked_criterion(criterion: Criterion) -> Criterion:
-    """The criterion, a number as float.
+    """Return the criterion, numbers as float.
 
     Raises:
-        InvalidValueError: a number that no performance can be.
+        InvalidValueError: a number outside of (0, 1].
     """
     if criterion is None or callable(criterion):
         return criterion
@@ -234,7 +222,7 @@ def checked_criterion(criterion: Criterion) -> Criterion:
 
 
 class _Bar:
-    """A progress bar on stderr: how far, how long still, and the newest numbers."""
+    """A progress bar on stderr, with the remaining time and the newest numbers."""
 
     def __init__(self, trainer: Trainer, until: int) -> None:
         from rich.console import Console

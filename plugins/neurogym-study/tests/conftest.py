@@ -1,4 +1,4 @@
-"""A trainer that needs no torch, installed for the tests, and a task to train on."""
+"""A trainer without torch, installed for the tests, and a task to train on."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ ENTRY_POINTS = (
 
 @pytest.fixture
 def toys(tmp_path, monkeypatch):
-    """Installs the trainers "toy" (--model) and "toy-agent" (--algo)."""
+    """Install the trainers "toy" (--model) and "toy-agent" (--algo)."""
     site = tmp_path / "site"
     info = site / "toy_trainers-1.0.dist-info"
     info.mkdir(parents=True)
@@ -141,7 +141,7 @@ def toys(tmp_path, monkeypatch):
 
 @pytest.fixture
 def sides(tmp_path):
-    """The name of a task in a file."""
+    """Return the name of a task in a file."""
     file = tmp_path / "sides_task.py"
     file.write_text(TASK, "utf-8")
     return f"{file}:Sides"
@@ -149,7 +149,7 @@ def sides(tmp_path):
 
 @pytest.fixture
 def ngym(tmp_path, monkeypatch):
-    """``ngym(*words)`` in a fresh folder; gives exit code and all that was printed."""
+    """Return a function that runs ``ngym`` in a new folder; it returns exit code and output."""
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.chdir(folder)

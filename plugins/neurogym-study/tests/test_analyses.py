@@ -1,6 +1,4 @@
-"""The analyses find in a record what was put into it, and say why not where it lacks what they
-need.
-"""
+"""Analyses recover simulated effects, and give the reason if they cannot be done."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ N = 6000
 
 
 def simulated(n=N, seed=1, *, bias=0.0, repeat=0.0, shift=0.0, rt=True, text=False, **extra):
-    """A subject with a logistic psychometric function of slope 0.1 per %, that likes to repeat
-    itself.
-    """
+    """Trials of a logistic subject with slope 0.1 per %, that tends to repeat its choices."""
     rng = np.random.default_rng(seed)
     coherence = rng.choice([0, 6.4, 12.8, 25.6, 51.2], n)
     direction = rng.integers(0, 2, n)
@@ -63,7 +59,7 @@ def why_not(name, record, roles=None):
     return finding.why_not
 
 
-def test_they_come_in_the_order_of_their_importance():
+def test_analyses_are_in_the_order_of_their_importance():
     names = [finding.name for finding in analyse(Behaviour(simulated(200)))]
     assert names == [
         "accuracy",
@@ -90,7 +86,7 @@ def test_accuracy_is_counted_for_each_value_of_each_condition():
 
 
 @pytest.mark.parametrize("text", [False, True])
-def test_the_psychometric_function_has_the_slope_and_bias_that_were_put_in(text):
+def test_the_psychometric_function_has_the_simulated_slope_and_bias(text):
     finding = table("psychometric", simulated(bias=0.8, text=text))
     from neurogym_study.analyses import psychometric_points
 
@@ -124,8 +120,8 @@ def test_distributions_have_ordered_quantiles():
     assert {"correct", "error"} == set(found["outcome"])
 
 
-def test_history_effects_are_those_that_were_put_in():
-    # Repeats whatever came of it: both weights 0.5, SE about 0.04; four of them, two weights: false
+def test_history_weights_are_those_of_the_simulation():
+    # Repeats regardless of the outcome: both weights 0.5, SE about 0.04; bounds of 4 SEs: false
     # alarm 1e-4.
     found = table("history", simulated(repeat=0.5)).table.set_index("regressor")
     for name in ("last choice, if correct", "last choice, if wrong"):
@@ -137,7 +133,7 @@ def test_history_effects_are_those_that_were_put_in():
     assert (none.loc[["last choice, if correct", "last choice, if wrong"], "z"].abs() < 4).all()
 
 
-def test_a_session_begins_without_a_history():
+def test_the_first_trial_of_a_session_has_no_history():
     record = simulated(400)
     sessions = TrialRecord(
         {**{name: record[name] for name in record.columns}, "session": np.arange(400) // 2}
@@ -145,7 +141,7 @@ def test_a_session_begins_without_a_history():
     assert Behaviour(sessions).after.sum() == 200
 
 
-def test_bias_and_block_shift_are_those_that_were_put_in():
+def test_bias_and_block_shift_are_those_of_the_simulation():
     finding = table("bias", simulated(20_000, shift=2.0))
     at_zero = finding.table.set_index("block").loc[["0.2", "0.8"]]
     # P(right) at 0 %: 0.5 and 1 / (1 + exp(-2)) = 0.88; 2,000 trials each: four SEs are 0.045.
@@ -155,8 +151,10 @@ def test_bias_and_block_shift_are_those_that_were_put_in():
 
 
 def two_step(n=4000, seed=2, *, model_based):
-    """A subject that repeats its first choice after reward (model-free), or after reward and common
-    (model-based).
+    """A subject of the two-step task.
+
+    The model-free one repeats its first choice after reward; the model-based one repeats it after
+    reward and a common transition, or neither.
     """
     rng = np.random.default_rng(seed)
     common, reward = rng.random(n) < 0.7, (rng.random(n) < 0.5).astype(float)
@@ -179,7 +177,7 @@ def two_step(n=4000, seed=2, *, model_based):
 
 
 @pytest.mark.parametrize("model_based", [False, True])
-def test_staying_tells_model_free_from_model_based(model_based):
+def test_stay_probabilities_distinguish_model_free_from_model_based(model_based):
     found = table("stay", two_step(model_based=model_based)).table.set_index(
         ["transition", "last trial"]
     )["fraction"]
@@ -204,9 +202,9 @@ def test_sure_bets_are_counted_where_they_were_offered():
 
 
 REASONS = {
-    "accuracy": ({"outcome": np.full(N, "other")}, None, "right or wrong"),
+    "accuracy": ({"outcome": np.full(N, "other")}, None, "correct or incorrect"),
     "psychometric": ({"coherence": np.full(N, 5.0)}, Roles(strength="coherence"), "at least three"),
-    "chronometric": ({"reaction_time": np.full(N, 100.0)}, None, "the same 100 ms"),
+    "chronometric": ({"reaction_time": np.full(N, 100.0)}, None, "are 100 ms"),
     "reaction-times": (
         {"reaction_time": np.full(N, np.nan)},
         None,
@@ -217,21 +215,21 @@ REASONS = {
         None,
         "without error",
     ),
-    "bias": ({"direction": np.arange(N)}, None, "sides are two"),
+    "bias": ({"direction": np.arange(N)}, None, "a side needs two"),
     "stay": ({"choice": np.zeros(N, int)}, None, "only one choice"),
-    "wager": ({}, None, "no answer was a sure bet"),
+    "wager": ({}, None, "needs sure bets"),
 }
 
 
 @pytest.mark.parametrize("name", REASONS)
-def test_what_cannot_be_done_is_said_with_its_reason(name):
+def test_an_analysis_that_cannot_be_done_gives_the_reason(name):
     changed, roles, reason = REASONS[name]
     record = simulated()
     changed = TrialRecord({**{column: record[column] for column in record.columns}, **changed})
     assert reason in why_not(name, changed, roles)
 
 
-def test_several_strengths_have_to_be_told_apart():
+def test_one_of_several_strengths_has_to_be_named():
     record = simulated(400, colour_coherence=np.arange(400) % 3)
     columns = {
         name.replace("coherence", "motion_coherence") if name == "coherence" else name: record[name]

@@ -1,4 +1,4 @@
-"""Reaction times per condition, for correct answers and errors apart."""
+"""Reaction times per condition, separately for correct answers and errors."""
 
 import numpy as np
 import pytest
@@ -20,8 +20,8 @@ def make_record(times, outcomes, coherence=10.0):
 
 
 def test_mean_median_and_error_against_a_textbook_sample():
-    # Student's sample of differences in sleep, drug 2 - drug 1 (1908), in tenths of hours here
-    # taken as ms: mean 15.8, standard error 3.89, t interval (7.0, 24.6).
+    # Student's sample of differences in sleep, drug 2 - drug 1 (1908), in tenths of hours,
+    # used as ms here: mean 15.8, standard error 3.89, t interval (7.0, 24.6).
     sleep = [12, 24, 13, 13, 0, 10, 18, 8, 46, 14]
     (row,) = reaction_times(make_record(sleep, ["correct"] * 10))
     assert (row.value, row.outcome, row.n, row.mean, row.median) == (
@@ -35,7 +35,7 @@ def test_mean_median_and_error_against_a_textbook_sample():
     assert (row.low, row.high) == pytest.approx((7.0, 24.6), abs=0.01)
 
 
-def test_correct_and_error_are_apart_and_the_rest_is_left_out():
+def test_correct_and_error_are_separate_and_the_rest_is_left_out():
     record = TrialRecord.concatenate(
         [
             make_record(
@@ -55,8 +55,9 @@ def test_correct_and_error_are_apart_and_the_rest_is_left_out():
 
 
 def test_the_interval_covers_the_mean():
-    """400 samples of 12; the coverage of 0.95 lies within 3 binomial SDs, 0.917 to 0.983: false
-    alarms 1 in 370.
+    """In 400 samples of 12, the coverage of 0.95 is within 3 binomial SDs, 0.917 to 0.983.
+
+    False alarms: 1 in 370.
     """
     rng = np.random.default_rng(5)
     covered = 0

@@ -1,4 +1,4 @@
-"""``ngym compare``: a record beside published summaries and a lab's own trials."""
+"""``ngym compare``: a record, compared with published summaries and a lab's own trials."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def rows(path):
 
 
 @pytest.mark.parametrize("name", [file.stem for file in sorted(PUBLISHED.glob("*.toml"))])
-def test_every_published_summary_is_read_and_says_where_it_is_from(name):
+def test_every_published_summary_is_read_and_has_its_source(name):
     reference = published(name)
     assert reference.subjects
     assert reference.doi.startswith("10.")
@@ -69,8 +69,7 @@ def test_every_published_summary_is_read_and_says_where_it_is_from(name):
 
 
 def test_the_published_psychometric_functions_fit_the_published_points():
-    # Weibull functions and points were published side by side: one typing error in either would
-    # show.
+    # Functions and points were both published, so that the test finds a typing error in either.
     for subject in published("roitman-shadlen-2002").subjects:
         a, b = subject.parameters["weibull_threshold"], subject.parameters["weibull_slope"]
         curve = 1 - 0.5 * np.exp(-((subject.strengths / a) ** b))
@@ -84,8 +83,8 @@ def test_a_subject_like_the_monkey_is_as_near_as_the_monkey_to_itself():
     )
     near, far = table.loc["monkey 1"], table.loc["monkey 2"]
     assert near["strengths"] == 6
-    # The ceiling is what two samples of one subject differ by; over seeds 0 to 199 the distance was
-    # below 2 ceilings.
+    # The ceiling is the difference expected between two samples of one subject. With seeds 0 to
+    # 199, the distance was below 2 ceilings.
     assert near["distance"] < 2 * near["noise ceiling"]
     assert near["noise ceiling"] == pytest.approx(0.027, abs=0.004)
     assert far["distance"] > near["distance"]
@@ -109,7 +108,7 @@ def test_reaction_times_are_compared_with_and_without_a_constant():
     assert later["distance (ms)"] > plain["distance (ms)"]
 
 
-def test_fitted_parameters_stand_beside_the_published_ones():
+def test_fitted_and_published_parameters_are_in_one_table():
     table = found(monkey(), published("roitman-shadlen-2002"), "parameters").table.set_index(
         ["subject", "parameter"]
     )
@@ -121,9 +120,7 @@ def test_fitted_parameters_stand_beside_the_published_ones():
 
 
 def mouse(n=30_000, seed=2):
-    """A mouse with a logistic function of slope 0.17 per % contrast, lapses of 10 % and a shift
-    between blocks.
-    """
+    """A mouse with a logistic function of slope 0.17 per %, lapses of 10 % and a block shift."""
     rng = np.random.default_rng(seed)
     signed = rng.choice([-100, -25, -12.5, -6.25, 0, 6.25, 12.5, 25, 100.0], n)
     p_left = np.repeat(rng.choice([0.2, 0.8], n // 50), 50)
@@ -157,12 +154,12 @@ def test_a_mouse_is_compared_in_deviations_between_mice():
     assert set(blocks.index) == {"0.2", "0.8"}
 
 
-def test_what_cannot_be_compared_says_why():
+def test_a_comparison_that_cannot_be_done_gives_the_reason():
     record = TrialRecord({name: monkey()[name] for name in ("coherence", "outcome")})
     reference = published("roitman-shadlen-2002")
     assert "no reaction times" in found(record, reference, "reaction-times").why_not
     assert "per block" in found(record, reference, "blocks").why_not
-    assert "does not tell" in found(record, published("song-2016"), "accuracy").why_not
+    assert "does not report" in found(record, published("song-2016"), "accuracy").why_not
     other = TrialRecord(
         {"coherence": np.tile([1.0, 2.0, 3.0], 50), "outcome": np.tile(["correct", "error"], 75)}
     )
@@ -181,7 +178,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_summary_that_is_none_is_refused(case, tmp_path):
+def test_an_invalid_summary_is_refused(case, tmp_path):
     text, hint = BAD[case]
     (tmp_path / "x.toml").write_text(text, "utf-8")
     with pytest.raises(InvalidValueError) as error:
@@ -189,7 +186,7 @@ def test_a_summary_that_is_none_is_refused(case, tmp_path):
     assert hint in str(error.value)
 
 
-def test_an_unknown_key_or_name_is_told_with_the_nearest(tmp_path):
+def test_an_unknown_key_or_name_is_refused_with_the_nearest_one(tmp_path):
     (tmp_path / "x.toml").write_text("[[subject]]\nstrenghts = [1]\n", "utf-8")
     with pytest.raises(UnknownNameError, match="strengths"):
         read_summary(tmp_path / "x.toml")
@@ -201,7 +198,7 @@ def test_an_unknown_key_or_name_is_told_with_the_nearest(tmp_path):
 
 
 def write_lab(path, record, rng):
-    """A lab's table: its own names, seconds, two subjects, and some trials without an answer."""
+    """Write a lab's table: other names, seconds, two subjects, and some unanswered trials."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["animal", "coh", "dir", "hit", "rt"])
@@ -243,7 +240,7 @@ def test_a_labs_table_is_compared_by_a_mapping_of_its_columns(ngym):
     assert "report.html" in said
 
 
-def test_a_record_is_as_far_from_itself_as_nothing(ngym):
+def test_the_distance_of_a_record_from_itself_is_zero(ngym):
     monkey().to_csv("ours.csv")
     code, _ = ngym("compare", "ours.csv", "--with", "ours.csv")
     assert code == 0
@@ -294,7 +291,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_is_refused(case, ngym):
+def test_wrong_usage_is_refused(case, ngym):
     monkey(60).to_csv("ours.csv")
     write_lab("lab.csv", monkey(60), np.random.default_rng(1))
     words, hint = REFUSED[case]
@@ -303,7 +300,7 @@ def test_what_cannot_be_is_refused(case, ngym):
     assert hint in said
 
 
-def test_a_summary_of_ones_own_is_read(ngym):
+def test_a_summary_in_the_users_file_is_read(ngym):
     monkey().to_csv("ours.csv")
     Path("mine.toml").write_text(
         '[[subject]]\nname = "S1"\nstrengths = [3.2, 12.8]\ncorrect = [0.6, 0.9]\n', "utf-8"
@@ -311,10 +308,10 @@ def test_a_summary_of_ones_own_is_read(ngym):
     code, said = ngym("compare", "ours.csv", "--with", "mine.toml")
     assert code == 0
     assert "S1" in said
-    assert "trials unknown" in said
+    assert "the numbers of trials are unknown" in said
 
 
-def test_a_record_summarised_is_what_was_counted():
+def test_a_summary_of_a_record_has_its_counts():
     record = monkey(600)
     subject = summarised(record, Roles(), "x")
     assert subject.strengths.tolist() == COHERENCES.tolist()

@@ -1,4 +1,4 @@
-"""``make demo``: what a stranger sees first, and whether the commands that it names really work."""
+"""``make demo``: a newcomer's first output, and whether the commands that it names work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neurogym_core.cli import main as ngym
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """The demo's output, and its figure."""
+    """Return the demo's output, and the path of its figure."""
     target = tmp_path_factory.mktemp("demo") / "demo.png"
     result = CliRunner().invoke(demo.main, ["-o", str(target)])
     assert result.exit_code == 0, result.output
@@ -36,9 +36,10 @@ def test_the_installed_tasks_are_listed(shown):
     assert "ReadySetGo-v0" in shown[0]
 
 
-def test_subjects_are_where_theory_has_them(shown):
-    """At seed 0, hence no false alarms: chance, perfection, and the ideal observer's Phi(0.316
-    coherence / sigma).
+def test_accuracies_are_those_of_theory(shown):
+    """Accuracies are chance, 1, and the ideal observer's Phi(0.316 coherence / sigma).
+
+    The seed is 0, hence no false alarms.
     """
     accuracy = {
         level: [float(cell.split()[0]) for cell in line_of(shown[0], f"{level} %")[1:]]
@@ -51,13 +52,13 @@ def test_subjects_are_where_theory_has_them(shown):
     assert accuracy[51.2][2] > 0.99
 
 
-def test_only_what_the_data_tell_is_fitted(shown):
+def test_only_parameters_that_the_data_determine_are_shown(shown):
     random, oracle, integrator = line_of(shown[0], "threshold, %")[1:]
     assert random.strip() == oracle.strip() == "–"
     assert float(integrator.split()[0]) == pytest.approx(11.4, abs=2)  # 0.9 sigma / 0.316
 
 
-def test_the_noise_that_was_chosen_is_said(shown):
+def test_the_noise_level_is_shown(shown):
     assert "sigma = 4" in shown[0]
 
 

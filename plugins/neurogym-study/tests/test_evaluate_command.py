@@ -28,7 +28,7 @@ def test_a_trained_run_is_played_and_reported(toys, sides, ngym):
     counts = np.unique(np.stack([record["side"], record["strength"]]), axis=1, return_counts=True)[
         1
     ]
-    # Envs that were quicker took a few of the design's trials that did not count.
+    # Faster envs played a few of the design's trials that are not in the record.
     assert counts.sum() == 200
     assert counts.min() > 35
     page = Path("run/evaluation/report.html").read_text("utf-8")
@@ -74,28 +74,40 @@ def test_wrappers_of_tasks_are_applied(sides, ngym):
     assert "TrialHistory" in Path("evaluation/report.html").read_text("utf-8")
 
 
-def test_every_analysis_that_cannot_be_done_says_why(sides, ngym):
+def test_every_analysis_that_cannot_be_done_gives_the_reason(sides, ngym):
     code, said = ngym("evaluate", sides, "--subject", "guess", "--n-trials", 100, "--out", "ev")
     assert code == 0
     page = html.unescape(Path("ev/report.html").read_text("utf-8"))
-    reasons = re.findall(r'<p class="not">Not here: (.*?)</p>', page)
-    assert any("blocks" in note for note in re.findall(r"<p>(.*?)</p>", page))
+    reasons = re.findall(r'<p class="not">Skipped: (.*?)</p>', page)
+    assert any("block shift" in note for note in re.findall(r"<p>(.*?)</p>", page))
     assert any("sure bet" in reason for reason in reasons)
     assert all(reason.endswith(".") for reason in reasons)
-    assert said.count("not here:") == len(reasons)
+    assert said.count("skipped:") == len(reasons)
 
 
 REFUSED = {
     "no such run or task": (("evaluate", "nowhere"), "nowhere"),
-    "settings with a run": (("evaluate", "run", "--set", "strengths=1"), "which has its own"),
+    "settings with a run": (
+        ("evaluate", "run", "--set", "strengths=1"),
+        "A run keeps its settings",
+    ),
     "no such task in the run": (("evaluate", "run", "--which", 3), "counted from 0"),
     "unknown column": (("evaluate", "run", "--strength", "strenght"), "strength"),
     "unknown condition": (("evaluate", "run", "--condition", "sied=1"), "side"),
 }
 
 
+@pytest.mark.parametrize("command", ["train", "evaluate", "compare"])
+def test_help_shows_each_example_on_a_line(command, ngym):
+    code, said = ngym(command, "--help")
+    assert code == 0
+    examples = [line for line in said.splitlines() if line.strip().startswith("ngym ")]
+    assert len(examples) >= 2
+    assert all(line.count(f"ngym {command}") == 1 for line in examples)
+
+
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_is_refused(case, toys, sides, ngym):
+def test_wrong_usage_is_refused(case, toys, sides, ngym):
     words, hint = REFUSED[case]
     ngym("train", sides, "--model", "toy", "--updates", 10, "--out", "run")
     code, said = ngym(*words)
@@ -103,7 +115,7 @@ def test_what_cannot_be_is_refused(case, toys, sides, ngym):
     assert hint in said
 
 
-def test_a_run_that_learned_nothing_yet_is_not_played(toys, sides, ngym):
+def test_a_run_without_a_checkpoint_is_refused(toys, sides, ngym):
     from neurogym_study import Experiment, Run
 
     Run.create("run", Experiment(tasks=({"task": sides},), kind="model", trainer="toy", amount=10))
@@ -112,7 +124,7 @@ def test_a_run_that_learned_nothing_yet_is_not_played(toys, sides, ngym):
     assert "no checkpoint" in said
 
 
-def test_a_folder_without_a_run_is_told(ngym):
+def test_a_folder_without_a_run_is_refused(ngym):
     Path("empty").mkdir()
     code, said = ngym("evaluate", "empty")
     assert code == 2
@@ -122,7 +134,7 @@ def test_a_folder_without_a_run_is_told(ngym):
 # ---- the design ----
 
 
-def test_a_design_is_complete_and_shuffled_each_time_anew(sides):
+def test_a_design_is_complete_and_shuffled_differently_each_time(sides):
     task = make_task(sides)
     design = design_of(task, 40, 1, {})
     pairs = np.stack([design["side"], design["strength"]], axis=1)
@@ -132,12 +144,12 @@ def test_a_design_is_complete_and_shuffled_each_time_anew(sides):
     assert len(set(passes)) > 1
 
 
-def test_imposed_conditions_are_no_part_of_the_design(sides):
+def test_imposed_conditions_are_not_in_the_design(sides):
     assert set(design_of(make_task(sides), 40, 1, {"side": 1})) == {"strength"}
 
 
 class Alternating(Task):
-    """Decides itself which trial comes next."""
+    """Decides which trial comes next."""
 
     timing = {"decision": 200}
 
@@ -159,7 +171,7 @@ class Alternating(Task):
         trial.answer("choose", trial.side, during="decision")
 
 
-def test_tasks_that_decide_which_trial_comes_next_do_so():
+def test_tasks_that_decide_which_trial_comes_next_have_no_design():
     assert design_of(Alternating(), 40, 1, {}) is None
 
 

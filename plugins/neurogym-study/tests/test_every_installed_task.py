@@ -1,4 +1,4 @@
-"""Every installed task can be evaluated: what cannot be analysed says why, and nothing fails."""
+"""Every installed task can be evaluated; analyses that it does not support give the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of behaviour are drawn from what they are given, and refuse what cannot be drawn."""
+"""Figures of behaviour show their data, and refuse data that cannot be drawn."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def make_record(n=400):
 
 
 def texts(figure):
-    """All that is written in a figure."""
+    """Return all texts in a figure."""
     from matplotlib.text import Text
 
     figure.canvas.draw()
@@ -53,14 +53,14 @@ class TestPsychometricFigure:
         )
         assert texts(figure) >= {"oracle", "random"}
 
-    def test_no_curve_where_no_threshold_can_be_told(self):
+    def test_no_curve_if_the_threshold_is_not_determined(self):
         coherence = np.repeat([0, 6.4, 12.8, 25.6], 100)
         record = TrialRecord(
             {"coherence": coherence, "outcome": np.tile(["correct", "error"], 200)}
         )
         fit = fit_psychometric(record, bootstrap=0)
         figure = psychometric_figure({"random": accuracy(record)}, {"random": fit})
-        assert "random: no threshold can be told" in texts(figure)
+        assert "random: threshold not determined" in texts(figure)
         assert not [line for line in figure.axes[0].lines if len(line.get_xdata()) > 10]
 
     def test_signed_strength_has_the_whole_range(self):

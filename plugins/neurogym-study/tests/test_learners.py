@@ -1,4 +1,4 @@
-"""Subjects that learn, on tasks so small that what they must learn is known."""
+"""Learning subjects, on tasks so small that the correct values are known."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from neurogym_core.subjects import subject_named
 
 
 class Corridor(Task):
-    """Two steps: choice 1 of the first leads to a room where choice 0 pays 1; all else pays
-    nothing.
-    """
+    """Two steps: choice 1 of the first leads to a room where choice 0 pays 1; all else pays 0."""
 
     supervised = False
     timing = {"hall": 100, "room": 100, "cellar": 100}
@@ -35,7 +33,7 @@ class Corridor(Task):
 
 
 class Looking(Task):
-    """Two units, one of which shows more than the other, and a choice at any time."""
+    """Two units, one of which shows more than the other, and an answer at any time."""
 
     noise: float = 1.0
     timing = {"stimulus": 3000}
@@ -59,7 +57,7 @@ class Looking(Task):
 
 
 @pytest.mark.parametrize("subject", [QLearner, Hybrid])
-def test_they_learn_where_the_corridor_leads(subject):
+def test_learners_learn_where_the_corridor_leads(subject):
     record = run(
         Corridor(), subject(seed=1, beta=10.0, perseveration=0.0), 20 * 100, num_envs=20, seed=2
     )
@@ -68,9 +66,7 @@ def test_they_learn_where_the_corridor_leads(subject):
 
 
 def test_without_a_trace_the_value_moves_back_one_step_a_trial():
-    """Choosing at random, the hall's value is learned from the room's, which is learned from the
-    reward.
-    """
+    """With random choices, the reward teaches the room's value, and that teaches the hall's."""
     subject = QLearner(seed=3, alpha=1.0, beta=0.0, trace=0.0)
     env = TaskVectorEnv(Corridor(), 1, autoreset_mode="SameStep")
     obs, _ = env.reset(seed=4)
@@ -98,14 +94,15 @@ def test_a_full_trace_reinforces_the_first_choice_by_the_outcome():
     while (place, action) != (1, 0):
         place, action = obs[0].argmax(), int(subject(env, obs)[0])
         obs, *_ = env.step([action])
-    subject(env, obs)  # only now it sees what it was paid
+    subject(env, obs)  # sees the reward only now
     assert subject.values[0, subject.state_of(np.eye(3)[0])].tolist() == [0, 0.5]
     assert subject.values[0, subject.state_of(np.eye(3)[1])].tolist() == [0.5, 0]
 
 
-def test_a_planner_knows_at_once_what_a_room_is_worth():
-    """The room's value is known, no reward has yet followed the hall's choice: only the planner
-    prefers it.
+def test_a_planner_uses_the_value_of_a_room_at_once():
+    """The room has a value, but no reward has followed the choice in the hall.
+
+    Only the planner prefers that choice.
     """
     env = TaskVectorEnv(Corridor(), 1, autoreset_mode="SameStep")
     hall, room, _ = np.eye(3, dtype=np.float32)
@@ -121,7 +118,7 @@ def test_a_planner_knows_at_once_what_a_room_is_worth():
     np.testing.assert_array_equal(subject.worth(np.array([subject.state_of(hall)])), [[0, 0.25]])
 
 
-def test_the_env_in_hand_tells_what_the_last_step_paid():
+def test_the_env_has_the_reward_of_the_last_step():
     env = TaskVectorEnv(Corridor(), 2, autoreset_mode="SameStep")
     env.reset(seed=1)
     assert env.last_reward.tolist() == [0, 0]
@@ -142,7 +139,7 @@ def test_the_same_seed_makes_the_same_choices(name):
     assert (one["hall.choice"] != different["hall.choice"]).any()
 
 
-def test_an_object_can_begin_again_elsewhere():
+def test_a_subject_can_begin_again_in_another_env():
     subject = QLearner(seed=10)
     run(Corridor(), subject, 20, num_envs=4, seed=11)
     run(Corridor(), subject, 20, num_envs=2, seed=11)
@@ -150,7 +147,7 @@ def test_an_object_can_begin_again_elsewhere():
 
 
 @pytest.mark.parametrize("subject", [QLearner, Hybrid])
-def test_they_refuse_noise_and_continuous_actions(subject):
+def test_learners_refuse_noise_and_continuous_actions(subject):
     class Pointing(Looking):
         def define(self):
             self.observe(stimulus=2)
@@ -183,9 +180,10 @@ def looked(trials=4000, **settings):
     )
 
 
-def test_diffusion_is_as_right_and_as_fast_as_the_closed_form():
-    """In steps of 5 ms the bound is overshot by about 0.58 SDs of a step (Siegmund 1985): 0.58
-    sqrt(2 * 5).
+def test_diffusion_is_as_accurate_and_as_fast_as_the_closed_form():
+    """In steps of 5 ms the bound is overshot by about 0.58 SDs of a step, 0.58 sqrt(2 * 5).
+
+    Source: Siegmund (1985).
     """
     record, bound = looked(), 40.0 + 0.58 * np.sqrt(10)
     for c in (0.05, 0.1, 0.2):
@@ -199,7 +197,7 @@ def test_diffusion_is_as_right_and_as_fast_as_the_closed_form():
         assert time.mean() == pytest.approx(mean, abs=5 * time.std() / np.sqrt(n) + 0.04 * mean)
 
 
-def test_a_higher_bound_is_slower_and_more_often_right():
+def test_a_higher_bound_is_slower_and_more_accurate():
     quick, careful = looked(1000, bound=10.0), looked(1000, bound=50.0)
     weak = [one["strength"] == 0.05 for one in (quick, careful)]
     assert quick["reaction_time"][weak[0]].mean() < 0.5 * careful["reaction_time"][weak[1]].mean()
@@ -218,10 +216,10 @@ def test_the_non_decision_time_is_added():
     assert set(times[1]) == {300}
 
 
-def test_where_time_runs_out_it_answers_on_the_last_step():
+def test_if_time_runs_out_it_answers_on_the_last_step():
     record = run(Looking(conditions={"strength": 0.1}), DiffusionObserver(bound=1e6), 400, seed=15)
     assert set(record["reaction_time"]) == {3000}
-    # d' = 0.1 * 3000 / sqrt(2 * 3000): 99.99 % right.
+    # d' = 0.1 * 3000 / sqrt(2 * 3000): 99.99 % correct.
     assert (record["outcome"] == "correct").mean() > 0.98
 
 
@@ -235,7 +233,7 @@ def test_where_time_runs_out_it_answers_on_the_last_step():
         (DiffusionObserver, {"non_decision": -1.0}),
     ],
 )
-def test_impossible_subjects_are_refused(subject, wrong):
+def test_invalid_parameters_are_refused(subject, wrong):
     with pytest.raises(InvalidValueError):
         subject(**wrong)
 

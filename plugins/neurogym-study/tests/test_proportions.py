@@ -45,7 +45,7 @@ class TestWilson:
         st.integers(0, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
         st.floats(0.01, 0.999),
     )
-    def test_it_holds_the_fraction_within_0_and_1_and_mirrors(self, counts, confidence):
+    def test_it_contains_the_fraction_within_0_and_1_and_mirrors(self, counts, confidence):
         k, n = counts
         low, high = wilson_interval(k, n, confidence)
         assert 0 <= low <= high <= 1
@@ -63,16 +63,16 @@ class TestWilson:
         assert low.shape == high.shape == (3,)
         assert (low[0], high[2]) == (0.0, 1.0)
 
-    def test_without_trials_nothing_is_known(self):
+    def test_without_trials_the_interval_is_0_to_1(self):
         assert wilson_interval(0, 0) == (0.0, 1.0)
 
     @pytest.mark.parametrize(("k", "n"), [(3, 2), (-1, 2), (np.nan, 2), (1, np.inf)])
-    def test_counts_that_cannot_be(self, k, n):
+    def test_invalid_counts_are_refused(self, k, n):
         with pytest.raises(InvalidValueError, match="Expected 0 <= k <= n"):
             wilson_interval(k, n)
 
     @pytest.mark.parametrize("confidence", [0, 1, 95, np.nan])
-    def test_confidence_is_a_share(self, confidence):
+    def test_an_invalid_confidence_is_refused(self, confidence):
         with pytest.raises(InvalidValueError, match="share between 0 and 1"):
             wilson_interval(1, 2, confidence)
 
@@ -98,7 +98,7 @@ class TestAccuracy:
         (row,) = accuracy(record, by=None, slot="rule")
         assert (row.value, row.k, row.n, row.unanswered) == (None, 3, 5, 2)
 
-    def test_a_value_that_was_never_answered(self):
+    def test_a_value_without_answers_has_a_row(self):
         (row,) = accuracy(TrialRecord({"coherence": ["low"], "outcome": ["miss"]}))
         assert (row.value, row.n, row.low, row.high) == ("low", 0, 0.0, 1.0)
         assert np.isnan(row.fraction)
@@ -106,13 +106,13 @@ class TestAccuracy:
     def test_an_empty_record_has_no_rows(self, record):
         assert accuracy(record[:0]) == []
 
-    def test_a_condition_that_is_not_there(self, record):
+    def test_an_unknown_condition_is_refused(self, record):
         with pytest.raises(UnknownNameError, match="Did you mean 'coherence'"):
             accuracy(record, by="coherenc")
 
     @pytest.mark.parametrize("by", [np.zeros(3), np.zeros((7, 2)), [np.nan] * 7])
-    def test_values_that_are_not_one_per_trial(self, record, by):
-        with pytest.raises(InvalidValueError, match="the values given"):
+    def test_values_other_than_one_per_trial_are_refused(self, record, by):
+        with pytest.raises(InvalidValueError, match="the given array"):
             accuracy(record, by=by)
 
 

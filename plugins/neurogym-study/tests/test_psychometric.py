@@ -1,6 +1,4 @@
-"""Fits recover the curve that made the data, say what cannot be told, and refuse what makes no
-sense.
-"""
+"""Fits recover true curves, report parameters that are not determined, refuse invalid data."""
 
 import copy
 import pickle
@@ -28,7 +26,7 @@ def logistic(x, bias, slope, low, high):
 
 
 def expected_counts(p, n):
-    """Counts without chance: the most likely curve is then the true one, up to rounding."""
+    """Counts without randomness: up to rounding, the most likely curve is the true one."""
     return np.round(p * n).astype(int), np.full(len(p), n)
 
 
@@ -60,12 +58,12 @@ class TestRecovery:
         assert fit.intervals["guess"] == fit.intervals["lapse"]
 
     def test_weibull_of_simulated_trials(self):
-        """200 trials at each of 6 levels, 50 data sets: the mean estimate of the threshold (10.0)
-            lies within 4 SDs.
+        """The mean threshold of 50 data sets, 200 trials at each of 6 levels, is 10 within 4 SDs.
 
         One estimate has an SD near 1.3 (checked below), so the mean of 50 has 0.19; maximum
         likelihood is biased by less than 0.3 here. A false alarm of the bound of 1.06 is rarer than
-        1 in 10,000."""
+        1 in 10,000.
+        """
         rng = np.random.default_rng(11)
         counts = rng.binomial(200, weibull(COHERENCES, 10, 1.5, 0.02), (50, 6))
         thresholds = [
@@ -132,8 +130,9 @@ class TestRecovery:
 class TestBootstrap:
     @pytest.mark.slow
     def test_the_interval_covers_the_threshold(self):
-        """100 data sets, lapse known. The coverage of 0.95 has an SD of 0.022; the bound of 0.87 is
-        3.7 of them below.
+        """In 100 data sets with known lapse rate, the coverage of 0.95 is above 0.87.
+
+        The coverage has an SD of 0.022, so the bound is 3.7 SDs below.
 
         False alarms are rarer than 1 in 1,000 if percentile intervals cover as they should.
         """
@@ -145,9 +144,9 @@ class TestBootstrap:
         ]
         intervals = np.array([fit.intervals["threshold"] for fit in fits])
         assert np.mean((intervals[:, 0] <= 10) & (intervals[:, 1] >= 10)) >= 0.87
-        assert np.ptp(intervals, axis=1).mean() < 8  # an interval of everything would cover too
+        assert np.ptp(intervals, axis=1).mean() < 8  # infinite intervals would cover as well
 
-    def test_it_holds_the_estimate_and_shrinks_with_trials(self):
+    def test_it_contains_the_estimate_and_shrinks_with_trials(self):
         widths = []
         for trials in (100, 1600):
             k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), trials)
@@ -156,10 +155,10 @@ class TestBootstrap:
                 low, high = fit.intervals[name]
                 assert low <= getattr(fit, name) <= high
             widths.append(np.ptp(fit.intervals["threshold"]))
-        # A quarter, since errors go with the root of the trials.
+        # A quarter, because errors are proportional to 1 / sqrt(trials).
         assert 0.15 < widths[1] / widths[0] < 0.4
 
-    def test_the_seed_decides(self):
+    def test_the_seed_determines_it(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
         fits = [
             fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=20, seed=seed)
@@ -177,7 +176,7 @@ class TestBootstrap:
         )
         assert generator == fits[0]
 
-    def test_none_was_asked_for(self):
+    def test_no_bootstrap_has_no_intervals(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 100)
         assert fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).intervals == {}
 
@@ -189,10 +188,11 @@ class TestBootstrap:
 
 class TestUndetermined:
     def test_a_random_subject_has_no_threshold(self):
-        """Twenty subjects who guess: at most two get a threshold.
+        """At most two of twenty subjects that guess get a threshold.
 
-        Wilks' bound is one-sided here, so each is told one with a chance below 0.05; more than two
-        of twenty happen in fewer than 8 of 100 seeds, and not with this one."""
+        Wilks' bound is one-sided here, so each gets one with a probability below 0.05. More than
+        two of twenty occur in fewer than 8 of 100 seeds, and not with this one.
+        """
         rng = np.random.default_rng(4)
         fits = [
             fit_curve(
@@ -207,7 +207,7 @@ class TestUndetermined:
         ]
         assert sum("threshold" not in fit.undetermined for fit in fits) <= 2
 
-    def test_an_interval_has_no_end_where_none_can_be_told(self):
+    def test_an_interval_is_open_where_the_data_do_not_determine_it(self):
         fit = fit_curve(COHERENCES, [150] * 6, [300] * 6, shape="weibull", guess=0.5, bootstrap=20)
         assert fit.intervals["threshold"][1] == fit.intervals["slope"][1] == np.inf
 
@@ -254,8 +254,8 @@ class TestTheFit:
         assert fit.predict(fit.threshold_at(0.8)) == pytest.approx(0.8)
 
     @pytest.mark.parametrize("p", [0.5, 0.99, 1.2])
-    def test_a_probability_the_curve_never_takes(self, fit, p):
-        with pytest.raises(InvalidValueError, match=r"asked of a curve from 0\.5 to 0\.98"):
+    def test_a_probability_that_the_curve_does_not_reach_is_refused(self, fit, p):
+        with pytest.raises(InvalidValueError, match=r"for a curve from 0\.5 to 0\.98"):
             fit.threshold_at(p)
 
     def test_it_is_a_value(self, fit):
@@ -264,7 +264,7 @@ class TestTheFit:
         with pytest.raises(AttributeError):
             fit.threshold = 3
 
-    def test_a_perfect_description_has_no_deviance(self):
+    def test_a_perfect_fit_has_no_deviance(self):
         k, n = expected_counts(weibull(COHERENCES, 10, 1.5, 0.02), 10_000_000)
         assert fit_curve(COHERENCES, k, n, shape="weibull", guess=0.5, bootstrap=0).deviance < 0.05
 
@@ -295,8 +295,9 @@ class TestRecords:
         assert fit.n_trials + fit.n_excluded == len(record)
 
     def test_signed_strength_and_choices_show_the_bias(self):
-        """The bias of 4 is estimated with an SD near 0.45: within 5 of them, false alarms below 1
-        in a million.
+        """The bias of 4 is estimated with an SD near 0.45; the bound is 5 SDs.
+
+        False alarms are rarer than 1 in a million.
         """
         record = make_record()
         fit = fit_psychometric(record, signed_strength(record), "choice", bootstrap=50)
@@ -305,7 +306,7 @@ class TestRecords:
         assert fit.bias == pytest.approx(4, abs=2.25)
         assert np.ptp(fit.intervals["threshold"]) < 4
 
-    def test_bools_may_say_what_a_response_is(self):
+    def test_responses_can_be_given_as_bools(self):
         record = make_record()
         by_name = fit_psychometric(record, bootstrap=0)
         assert fit_psychometric(record, y=record["outcome"] == "correct", bootstrap=0) == by_name
@@ -322,7 +323,7 @@ class TestRecords:
             record, bootstrap=0
         )
 
-    def test_choices_set_the_guess_rate(self):
+    def test_the_number_of_choices_sets_the_guess_rate(self):
         assert fit_psychometric(make_record(), n_choices=4, bootstrap=0).guess == 0.25
         assert fit_psychometric(make_record(), guess=0.3, bootstrap=0).guess == 0.3
 
@@ -337,7 +338,7 @@ class TestRecords:
             ({"coherence": np.linspace(-1, 1, 50)}, "negative strengths, down to -1"),
         ],
     )
-    def test_records_that_tell_nothing(self, changes, message):
+    def test_records_without_information_are_refused(self, changes, message):
         record = make_record(n=50)
         columns = {name: record[name] for name in record.columns} | changes
         with pytest.raises(InvalidValueError, match=message):
@@ -351,7 +352,7 @@ class TestRecords:
             ({"n_choices": 0}, "n_choices=0"),
         ],
     )
-    def test_options_that_cannot_be(self, options, message):
+    def test_invalid_options_are_refused(self, options, message):
         with pytest.raises(InvalidValueError, match=message):
             fit_psychometric(make_record(n=50), **options)
 

@@ -1,4 +1,4 @@
-"""``ngym train``: from words to a run that can be taken up again."""
+"""``ngym train``: from the command line to a run that can be resumed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_criterion_that_is_not_met_is_exit_code_1(toys, sides, ngym):
     assert "criterion of 0.9 was not met" in said
 
 
-def test_an_interrupted_run_goes_on_as_if_it_had_never_stopped(toys, sides, ngym):
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(toys, sides, ngym):
     code, said = ngym(
         "train",
         sides,
@@ -71,7 +71,7 @@ def test_an_interrupted_run_goes_on_as_if_it_had_never_stopped(toys, sides, ngym
     assert without_times(curve("cut")) == without_times(curve("whole"))
 
 
-def test_a_finished_run_can_go_further(toys, sides, ngym):
+def test_a_finished_run_can_be_trained_further(toys, sides, ngym):
     ngym("train", sides, "--model", "toy", "--updates", 20, "--out", "run")
     code, said = ngym("train", "--resume", "run", "--updates", 40)
     assert code == 0
@@ -97,7 +97,7 @@ def test_an_agent_counts_steps_and_takes_wrappers_of_envs(toys, sides, ngym):
     assert wrap == [{"name": "PassReward"}, {"name": "PassAction"}]
 
 
-def test_a_file_says_it_all_and_the_command_line_wins(toys, sides, ngym):
+def test_the_command_line_overrides_the_experiment_file(toys, sides, ngym):
     Path("beside").mkdir()
     Path("beside/sides_task.py").write_text(
         Path(sides.rpartition(":")[0]).read_text("utf-8"), "utf-8"
@@ -137,7 +137,7 @@ REFUSED = {
     ),
     "unknown trainer": (("train", "TASK", "--model", "tyo", "--out", "run"), "toy"),
     "wrong kind": (("train", "TASK", "--algo", "toy", "--out", "run"), "--model toy"),
-    "no class": (("train", "TASK", "--model", "no-trainer", "--out", "run"), "is no trainer"),
+    "no class": (("train", "TASK", "--model", "no-trainer", "--out", "run"), "is not a trainer"),
     "unknown option": (
         ("train", "TASK", "--model", "toy", "--option", "hiden=3", "--out", "run"),
         "hidden",
@@ -170,7 +170,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_is_refused_before_anything_is_written(case, toys, sides, ngym):
+def test_wrong_usage_is_refused_before_anything_is_written(case, toys, sides, ngym):
     words, hint = REFUSED[case]
     code, said = ngym(*(sides if word == "TASK" else word for word in words))
     assert code in (1, 2), said
@@ -178,7 +178,7 @@ def test_what_cannot_be_is_refused_before_anything_is_written(case, toys, sides,
     assert not Path("run").exists()
 
 
-def test_a_run_is_not_written_over(toys, sides, ngym):
+def test_a_run_is_not_overwritten(toys, sides, ngym):
     ngym("train", sides, "--model", "toy", "--updates", 10, "--out", "run")
     code, said = ngym("train", sides, "--model", "toy", "--updates", 10, "--out", "run")
     assert code == 2
@@ -198,7 +198,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
-def test_a_file_that_says_something_else_is_refused(case, toys, ngym):
+def test_an_invalid_file_is_refused(case, toys, ngym):
     text, hint = BAD_FILES[case]
     Path("experiment.toml").write_text(text, "utf-8")
     code, said = ngym("train", "experiment.toml", "--out", "run")

@@ -1,4 +1,4 @@
-"""What all trainers share: settings, the watch, the experiment as data."""
+"""All trainers: settings, the watch, the experiment as data."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def test_trainers_of_installed_packages_are_listed_without_importing_them(toys):
     assert "toy_trainers" not in sys.modules
 
 
-def test_an_unknown_trainer_is_told_with_the_nearest_name(toys):
+def test_an_unknown_trainer_is_refused_with_the_nearest_name(toys):
     with pytest.raises(UnknownNameError, match="toy-agent"):
         trainer_named("toy-agnet")
 
 
-def test_settings_are_held_to_their_defaults(toy):
+def test_settings_need_the_type_of_their_defaults(toy):
     assert checked_settings(toy, "toy", {"hidden": 3.0, "rate": 1}) == {"hidden": 3, "rate": 1.0}
     for wrong in ({"hidden": 3.5}, {"hidden": True}, {"rate": "fast"}):
         with pytest.raises(InvalidValueError, match="needs a value like its default"):
             checked_settings(toy, "toy", wrong)
 
 
-def test_settings_that_a_trainer_passes_on_to_its_base_are_its_own_too(toys):
+def test_settings_include_those_that_a_trainer_passes_to_its_base(toys):
     agent = trainer_named("toy-agent", "algo")
     assert {"wrap", "hidden", "rate"} <= set(settings_of(agent))
     assert checked_settings(agent, "toy-agent", {"hidden": 3.0}) == {"hidden": 3}
@@ -50,12 +50,12 @@ def test_a_criterion_can_be_a_function_of_the_record(toy, sides):
 
 
 @pytest.mark.parametrize("criterion", [0, 1.5, True, "high"])
-def test_a_criterion_that_no_performance_is_is_refused(toy, sides, criterion):
+def test_an_impossible_criterion_is_refused(toy, sides, criterion):
     with pytest.raises(InvalidValueError, match=r"such as 0\.85"):
         toy(sides).train(10, criterion=criterion)
 
 
-def test_training_on_to_a_criterion_that_was_met_changes_nothing(toy, sides):
+def test_resuming_after_the_criterion_was_met_changes_nothing(toy, sides):
     trainer = toy(sides, rate=1.0)
     trainer.train(50, criterion=0.9)
     done = trainer.done
@@ -92,7 +92,7 @@ def test_the_progress_bar_shows_the_newest_numbers(toy, sides, capsys):
     assert "accuracy" in said
 
 
-def test_the_curve_of_a_run_that_began_nowhere_is_empty(toys, sides, tmp_path):
+def test_a_new_run_has_not_started(toys, sides, tmp_path):
     experiment = Experiment(tasks=({"task": sides},), kind="model", trainer="toy", amount=10)
     run = Run.create(tmp_path / "run", experiment)
     assert not run.started
@@ -100,7 +100,7 @@ def test_the_curve_of_a_run_that_began_nowhere_is_empty(toys, sides, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "hint"), [("{", "is not JSON"), ('{"format": 99}', "format 99")])
-def test_settings_of_another_program_are_refused(tmp_path, text, hint):
+def test_invalid_settings_files_are_refused(tmp_path, text, hint):
     (tmp_path / "settings.json").write_text(text, "utf-8")
     with pytest.raises(InvalidValueError, match=hint):
         Run.open(tmp_path)
@@ -121,7 +121,7 @@ def test_an_agents_wrappers_of_envs_reach_it_and_those_of_tasks_its_task(toys, s
         trainer_named("toy-agent", "model")
 
 
-def test_every_public_name_is_there_and_torch_stays_away():
+def test_every_public_name_exists_without_importing_torch():
     import subprocess
     import sys
 

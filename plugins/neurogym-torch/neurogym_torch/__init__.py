@@ -1,6 +1,4 @@
-"""PyTorch for neurogym-core: batches rendered on the device, recurrent networks, supervised
-training, activations.
-"""
+"""PyTorch for neurogym-core: batches on the device, recurrent networks, training, activations."""
 
 from neurogym_torch.activity import Activity, record_activity
 from neurogym_torch.data import TorchBatch, TorchDataset

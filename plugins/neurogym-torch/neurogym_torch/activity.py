@@ -1,4 +1,4 @@
-"""Activations of a network, trial by trial, beside the record of what it did."""
+"""Activations of a network, trial by trial, with the record of its answers."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from neurogym_torch.subjects import NetworkSubject
 
 
 class Activity:
-    """Activations of n trials, at most T steps long; rows are those of `record`.
+    """Activations of n trials of at most T steps; rows are those of `record`.
 
     Attributes:
         layers: name -> (n, T, units) float32, NaN after a trial's end.
         record: the trial record: conditions, choice, outcome, durations; one row per trial, in the
             same order.
-        trials: the trials as a table.
+        trials: the tables of the trials.
     """
 
     def __init__(
@@ -44,10 +44,10 @@ class Activity:
         return len(self.record)
 
     def __getitem__(self, layer: str) -> np.ndarray:
-        """(n, T, units) of a layer.
+        """Return a layer, (n, T, units).
 
         Raises:
-            UnknownNameError: it was not recorded.
+            UnknownNameError: the layer was not recorded.
         """
         if layer not in self.layers:
             raise unknown("layer", layer, self.layers, of="this activity")
@@ -58,24 +58,27 @@ class Activity:
         return f"<Activity of {len(self)} trials: {shapes}>"
 
     def window(self, layer: str, period: str) -> np.ndarray:
-        """A layer during a period, (n, longest, units), from its onset on; NaN after its end."""
+        """Return a layer during a period, from its onset, (n, longest, units).
+
+        Values after the end of the period are NaN.
+        """
         steps = self._steps(period)
         values = self.around(layer, period, 0, float(steps.max()) * self.trials.interface.dt)
         values[np.arange(values.shape[1]) >= steps[:, None]] = np.nan
         return values
 
     def around(self, layer: str, period: str, before: float, after: float) -> np.ndarray:
-        """A layer from `before` ms before a period's onset to `after` ms after it, (n, steps,
-        units); NaN outside of a trial.
+        """Return a layer from `before` ms before a period's onset to `after` ms after it.
 
-        Trials in which the period is skipped are NaN throughout.
+        The shape is (n, steps, units). Values outside of the trial are NaN, and so are trials that
+        skip the period.
         """
         dt = self.trials.interface.dt
         steps = np.arange(-round(before / dt), round(after / dt))
         if not len(steps):
             raise InvalidValueError(
-                f"around() was given before={before!r} and after={after!r} ms, less than a step of"
-                f" {dt:g} ms."
+                f"around() was given before={before!r} and after={after!r} ms. Expected at least a"
+                f" step of {dt:g} ms between them. Give a wider window."
             )
         values = self[layer]
         at = self._onset(period)[:, None] + steps
@@ -97,28 +100,38 @@ class Activity:
 
 @torch.no_grad()
 def record_activity(
-    network: Network, task: Any, trials: int | Mapping[str, np.ndarray] = 100, *, layers: Sequence[str] = ("hidden",),
-    layout: Layout | None = None, which: int = 0, targets: str = "action", seed: int = 0, **conditions: Any,
-) -> Activity:  # fmt: skip
-    """Show a network whole trials, and keep what its units do and what it answers.
+    network: Network,
+    task: Any,
+    trials: int | Mapping[str, np.ndarray] = 100,
+    *,
+    layers: Sequence[str] = ("hidden",),
+    layout: Layout | None = None,
+    which: int = 0,
+    targets: str = "action",
+    seed: int = 0,
+    **conditions: Any,
+) -> Activity:
+    """Present whole trials to a network, and record its activations and answers.
 
-    Every trial is shown to its end, also where the network answers early; the record says what it
-    did by then.
+    Every trial is presented to its end, even if the network answers early; its row in the record
+    ends with the answer.
 
     Args:
         network: any `Network`.
         task: an id, a Task or a class.
-        trials: how many, or a design: conditions by name, (n,) each, as ``task.factorial()`` gives.
+        trials: number of trials, or a design: conditions by name, (n,) each, as
+            ``task.factorial()`` returns them.
         layers: "hidden" (firing rates), "outputs", "inputs", or the name of any module of the
             network, such as "readout".
         layout, which: as in `NetworkSubject`.
-        targets: what it was trained on, "action" or "units".
-        seed: of the trials and of all noise.
+        targets: the targets of its training, "action" or "units".
+        seed: seed of the trials and of all noise.
         conditions: imposed on all trials.
 
     Raises:
-        UnknownNameError: a layer that the network does not have.
-        NotSupportedError: the task has no table: what it shows depends on what is done.
+        UnknownNameError: the network has no such layer.
+        NotSupportedError: the observations depend on the subject's actions, so the task has no
+            table.
     """
     task = make_task(task)
     batch = task.sample(trials, seed, **conditions)
@@ -143,11 +156,11 @@ def record_activity(
 
 
 def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
-    """Each trial in a row of its own, with the noise of ``batch.render(seed)``."""
+    """Place each trial in a separate row, with the noise of ``batch.render(seed)``."""
     if hooked(task):
         raise NotSupportedError(
-            f"{task.name} shows what depends on the subject's actions, so it has no table to show. "
-            "Record while it plays: run(…)."
+            f"{task.name} shows observations that depend on the subject's actions. Expected a task"
+            " with a table of trials. Record while it plays: run(…)."
         )
     rows = np.arange(len(batch))
     block = Block(Types(batch), rows, 0, batch.conditions, stride=0)
@@ -158,16 +171,14 @@ def _chunk(task: Task, batch: TrialBatch, seed: int) -> Chunk:
 
 
 def _trimmed(values: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """(n, T, units) with NaN after each trial's end."""
+    """Return (n, T, units) with NaN after the end of each trial."""
     return np.where(
         (np.arange(values.shape[1]) < steps[:, None])[..., None], values, np.float32(np.nan)
     )
 
 
 class _Watched:
-    """Keeps what modules of a network give, called once with (n, T, …) or on every step with (n,
-    …).
-    """
+    """Keeps the outputs of modules, called once with (n, T, …) or on every step with (n, …)."""
 
     def __init__(self, network: nn.Module, names: Sequence[str], shape: tuple[int, int]) -> None:
         modules = dict(network.named_modules())
@@ -201,7 +212,7 @@ class _Watched:
         return keep
 
     def found(self) -> dict[str, Tensor]:
-        """name -> (n, T, units)."""
+        """Return the outputs, name -> (n, T, units)."""
         return {name: self._joined(name, given) for name, given in self._given.items()}
 
     def _joined(self, name: str, given: list[Tensor]) -> Tensor:

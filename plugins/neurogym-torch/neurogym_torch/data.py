@@ -1,4 +1,4 @@
-"""`TorchDataset`: supervised batches as tensors, made on the device."""
+"""`TorchDataset`: supervised batches as tensors on a device."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from neurogym_torch.rendering import render
 
 
 class TorchBatch(Batch):
-    """A batch of `Dataset` whose inputs, targets, weights and new_trial are tensors on a device.
+    """A batch of `Dataset` with inputs, targets, weights and new_trial as tensors.
 
-    Where its trials lie (row, start, stop, conditions, trials) stays in NumPy.
+    The positions of its trials (row, start, stop, conditions, trials) remain in NumPy.
     """
 
     inputs: Tensor
@@ -28,28 +28,29 @@ class TorchBatch(Batch):
     new_trial: Tensor
 
     def score(self, outputs: Any) -> TrialRecord:
-        """As `Batch.score`, also for tensors on any device."""
+        """Score outputs as `Batch.score` does; tensors may be on any device."""
         return super().score(
             outputs.detach().cpu().numpy() if isinstance(outputs, Tensor) else outputs
         )
 
 
 class TorchDataset(IterableDataset):
-    """An endless iterable of supervised batches as tensors; ``next(dataset)``, ``for batch in
-    dataset``, or ``DataLoader(dataset, batch_size=None)``.
+    """An endless iterable of supervised batches as tensors.
 
-    The batches are those of a `Dataset` of the same seed, noise included. The tables of the trials,
-    which are small, go to the device, and are rendered there. Tasks that are stepped through
-    (hooks, outcome-dependent ones) are played on the CPU and copied.
+    Use ``next(dataset)``, ``for batch in dataset``, or ``DataLoader(dataset, batch_size=None)``.
+
+    The batches are those of a `Dataset` with the same seed, noise included. The tables of the
+    trials are small; they are copied to the device and rendered there. Tasks that have to be
+    stepped (with hooks, or outcome-dependent) are played on the CPU, and their batches are copied.
 
     Args:
         task, batch_size, seq_len, seed, split, targets, wrap, params: as in `Dataset`.
-        device: where the tensors are made. Workers of a DataLoader need "cpu"; each has a stream of
-            its own.
+        device: device of the tensors. Workers of a DataLoader need "cpu"; each has a separate
+            stream.
 
     Attributes:
         task: the task.
-        n_inputs, n_outputs: what a network needs.
+        n_inputs, n_outputs: numbers of units that a network needs.
     """
 
     def __init__(
@@ -75,10 +76,10 @@ class TorchDataset(IterableDataset):
         self.restart()
 
     def restart(self) -> None:
-        """Return to the seed: the same batches again."""
+        """Return to the beginning of the stream: the same batches follow again."""
         self.source.restart()
-        self._given = 0  # batches given out
-        self._ready: list[TorchBatch] = []  # that come next
+        self._given = 0  # number of batches returned
+        self._ready: list[TorchBatch] = []  # rendered batches that come next
 
     def __iter__(self) -> Iterator[TorchBatch]:
         worker = get_worker_info()
@@ -100,20 +101,18 @@ class TorchDataset(IterableDataset):
     def __repr__(self) -> str:
         return f"Torch{self.source!r} on {self.device}"
 
-    # ------------------------------------------------------------------ where it is
+    # ---- position in the stream ----
 
     def state(self) -> dict[str, Any]:
-        """Where it is, as ``torch.save`` can write and ``torch.load(weights_only=True)`` can
-        read.
-        """
+        """Return the position in the stream; ``torch.load(weights_only=True)`` can read it."""
         return {"given": self._given}
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Return to a place that `state` gave, in a dataset made alike: the batches that follow are
-        the same.
+        """Return to the position `state`; the batches that follow are the same.
 
-        The trials up to there are drawn again, which takes a small part of the time that rendering
-        them took."""
+        The dataset must have the same settings. The trials before the position are drawn again,
+        which takes a small part of the time of rendering them.
+        """
         self.restart()
         while self._given < state["given"]:
             left = state["given"] - self._given
@@ -126,10 +125,10 @@ class TorchDataset(IterableDataset):
                 self._ready = self._rendered(chunk)[left:]
             self._given += min(left, self._batches_of(chunk))
 
-    # ------------------------------------------------------------------ making batches
+    # ---- making batches ----
 
     def _coming(self) -> list[TorchBatch]:
-        """The batches that are made together: one of whole trials, or several of streams."""
+        """Return the batches that are made together: one of whole trials, or several of streams."""
         if self.source.from_tables:
             return self._rendered(self.source.next_chunk())
         batch = next(self.source)
@@ -141,7 +140,7 @@ class TorchDataset(IterableDataset):
 
     def _rendered(self, chunk: Chunk) -> list[TorchBatch]:
         new_trial = self._put(chunk.new_trial)
-        if self.device.type == "cpu":  # where the core is faster
+        if self.device.type == "cpu":  # the core renders faster on the CPU
             arrays = [*map(self._put, chunk.rendered(self.source.encode)[:3]), new_trial]
         else:
             arrays = [*render(chunk, self.device, targets=self.source.targets), new_trial]

@@ -12,21 +12,21 @@ from neurogym_core.errors import NotSupportedError
 
 
 class Layout:
-    """Which unit of a network is which channel or action of which task.
+    """Maps the channels and actions of several tasks to the units of one network.
 
-    Channels of the same name and size share their units, and so do actions; a task does not use the
-    units of the others: these inputs are 0, these outputs are wanted to be 0. With `rule`, one more
-    input per task is 1 throughout its trials.
+    Channels of the same name and size share units, and so do actions. Units that a task does not
+    use have input 0 and target 0. With `rule`, one additional input per task is 1 throughout its
+    trials.
 
     Args:
         tasks: the tasks; all with discrete actions, or all with continuous ones.
-        rule: whether there is a rule input; default: where there are several tasks.
+        rule: whether to add the rule inputs; default: if there are several tasks.
 
     Attributes:
-        n_inputs, n_outputs: what a network needs.
-        channels, actions: name -> slice of the inputs or outputs; a name that stands for several
-            sizes is written ``name[size]``. ``channels["rule"]`` is the rule input
-            (``channels["rule of the layout"]`` where tasks have a channel of that name themselves).
+        n_inputs, n_outputs: numbers of units that a network needs.
+        channels, actions: name -> slice of the inputs or outputs; a name with several sizes is
+            written ``name[size]``. ``channels["rule"]`` is the rule input (``channels["rule of the
+            layout"]`` if a task has a channel of that name).
     """
 
     def __init__(self, tasks: Sequence[Task], rule: bool | None = None) -> None:
@@ -35,7 +35,7 @@ class Layout:
             names = ", ".join(task.name for task in self.tasks)
             raise NotSupportedError(
                 f"{names} cannot be learned by one network: some have discrete actions and some"
-                " continuous ones. Train them apart."
+                " continuous ones. Train them separately."
             )
         self.channels = _union([task.channels for task in self.tasks])
         self.actions = _union([task.actions for task in self.tasks])
@@ -56,7 +56,7 @@ class Layout:
         )
 
     def inputs(self, which: int, observations: Tensor) -> Tensor:
-        """Observations (…, obs) of a task as inputs of the network, (…, n_inputs)."""
+        """Return observations (…, obs) of a task as inputs of the network, (…, n_inputs)."""
         wide = observations.new_zeros(*observations.shape[:-1], self.n_inputs)
         wide[..., self._inputs[which].to(wide.device)] = observations
         if self.rule:
@@ -64,8 +64,9 @@ class Layout:
         return wide
 
     def targets(self, which: int, targets: Tensor) -> Tensor:
-        """Targets of a task as targets of the network: ids (B, T), or values of its outputs (B, T,
-        n_outputs).
+        """Return targets of a task as targets of the network.
+
+        They are ids (B, T), or values of its outputs (B, T, n_outputs).
         """
         columns = self._outputs[which].to(targets.device)
         if not targets.is_floating_point():
@@ -75,14 +76,12 @@ class Layout:
         return wide
 
     def outputs(self, which: int, outputs: Tensor) -> Tensor:
-        """The outputs (…, actions) that a task looks at, of those of the network, (…,
-        n_outputs).
-        """
+        """Return the outputs (…, actions) of a task from those of the network, (…, n_outputs)."""
         return outputs[..., self._outputs[which].to(outputs.device)]
 
 
 def _union(parts: Sequence) -> dict[str, slice]:
-    """Slices for every pair of name and size, in the order in which they first come."""
+    """Return slices for all pairs of name and size, in order of first occurrence."""
     sizes: dict[str, list[int]] = {}
     for named in parts:
         for name in named:
@@ -98,7 +97,7 @@ def _union(parts: Sequence) -> dict[str, slice]:
 
 
 def _columns(named: Sequence, union: dict[str, slice]) -> Tensor:
-    """Where the units of a task are in the union, (units,) int64."""
+    """Return the positions of a task's units in the union, (units,) int64."""
     parts = []
     for name in named:
         size = named[name].stop - named[name].start

@@ -1,4 +1,4 @@
-"""Losses over steps of different weight."""
+"""Losses over weighted steps."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ LOSSES = ("cross-entropy", "mse")
 def masked_loss(
     outputs: Tensor, targets: Tensor, weights: Tensor, unit_weights: Tensor | None = None
 ) -> Tensor:
-    """Weighted mean over all steps: sum(weights * loss) / sum(weights), a scalar.
+    """Return the weighted mean loss over all steps, sum(weights * loss) / sum(weights), a scalar.
 
-    Cross-entropy where the targets are action ids (B, T) int64; else squared error, averaged over
-    the outputs.
+    The loss is cross-entropy if the targets are action ids (B, T) int64; else the squared error,
+    averaged over the outputs.
 
     Args:
         outputs: (B, T, k).
         targets: (B, T) int64, or (B, T, k) float32.
-        weights: (B, T); steps of weight 0 are masked: neither they nor what is shown there changes
-            the loss.
+        weights: (B, T); the outputs of steps with weight 0 do not change the loss.
         unit_weights: (k,) relative weights of the outputs in the squared error (Yang et al. 2019
-            count the fixation output twice).
+            give the fixation output twice the weight).
     """
     if targets.is_floating_point():
         squares = (outputs - targets) ** 2

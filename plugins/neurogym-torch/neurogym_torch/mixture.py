@@ -1,4 +1,4 @@
-"""`TaskMix`: batches of several tasks in turn, for one network that is told the rule."""
+"""`TaskMix`: batches of several tasks in random order, for one network with rule inputs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neurogym_torch.layout import Layout
 
 
 class MixBatch(TorchBatch):
-    """A batch of one of several tasks, as one network sees it.
+    """A batch of one of several tasks, in the units of one network.
 
     Attributes:
         which: index of the task.
@@ -26,7 +26,7 @@ class MixBatch(TorchBatch):
 
     @classmethod
     def widened(cls, batch: TorchBatch, which: int, layout: Layout) -> MixBatch:
-        """The batch of one task for the whole network."""
+        """Return the batch of one task in the units of the network."""
         wide = cls.__new__(cls)
         wide.__dict__.update(batch.__dict__)
         wide.which, wide._layout = which, layout
@@ -37,8 +37,7 @@ class MixBatch(TorchBatch):
         return wide
 
     def score(self, outputs: Tensor) -> TrialRecord:
-        """As `TorchBatch.score`, of the network's outputs (B, T, n_outputs); actions that the task
-        has not are not " "asked."""
+        """Score the network's outputs (B, T, n_outputs), without actions that the task lacks."""
         return super().score(self._layout.outputs(self.which, torch.as_tensor(outputs)))
 
 
@@ -46,19 +45,19 @@ class TaskMix(IterableDataset):
     """An endless iterable of batches, each of one task, drawn at random.
 
     After Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297,
-    doi:10.1038/s41593-018-0310-2, whose network learns twenty tasks, one a batch, told by a rule
-    input which it is.
+    doi:10.1038/s41593-018-0310-2. Their network learns twenty tasks, one per batch, and a rule
+    input indicates the current one.
 
     Args:
         tasks: ids, classes or tasks.
-        shares: how often each task comes, relative to the others; default: all alike.
-        seed: fixes everything.
-        rule: whether one input per task says which it is; default: where there are several.
+        shares: relative frequencies of the tasks; default: equal.
+        seed: seed of all tasks, and of their order.
+        rule: whether to add one input per task that indicates it; default: if there are several.
         batch_size, seq_len, split, targets, device: as in `TorchDataset`.
 
     Attributes:
-        layout: which unit of the network is what.
-        datasets: one `TorchDataset` a task.
+        layout: the `Layout` of the network's units.
+        datasets: one `TorchDataset` per task.
     """
 
     def __init__(
@@ -102,7 +101,7 @@ class TaskMix(IterableDataset):
         return given / given.sum()
 
     def restart(self) -> None:
-        """Return to the seed: the same batches again."""
+        """Return to the beginning of the stream: the same batches follow again."""
         for dataset in self.datasets:
             dataset.restart()
         self._rng = np.random.default_rng([self.seed, len(self.datasets)])
@@ -121,14 +120,14 @@ class TaskMix(IterableDataset):
         return int(self._rng.choice(len(self.datasets), p=self.shares))
 
     def state(self) -> dict[str, Any]:
-        """Where it is; see `TorchDataset.state`."""
+        """Return the position in the stream; see `TorchDataset.state`."""
         return {
             "batches": self._batches,
             "datasets": [dataset.state() for dataset in self.datasets],
         }
 
     def go_to(self, state: dict[str, Any]) -> None:
-        """Return to a place that `state` gave."""
+        """Return to the position `state`."""
         self.restart()
         for _ in range(state["batches"]):
             self._draw()

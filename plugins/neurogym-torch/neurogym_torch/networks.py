@@ -1,9 +1,10 @@
-"""Recurrent networks of this field, with their equations, behind one interface.
+"""Recurrent networks of neuroscience, with their equations, behind one interface.
 
-``outputs, hidden = network(inputs)``: inputs (B, T, n_inputs), outputs (B, T, n_outputs), hidden
-(B, T, hidden): the firing rates. ``unroll(inputs, state)`` also takes and returns the state, to go
-on from. In the equations, u is the input, r the firing rates, y the output, alpha = dt / tau, and
-xi standard normal noise, fresh on every step and unit."""
+``outputs, hidden = network(inputs)`` maps inputs (B, T, n_inputs) to outputs (B, T, n_outputs) and
+firing rates, hidden (B, T, hidden). ``unroll(inputs, state)`` also takes and returns the state, to
+continue a sequence. In the equations, u is the input, r the firing rates, y the output, alpha = dt
+/ tau, and xi standard normal noise, independent over steps and units.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.files import replacing
 
 State = Any
-"""What a network needs to go on from a step: a tensor (B, hidden), or a tuple of such."""
+"""State of a network after a step: a tensor (B, hidden), or a tuple of such tensors."""
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "softplus": functional.softplus,
@@ -31,12 +32,12 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Network(nn.Module, ABC):
-    """Base of the networks; a subclass writes `unroll` and `initial_state`.
+    """Base of the networks; a subclass defines `unroll` and `initial_state`.
 
     Args:
-        n_inputs, n_outputs: units.
-        hidden: recurrent units.
-        settings: what else the subclass was made with; saved, and shown.
+        n_inputs, n_outputs: numbers of units.
+        hidden: number of recurrent units.
+        settings: other arguments of the subclass; saved, and shown in its repr.
     """
 
     def __init__(self, n_inputs: int, n_outputs: int, hidden: int, **settings: Any) -> None:
@@ -53,7 +54,7 @@ class Network(nn.Module, ABC):
     def forward(
         self, inputs: Tensor, state: State = None, generator: torch.Generator | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Outputs (B, T, n_outputs) and firing rates (B, T, hidden); see `unroll`."""
+        """Return outputs (B, T, n_outputs) and firing rates (B, T, hidden); see `unroll`."""
         outputs, hidden, _ = self.unroll(inputs, state, generator)
         return outputs, hidden
 
@@ -61,23 +62,23 @@ class Network(nn.Module, ABC):
     def unroll(
         self, inputs: Tensor, state: State = None, generator: torch.Generator | None = None
     ) -> tuple[Tensor, Tensor, State]:
-        """Outputs, firing rates, and the state after the last step.
+        """Return outputs, firing rates, and the state after the last step.
 
         Args:
             inputs: (B, T, n_inputs).
-            state: where to begin; None: `initial_state`.
-            generator: of recurrent noise, where there is any; None: torch's default one.
+            state: the state before the first step; None: `initial_state`.
+            generator: generator of the recurrent noise, if there is any; None: torch's default.
         """
 
     @abstractmethod
     def initial_state(self, batch: int) -> State:
-        """The state before the first step of `batch` rows."""
+        """Return the state of `batch` rows before the first step."""
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
 
     def save(self, path: str | Path) -> None:
-        """Write weights and settings; `load_network` reads them."""
+        """Write weights and settings, for `load_network`."""
         with replacing(path) as temporary:
             torch.save(
                 {
@@ -90,13 +91,13 @@ class Network(nn.Module, ABC):
 
 
 class _Rate(Network):
-    """Networks that are written out step by step; a subclass says what one step does."""
+    """Base of networks that are unrolled step by step; a subclass defines one step."""
 
     def _prepare(self, n_inputs: int, hidden: int, dt: float, tau: float, noise: float) -> None:
         if not 0 < dt <= tau:
             raise InvalidValueError(
                 f"{type(self).__name__} was given dt={dt!r} and tau={tau!r} (ms); dt must be above"
-                " 0 and not above tau, or a step overshoots. Use a smaller dt (of the task too),"
+                " 0 and not above tau, or a step overshoots. Use a smaller dt (for the task too),"
                 " or a larger tau."
             )
         if noise < 0:
@@ -107,7 +108,7 @@ class _Rate(Network):
         self.alpha, self.noise = dt / tau, noise
 
     def initial_state(self, batch: int) -> Tensor:
-        """(batch, hidden), zeros."""
+        """Return zeros, (batch, hidden)."""
         return next(self.parameters()).new_zeros(batch, self.hidden)
 
     def unroll(
@@ -129,18 +130,20 @@ class _Rate(Network):
 
     @property
     def noise_scale(self) -> float:
-        """SD of the noise within the brackets: sqrt(2 / alpha) * noise, so that it does not depend
-        on dt.
+        """SD of the noise within the brackets, sqrt(2 / alpha) * noise.
+
+        With this scale, the effect of the noise does not depend on dt.
         """
         return math.sqrt(2 / self.alpha) * self.noise
 
     def _drive(self, inputs: Tensor) -> Tensor:
-        """What comes from outside, (B, T, hidden)."""
+        """Return the external input of the units, (B, T, hidden)."""
         raise NotImplementedError
 
     def _step(self) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-        """A function of (state, drive) to (state, rates), with everything that is the same on all
-        steps worked out.
+        """Return a function (state, drive) -> (state, rates).
+
+        It holds everything that is the same on all steps, computed once.
         """
         raise NotImplementedError
 
@@ -157,24 +160,24 @@ class LeakyRNN(_Rate):
         r[t] = (1 - alpha) r[t-1] + alpha f(W r[t-1] + W_in u[t] + b + sqrt(2 / alpha) noise xi)
         y[t] = W_out r[t] + c
 
-    as in Yang et al. (2019), doi:10.1038/s41593-018-0310-2. With `dale` (after Song, Yang & Wang 2016,
-    doi:10.1371/journal.pcbi.1004792) every unit is excitatory or inhibitory: W = |W_free| diag(+1 or -1), no unit
-    connects to itself, and W_out = |W_free_out| reads the excitatory units only. With `sparsity`, that part of the
-    connections does not exist.
+    as in Yang et al. (2019), doi:10.1038/s41593-018-0310-2. With `dale` (after Song, Yang & Wang
+    2016, doi:10.1371/journal.pcbi.1004792) every unit is excitatory or inhibitory: W = |W_free|
+    diag(+1 or -1), no unit connects to itself, and W_out = |W_free_out| reads the excitatory units
+    only. With `sparsity`, that fraction of the recurrent connections is absent.
 
     Args:
-        n_inputs, n_outputs: units.
-        hidden: recurrent units.
-        dt: ms per step, the task's.
+        n_inputs, n_outputs: numbers of units.
+        hidden: number of recurrent units.
+        dt: ms per step, as in the task.
         tau: time constant of the units, ms.
-        activation: f, "softplus", "relu" or "tanh" (not with `dale`, where rates are to be
+        activation: f, "softplus", "relu" or "tanh" (not with `dale`, which needs rates that are
             positive).
         noise: SD of the recurrent noise.
         dale: whether units are either excitatory or inhibitory.
         excitatory: fraction of the units that are excitatory, with `dale`.
-        sparsity: fraction of the recurrent connections that do not exist, in [0, 1).
-        gain: spectral radius of W at the beginning.
-        seed: of the weights and of which connections exist.
+        sparsity: fraction of the recurrent connections that are absent, in [0, 1).
+        gain: initial spectral radius of W.
+        seed: seed of the weights and of the connectivity.
     """
 
     def __init__(
@@ -246,13 +249,13 @@ class LeakyRNN(_Rate):
         return signs
 
     def _connections(self, generator: torch.Generator, sparsity: float) -> Tensor:
-        """(hidden, hidden) of 0 and 1: which connections exist."""
+        """Return which connections exist, (hidden, hidden) of 0 and 1."""
         mask = (torch.rand(self.hidden, self.hidden, generator=generator) >= sparsity).float()
         return mask * (1 - torch.eye(self.hidden)) if self.dale else mask
 
     def _first_weights(self, generator: torch.Generator, gain: float) -> Tensor:
         free = torch.randn(self.hidden, self.hidden, generator=generator)
-        if self.dale:  # the fewer inhibitory units are stronger, so that both balance
+        if self.dale:  # stronger weights of the fewer inhibitory units balance excitation
             few = (self.sign < 0).sum().clamp_min(1)
             free = free.abs() * torch.where(
                 self.sign < 0, (self.sign > 0).sum() / few, torch.ones(())
@@ -263,7 +266,7 @@ class LeakyRNN(_Rate):
 
     @property
     def recurrent_weights(self) -> Tensor:
-        """W, (to, from): with signs and absent connections."""
+        """W, (to, from), with signs and absent connections."""
         free = self.recurrent_free.abs() * self.sign if self.dale else self.recurrent_free
         return free * self.connected
 
@@ -289,30 +292,39 @@ class LeakyRNN(_Rate):
 
 
 class LowRankRNN(_Rate):
-    """Rate network whose recurrent weights are of low rank.
+    """Rate network with a recurrent weight matrix of low rank.
 
     ::
 
         tau dx/dt = -x + m n' r / N + W_in u + b + sqrt(2 tau) noise xi,   r = tanh(x)
-        x[t] = (1 - alpha) x[t-1] + alpha (m n' r[t-1] / N + W_in u[t] + b + sqrt(2 / alpha) noise xi)
+        x[t] = (1 - alpha) x[t-1]
+               + alpha (m n' r[t-1] / N + W_in u[t] + b + sqrt(2 / alpha) noise xi)
         y[t] = W_out r[t] / N + c
 
-    with m and n of shape (N, rank): the dynamics stay in the space that m and W_in span. After
+    with m and n of shape (N, rank): the dynamics remain in the space spanned by m and W_in. After
     Mastrogiuseppe & Ostojic (2018), doi:10.1016/j.neuron.2018.07.003.
 
     Args:
-        n_inputs, n_outputs: units.
-        hidden: recurrent units, N.
-        rank: of the recurrent weights.
+        n_inputs, n_outputs: numbers of units.
+        hidden: number of recurrent units, N.
+        rank: rank of the recurrent weights.
         dt, tau: ms per step, and time constant, ms.
         noise: SD of the recurrent noise.
-        seed: of the weights.
+        seed: seed of the weights.
     """
 
     def __init__(
-        self, n_inputs: int, n_outputs: int, hidden: int = 128, *, rank: int = 2, dt: float = 100, tau: float = 100,
-        noise: float = 0.0, seed: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        n_inputs: int,
+        n_outputs: int,
+        hidden: int = 128,
+        *,
+        rank: int = 2,
+        dt: float = 100,
+        tau: float = 100,
+        noise: float = 0.0,
+        seed: int = 0,
+    ) -> None:
         super().__init__(
             n_inputs, n_outputs, hidden, rank=rank, dt=dt, tau=tau, noise=noise, seed=seed
         )
@@ -327,8 +339,7 @@ class LowRankRNN(_Rate):
         self.n = _normal(generator, hidden, rank, scale=1)
         self.input_weights = _normal(generator, hidden, n_inputs, scale=1)
         self.bias = nn.Parameter(torch.zeros(hidden))
-        # Readouts of N units, divided by N: of this size the first outputs are about 1 / sqrt(N) *
-        # 4.
+        # The readout is divided by N, so the initial outputs are about 4 / sqrt(N).
         self.output_weights = _normal(generator, n_outputs, hidden, scale=4)
         self.output_bias = nn.Parameter(torch.zeros(n_outputs))
 
@@ -354,15 +365,16 @@ class LowRankRNN(_Rate):
 
 
 class _Gated(Network):
-    """Networks that torch computes; weights are drawn from U(-1, 1) / sqrt(hidden) with a seed of
-    their own.
+    """Base of networks that torch computes.
+
+    Weights are drawn from U(-1, 1) / sqrt(hidden), with a seeded generator.
     """
 
     layer: type[nn.RNNBase]
 
     def __init__(self, n_inputs: int, n_outputs: int, hidden: int = 128, *, seed: int = 0) -> None:
         super().__init__(n_inputs, n_outputs, hidden, seed=seed)
-        # Made without values, since torch would draw them from its global generator.
+        # Made without values, because torch would draw them from its global generator.
         self.recurrent = self.layer(n_inputs, hidden, batch_first=True, device="meta").to_empty(
             device="cpu"
         )
@@ -379,22 +391,22 @@ class GRU(_Gated):
 
     ::
 
-        z = sigmoid(W_z u[t] + U_z r[t-1] + b_z)            how much is kept
-        q = sigmoid(W_q u[t] + U_q r[t-1] + b_q)            how much of the past the candidate sees
-        c = tanh(W_c u[t] + b_c + q * (U_c r[t-1] + d_c))
+        z = sigmoid(W_z u[t] + U_z r[t-1] + b_z)            update gate
+        q = sigmoid(W_q u[t] + U_q r[t-1] + b_q)            reset gate
+        c = tanh(W_c u[t] + b_c + q * (U_c r[t-1] + d_c))   candidate
         r[t] = (1 - z) * c + z * r[t-1]
         y[t] = W_out r[t] + b
 
     Args:
-        n_inputs, n_outputs: units.
-        hidden: recurrent units.
-        seed: of the weights.
+        n_inputs, n_outputs: numbers of units.
+        hidden: number of recurrent units.
+        seed: seed of the weights.
     """
 
     layer = nn.GRU
 
     def initial_state(self, batch: int) -> Tensor:
-        """(batch, hidden), zeros."""
+        """Return zeros, (batch, hidden)."""
         return self.readout.weight.new_zeros(batch, self.hidden)
 
     def unroll(
@@ -406,27 +418,28 @@ class GRU(_Gated):
 
 
 class LSTM(_Gated):
-    """Long short-term memory, Hochreiter & Schmidhuber (1997), doi:10.1162/neco.1997.9.8.1735, with
-    forget gate.
+    """Long short-term memory with forget gate, Hochreiter & Schmidhuber (1997).
+
+    Source: doi:10.1162/neco.1997.9.8.1735.
 
     ::
 
-        i, f, o = sigmoid(W u[t] + U r[t-1] + b)            input, forget and output gate, each with weights of its own
+        i, f, o = sigmoid(W u[t] + U r[t-1] + b)   input, forget, output gate, with separate weights
         g = tanh(W_g u[t] + U_g r[t-1] + b_g)
         c[t] = f * c[t-1] + i * g
         r[t] = o * tanh(c[t])
         y[t] = W_out r[t] + b
 
     Args:
-        n_inputs, n_outputs: units.
-        hidden: recurrent units.
-        seed: of the weights.
+        n_inputs, n_outputs: numbers of units.
+        hidden: number of recurrent units.
+        seed: seed of the weights.
     """
 
     layer = nn.LSTM
 
     def initial_state(self, batch: int) -> tuple[Tensor, Tensor]:
-        """r and c, (batch, hidden) each, zeros."""
+        """Return r and c, zeros of shape (batch, hidden) each."""
         zeros = self.readout.weight.new_zeros(batch, self.hidden)
         return zeros, zeros
 
@@ -449,15 +462,15 @@ def load_network(
     device: torch.device | str = "cpu",
     known: dict[str, type[Network]] | None = None,
 ) -> Network:
-    """The network that `Network.save` wrote; nothing in the file is run as code.
+    """Return the network that `Network.save` wrote, without running code from the file.
 
     Args:
         path: the file.
-        device: where to.
-        known: further classes by name, for networks of one's own.
+        device: device of the network.
+        known: further classes by name, for networks of other packages.
 
     Raises:
-        UnknownNameError: the file holds a network of another class.
+        UnknownNameError: the class of the network is unknown.
     """
     saved = torch.load(path, map_location=device, weights_only=True)
     classes = {**NETWORKS, **(known or {})}

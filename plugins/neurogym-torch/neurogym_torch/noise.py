@@ -1,9 +1,9 @@
-"""The noise of `neurogym_core.trials.noise`, computed on a device: the same bits for the same seed,
-trial, step and unit.
+"""Noise of `neurogym_core.trials.noise`, computed on a device with the same bits.
 
-All arithmetic is on integers, which every device computes alike, and on float32 numbers, each
-operation rounded by itself: a product is stored before it is added to something, so that no
-compiler fuses the two."""
+The bits depend on the seed, the trial, the step and the unit. All arithmetic is on integers, which
+every device computes alike, and on float32 numbers, with each operation rounded separately: a
+product is stored before the next addition, so that no compiler fuses the two.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ _INCREMENTS = 0x9E3779B9, 0xBB67AE85
 _ROUNDS = 10
 _FRACTION_BITS = 14
 _ONE_HALF = 0x3F000000
-_BLOCKS_AT_A_TIME = (
-    1 << 22
-)  # numbers of 8 bytes, of which a dozen times as many are needed meanwhile
+# Limits memory: about a dozen temporary tensors hold this many numbers of 8 bytes.
+_BLOCKS_AT_A_TIME = 1 << 22
 
 
 def philox(counter: tuple[Tensor, Tensor, Tensor, Tensor], key: int) -> Tensor:
-    """The Philox4x32-10 block of each counter, (..., 4) int64 of numbers below 2**32.
+    """Return the Philox4x32-10 block of each counter, (..., 4) int64 below 2**32.
 
     Args:
         counter: four words, int64 below 2**32, that broadcast against each other.
@@ -35,8 +34,8 @@ def philox(counter: tuple[Tensor, Tensor, Tensor, Tensor], key: int) -> Tensor:
     c0, c1, c2, c3 = counter
     k0, k1 = key & _WORD, key >> 32
     for _ in range(_ROUNDS):
-        # Products have 64 bits, the sign's included; what the shift copies of the sign is masked
-        # off.
+        # Products fill all 64 bits, the sign bit included; the mask removes the copies of the sign
+        # that the shift makes.
         p0, p1 = c0 * _MULTIPLIERS[0], c2 * _MULTIPLIERS[1]
         c0, c1, c2, c3 = (
             ((p1 >> 32) & _WORD) ^ c1 ^ k0,
@@ -50,14 +49,13 @@ def philox(counter: tuple[Tensor, Tensor, Tensor, Tensor], key: int) -> Tensor:
 
 @cache
 def _lines(device: torch.device) -> tuple[Tensor, Tensor]:
-    """The two columns of the core's table of quantiles."""
+    """Return the two columns of the core's table of quantiles."""
     begin, rise = torch.tensor(table(), device=device).unbind(1)
     return begin.contiguous(), rise.contiguous()
 
 
 def normal(words: Tensor) -> Tensor:
-    """float32 of the same shape: the standard normal number that each word stands for; see the
-    core's `normal`.
+    """Return the standard normal number of each word, float32; see the core's `normal`.
 
     Args:
         words: int64 below 2**32.
@@ -72,13 +70,13 @@ def normal(words: Tensor) -> Tensor:
 
 
 def gaussian(key: int, serial: Tensor, step: Tensor, units: slice) -> Tensor:
-    """Standard normal numbers of n steps, for each of the units, (n, width) float32.
+    """Return standard normal numbers of n steps, for each of the units, (n, width) float32.
 
     Args:
-        key: 64 bits that stand for the seed.
-        serial: (n,) int64, the number of the trial of each row.
+        key: 64 bits derived from the seed.
+        serial: (n,) int64, serial number of each row's trial.
         step: (n,) int64, the step within that trial.
-        units: which units, as `slice(first, stop)`.
+        units: the units, as `slice(first, stop)`.
     """
     blocks = torch.arange(units.start // 4, -(-units.stop // 4), device=serial.device)
     first, width = units.start % 4, units.stop - units.start

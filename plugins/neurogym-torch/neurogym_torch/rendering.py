@@ -1,8 +1,9 @@
-"""Rendering on the device: the tables of some trials go there, steps and noise are made there.
+"""Rendering on the device: tables of trials are copied there, and become steps with noise.
 
-Tables hold one entry for each segment of each type of trial, a batch one for each step. So little
-is copied, and the device repeats entries and adds noise. The numbers are those that the core makes,
-bit for bit: `noise.py` computes the noise of a trial from its serial number."""
+Tables hold one entry for each segment of each type of trial; a batch has one for each step. So
+little is copied, and the device repeats entries and adds noise. The numbers are those of the core,
+bit for bit: `noise.py` computes the noise of a trial from its serial number.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ from neurogym_torch.noise import gaussian
 
 
 class Rendered(NamedTuple):
-    """inputs (B, T, obs) float32; targets (B, T[, units]) int64 or float32; weights (B, T)
-    float32.
+    """Inputs, targets and weights of B rows of T steps.
+
+    Their shapes are (B, T, obs) float32, (B, T[, units]) int64 or float32, and (B, T) float32.
     """
 
     inputs: Tensor
@@ -30,14 +32,14 @@ class Rendered(NamedTuple):
 def render(
     chunk: Chunk, device: torch.device | str = "cpu", *, targets: str = "action", noise: bool = True
 ) -> Rendered:
-    """The steps of a chunk, as tensors made on the device.
+    """Return the steps of a chunk, as tensors made on the device.
 
     Args:
         chunk: from `Dataset.next_chunk`.
-        device: where to.
+        device: device of the tensors.
         targets: "action" or "best" (ids; values in [-1, 1] for continuous actions) or "units" (one
             per action unit).
-        noise: whether observations have their noise.
+        noise: whether to add noise to the observations.
     """
     task, steps = chunk.parts[0].types.batch.interface, chunk.shape[0] * chunk.shape[1]
     device = torch.device(device)
@@ -60,16 +62,15 @@ class _OnDevice:
     """The steps of the trials of a part, on a device.
 
     Attributes:
-        place: (steps,) which (type, segment) each step is in, among the types that occur.
-        trial, clock: (steps,) which trial each step is of, and its number there.
-        at: (steps,) its place among all steps of the chunk, row after row.
+        place: (steps,) index of the (type, segment) of each step, among the types that occur.
+        trial, clock: (steps,) trial of each step, and number of the step in that trial.
+        at: (steps,) position among all steps of the chunk, row after row.
     """
 
     def __init__(self, part: Part, width: int, task: Interface, device: torch.device) -> None:
         self.tables, self.task, self.device = part.types.tables, task, device
-        self.kinds, kind = np.unique(
-            part.steps.kind, return_inverse=True
-        )  # a block may hold many more types
+        # A block may hold many more types than occur here.
+        self.types, of_type = np.unique(part.steps.kind, return_inverse=True)
         self.serial, path = self._put(part.steps.serial), part.steps.path
         duration = part.steps.duration
         n, segments = duration.shape
@@ -84,22 +85,21 @@ class _OnDevice:
         self.at = within + self._put(offset)[self.trial]
         entry = torch.arange(n * segments, device=device)
         self._entry = entry.repeat_interleave(self._put(duration).flatten(), output_size=total)
-        self.place = self._put(kind.reshape(-1, 1) * segments + np.arange(segments)).flatten()[
+        self.place = self._put(of_type.reshape(-1, 1) * segments + np.arange(segments)).flatten()[
             self._entry
         ]
-        self._onset = np.cumsum(path, axis=1) - path  # clock on which a segment begins
+        self._onset = np.cumsum(path, axis=1) - path  # first step of each segment
 
     def _put(self, array: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.array(array)).to(
-            self.device
-        )  # a copy: tables may be read-only, which torch warns of
+        # Copied, because torch warns about arrays that are read-only, as tables may be.
+        return torch.from_numpy(np.array(array)).to(self.device)
 
     def _of_types(self, values: np.ndarray) -> Tensor:
-        """(k, S, …) values of the types that occur, as (places, …)."""
-        return self._put(values[self.kinds]).flatten(0, 1)
+        """Return (k, S, …) values of the types that occur, as (places, …)."""
+        return self._put(values[self.types]).flatten(0, 1)
 
     def inputs(self, key: int | None) -> Tensor:
-        """(steps, obs) float32; `key` is that of the noise, None: without noise."""
+        """Return observations, (steps, obs) float32; `key` is that of the noise, or None."""
         tables = self.tables
         shown = (
             self._scripted(tables.script)
@@ -121,7 +121,7 @@ class _OnDevice:
         shown[steps, units] += numbers.mul_(level[self.place[steps]])
 
     def targets(self, kind: str) -> Tensor:
-        """(steps[, …]) as `Dataset.encode` gives them."""
+        """Return targets, (steps[, …]), as `Dataset.encode` does."""
         tables, actions = self.tables, self.task.actions
         if actions.continuous:
             if len(tables.target_script):
@@ -131,16 +131,19 @@ class _OnDevice:
         return ids if kind != "units" else self._put(unit_targets(self.task))[ids]
 
     def weights(self) -> Tensor:
-        """(steps,) float32."""
+        """Return weights, (steps,) float32."""
         return self._of_types(self.tables.weight)[self.place]
 
     def _scripted(self, script: np.ndarray) -> Tensor:
-        """(steps, …) rows of a script; only those of the types that occur go to the device."""
-        lengths = self.tables.duration[self.kinds].sum(axis=1)
-        first = self.tables.script_at[self.kinds, 0]
+        """Return rows of a script, (steps, …).
+
+        Only the rows of the types that occur are copied to the device.
+        """
+        lengths = self.tables.duration[self.types].sum(axis=1)
+        first = self.tables.script_at[self.types, 0]
         begin = np.cumsum(lengths) - lengths
         rows = np.repeat(first - begin, lengths) + np.arange(lengths.sum())
-        segment = self._put(self.tables.script_at[self.kinds] - (first - begin)[:, None]).flatten()[
+        segment = self._put(self.tables.script_at[self.types] - (first - begin)[:, None]).flatten()[
             self.place
         ]
         return self._put(script[rows])[

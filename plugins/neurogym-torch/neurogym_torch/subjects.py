@@ -17,19 +17,19 @@ ANSWERS = ("first", "last")
 
 
 class NetworkSubject:
-    """Plays what the network says: the action with the largest output; for `neurogym_core.run`.
+    """Plays the action with the largest output of a network; for `neurogym_core.run`.
 
     Args:
         network: any `Network`.
-        layout: which units are this task's, where the network learned several.
-        which: which of the layout's tasks it plays.
-        targets: what it was trained on, "action" or "units" (then rest while the resting output is
-            above 0.5).
-        answers: "first": it answers as soon as its outputs say something other than resting;
-            "last": it rests until the last step on which it may answer.
-        carry: whether its state outlives a trial; as it was trained: False on whole trials, True on
+        layout: the units of this task, if the network learned several.
+        which: index of the task in the layout.
+        targets: the targets of its training, "action" or "units" (then it rests while the rest
+            output is above 0.5).
+        answers: "first": it answers as soon as its outputs select an action other than rest;
+            "last": it rests until the last step on which it can answer.
+        carry: whether its state outlives a trial; as in training: False for whole trials, True for
             streams.
-        seed: of recurrent noise.
+        seed: seed of the recurrent noise.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class NetworkSubject:
         self.targets, self.answers, self.carry, self.seed = targets, answers, carry, seed
 
     def begin(self, env: TaskVectorEnv) -> None:
-        """Start with a fresh state in every env."""
+        """Reset the state of every env."""
         self._device = next(self.network.parameters()).device
         self._state = self.network.initial_state(env.num_envs)
         self._trial = env.trial_number.copy()
@@ -55,7 +55,7 @@ class NetworkSubject:
 
     @torch.no_grad()
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
-        """Actions (num_envs,) or (num_envs, k) for observations (num_envs, obs)."""
+        """Return actions (num_envs,) or (num_envs, k) for observations (num_envs, obs)."""
         if not self.carry:
             self._forget(env)
         inputs = torch.from_numpy(observations).to(self._device)
@@ -71,7 +71,7 @@ class NetworkSubject:
         return np.where(env.is_asked & ~env.can_wait, actions, env.task.actions.rest)
 
     def _forget(self, env: TaskVectorEnv) -> None:
-        """Where a trial begins, begin with the initial state."""
+        """Reset the state where a trial begins."""
         fresh = torch.from_numpy(env.trial_number != self._trial).to(self._device)
         self._trial = env.trial_number.copy()
         first = self.network.initial_state(env.num_envs)

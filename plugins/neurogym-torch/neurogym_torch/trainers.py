@@ -1,6 +1,4 @@
-"""Supervised training: the networks of this package as trainers, for Python and for ``ngym train
---model``.
-"""
+"""Supervised trainers of this package's networks, for Python and for ``ngym train --model``."""
 
 from __future__ import annotations
 
@@ -28,27 +26,26 @@ CHECKPOINT = "checkpoint.pt"
 class SupervisedTrainer(Trainer):
     """Trains a recurrent network on targets, with Adam and a masked, weighted loss.
 
-    An interrupted training that is taken up from its checkpoint ends with the same weights, to the
-    last bit, as one that was not (on the CPU with the same number of threads).
+    A run that is resumed from its checkpoint ends with the same weights, to the last bit, as an
+    uninterrupted one (on the CPU with the same number of threads).
 
     Args:
-        tasks: one, or several at once, one a batch, with a rule input (see `TaskMix`).
-        seed: of weights, trials and noise.
-        batch: trials of a batch.
-        hidden: recurrent units.
-        learning_rate: Adam's.
+        tasks: one, or several, one per batch, with a rule input (see `TaskMix`).
+        seed: seed of weights, trials and noise.
+        batch: trials per batch.
+        hidden: number of recurrent units.
+        learning_rate: learning rate of Adam.
         loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
             Continuous actions: always "mse".
-        rest_weight: weight of the resting output in "mse" (Yang et al. 2019: 2).
-        clip: gradients are scaled down to this norm; 0: never.
-        answers: what a trial's answer is: the "first" action that is not resting, which ends the
-            trial; or what the outputs say on the "last" step, whatever they did before (Yang et al.
-            2019).
-        seq_len: None: whole trials, each from the initial state; T: streams of trials, T steps a
-            batch, state kept.
-        shares: how often each of several tasks comes; None: all alike.
+        rest_weight: weight of the rest output in "mse" (Yang et al. 2019: 2).
+        clip: maximum norm of the gradients, which are scaled down to it; 0: no maximum.
+        answers: the answer of a trial: the "first" action other than rest, which ends the trial; or
+            the outputs on the "last" step, whatever came before (Yang et al. 2019).
+        seq_len: None: whole trials, each from the initial state; T: streams of trials, T steps per
+            batch, with the state kept between batches.
+        shares: relative frequencies of several tasks; None: equal.
         test_every: updates between tests (and checkpoints).
-        test_trials: trials of a test, always the same ones, of the validation split; of each task.
+        test_trials: trials per test and task, always the same, of the validation split.
         device: "cpu", "cuda", …
     """
 
@@ -109,12 +106,12 @@ class SupervisedTrainer(Trainer):
         for task in self.tasks:
             if answers == "last" and task.actions.rest is None:
                 raise NotSupportedError(
-                    f"{task.name} has no resting, so every step of it is an answer; answers='last'"
-                    " was given. Use 'first'."
+                    f"answers='last' was given, but {task.name} has no rest action, so every step"
+                    " is an answer. Use 'first'."
                 )
             if hooked(task) or task.reads_outcomes:
                 raise NotSupportedError(
-                    f"{task.name} shows what depends on the subject's actions, so whole trials"
+                    f"The trials of {task.name} depend on the subject's actions, so they"
                     " cannot be scored afterwards. Train an agent on it: --algo."
                 )
 
@@ -131,7 +128,7 @@ class SupervisedTrainer(Trainer):
         weights[self.layout.actions[rest]] = self.rest_weight
         return weights
 
-    # ------------------------------------------------------------------ learning
+    # ---- learning ----
 
     def _learn(self, until: int, watch: Watch) -> None:
         if not self.curve and self._test(watch):
@@ -144,7 +141,7 @@ class SupervisedTrainer(Trainer):
                 return
 
     def update(self) -> torch.Tensor:
-        """One batch, one step of the optimizer; returns the loss."""
+        """Train on one batch, and return the loss."""
         batch = next(self.data)
         loss = self._loss(batch)
         self.optimizer.zero_grad()
@@ -157,7 +154,7 @@ class SupervisedTrainer(Trainer):
 
     def _loss(self, batch: MixBatch) -> torch.Tensor:
         outputs, _, state = self.network.unroll(batch.inputs, self._state, self._noise)
-        if self.carry:  # gradients end at the edge of a batch
+        if self.carry:  # gradients do not cross batches
             self._state = (
                 state.detach()
                 if isinstance(state, torch.Tensor)
@@ -165,7 +162,7 @@ class SupervisedTrainer(Trainer):
             )
         return masked_loss(outputs, batch.targets, batch.weights, self._unit_weights)
 
-    # ------------------------------------------------------------------ testing
+    # ---- testing ----
 
     def _test(self, watch: Watch) -> bool:
         record, measured = self.test()
@@ -173,8 +170,10 @@ class SupervisedTrainer(Trainer):
 
     @torch.no_grad()
     def test(self) -> tuple[TrialRecord, dict[str, float]]:
-        """The record of the test trials, and the loss on them; of several tasks: the columns that
-        all have, and " "`task`."""
+        """Return the record of the test trials, and the losses and accuracies on them.
+
+        For several tasks, the record has the columns that all tasks share, and `task`.
+        """
         self.tests.restart()
         noise = torch.Generator(self.device).manual_seed(self.seed + 2)
         records, losses = [], []
@@ -209,7 +208,7 @@ class SupervisedTrainer(Trainer):
         return TrialRecord({"task": which, **columns})
 
     def subject(self, which: int = 0) -> NetworkSubject:
-        """The network as a subject of one of the tasks."""
+        """Return the network as a subject of one of the tasks."""
         return NetworkSubject(
             self.network,
             self.layout,
@@ -220,7 +219,7 @@ class SupervisedTrainer(Trainer):
             seed=self.seed,
         )
 
-    # ------------------------------------------------------------------ checkpoints
+    # ---- checkpoints ----
 
     def save(self, folder: Path) -> None:
         state = {
@@ -245,14 +244,14 @@ class SupervisedTrainer(Trainer):
 
 
 class _RateTrainer(SupervisedTrainer):
-    """What the rate networks share: their step is the task's, so all tasks need the same."""
+    """Base of trainers of rate networks, whose dt is that of the tasks."""
 
     def _dt(self) -> float:
         steps = {float(task.dt) for task in self.tasks}
         if len(steps) > 1:
             raise InvalidValueError(
-                f"The tasks have dt = {sorted(steps)} ms; one network has one step. Give all the"
-                " same dt."
+                f"The tasks have dt = {sorted(steps)} ms, but one network has one dt. Give all"
+                " tasks the same dt."
             )
         return steps.pop()
 
@@ -265,17 +264,33 @@ class LeakyTrainer(_RateTrainer):
         activation: "softplus", "relu" or "tanh".
         noise: SD of the recurrent noise.
         dale, excitatory, sparsity, gain: as in `LeakyRNN`.
-        common: as in `SupervisedTrainer`.
+        common: further settings, as in `SupervisedTrainer`.
     """
 
     network_class = LeakyRNN
 
     def __init__(
-        self, tasks: Any, *, tau: float = 100.0, activation: str = "softplus", noise: float = 0.0, dale: bool = False,
-        excitatory: float = 0.8, sparsity: float = 0.0, gain: float = 0.9, **common: Any,
-    ) -> None:  # fmt: skip
-        self._own = {"tau": tau, "activation": activation, "noise": noise, "dale": dale, "excitatory": excitatory,
-                     "sparsity": sparsity, "gain": gain}  # fmt: skip
+        self,
+        tasks: Any,
+        *,
+        tau: float = 100.0,
+        activation: str = "softplus",
+        noise: float = 0.0,
+        dale: bool = False,
+        excitatory: float = 0.8,
+        sparsity: float = 0.0,
+        gain: float = 0.9,
+        **common: Any,
+    ) -> None:
+        self._own = {
+            "tau": tau,
+            "activation": activation,
+            "noise": noise,
+            "dale": dale,
+            "excitatory": excitatory,
+            "sparsity": sparsity,
+            "gain": gain,
+        }
         super().__init__(tasks, **common)
 
     def _make_network(self, hidden: int) -> Network:
@@ -293,10 +308,10 @@ class LowRankTrainer(_RateTrainer):
     """Trains a `LowRankRNN`.
 
     Args:
-        rank: of the recurrent weights.
+        rank: rank of the recurrent weights.
         tau: time constant, ms; at least the task's dt.
         noise: SD of the recurrent noise.
-        common: as in `SupervisedTrainer`.
+        common: further settings, as in `SupervisedTrainer`.
     """
 
     network_class = LowRankRNN

@@ -1,5 +1,6 @@
-"""Tasks of the tests; without torch nothing of this package is collected: `make test` does not
-install it.
+"""Tasks of the tests.
+
+Without torch, which `make test` does not install, no test of this package is collected.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class Position(Task):
 
 
 class Cursor(Sides):
-    """Shows what depends on the subject."""
+    """Shows observations that depend on the subject."""
 
     def step_target(self, now):
         return np.zeros(now.n, int)
@@ -100,7 +101,7 @@ class Cursor(Sides):
 
 @pytest.fixture(scope="session")
 def tasks():
-    """Classes of tasks by name."""
+    """The classes of tasks by name."""
     return SimpleNamespace(
         Sides=Sides, Directions=Directions, Pulses=Pulses, Position=Position, Cursor=Cursor
     )

@@ -47,7 +47,7 @@ def test_batches_are_those_of_a_dataset(tasks, name, seq_len):
 
 
 @pytest.mark.parametrize(("name", "seq_len"), KINDS)
-def test_it_returns_to_any_place_that_it_told(tasks, name, seq_len):
+def test_it_returns_to_any_saved_position(tasks, name, seq_len):
     dataset = TorchDataset(getattr(tasks, name), 5, seq_len, seed=3)
     places, batches = [], []
     for _ in range(7):
@@ -62,7 +62,7 @@ def test_it_returns_to_any_place_that_it_told(tasks, name, seq_len):
     assert not same(batches[4], batches[3])
 
 
-def test_it_returns_to_a_place_beyond_the_batches_that_are_made_together(tasks):
+def test_it_returns_to_a_position_beyond_the_batches_that_are_made_together(tasks):
     dataset = TorchDataset(tasks.Directions, 64, 100, seed=3)
     together = dataset.source.next_chunk().shape[1] // 100
     assert together > 1
@@ -73,7 +73,7 @@ def test_it_returns_to_a_place_beyond_the_batches_that_are_made_together(tasks):
         assert all(same(next(dataset), batch) for batch in batches[given : given + 2])
 
 
-def test_a_pickle_goes_on_where_the_dataset_was():
+def test_a_pickle_continues_at_the_position_of_the_dataset():
     dataset = TorchDataset("perceptual/PerceptualDecisionMaking-v0", 16, 20, seed=1)
     next(dataset)
     again = pickle.loads(pickle.dumps(dataset))
@@ -95,14 +95,14 @@ def test_splits_are_disjoint_in_trials_and_in_noise(tasks):
         next(TorchDataset(tasks.Directions, 400, seed=1, split=split))
         for split in ("train", "validation")
     )
-    # Shares of equal directions: 1/8 by chance, SD 0.017; five of them: false alarm 6e-7.
+    # Fraction of equal directions: 1/8 by chance, SD 0.017; the bound is 5 SDs: false alarm 6e-7.
     assert (
         abs((train.conditions["direction"] == test.conditions["direction"]).mean() - 1 / 8) < 0.083
     )
     assert not torch.equal(train.inputs[:, -1], test.inputs[:, -1])
 
 
-def test_what_it_makes_goes_through_a_dataloader(tasks):
+def test_batches_pass_through_a_dataloader(tasks):
     loader = DataLoader(TorchDataset(tasks.Sides, 8, seed=1), batch_size=None)
     direct = TorchDataset(tasks.Sides, 8, seed=1)
     for batch, _ in zip(loader, range(3), strict=False):
@@ -129,7 +129,7 @@ def test_a_batch_scores_tensors_as_arrays(tasks):
     assert record == batch.score(outputs.detach().numpy())
 
 
-def test_batches_are_the_callers_to_keep(tasks):
+def test_later_batches_do_not_change_earlier_ones(tasks):
     dataset = TorchDataset(tasks.Sides, 4, 20, seed=1)
     first = next(dataset)
     kept = first.inputs.clone()
@@ -139,7 +139,7 @@ def test_batches_are_the_callers_to_keep(tasks):
     assert torch.equal(first.inputs, kept)
 
 
-def test_it_tells_what_a_network_needs(tasks):
+def test_it_has_the_numbers_of_inputs_and_outputs_of_a_network(tasks):
     dataset = TorchDataset(tasks.Directions, 4, seed=1)
     assert (dataset.n_inputs, dataset.n_outputs) == (8, 9)
     assert "on cpu" in repr(dataset)

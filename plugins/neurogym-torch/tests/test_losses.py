@@ -14,7 +14,7 @@ def test_cross_entropy_is_the_weighted_mean_over_steps():
     assert loss == pytest.approx(expected.item())
 
 
-def test_squared_error_is_averaged_over_the_outputs_as_they_are_weighted():
+def test_squared_error_is_averaged_over_the_weighted_outputs():
     outputs, targets = torch.tensor([[[1.0, 2.0]]]), torch.tensor([[[0.0, 0.0]]])
     ones = torch.ones(1, 1)
     assert masked_loss(outputs, targets, ones) == pytest.approx((1 + 4) / 2)

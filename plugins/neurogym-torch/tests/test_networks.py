@@ -1,4 +1,4 @@
-"""The networks compute what their docstrings say."""
+"""The networks compute the equations of their docstrings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_one_interface(network):
 
 
 @pytest.mark.parametrize("network", ALL)
-def test_going_on_from_a_state_is_as_good_as_going_through(network):
+def test_two_sequences_joined_by_the_state_equal_one(network):
     made = network(4, 5, 16, seed=1)
     whole, _, last = made.unroll(inputs())
     first, _, state = made.unroll(inputs()[:, :6])
@@ -43,7 +43,7 @@ def test_going_on_from_a_state_is_as_good_as_going_through(network):
 
 
 @pytest.mark.parametrize("network", ALL)
-def test_the_seed_decides_the_weights_and_nothing_else_random_is_touched(network):
+def test_the_seed_determines_the_weights_without_the_global_generator(network):
     before = torch.get_rng_state()
     same, again, other = (weights(network(4, 5, 16, seed=seed)) for seed in (1, 1, 2))
     assert all(torch.equal(same[name], again[name]) for name in same)
@@ -52,7 +52,7 @@ def test_the_seed_decides_the_weights_and_nothing_else_random_is_touched(network
 
 
 @pytest.mark.parametrize("network", ALL)
-def test_what_was_saved_is_what_is_loaded(network, tmp_path):
+def test_a_saved_network_is_loaded_unchanged(network, tmp_path):
     made = network(4, 5, 16, seed=1)
     with torch.no_grad():
         for value in made.parameters():
@@ -126,7 +126,7 @@ def test_an_lstm_is_its_equations():
 
 def test_units_obey_dales_law_and_none_connects_to_itself():
     made = LeakyRNN(4, 5, 20, dale=True, excitatory=0.75, seed=1)
-    with torch.no_grad():  # also after weights have moved through zero
+    with torch.no_grad():  # signs stay when weights cross zero
         made.recurrent_free -= 0.05
         made.output_free -= 0.2
     w = made.recurrent_weights.detach()
@@ -138,20 +138,20 @@ def test_units_obey_dales_law_and_none_connects_to_itself():
     assert not made.output_weights[:, 15:].any()
 
 
-def test_connections_that_do_not_exist_stay_away():
+def test_absent_connections_remain_absent():
     made = LeakyRNN(4, 5, 100, sparsity=0.9, seed=1)
     optimizer = torch.optim.Adam(made.parameters(), lr=0.1)
     made(inputs())[0].square().sum().backward()
     optimizer.step()
     share = (made.recurrent_weights != 0).float().mean()
-    # 10,000 connections, 10 % of which exist: SD 0.003; five of them: false alarm 6e-7.
+    # 10,000 connections, 10 % of which exist: SD 0.003; the bound is 5 SDs: false alarm 6e-7.
     assert abs(share - 0.1) < 0.015
 
 
 @pytest.mark.parametrize(
     "settings", [{}, {"dale": True}, {"sparsity": 0.5}, {"dale": True, "sparsity": 0.5}]
 )
-def test_the_first_weights_have_the_spectral_radius_that_was_asked_for(settings):
+def test_the_initial_weights_have_the_requested_spectral_radius(settings):
     made = LeakyRNN(4, 5, 40, gain=0.7, seed=1, **settings)
     assert torch.linalg.eigvals(made.recurrent_weights.detach()).abs().max() == pytest.approx(
         0.7, rel=1e-4
@@ -173,8 +173,8 @@ def test_recurrent_noise_does_not_depend_on_dt(network):
         _, hidden = made(torch.zeros(20, 150, 1), generator=generator)
         sds.append(hidden[:, 70:].std().item())
     expected = [0.01 * np.sqrt(1 / (1 - dt / 200)) for dt in (5, 10)]
-    # About 20 * 200 * 2 independent values: relative SE 0.8 %; almost four of them: false alarm
-    # 2e-4.
+    # About 20 * 200 * 2 independent values: relative SE 0.8 %; the bound is almost 4 SEs: false
+    # alarm 2e-4.
     np.testing.assert_allclose(sds, expected, rtol=0.03)
 
 
@@ -197,19 +197,19 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_settings_that_cannot_be_are_refused(case):
+def test_invalid_settings_are_refused(case):
     network, settings, hint = REFUSED[case]
     with pytest.raises(InvalidValueError, match=hint):
         network(**{"n_inputs": 4, "n_outputs": 5, "hidden": 16, **settings})
 
 
-def test_an_unknown_activation_is_told_with_the_nearest():
+def test_an_unknown_activation_is_refused_with_the_nearest_one():
     with pytest.raises(UnknownNameError, match="softplus"):
         LeakyRNN(4, 5, activation="softpluss")
 
 
 class Linear(Network):
-    """A network of somebody else."""
+    """A network of another package."""
 
     def __init__(self, n_inputs, n_outputs, hidden=2):
         super().__init__(n_inputs, n_outputs, hidden)
@@ -222,7 +222,7 @@ class Linear(Network):
         return self.read(inputs), torch.zeros(*inputs.shape[:2], self.hidden), state
 
 
-def test_a_network_of_ones_own_is_loaded_when_it_is_named(tmp_path):
+def test_a_network_of_another_package_is_loaded_if_it_is_named(tmp_path):
     Linear(4, 5).save(tmp_path / "net.pt")
     with pytest.raises(UnknownNameError, match="Linear"):
         load_network(tmp_path / "net.pt")

@@ -1,4 +1,4 @@
-"""`NetworkSubject` and `record_activity`: what a network does, trial by trial."""
+"""`NetworkSubject` and `record_activity`: actions and activations, trial by trial."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def networks(task, hidden=12):
 
 
 def loud(network):
-    """Weights so large that it does something."""
+    """Return a network with weights so large that it acts."""
     with torch.no_grad():
         for value in network.parameters():
             value *= 3
@@ -36,8 +36,8 @@ def loud(network):
 
 @pytest.mark.parametrize("which", range(3))
 def test_playing_and_scoring_whole_trials_agree(tasks, which):
-    # One env and a dataset of batch size 1 and the same seed are one stream; without noise they
-    # show the same.
+    # One env and a dataset of batch size 1 with the same seed are one stream; without noise, their
+    # observations are equal.
     task = tasks.Sides(sigma=0.0)
     network = loud(loud(networks(task)[which]))
     played = run(task, NetworkSubject(network), 40, num_envs=1, seed=5)
@@ -50,7 +50,7 @@ def test_playing_and_scoring_whole_trials_agree(tasks, which):
     assert len(set(played["outcome"])) > 1, "a network that does one thing only shows nothing here"
 
 
-def test_the_state_outlives_a_trial_only_when_it_was_trained_so(tasks):
+def test_the_state_outlives_a_trial_only_with_carry(tasks):
     task = tasks.Directions()
     network = loud(networks(task)[1])
     fresh, carried = (
@@ -72,7 +72,7 @@ def test_unit_outputs_are_read_as_they_were_trained(tasks):
     task = tasks.Directions()
 
     class Copy(torch.nn.Module):
-        """Rests while there is no answer to give, and points where the cue points."""
+        """Rests until the response window, then points where the cue points."""
 
         def __init__(self):
             super().__init__()
@@ -96,10 +96,10 @@ def test_continuous_outputs_are_clipped(tasks):
     assert len(run(task, NetworkSubject(network), 10, num_envs=2, seed=1)) == 10
 
 
-# ---------------------------------------------------------------------- activity
+# ---- activity ----
 
 
-def test_activations_are_what_the_network_gives_and_end_with_the_trial(tasks):
+def test_activations_are_those_of_the_network_and_end_with_the_trial(tasks):
     task = tasks.Sides(sigma=0.0)
     network = loud(networks(task)[0])
     activity = record_activity(network, task, 30, layers=("hidden", "outputs", "inputs"), seed=2)
@@ -117,7 +117,7 @@ def test_activations_are_what_the_network_gives_and_end_with_the_trial(tasks):
         assert np.isnan(activity["hidden"][trial, steps[trial] :]).all()
 
 
-def test_a_design_decides_the_trials_and_the_record_says_so(tasks):
+def test_a_design_determines_the_trials_and_is_in_the_record(tasks):
     task = tasks.Sides()
     activity = record_activity(networks(task)[0], task, task.factorial(repeats=3))
     assert sorted(zip(activity.record["side"], activity.record["strength"], strict=True)) == sorted(
@@ -154,7 +154,7 @@ def test_any_module_of_a_network_can_be_recorded(tasks):
     assert activity["recurrent"].shape[2] == 12
 
 
-def test_what_cannot_be_recorded_is_said(tasks):
+def test_an_invalid_recording_is_refused(tasks):
     task = tasks.Sides()
     gru = networks(task)[1]
     with pytest.raises(UnknownNameError, match="readout"):
@@ -164,9 +164,9 @@ def test_what_cannot_be_recorded_is_said(tasks):
         activity["outputs"]
     with pytest.raises(UnknownNameError, match="fixation"):
         activity.window("hidden", "fixatoin")
-    with pytest.raises(InvalidValueError, match="less than a step"):
+    with pytest.raises(InvalidValueError, match="at least a step"):
         activity.around("hidden", "stimulus", 0, 10)
-    with pytest.raises(NotSupportedError, match="no table"):
+    with pytest.raises(NotSupportedError, match="with a table of trials"):
         record_activity(gru, tasks.Cursor(), 5)
 
 

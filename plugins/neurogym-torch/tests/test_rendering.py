@@ -1,4 +1,4 @@
-"""Rendering on the device: the numbers that the core makes, noise included."""
+"""Rendering on the device gives the numbers of the core, noise included."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ from neurogym_core.trials import noise
 DEVICES = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
 WITH_TABLES = ("Sides", "Directions", "Pulses", "Position")
 SAMPLE = (
-    "control/HierarchicalReasoning-v0", "ibl/IBL-v0", "motor/ReachingDelayResponse-v0", "perceptual/PulseDecisionMaking-v0",
-    "timing/ReadySetGo-v0", "value/DawTwoStep-v0", "yang19/DMS-v0",
-)  # fmt: skip
+    "control/HierarchicalReasoning-v0",
+    "ibl/IBL-v0",
+    "motor/ReachingDelayResponse-v0",
+    "perceptual/PulseDecisionMaking-v0",
+    "timing/ReadySetGo-v0",
+    "value/DawTwoStep-v0",
+    "yang19/DMS-v0",
+)
 
 
 def assert_equal(made, wanted):
-    """Tensors that hold exactly the numbers of arrays, of the same type."""
+    """Assert that tensors have exactly the numbers and types of arrays."""
     made = made.cpu().numpy()
     assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)
     np.testing.assert_array_equal(made, wanted)
@@ -36,12 +41,12 @@ def assert_chunks_are_the_cores(dataset, device, chunks=3):
             assert_equal(made, wanted)
 
 
-# ---------------------------------------------------------------------- noise
+# ---- noise ----
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_blocks_of_philox_are_those_of_its_authors(device):
-    # Known answers that come with Random123 (Salmon et al. 2011).
+def test_blocks_of_philox_match_the_authors_answers(device):
+    # Known answers of Random123 (Salmon et al. 2011).
     for word, key, wanted in (
         (0, 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
         (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
@@ -51,7 +56,7 @@ def test_blocks_of_philox_are_those_of_its_authors(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_every_word_stands_for_the_number_that_it_stands_for_in_the_core(device):
+def test_every_word_gives_the_same_number_as_in_the_core(device):
     rng = np.random.default_rng(1)
     edges = np.array([0, 1, 2**24, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1])
     powers = 2 ** np.arange(32)
@@ -74,21 +79,21 @@ def test_noise_is_the_cores_for_any_key_trial_step_and_unit(units, device):
         assert_equal(made, noise.gaussian(key, serial, step, units))
 
 
-def test_much_noise_is_made_a_piece_at_a_time_and_is_the_same(monkeypatch):
+def test_noise_made_in_pieces_is_the_same(monkeypatch):
     serial, step = torch.arange(100), torch.arange(100).flip(0)
     whole = gaussian(7, serial, step, slice(0, 9))
     monkeypatch.setattr("neurogym_torch.noise._BLOCKS_AT_A_TIME", 20)
     assert torch.equal(gaussian(7, serial, step, slice(0, 9)), whole)
 
 
-# ---------------------------------------------------------------------- chunks
+# ---- chunks ----
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("seq_len", [None, 7, 50])
 @pytest.mark.parametrize("targets", ["action", "units"])
 @pytest.mark.parametrize("name", WITH_TABLES)
-def test_a_chunk_is_what_the_core_renders(tasks, name, targets, seq_len, device):
+def test_a_chunk_is_rendered_as_in_the_core(tasks, name, targets, seq_len, device):
     assert_chunks_are_the_cores(
         Dataset(getattr(tasks, name), 9, seq_len, seed=3, targets=targets), device
     )
@@ -106,7 +111,7 @@ def test_without_noise_only_the_noise_is_missing(tasks, device):
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_chunks_of_tasks_of_other_packages_are_the_cores(name):
+def test_chunks_of_tasks_of_other_packages_are_those_of_the_core(name):
     for seq_len in (None, 60):
         task = make_task(name)
         targets = "action" if task.supervised else "best"
@@ -120,7 +125,7 @@ def test_chunks_of_tasks_of_other_packages_are_the_cores(name):
 @pytest.mark.parametrize(
     "name", sorted(task.id for task in installed().tasks if not task.has("blocked"))
 )
-def test_chunks_of_every_installed_task_are_the_cores(name, device):
+def test_chunks_of_every_installed_task_are_those_of_the_core(name, device):
     found = load_task(name)
     if not (isinstance(found, type) and issubclass(found, Task)):
         return  # a plain env has no table
@@ -131,7 +136,7 @@ def test_chunks_of_every_installed_task_are_the_cores(name, device):
             assert_chunks_are_the_cores(dataset, device)
 
 
-# ---------------------------------------------------------------------- datasets
+# ---- datasets ----
 
 
 @pytest.mark.parametrize("seq_len", [None, 20])
@@ -159,15 +164,15 @@ def test_a_dataset_on_another_device_gives_the_batches_of_one_on_the_cpu(
 
 
 class _Elsewhere:
-    """A device that is not the CPU, on machines that have none."""
+    """A device other than the CPU, for machines that have none."""
 
     type = "elsewhere"
 
 
-def test_a_chunk_of_few_of_many_types_brings_only_their_tables(tasks, monkeypatch):
+def test_a_chunk_copies_only_the_tables_of_its_types(tasks, monkeypatch):
     chunk = Dataset(tasks.Pulses, 2, seed=1).next_chunk()
     (part,) = chunk.parts
-    assert len(part.types.tables) > 100  # a whole block, since durations are drawn
+    assert len(part.types.tables) > 100  # a whole block, because durations are drawn
     sizes, moved = [], torch.from_numpy
     monkeypatch.setattr(
         torch, "from_numpy", lambda array: sizes.append(array.nbytes) or moved(array)

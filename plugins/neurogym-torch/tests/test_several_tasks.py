@@ -27,7 +27,7 @@ class Go(Task):
 
 
 class Three(Task):
-    """Shares the fixation channel and resting; has other sides, and an action of its own."""
+    """Shares the fixation channel and rest; has other sides, and a further action."""
 
     timing = {"fixation": 300, "decision": 100}
 
@@ -46,8 +46,11 @@ class Three(Task):
 def test_units_of_the_same_name_and_size_are_shared():
     layout = Layout([Go(), Three()])
     assert layout.channels == {
-        "fixation": slice(0, 1), "sides[2]": slice(1, 3), "sides[3]": slice(3, 6), "rule": slice(6, 8)
-    }  # fmt: skip
+        "fixation": slice(0, 1),
+        "sides[2]": slice(1, 3),
+        "sides[3]": slice(3, 6),
+        "rule": slice(6, 8),
+    }
     assert (layout.n_inputs, layout.n_outputs) == (8, 1 + 2 + 3)
     inputs = layout.inputs(1, torch.tensor([[5.0, 1.0, 2.0, 3.0]]))
     assert inputs.tolist() == [[5, 0, 0, 1, 2, 3, 0, 1]]
@@ -56,12 +59,12 @@ def test_units_of_the_same_name_and_size_are_shared():
     assert layout.targets(1, torch.tensor([[1.0, 2.0, 3.0, 4.0]])).tolist() == [[1, 0, 0, 2, 3, 4]]
 
 
-def test_one_task_has_no_rule_input_unless_it_is_wanted():
+def test_one_task_has_no_rule_input_by_default():
     assert Layout([Go()]).n_inputs == 3
     assert Layout([Go()], rule=True).n_inputs == 4
 
 
-def test_a_rule_channel_of_the_tasks_own_keeps_its_name():
+def test_a_tasks_channel_called_rule_keeps_its_name():
     layout = Layout([make_task("yang19/Go-v0"), make_task("yang19/Anti-v0")])
     assert layout.channels["rule"] == slice(65, 85)
     assert layout.channels["rule of the layout"] == slice(85, 87)
@@ -69,11 +72,11 @@ def test_a_rule_channel_of_the_tasks_own_keeps_its_name():
 
 
 def test_discrete_and_continuous_actions_do_not_mix(tasks):
-    with pytest.raises(NotSupportedError, match="Train them apart"):
+    with pytest.raises(NotSupportedError, match="Train them separately"):
         Layout([Go(), tasks.Position()])
 
 
-def test_batches_are_of_one_task_each_and_say_which():
+def test_each_batch_is_of_one_task_and_has_its_index():
     mix = TaskMix([Go, Three], 8, seed=1)
     seen = []
     for _ in range(30):
@@ -87,20 +90,20 @@ def test_batches_are_of_one_task_each_and_say_which():
     assert set(seen) == {0, 1}
 
 
-def test_shares_say_how_often_a_task_comes():
+def test_shares_are_the_frequencies_of_tasks():
     mix = TaskMix([Go, Three], 1, seed=1, shares=(9, 1))
     which = [next(mix).which for _ in range(400)]
-    # Binomial(400, 0.1): SD 6; five of them: false alarm 6e-7.
+    # Binomial(400, 0.1): SD 6; the bound is 5 SDs: false alarm 6e-7.
     assert abs(sum(which) - 40) < 30
 
 
 @pytest.mark.parametrize("shares", [(1,), (1, -1), (0, 0), (1, float("nan"))])
-def test_shares_that_cannot_be_are_refused(shares):
+def test_invalid_shares_are_refused(shares):
     with pytest.raises(InvalidValueError, match="one number for each"):
         TaskMix([Go, Three], 1, shares=shares)
 
 
-def test_it_returns_to_any_place_that_it_told():
+def test_it_returns_to_any_saved_position():
     mix = TaskMix([Go, Three], 4, seed=1)
     for _ in range(5):
         next(mix)
@@ -114,7 +117,7 @@ def test_it_returns_to_any_place_that_it_told():
         assert torch.equal(other.inputs, batch.inputs)
 
 
-def test_unit_targets_of_other_tasks_are_wanted_to_be_zero():
+def test_unit_targets_of_other_tasks_are_zero():
     mix = TaskMix([Go, Three], 4, seed=1, targets="units")
     batch = next(batch for batch in mix if batch.which == 1)
     assert batch.targets.shape[2] == 6

@@ -38,7 +38,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("trainer", "name", "settings"), CASES)
-def test_a_training_that_is_taken_up_again_ends_as_one_that_never_stopped(
+def test_a_resumed_training_ends_like_an_uninterrupted_one(
     trainer, name, settings, tasks, tmp_path
 ):
     task = getattr(tasks, name)
@@ -57,7 +57,7 @@ def test_a_training_that_is_taken_up_again_ends_as_one_that_never_stopped(
     assert not equal(other, whole)
 
 
-def test_several_tasks_are_taken_up_again_too(tasks, tmp_path):
+def test_training_on_several_tasks_can_be_resumed(tasks, tmp_path):
     pair = [tasks.Sides, tasks.Directions]
     whole = GRUTrainer(pair, **SMALL)
     whole.train(20)
@@ -81,11 +81,11 @@ def test_it_learns_and_stops_at_the_criterion(tasks):
     assert last["accuracy"] >= 0.9
     assert last["loss"] < before[0]["loss"]
     record = trainer.play(100, seed=5)
-    # What it plays is what it was tested on: 90 % of 100 within four standard errors.
+    # It plays as in the tests: 90 % of 100 trials, within 4 SEs.
     assert record["performance"].mean() > 0.9 - 4 * 0.03
 
 
-def test_the_test_trials_are_the_same_ones_every_time_and_none_of_the_training(tasks):
+def test_test_trials_are_always_the_same_and_not_in_the_training(tasks):
     trainer = GRUTrainer(tasks.Sides, **SMALL)
     first = trainer.test()
     assert first[0] == trainer.test()[0]
@@ -100,16 +100,14 @@ def test_a_trained_network_is_a_subject_of_each_of_its_tasks(tasks):
     assert "direction" in trainer.play(10, which=1, seed=1)
 
 
-def test_every_trainer_takes_its_settings_to_its_network(tasks):
+def test_every_trainer_passes_its_settings_to_its_network(tasks):
     assert LeakyTrainer(tasks.Sides, tau=200.0, dale=True, **SMALL).network.settings["tau"] == 200
     assert LowRankTrainer(tasks.Sides, rank=3, **SMALL).network.settings["rank"] == 3
     assert LSTMTrainer(tasks.Sides, **SMALL).network.hidden == 8
 
 
 class Blurting(torch.nn.Module):
-    """Says something else on every step before the last of `Directions`, and there where the cue
-    points.
-    """
+    """Gives other answers before the last step of `Directions`, and the correct one there."""
 
     def __init__(self):
         super().__init__()
@@ -130,10 +128,10 @@ class Blurting(torch.nn.Module):
 
 
 @pytest.mark.parametrize(("answers", "right"), [("first", 0), ("last", 1)])
-def test_the_answer_is_the_first_that_is_said_or_what_is_said_last(tasks, answers, right):
+def test_the_answer_is_the_first_or_the_last_output(tasks, answers, right):
     trainer = GRUTrainer(tasks.Directions, answers=answers, **SMALL)
     trainer.network = Blurting()
-    directions = [0, 1, 3, 4, 5, 6, 7]  # but the one that it blurts out
+    directions = [0, 1, 3, 4, 5, 6, 7]  # all but its premature answer
     tested = trainer.test()[0]
     assert tested["performance"][tested["direction"] != 2].mean() == right
     played = trainer.play(40, seed=1, conditions={"direction": np.array(directions)})
@@ -159,7 +157,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_settings_that_cannot_be_are_refused(case, tasks):
+def test_invalid_settings_are_refused(case, tasks):
     settings, error, hint = REFUSED[case]
     with pytest.raises(error, match=hint):
         GRUTrainer(tasks.Sides, **{**SMALL, **settings})
@@ -170,12 +168,12 @@ def test_tasks_that_depend_on_the_subject_are_refused(tasks):
         GRUTrainer(tasks.Cursor, **SMALL)
 
 
-def test_rate_networks_need_one_step_for_all_tasks(tasks):
-    with pytest.raises(InvalidValueError, match="one step"):
+def test_rate_networks_need_the_same_dt_for_all_tasks(tasks):
+    with pytest.raises(InvalidValueError, match="the same dt"):
         LeakyTrainer([tasks.Sides(dt=50), tasks.Directions(dt=100)], **SMALL)
 
 
-# ---------------------------------------------------------------------- from the command line
+# ---- from the command line ----
 
 
 def ngym(*words):
@@ -195,8 +193,8 @@ SETTINGS = [
 
 @pytest.mark.parametrize("model", ["rnn", "low-rank", "gru", "lstm"])
 def test_every_model_trains_from_the_command_line(model, tmp_path):
-    result = ngym("train", "PerceptualDecisionMaking-v0", "--model", model, "--updates", 10, "--batch", 8, "--quiet",
-                  "--out", tmp_path / "run", *SETTINGS)  # fmt: skip
+    options = ("--updates", 10, "--batch", 8, "--quiet", "--out", tmp_path / "run", *SETTINGS)
+    result = ngym("train", "PerceptualDecisionMaking-v0", "--model", model, *options)
     assert result.exit_code == 0, result.output
     assert "10 updates done" in result.output
     trainer = Run.open(tmp_path / "run").trainer()
@@ -204,9 +202,9 @@ def test_every_model_trains_from_the_command_line(model, tmp_path):
     assert len(trainer.curve) == 3
 
 
-def test_two_tasks_with_a_rule_from_the_command_line_taken_up_again(tmp_path):
-    words = ("train", "yang19/DMS-v0", "yang19/DNMS-v0", "--model", "gru", "--batch", 8, "--quiet",
-             "--option", "loss=mse", *SETTINGS)  # fmt: skip
+def test_two_tasks_with_a_rule_are_trained_and_resumed_from_the_command_line(tmp_path):
+    options = ("--model", "gru", "--batch", 8, "--quiet", "--option", "loss=mse", *SETTINGS)
+    words = ("train", "yang19/DMS-v0", "yang19/DNMS-v0", *options)
     assert ngym(*words, "--updates", 10, "--out", tmp_path / "whole").exit_code == 0
     assert ngym(*words, "--updates", 5, "--out", tmp_path / "cut").exit_code == 0
     assert ngym("train", "--resume", tmp_path / "cut", "--updates", 10, "--quiet").exit_code == 0

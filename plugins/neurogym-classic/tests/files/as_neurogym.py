@@ -1,4 +1,4 @@
-"""Tasks in the shape of NeuroGym's own: only the import differs from such a file."""
+"""Tasks in the form of NeuroGym's task files; only the import differs."""
 
 import numpy as np
 from neurogym_classic import TrialEnv, TruncExp, spaces
@@ -62,7 +62,7 @@ class DelayedDots(TrialEnv):
 
 
 class Blocks(DelayedDots):
-    """Keeps a hidden rule over trials, some of it changed in place."""
+    """Keeps a hidden rule between trials, and changes some of it in place."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -81,9 +81,7 @@ class Blocks(DelayedDots):
 
 
 class Withhold(TrialEnv):
-    """Withholding is right unless the subject acts: performance is 1 from the start of the
-    trial.
-    """
+    """Withholding is correct: performance is 1 from the start, unless the subject acts."""
 
     def __init__(self, dt=100):
         super().__init__(dt=dt, r_tmax=0.5)
@@ -104,7 +102,7 @@ class Withhold(TrialEnv):
 
 
 class Cursor(TrialEnv):
-    """A closed loop: what is seen depends on what was done."""
+    """A closed loop: observations depend on actions."""
 
     def __init__(self, dt=100):
         super().__init__(dt=dt)
@@ -133,7 +131,7 @@ class Cursor(TrialEnv):
 
 
 class Arms(TrialEnv):
-    """No periods, no table: observations come from _step."""
+    """A task without periods or tables: observations come from _step."""
 
     def __init__(self, dt=100):
         super().__init__(dt=dt)

@@ -1,4 +1,4 @@
-"""A task in the shape of the template that NeuroGym's README prints, its blanks filled in."""
+"""A task in the form of the template in NeuroGym's README, with its blanks filled in."""
 
 import neurogym_classic as ngym
 import numpy as np

@@ -1,11 +1,11 @@
-"""What task files of NeuroGym do that a Task never would, one class each."""
+"""Constructs of NeuroGym's task files that a Task does not have, one class each."""
 
 import numpy as np
 from neurogym_classic import BaseEnv, InvalidOperationError, TrialEnv, logger, spaces, tasktools
 
 
 class Timed(TrialEnv):
-    """Its targets come from np.zeros, as floats."""
+    """Its targets are floats, from np.zeros."""
 
     def __init__(self, dt=100):
         super().__init__(dt=dt)
@@ -26,7 +26,7 @@ class Timed(TrialEnv):
 
 
 class Angle(TrialEnv):
-    """Its target is an angle, though its actions are steps to the left and right."""
+    """Its target is an angle, although its actions are steps to the left and right."""
 
     def __init__(self, dt=100):
         super().__init__(dt=dt)
@@ -66,7 +66,7 @@ class Assigned(TrialEnv):
 
 
 class Nothing(TrialEnv):
-    """Returns the number 0 as an observation; its trials last as long as `tmax` says."""
+    """Returns the number 0 as an observation; its trials last for `tmax`."""
 
     def __init__(self, dt=100, tmax=None):
         super().__init__(dt=dt)
@@ -83,7 +83,7 @@ class Nothing(TrialEnv):
 
 
 class Clocked(BaseEnv):
-    """No trials at all: an env with NeuroGym's clock and generator."""
+    """An env without trials, with NeuroGym's clock and generator."""
 
     def __init__(self, dt=100):
         super().__init__(dt=dt)
@@ -97,7 +97,7 @@ class Clocked(BaseEnv):
 
     def step(self, action):
         if action not in self.action_space:
-            raise InvalidOperationError(f"{action} is no action.")
+            raise InvalidOperationError(f"{action} is not an action.")
         logger.warning("step %s", self.t)
         self.t += self.dt
         return int(self.rng.rand() * 4), 0.0, False, False, {}

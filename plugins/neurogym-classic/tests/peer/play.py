@@ -1,9 +1,10 @@
-"""Plays every task class of NeuroGym's files for the same steps, there or here; run by
-test_neurogyms_files.py as ``python play.py there|here FOLDER OUT``. Standard library and NumPy only
-at the top: NeuroGym's environment has nothing of this project.
+"""Play every task class of NeuroGym's files for the same steps, there or here.
 
-What differs by design is made alike: both draw from one kind of generator, with the same seed, and
-durations that draw by themselves draw from the env instead.
+test_neurogyms_files.py runs this file as ``python play.py there|here FOLDER OUT``. The top imports
+only the standard library and NumPy, because NeuroGym's environment has nothing of this project.
+
+Intended differences are removed: both sides draw from the same kind of generator with the same
+seed, and durations with separate generators draw from the env instead.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SETTINGS = {
     # With its own dt, 8.3 ms, its clock there sums 8.3 until rounding ends trials a step early.
     "SpatialSuppressMotion": {"dt": 8.0},
 }
-"""Parameters of classes that cannot do without, or differ without."""
+"""Parameters of classes that need them, or differ without them."""
 
 
 class Same(np.random.RandomState):
@@ -40,7 +41,7 @@ class Same(np.random.RandomState):
 
 
 def drawn_from(env, spec):
-    """A duration of `env.timing`, drawn from the generator of the env."""
+    """Return a duration of `env.timing` that draws from the generator of the env."""
     if hasattr(spec, "vmin"):
         return lambda: env.rng.uniform(spec.vmin, spec.vmax)
     if isinstance(spec, list | tuple) and not isinstance(spec[0], str):
@@ -51,7 +52,7 @@ def drawn_from(env, spec):
 
 
 def played(env, task):
-    """What `STEPS` steps return: mostly waiting, the last target, or any action."""
+    """Return the results of `STEPS` steps: mostly waiting, the last target, or any action."""
     rows, target = [], 0
     chance = np.random.RandomState(1)
     for _ in range(STEPS):
@@ -73,7 +74,7 @@ def played(env, task):
 
 
 def chosen(task, chance, target):
-    """An action, from the same random numbers on both sides."""
+    """Return an action, from the same random numbers on both sides."""
     space, kind, random = task.action_space, chance.rand(), chance.rand(16)
     if not hasattr(space, "n"):
         low, high = np.maximum(space.low, -1), np.minimum(space.high, 1)
@@ -84,7 +85,7 @@ def chosen(task, chance, target):
 
 
 def opened(file, name):
-    """The env, and the task in it."""
+    """Return the env, and its task."""
     settings = SETTINGS.get(name, {})
     if SIDE == "there":
         module = importlib.import_module(f"neurogym.envs.{file.parent.name}.{file.stem}")
@@ -101,7 +102,7 @@ def opened(file, name):
 
 
 def play_all(folder):
-    """{class: rows, or the text of the error}"""
+    """Return {class: rows, or the text of the error}."""
     results = {}
     for file in sorted(folder.glob("*/*.py")):
         for node in ast.parse(file.read_text("utf-8")).body:
@@ -114,7 +115,7 @@ def play_all(folder):
 
 
 def one_generator():
-    """Both sides draw the same numbers."""
+    """Make both sides draw the same numbers."""
     if SIDE == "there":
         np.random.RandomState = Same
         return
@@ -129,8 +130,7 @@ def one_generator():
 if __name__ == "__main__":
     SIDE, folder, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     warnings.simplefilter("ignore")
-    sys.modules["torch"] = (
-        MagicMock()
-    )  # NeuroGym imports it for its monitor, and is installed without
+    # NeuroGym's monitor imports torch, which is not installed.
+    sys.modules["torch"] = MagicMock()
     one_generator()
     out.write_bytes(pickle.dumps(play_all(folder)))
