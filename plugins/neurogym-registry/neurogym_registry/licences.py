@@ -1,6 +1,4 @@
-"""SPDX identifiers of licences that the Open Source Initiative has approved and that packages
-really use.
-"""
+"""SPDX identifiers of the OSI-approved licences in common use."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ OSI = frozenset({
 
 
 def is_open(expression: str) -> bool:
-    """Whether an SPDX expression names approved licences only, joined by AND, OR and brackets."""
+    """Whether an SPDX expression consists of approved licences, AND, OR and parentheses."""
     words = re.findall(r"[()]|[^\s()]+", expression)
     names = [word for word in words if word not in ("(", ")", "AND", "OR")]
     return bool(names) and all(name in OSI for name in names)
