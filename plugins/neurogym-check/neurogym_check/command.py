@@ -13,12 +13,27 @@ from neurogym_core.terminal.output import print_json
 
 @click.command(short_help="Run the conformance checks on tasks.")
 @click.argument("targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=complete_anything)
-@click.option("--level", default="quick", show_default=True, type=click.Choice(["quick", "full"]),
-              help="quick takes less than a second per task, full some seconds.")  # fmt: skip
-@click.option("--select", "select", multiple=True, metavar="CODE",
-              help="Only this check (T003) or family (T); may be repeated.")  # fmt: skip
-@click.option("--expected-failure", "excuses", multiple=True, metavar="CODE=REASON",
-              help="A check that may fail, and why; may be repeated.")  # fmt: skip
+@click.option(
+    "--level",
+    default="quick",
+    show_default=True,
+    type=click.Choice(["quick", "full"]),
+    help="quick takes less than a second per task, full some seconds.",
+)
+@click.option(
+    "--select",
+    "select",
+    multiple=True,
+    metavar="CODE",
+    help="Only this check (T003) or family (T); may be repeated.",
+)
+@click.option(
+    "--expected-failure",
+    "excuses",
+    multiple=True,
+    metavar="CODE=REASON",
+    help="A check that may fail, and why; may be repeated.",
+)
 @click.option("--list", "listing", is_flag=True, help="List the checks with their advice.")
 @click.option(
     "--write-digests",

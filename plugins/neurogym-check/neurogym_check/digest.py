@@ -137,9 +137,10 @@ def agree(one: str, other: str) -> bool:
 def changes(known: Digest, fresh: Digest) -> list[str]:
     """Return the parts in which two digests differ."""
     return sorted(
-        part for part in {*known, *fresh}
+        part
+        for part in {*known, *fresh}
         if part not in known or part not in fresh or not agree(known[part], fresh[part])
-    )  # fmt: skip
+    )
 
 
 def _declared(task: Task) -> str:

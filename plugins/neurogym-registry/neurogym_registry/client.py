@@ -132,7 +132,7 @@ def snapshot() -> _Index:
     return _parse(_read(data("index.json")), "the list bundled with neurogym-registry")
 
 
-# -- one registry -----------------------------------------------------------------------------------------------------
+# -- one registry --------------------------------------------------
 
 
 def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
@@ -194,8 +194,8 @@ def _ask(url: str, known: cache.Cached | None, seen: int) -> _Index:
     if index.serial < seen:
         raise RegistryError(
             f"The registry {clean(url)} sent an index with serial {index.serial}, after one with"
-            f" {seen}. Expected the serial to grow: an older index hides revocations. Report this to"
-            f" the maintainers of the registry; to accept it, remove {cache.cache_folder()}."
+            f" {seen}. Expected the serial to grow: an older index hides revocations. Report this"
+            f" to the registry's maintainers; to accept it, remove {cache.cache_folder()}."
         )
     cache.write(url, cache.Cached(text, fetched.etag, index.serial, time.time()))
     return index

@@ -100,9 +100,12 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
     """Return an opener for HTTP and HTTPS only; urllib's default would follow redirects to ftp."""
     opener = urllib.request.OpenerDirector()
     handlers = [
-        urllib.request.HTTPHandler, urllib.request.HTTPSHandler, urllib.request.HTTPDefaultErrorHandler,
-        urllib.request.HTTPErrorProcessor, _Redirects,
-    ]  # fmt: skip
+        urllib.request.HTTPHandler,
+        urllib.request.HTTPSHandler,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPErrorProcessor,
+        _Redirects,
+    ]
     if not is_loopback(urlsplit(url).hostname):
         handlers.append(urllib.request.ProxyHandler)
     for handler in handlers:

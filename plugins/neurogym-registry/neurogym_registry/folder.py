@@ -150,7 +150,9 @@ class _Reader:
 def broken_schema(file: str, found: Iterable[Any]) -> list[Violation]:
     """Return the violations for breaches of a schema."""
     return [
-        Violation(rule="schema", file=file, field=one.field, message=f"{one.message}.")
+        Violation(
+            rule="schema", file=file, field=one.field, message=f"{one.message}. Correct the file."
+        )
         for one in found
     ]
 

@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
 
 
 def inspect_task(task: TaskInfo, folder: Path) -> dict[str, Any]:
-    """Return the description and digest of a task, or the failure; save its figure in the folder."""
+    """Return a task's description and digest, or the failure; save its figure in the folder."""
     try:
         found: Any = load(task)
         if not (hasattr(found, "define") and hasattr(found, "new_trial")):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 # Packages that users of this project install.
 WELL_KNOWN = (
-    "neurogym", "neurogym-core", "numpy", "scipy", "pandas", "matplotlib", "gymnasium", "gym", "torch", "tensorflow",
-    "jax", "pluggy", "click", "rich", "importlib-metadata", "cookiecutter", "stable-baselines3", "sb3-contrib",
-    "requests", "setuptools", "pip", "pytest", "scikit-learn", "psychopy", "brian2", "nengo",
+    "neurogym", "neurogym-core", "numpy", "scipy", "pandas", "matplotlib", "gymnasium", "gym",
+    "torch", "tensorflow", "jax", "pluggy", "click", "rich", "importlib-metadata", "cookiecutter",
+    "stable-baselines3", "sb3-contrib", "requests", "setuptools", "pip", "pytest", "scikit-learn",
+    "psychopy", "brian2", "nengo",
 )  # fmt: skip
 _PREFIXES = ("neurogym-task-", "neurogym-")
 _LONG = 6

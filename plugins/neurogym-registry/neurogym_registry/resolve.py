@@ -56,7 +56,7 @@ def resolve(
 
 
 def unfit(listing: Listing, release: Mapping[str, Any], core: str) -> str | None:
-    """Return why a release cannot be installed here, or None if it can; pre-releases count."""
+    """Return why a release cannot be installed, or None. Pre-releases can, if requested."""
     if (reason := listing.revocation(release["version"])) is not None:
         return f"is revoked ({reason.rstrip('.')})"
     if release["yanked"] is not None:

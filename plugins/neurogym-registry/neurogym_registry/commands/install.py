@@ -145,8 +145,13 @@ def _check(name: str) -> None:
     if not has_kit():
         click.echo(f"Its tasks were not checked: {MISSING}")
         return
-    tasks = [task.name for package in installed().packages if canonical(package.distribution) == name
-             for task in package.tasks if task.usable]  # fmt: skip
+    tasks = [
+        task.name
+        for package in installed().packages
+        if canonical(package.distribution) == name
+        for task in package.tasks
+        if task.usable
+    ]
     passed, failures = 0, list[str]()
     for task in tasks:
         try:

@@ -47,10 +47,18 @@ def command() -> None:
 
 @command.command()
 @_FOLDER
-@click.option("--against", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="The previous registry, to which FOLDER may only add.")  # fmt: skip
-@click.option("--wheels", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="Compare releases with the wheels in this folder.")  # fmt: skip
+@click.option(
+    "--against",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The previous registry, to which FOLDER may only add.",
+)
+@click.option(
+    "--wheels",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Compare releases with the wheels in this folder.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the violations as a JSON array.")
 def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: bool) -> None:
     """Check all files of a registry against its rules, without running code of packages.
@@ -68,8 +76,14 @@ def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: b
 
 @command.command()
 @_FOLDER
-@click.option("-o", "--output", default="catalogue.html", show_default=True, help="File to write.",
-              type=click.Path(dir_okay=False, path_type=Path))  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    default="catalogue.html",
+    show_default=True,
+    help="File to write.",
+    type=click.Path(dir_okay=False, path_type=Path),
+)
 def site(folder: Path, output: Path) -> None:
     """Build the catalogue page of a registry: one file that works without a server or network."""
     wrong = errors(find(folder))

@@ -22,9 +22,14 @@ from neurogym_registry.wheels import read_wheel
 @click.argument(
     "package", default=".", metavar="[FOLDER|WHEEL]", type=click.Path(exists=True, path_type=Path)
 )
-@click.option("--registry", "folder", required=True, metavar="DIR",
-              type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="The registry's folder in a checkout of its repository.")  # fmt: skip
+@click.option(
+    "--registry",
+    "folder",
+    required=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The registry's folder in a checkout of its repository.",
+)
 @click.option(
     "--repository",
     default="",
@@ -35,8 +40,13 @@ from neurogym_registry.wheels import read_wheel
     "--maintainer", default="", metavar="NAME", help="The maintainer; by default the authors."
 )
 @click.option("--github", default="", metavar="NAME", help="GitHub name of the first maintainer.")
-@click.option("--dist", default=None, metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Folder for the built wheel.  [default: FOLDER/dist]")  # fmt: skip
+@click.option(
+    "--dist",
+    default=None,
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the built wheel.  [default: FOLDER/dist]",
+)
 @excuse_option
 @click.option(
     "--no-isolation",
@@ -106,8 +116,8 @@ def build_wheel(folder: Path, dist: Path, *, isolated: bool) -> Path:
         if done.returncode or len(built) != 1:
             raise RegistryError(
                 f"No wheel could be built from {folder}: {' '.join(done.stderr.split())[-500:]}"
-                " Expected a folder with a pyproject.toml. Build the wheel yourself (python -m build"
-                " --wheel), and pass the wheel instead."
+                " Expected a folder with a pyproject.toml. Build the wheel yourself (python -m"
+                " build --wheel), and pass the wheel instead."
             )
         dist.mkdir(parents=True, exist_ok=True)
         target = dist / built[0].name
