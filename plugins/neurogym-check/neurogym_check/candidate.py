@@ -224,11 +224,6 @@ def dealer_of(env: Any) -> Dealer:
     return env.unwrapped.stepper.dealer  # type: ignore[no-any-return]
 
 
-def candidates(sources: Any, level: Level = "quick") -> list[Candidate]:
-    """Return a candidate for each id, class, task, file, and task of a package."""
-    return [Candidate(source, level) for source in expanded(sources)]
-
-
 def expanded(sources: Any) -> list[Any]:
     """Return the sources with packages replaced by the ids of their tasks; import none of them."""
     items = (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import CheckFailedError
-from neurogym_core.child import Child, run_child
+from neurogym_core.child import run_child
 from neurogym_core.ecosystem.discovery import declared
 
 SECONDS = 60.0
@@ -85,7 +84,11 @@ def _rows_of(names: tuple[str, ...], scan: _Scan) -> dict[str, Any]:
         child = run_child(
             "neurogym_check._import_probe", left, SECONDS, {"PYTHONHASHSEED": HASH_SEED}
         )
-        rows.update(_answers(child))
+        rows.update(
+            (value["name"], value)
+            for value in child.values
+            if isinstance(value, dict) and isinstance(value.get("name"), str)
+        )
         done = [name for name in left if name in rows]
         if len(done) == len(left):
             break
@@ -95,9 +98,3 @@ def _rows_of(names: tuple[str, ...], scan: _Scan) -> dict[str, Any]:
         rows[culprit] = {"failure": f"the process that imported it {child.ending}. {last}".strip()}
         left = left[len(done) + 1 :]
     return rows
-
-
-def _answers(child: Child) -> Iterable[tuple[str, Any]]:
-    for value in child.values:
-        if isinstance(value, dict) and isinstance(value.get("name"), str):
-            yield value["name"], value

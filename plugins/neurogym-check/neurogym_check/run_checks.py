@@ -1,10 +1,10 @@
-"""Choosing the checks for a task, and running them."""
+"""Choose the checks for a task, and run them."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import neurogym_check.checks  # noqa: F401 — importing the checks registers them
@@ -234,8 +234,3 @@ def _excused(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
         result.advice,
         result.details,
     )
-
-
-def failures(results: Iterable[CheckResult]) -> Iterator[CheckResult]:
-    """Those that are not ok."""
-    return (result for result in results if not result.ok)

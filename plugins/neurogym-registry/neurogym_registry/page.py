@@ -90,7 +90,7 @@ def page(registry: Registry) -> str:
             id="tasks",
             tabindex="-1",
         ),
-        _packages(packages),
+        element("section", element("h2", "Packages"), *[_package(one) for one in packages]),
         element("script", Html(script)),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
@@ -329,10 +329,6 @@ def _snippet(title: str, label: str, text: str, name: str) -> Html:
 
 
 # -- packages --------------------------------------------------
-
-
-def _packages(packages: Sequence[Mapping[str, Any]]) -> Html:
-    return element("section", element("h2", "Packages"), *[_package(one) for one in packages])
 
 
 def _package(package: Mapping[str, Any]) -> Html:

@@ -551,7 +551,7 @@ def _as_facts(release: dict[str, Any], key: str, index: int) -> Any:
 
 
 def _index(registry: Registry) -> Iterator[Violation]:
-    advice = "Run `ngym registry build`, and commit index.json."
+    advice = "Expected the current index. Run `ngym registry build`, and commit index.json."
     path = registry.folder / "index.json"
     try:
         text = path.read_text("utf-8")

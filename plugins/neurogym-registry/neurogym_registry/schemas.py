@@ -196,7 +196,7 @@ def _one_of(data: Any, value: list[Any], home: str, where: str) -> Iterator[Brea
         and sum(not list(_check(data, schema, home, where)) for schema in value) != 1
     ):
         names = " or ".join(repr(key) for schema in value for key in schema["required"])
-        yield Breach(where, f"does not have exactly one of {names}, as expected")
+        yield Breach(where, f"has none or several of {names}, expected exactly one")
 
 
 _KEYWORDS: dict[str, Callable[[Any, Any, str, str], Iterator[Breach]]] = {

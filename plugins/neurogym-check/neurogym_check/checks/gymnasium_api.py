@@ -25,8 +25,8 @@ from neurogym_core.tasks.identity import parameters_of, plain_settings, settings
 def task_can_be_made_and_stepped(candidate: Candidate) -> None:
     """The task can be made with its default settings, reset, and stepped once.
 
-    The message is the error of the task. Checks that play the task do not apply until this one
-    passes."""
+    The message is the error that the task raised. Until this check passes, the checks that play the
+    task do not apply."""
     candidate.require_made()
 
 

@@ -87,7 +87,7 @@ def manifest_states_chance_and_oracle_performance(candidate: Candidate) -> None:
 
 @check("M005")
 def importing_has_no_side_effects(candidate: Candidate) -> None:
-    """Importing the task has no side effects on output, files, processes or random numbers.
+    """Importing the task has no side effects (output, files, processes, network, random state).
 
     Move such code from the top of the module into the class. A module that is imported must not
     seed or draw from `random` and `numpy.random`, open files for writing, start threads or

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from neurogym_check.candidate import ENVS, LONG, Candidate, dealer_of
@@ -150,11 +152,8 @@ def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float
     The check looks at periods whose names begin with fixation, iti, foreperiod, quiescence, …, in
     the first trials of sessions. Show evidence in later periods. A channel may show a condition
     from the start (a context cue) if it does not reveal the answer."""
-    quiet = [
-        name
-        for name in period_names_of(candidate.task)
-        if name.startswith(QUIET) and _before_all(candidate, name)
-    ]
+    names = period_names_of(candidate.task)
+    quiet = list(itertools.takewhile(lambda name: name.startswith(QUIET), names))
     if not quiet:
         raise NotApplicable(
             f"its first period is not named like one without evidence ({', '.join(QUIET)})"
@@ -174,12 +173,6 @@ def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float
         correlation=largest,
     )
     return {"correlation": largest}
-
-
-def _before_all(candidate: Candidate, name: str) -> bool:
-    """Whether only quiet periods come before this one."""
-    names = period_names_of(candidate.task)
-    return all(other.startswith(QUIET) for other in names[: names.index(name)])
 
 
 def _from_tables(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:

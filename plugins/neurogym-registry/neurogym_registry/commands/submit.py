@@ -93,7 +93,7 @@ def build_wheel(folder: Path, dist: Path, *, isolated: bool) -> Path:
     """Build the wheel of a package's sources with pip, and return its path.
 
     Raises:
-        RegistryError: the build failed; the message ends with pip's last words.
+        RegistryError: the build failed; the message has the end of pip's output.
     """
     arguments = [
         "--no-deps",
