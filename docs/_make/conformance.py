@@ -59,7 +59,7 @@ side.py:Side
   B003  resting earns less than the oracle   passed
   B004  premature responses do not pay       passed
   B005  fixation does not reveal the answer  expected failure  the light is meant to be on from the start (Observations
-during fixation reveal the correct answer: correlation 1.00 ...)
+during fixation reveal the correct answer: correlation 1.00, ...)
 
 All 3 checks of 1 task passed, 1 expected failure.
 ```
