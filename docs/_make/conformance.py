@@ -55,11 +55,11 @@ $ ngym check side.py:Side --select B --expected-failure B005="the light is meant
 side.py:Side
   code  check                                result            why
   B001  oracle performs as declared          passed
-  B002  guessing performs at chance          not applicable    nothing says what chance is ...
+  B002  guessing performs at chance          not applicable    no chance level is stated ...
   B003  resting earns less than the oracle   passed
   B004  premature responses do not pay       passed
-  B005  fixation does not reveal the answer  expected failure  the light is meant to be on from the start (What is shown
-during fixation goes with the right answer: correlation 1.00 ...)
+  B005  fixation does not reveal the answer  expected failure  the light is meant to be on from the start (Observations
+during fixation reveal the correct answer: correlation 1.00, ...)
 
 All 3 checks of 1 task passed, 1 expected failure.
 ```

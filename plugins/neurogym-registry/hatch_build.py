@@ -1,7 +1,7 @@
-"""Takes the registry's index and schemas along, which lie at the root of the repository.
+"""Build hook that copies the registry's index and schemas from the root of the repository.
 
-An sdist keeps them in a folder ``registry`` of its own, from which the wheel is built in turn. An
-editable install reads the repository's folder."""
+An sdist gets them in a folder ``registry``, from which its wheel is built. An editable install
+reads the folder of the repository."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ TAKEN = ("index.json", "schema")
 
 
 class RegistryHook(BuildHookInterface):
-    """Puts copies into a wheel and an sdist."""
+    """Adds the index and the schemas to wheels and sdists."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Tell the builder what to copy.
+        """Add the files to the builder's data.
 
         Args:
             version: ``"editable"`` for an editable install, else ``"standard"``.
-            build_data: what goes into the wheel or sdist; changed in place.
+            build_data: the builder's data; changed in place.
 
         Raises:
-            FileNotFoundError: there is no registry where an sdist or a checkout has it.
+            FileNotFoundError: this is neither an sdist nor a checkout with a registry.
         """
         if version == "editable":
             return
@@ -35,10 +35,10 @@ class RegistryHook(BuildHookInterface):
 
 
 def registry_folder(root: Path) -> Path:
-    """The registry beside this file, as in an sdist, or at the root of the repository.
+    """Return the registry beside this file, as in an sdist, or at the root of the repository.
 
     Raises:
-        FileNotFoundError: it is in neither place.
+        FileNotFoundError: neither exists.
     """
     for folder in (root / "registry", root.parent.parent / "registry"):
         if all((folder / name).exists() for name in TAKEN):

@@ -1,4 +1,4 @@
-"""Checks that every task must pass, as functions, as pytest tests and as ``ngym check``.
+"""Conformance checks for tasks, called from Python, as pytest tests or as ``ngym check``.
 
 ::
 
@@ -11,13 +11,13 @@
     def test_conformance(task, check):
         check(task)
 
-A check is a function of a `Candidate` in a module of `neurogym_check.checks`; the first
-paragraph of its docstring is the rule, the rest is advice for the author of a task that breaks it.
-``expected_failures={code: reason}`` is the only way round one. Families: M packaging, G Gymnasium,
-D determinism, S spaces and values, T trials, B behaviour, R digest. A package adds checks of its
-own through the hook ``ngym_check_task``.
+A check is a function in a module of `neurogym_check.checks`; its argument is a `Candidate`. The
+first paragraph of its docstring is the rule, the rest is advice for authors whose task breaks it.
+``expected_failures={code: reason}`` is the only way to excuse a failure. Families: M packaging,
+G Gymnasium, D determinism, S spaces and values, T trials, B behaviour, R digest. Plug-ins add
+checks through the hook ``ngym_check_task``.
 
-Names are imported when first used: the hooks of this package are imported with every `make`.
+Names are imported on first use, because every `make` imports the hooks of this package.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``python -m neurogym_check._import_probe NAME…``: import each task, see what that
-does, and play it.
+"""Import each named task, record the side effects, and play it.
 
-Runs in a child process, since it imports foreign code. One line of JSON a task, in order:
+``python -m neurogym_check._import_probe NAME…`` runs in a child process, because it imports foreign
+code. It prints one line of JSON per task, in order:
 ``{"name", "effects": [words], "trajectory": [fingerprints], "failure": message or null}``."""
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ _NETWORK_EVENTS = frozenset(
 
 
 class Watch:
-    """Listens to what the interpreter reports about files, processes and the network, while it is
-    on.
-    """
+    """Records the interpreter's audit events about files, processes and the network."""
 
     def __init__(self) -> None:
         self.effects: list[str] | None = None
@@ -81,7 +79,7 @@ class Watch:
 
     @contextlib.contextmanager
     def listening(self, printed: int) -> Iterator[list[str]]:
-        """The effects of what is done inside, complete when it is left."""
+        """Yield a list of the side effects of the block; it is complete when the block ends."""
         effects: list[str] = []
         before = _state()
         bytes_before = printed_bytes(printed)
@@ -121,8 +119,9 @@ def _writes(arguments: tuple) -> bool:
 
 
 def main(names: list[str]) -> None:
-    """Import and play the tasks of these names, and leave."""
-    sys.dont_write_bytecode = True  # the cache of compiled modules is Python's business
+    """Import and play the named tasks, and exit."""
+    # Python's bytecode cache would count as files written by the task.
+    sys.dont_write_bytecode = True
     answer, printed = claim_stdout()
     os.dup2(printed, 2)
     watch = Watch()
@@ -132,7 +131,7 @@ def main(names: list[str]) -> None:
 
 
 def examine(name: str, watch: Watch, printed: int) -> dict[str, Any]:
-    """What importing this task does, and what it shows when played."""
+    """Return the side effects of importing a task, and its trajectory."""
     row: dict[str, Any] = {"effects": [], "failure": None}
     try:
         with watch.listening(printed) as row["effects"]:

@@ -1,4 +1,4 @@
-"""`Candidate`: the task that is checked, and what several checks look at, worked out once."""
+"""`Candidate`: the task that is checked, with the results that several checks share."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from neurogym_core.tasks.task import Task
 from neurogym_core.trials.batch import TrialBatch
 
 ENVS = 32
-"""Envs in which reference subjects play side by side; each is an independent sample of sessions."""
+"""Envs in which reference subjects play; each is an independent sample of sessions."""
 SUBJECTS = ("oracle", "guess", "rest", "premature")
 """Reference subjects whose play is recorded."""
 LONG = 300
-"""Steps of a trial beyond which only the full level plays who rests and who answers too early."""
+"""Steps of a trial beyond which only the full level plays the subjects "rest" and "premature"."""
 SEED = 3
 
 
@@ -41,8 +41,8 @@ class Candidate:
 
     Args:
         source: an id or bare name, "file.py:Class", a Task, a Task class, or a Gymnasium env class.
-        level: "quick" or "full"; decides how much is played.
-        expected: what the manifest's ``expected`` says, for tasks without a manifest.
+        level: "quick" or "full"; sets the number of trials and steps that are played.
+        expected: the manifest's ``expected``, for tasks without a manifest.
     """
 
     def __init__(
@@ -71,16 +71,16 @@ class Candidate:
 
     @property
     def expected(self) -> Mapping[str, Any]:
-        """Numbers to expect of it: ``chance``, ``oracle_min``."""
+        """Expected performance: ``chance`` and ``oracle_min``."""
         return {**(self.info.expected if self.info is not None else {}), **self._expected}
 
     @cached_property
     def found(self) -> Any:
-        """The Task, Task class or env class. Imports it.
+        """The imported Task, Task class or env class.
 
         Raises:
-            CheckFailedError: it is none of these.
-            DiscoveryError: it cannot be imported.
+            CheckFailedError: the entry point leads to something else.
+            DiscoveryError: the module cannot be imported.
         """
         if self.info is None:
             return resolve(self.source)
@@ -89,12 +89,13 @@ class Candidate:
             return resolve(found)
         except ValueError:
             raise CheckFailedError(
-                f"{self.info.value} is {found!r}, expected a Task or a Gymnasium env."
+                f"{self.info.value} is {found!r}. Expected a Task or a Gymnasium env. Correct the"
+                " entry point."
             ) from None
 
     @cached_property
     def cls(self) -> type:
-        """Its class."""
+        """Class of the task or env."""
         return self.found if isinstance(self.found, type) else type(self.found)
 
     @cached_property
@@ -110,24 +111,23 @@ class Candidate:
         return self.found if isinstance(self.found, Task) else self.found()
 
     def env(self) -> Any:
-        """A new env of the task, as `make` gives it, without plug-ins."""
+        """Return a new env of the task, as `make` builds it without plug-ins."""
         return self.with_small_blocks(
             make(self.task if self.kind == "task" else self.source, plugins=False)
         )
 
     def vector_env(self, num_envs: int) -> TaskVectorEnv:
-        """Several envs of the task side by side."""
+        """Return a vector env of the task."""
         return self.with_small_blocks(TaskVectorEnv(self.task, num_envs, autoreset_mode="SameStep"))
 
     def fresh_env(self, **settings: Any) -> Any:
-        """A new env made from what was given: where that is a name or a class, of a new task."""
+        """Return a new env built from the source; a name or class gives a new task."""
         return self.with_small_blocks(make(self.source, plugins=False, **settings))
 
     def with_small_blocks(self, env: Any) -> Any:
-        """At the quick level trials are laid out a few at a time: most of a reset is noise that
-            nobody looks at.
+        """Make the env build few trials at a time, at the quick level or if `batched` is false.
 
-        At both levels where laying out a trial takes a call.
+        Most of the time of a reset goes into noise, and the quick level plays few of the trials.
         """
         if self.kind == "task" and (self.level == "quick" or not self.task.batched):
             dealer = dealer_of(env)
@@ -138,7 +138,7 @@ class Candidate:
 
     @cached_property
     def obstacle(self) -> BaseException | None:
-        """What stands in the way of making and playing it; None: nothing."""
+        """The error when the task is made and stepped once, or None."""
         try:
             env = self.fresh_env()
             env.reset(seed=SEED)
@@ -150,35 +150,33 @@ class Candidate:
         return None
 
     def require_made(self) -> None:
-        """Raise what stands in the way of making and playing it."""
+        """Raise the error when the task is made and stepped once, if there is one."""
         if self.obstacle is not None:
             raise self.obstacle
 
     def several(self, quick: int, full: int) -> int:
-        """How many, at the level of this examination."""
+        """Return `full` at the full level, else `quick`."""
         return full if self.level == "full" else quick
 
     # ------------------------------------------------------------------ shared by several checks
 
-    def once(self, name: str, work_out: Callable[[Candidate], Any]) -> Any:
-        """What `work_out` makes of this candidate, worked out when first asked for."""
+    def once(self, name: str, compute: Callable[[Candidate], Any]) -> Any:
+        """Return the result of `compute` for this candidate, computed on first use."""
         if name not in self._known:
-            self._known[name] = work_out(self)
+            self._known[name] = compute(self)
         return self._known[name]
 
     @cached_property
     def recordings(self) -> dict[str, Recording]:
-        """What the env showed under several kinds of play: random, some constant ones, and the
-        oracle where there is one.
-        """
+        """Recordings of random play, some constant actions, and the oracle if there is one."""
         env, count = self.env(), self.several(120, 3000)
-        env.reset(seed=SEED)  # before it, an env of one's own may not know what is right
+        env.reset(seed=SEED)  # a plain env may define its target only after the first reset
         policies = {"random": anything(11), **constants(env.action_space)}
         if hasattr(env.unwrapped, "target"):
             policies |= {"oracle": oracle, "mixed": mixed(11)}
         found = {}
         for name, policy in policies.items():
-            # Reset without a seed, it goes on with trials that are laid out already.
+            # Reset without a seed, the env continues with trials that are built already.
             found[name] = Recording(env, policy).extend(
                 count if name in ("random", "oracle", "mixed") else count // 2
             )
@@ -188,8 +186,8 @@ class Candidate:
 
     @cached_property
     def played(self) -> dict[str, Played]:
-        """What reference subjects did in `ENVS` envs, at least a trial each where they end in
-        time.
+        """Play of the reference subjects in `ENVS` envs, with at least one trial per env if trials
+        end in time.
         """
         task = self.task
         env = self.vector_env(ENVS)
@@ -197,47 +195,37 @@ class Candidate:
         long = typical_steps(task) > LONG or not task.batched
         least, most = self.several(1, 3 if long else 20), self.several(40, 400)
         if stateful(task) and task.trials_per_session is not None:
-            most = min(
-                most, task.trials_per_session
-            )  # who learns, or is taught, is another one in the next session
+            # Learners and curricula change between sessions.
+            most = min(most, task.trials_per_session)
         enough = (
             self.several(250, 2000 if long else 6000) if task.batched else self.several(80, 400)
         )
         rests = task.actions.continuous or task.actions.rest is not None
-        # Trials in which nobody answers last for as long as they may.
+        # A trial without an answer lasts for its maximal duration.
         brief = self.level == "full" or typical_steps(task) <= LONG
         subjects = SUBJECTS if rests and brief else SUBJECTS[:2]
         return {name: play(env, name, least, most, enough) for name in subjects}
 
     @cached_property
     def sample_size(self) -> int:
-        """Trials in `batch`; fewer where each is laid out by itself, and of long trials with many
-        channels.
-        """
+        """Trials in `batch`; fewer if `batched` is false, or if trials and channels are many."""
         most, numbers = self.several(1000, 10000), self.several(2_000_000, 20_000_000)
         fits = numbers // (typical_steps(self.task) * (self.task.channels.size + 4))
         return int(np.clip(fits, 200, most if self.task.batched else most // 5))
 
     @cached_property
     def batch(self) -> TrialBatch:
-        """Trials of sessions of their own, with default settings."""
+        """Trials with the default settings, each the first of a session."""
         return self.task.sample(self.sample_size, seed=23)
 
 
 def dealer_of(env: Any) -> Dealer:
-    """Where the trials of a task's env come from."""
+    """Return the dealer of a task's env."""
     return env.unwrapped.stepper.dealer  # type: ignore[no-any-return]
 
 
-def candidates(sources: Any, level: Level = "quick") -> list[Candidate]:
-    """Candidates for ids, classes, tasks, files, and all tasks of packages given by distribution or
-    namespace.
-    """
-    return [Candidate(source, level) for source in expanded(sources)]
-
-
 def expanded(sources: Any) -> list[Any]:
-    """The same with packages replaced by the ids of their tasks. Imports none of them."""
+    """Return the sources with packages replaced by the ids of their tasks; import none of them."""
     items = (
         [sources]
         if isinstance(sources, str | type | Task) or not isinstance(sources, Iterable)
@@ -251,14 +239,16 @@ def expanded(sources: Any) -> list[Any]:
 
 
 def tasks_of_package(name: str) -> tuple[TaskInfo, ...] | None:
-    """The tasks of an installed package, given by its distribution's name, its namespace, or the
-    folder of its sources.
+    """Return the tasks of an installed package.
+
+    Args:
+        name: the distribution's name, its namespace, or the folder of its sources.
 
     Returns:
-        None where this names no package.
+        None if this names no package.
 
     Raises:
-        UnknownTaskError: a folder without a project, or one that is not installed.
+        UnknownTaskError: the folder has no project, or its project is not installed.
     """
     for package in declared().packages:
         if name == package.namespace or canonical(name) == canonical(package.distribution):
@@ -272,18 +262,18 @@ def tasks_of_package(name: str) -> tuple[TaskInfo, ...] | None:
 
 
 def _tasks_of_folder(folder: Path) -> tuple[TaskInfo, ...]:
-    """What is checked is what is installed: entry points and manifest are read from there."""
+    """Return the tasks of the project in a folder; they are read from the installed package."""
     try:
         project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]["name"]
     except (OSError, ValueError, KeyError, TypeError):
         raise UnknownTaskError(
-            f"{str(folder)!r} has no pyproject.toml with a project's name. Expected the folder of a"
-            " package; give that, or a file as `my_task.py:MyTask`."
+            f"{str(folder)!r} has no pyproject.toml with a project name. Expected the folder of a"
+            " package. Name that folder, or a file as in `my_task.py:MyTask`."
         ) from None
     found = None if Path(project).is_dir() else tasks_of_package(project)
     if found is None:
         raise UnknownTaskError(
-            f"{project} is not installed here, or offers nothing. Expected an installed package. "
-            f"Install it: `python -m pip install -e {folder}`."
+            f"{project} is not installed, or has no tasks. Expected an installed package. Install"
+            f" it: `python -m pip install -e {folder}`."
         )
     return found

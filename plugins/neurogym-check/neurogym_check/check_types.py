@@ -1,4 +1,4 @@
-"""What a check is, what comes of it, and the list of all checks."""
+"""The types `Check` and `CheckResult`, and the list of all checks."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ FAMILIES = {
     "B": "behaviour",
     "R": "digest",
 }
-"""The letter that a check's code begins with, and what it is about."""
+"""First letter of a check's code -> topic of the family."""
 
 KINDS = ("task", "trial env", "env")
-"""What can be checked: a `Task`, an env that reports trials as a Task does, any other env."""
+"""Kinds of candidates: a `Task`, an env that reports trials as a Task does, any other env."""
 
 
 class CheckFailedError(AssertionError):
-    """A task breaks the rule of a check.
+    """Raised when a task breaks the rule of a check.
 
     Args:
-        message: what was found and what was expected.
-        details: numbers and names for the report, as JSON can hold them.
+        message: the finding and the expectation.
+        details: numbers and names for the report, JSON-compatible.
     """
 
     def __init__(self, message: str, **details: Any) -> None:
@@ -42,20 +42,20 @@ class CheckFailedError(AssertionError):
 
 
 class NotApplicable(Exception):  # noqa: N818
-    """A check has nothing to look at in this task; the message says why."""
+    """Raised when a check does not apply to a task; the message says why."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One rule that tasks keep to.
+    """One rule for tasks, with the function that checks it.
 
     Attributes:
-        code: letter of its family and a number.
+        code: letter of the family and a number.
         run: the function; it raises `CheckFailedError` or `NotApplicable`, and may return details
             (a dict) or None.
-        level: "quick": at both levels; "full": only there.
-        kinds: what it applies to.
-        installed: whether it needs an installed package around the task.
+        level: "quick": runs at both levels; "full": runs at the full level only.
+        kinds: the kinds of candidates that it applies to.
+        installed: whether the task must come from an installed package.
     """
 
     code: str
@@ -71,7 +71,7 @@ class Check:
 
     @property
     def family(self) -> str:
-        """What it is about."""
+        """Topic of its family."""
         return FAMILIES[self.code[0]]
 
     @property
@@ -81,13 +81,13 @@ class Check:
 
     @property
     def advice(self) -> str:
-        """Advice for the author of a task that breaks it: the other paragraphs."""
+        """Advice for authors whose task breaks the rule: the other paragraphs."""
         return " ".join(inspect.cleandoc(self.run.__doc__ or "").partition("\n\n")[2].split())
 
     def does_not_apply(self, candidate: Candidate) -> str | None:
-        """Why it does not apply, as far as the kind of thing says it; None where it does."""
+        """Return why the check does not apply to this kind of candidate, or None if it does."""
         if self.installed and candidate.info is None:
-            return "it needs an installed package around the task"
+            return "it needs a task of an installed package"
         if self.kinds != KINDS and candidate.kind not in self.kinds:
             return f"it needs {_KIND_NAMES[self.kinds]}, and this is {_KIND_NAME[candidate.kind]}"
         return None
@@ -105,13 +105,13 @@ _KIND_NAMES = {
     KINDS: "anything",
     ("task",): "a Task",
     ("task", "trial env"): "a Task or an env that reports trials",
-    ("trial env", "env"): "an env that is no Task",
+    ("trial env", "env"): "an env that is not a Task",
 }
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What came of one check of one task.
+    """Result of one check of one task.
 
     Attributes:
         task: id or name of the task.
@@ -119,9 +119,9 @@ class CheckResult:
             empty.
         status: passed, failed, not applicable, expected failure, or unexpected pass (listed as an
             expected failure).
-        reason: why; empty where it passed.
-        seconds: how long it took.
-        details: numbers and names, as JSON can hold them.
+        reason: the finding, or why the check does not apply; empty if it passed.
+        seconds: duration of the check.
+        details: numbers and names, JSON-compatible.
     """
 
     task: str
@@ -137,7 +137,7 @@ class CheckResult:
 
     @property
     def ok(self) -> bool:
-        """False where it failed, or passed although a failure was announced."""
+        """False if the check failed, or passed although a failure was expected."""
         return self.status not in ("failed", "unexpected pass")
 
     def __str__(self) -> str:
@@ -150,7 +150,7 @@ class CheckResult:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the result as a JSON-compatible dict."""
         return {
             "task": self.task,
             "code": self.code,
@@ -172,11 +172,14 @@ CHECKS: list[Check] = []
 def check(
     code: str, level: Level = "quick", kinds: tuple[str, ...] = KINDS, *, installed: bool = False
 ) -> Callable[[Callable], Callable]:
-    """Make a function a check; see `Check`."""
+    """Return a decorator that registers a function as a check; see `Check`."""
 
     def register(function: Callable) -> Callable:
         if any(known.code == code for known in CHECKS):
-            raise ValueError(f"There are two checks {code}.")
+            raise ValueError(
+                f"Two checks have the code {code!r}. Expected one check for each code. Give"
+                f" {function.__name__} another number."
+            )
         CHECKS.append(Check(code, function, level, kinds, installed))
         return function
 
@@ -184,6 +187,6 @@ def check(
 
 
 def require(condition: object, message: str, **details: Any) -> None:
-    """Fail the check unless the condition holds."""
+    """Raise `CheckFailedError` unless the condition holds."""
     if not condition:
         raise CheckFailedError(message, **details)

@@ -13,20 +13,35 @@ from neurogym_core.terminal.output import print_json
 
 @click.command(short_help="Run the conformance checks on tasks.")
 @click.argument("targets", metavar="ID|PACKAGE|PATH...", nargs=-1, shell_complete=complete_anything)
-@click.option("--level", default="quick", show_default=True, type=click.Choice(["quick", "full"]),
-              help="quick takes less than a second for a task, full some seconds.")  # fmt: skip
-@click.option("--select", "select", multiple=True, metavar="CODE",
-              help="Only this check (T003) or family (T); may be given again.")  # fmt: skip
-@click.option("--expected-failure", "excuses", multiple=True, metavar="CODE=REASON",
-              help="A rule that may be broken, and why; may be given again.")  # fmt: skip
-@click.option("--list", "listing", is_flag=True, help="List the checks, and what to do about each.")
+@click.option(
+    "--level",
+    default="quick",
+    show_default=True,
+    type=click.Choice(["quick", "full"]),
+    help="quick takes less than a second per task, full some seconds.",
+)
+@click.option(
+    "--select",
+    "select",
+    multiple=True,
+    metavar="CODE",
+    help="Only this check (T003) or family (T); may be repeated.",
+)
+@click.option(
+    "--expected-failure",
+    "excuses",
+    multiple=True,
+    metavar="CODE=REASON",
+    help="A check that may fail, and why; may be repeated.",
+)
+@click.option("--list", "listing", is_flag=True, help="List the checks with their advice.")
 @click.option(
     "--write-digests",
     is_flag=True,
-    help="Store what the tasks do, in digests.toml beside the manifest.",
+    help="Store the digests of the tasks in digests.toml beside the manifest.",
 )
 @click.option("--force", is_flag=True, help="Let --write-digests replace digests that differ.")
-@click.option("--json", "as_json", is_flag=True, help="An array of results, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as a JSON array.")
 def command(
     targets: tuple[str, ...],
     level: Any,
@@ -40,7 +55,7 @@ def command(
     """Run the conformance checks on tasks.
 
     ID is a task, PACKAGE an installed package (all of its tasks), PATH a class in a file or the
-    folder of an installed package. Runs the code of the tasks in this process.
+    folder of an installed package. The code of the tasks runs in this process.
 
     \b
     ngym check perceptual/Detection-v0
@@ -49,15 +64,14 @@ def command(
     ngym check . --write-digests
 
     Each check has a code: a letter for its family and a number. M: package, manifest and imports;
-    G: Gymnasium's rules; D: a seed fixes everything; S: what is shown, paid and told stays what it
-    declares; T: trials run as they are declared; B: what reference subjects earn; R: what a task
-    does changes only with its version. Plug-ins add their own. A check that fails says what it
-    found and what to do. Where a task must break a rule, --expected-failure says why; such a check
-    that passes counts as a failure, so that the excuse goes away.
+    G: Gymnasium's rules; D: determinism; S: spaces and values; T: trials; B: performance and reward
+    of reference subjects; R: the stored digest. Plug-ins add checks. The report of a failed check
+    has the finding and advice. If a task must break a rule, state the reason with
+    --expected-failure; an expected failure that passes counts as failed, so that it is removed.
 
     Exit codes: 0 all passed, 1 a check failed, 2 wrong usage.
     """
-    # Completing the command in a shell imports this module, and should not wait for NumPy.
+    # Shell completion imports this module, and should not wait for NumPy.
     from neurogym_check import command_report, command_steps
 
     if listing:
@@ -69,7 +83,8 @@ def command(
         )
     if force and not write_digests:
         raise click.UsageError(
-            "--force was given without --write-digests, which is all that it is for. Leave it out."
+            "--force was given without --write-digests. Expected both or neither. Leave --force"
+            " out, or add --write-digests."
         )
     names = command_steps.names_of(targets)
     if write_digests:
@@ -85,14 +100,14 @@ def command(
 
 
 def read_excuses(excuses: Sequence[str]) -> dict[str, str]:
-    """Read ``CODE=REASON`` texts into {code: reason}."""
+    """Return {code: reason} from ``CODE=REASON`` texts."""
     reasons = {}
     for text in excuses:
         code, equals, reason = text.partition("=")
         if not (equals and reason.strip()):
             raise click.UsageError(
-                f"--expected-failure was given {text!r}. Expected a code and a reason, as in"
-                " B001='nobody can know'."
+                f"--expected-failure was given {text!r}. Expected CODE=REASON. Write for example"
+                " B001='the task is ambiguous'."
             )
         reasons[code.strip()] = reason.strip()
     return reasons

@@ -1,4 +1,4 @@
-"""What ``ngym check`` prints: results, advice on failures, the list of checks."""
+"""Output of ``ngym check``: results, advice on failures, the list of checks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from neurogym_core.terminal.output import Page, print_json
 
 
 def show_results(names: list[str], results: list[CheckResult]) -> None:
-
+    """Print a table of the results, and the finding and advice of each failure."""
     page = Page()
     if len(names) == 1:
         page.heading(results[0].task if results else names[0])
@@ -26,7 +26,7 @@ def show_results(names: list[str], results: list[CheckResult]) -> None:
 
 
 def _cells(result: CheckResult) -> tuple[str, str, str, str]:
-    """A check in the table; why it failed is told below, with what to do."""
+    """Return the row of a check; the reasons for failures are printed below the table."""
     name = result.name.replace("_", " ") or result.rule
     return result.code, name, result.status, "" if not result.ok else result.reason
 
@@ -70,6 +70,7 @@ def _verdict(names: list[str], results: list[CheckResult]) -> str:
 
 
 def show_checks(as_json: bool) -> None:
+    """Print all checks with their rules and advice."""
     rows = [
         {
             "code": one.code,

@@ -1,4 +1,4 @@
-"""The steps of ``ngym check``: reading what was asked for, checking, storing digests."""
+"""The steps of ``ngym check``: resolving targets, running checks, storing digests."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from neurogym_core.terminal.settings import usage_errors
 
 
 def names_of(targets: Sequence[str]) -> list[str]:
-    """Ids of tasks, and files; those of a package instead of its name."""
+    """Return the ids and files that the targets name, with packages replaced by their tasks."""
     names = []
     for target in targets:
         found = expanded(target)
         if not found:
             raise click.UsageError(
-                f"{target} offers no tasks. Expected a package with tasks. `ngym list` shows them."
+                f"{target} has no tasks. Expected a package with tasks. `ngym list` shows the"
+                " installed ones."
             )
         names += [name if is_file_reference(name) else find_task(name).id for name in found]
     return list(dict.fromkeys(names))
@@ -35,9 +36,7 @@ def names_of(targets: Sequence[str]) -> list[str]:
 def check_tasks(
     names: list[str], level: Any, select: Sequence[str], reasons: dict[str, str]
 ) -> list[CheckResult]:
-    """The results of all tasks; what the tasks print goes to stderr, so that stdout holds the
-    report only.
-    """
+    """Return the results of all tasks; output of the tasks goes to stderr, not into the report."""
     results: list[CheckResult] = []
     steps = len(all_checks(level))
     with Progress("checking", len(names) * steps) as bar, contextlib.redirect_stdout(sys.stderr):
@@ -57,7 +56,7 @@ def check_tasks(
 
 
 def write_digests(names: list[str], force: bool) -> None:
-    """Store the digests of these tasks, package by package; what is no installed Task has none."""
+    """Store the digests of these tasks in their packages; only an installed Task has a digest."""
     fresh: dict[Any, dict[str, Any]] = {}
     with Progress("digesting", len(names)) as bar:
         for number, name in enumerate(names):
@@ -70,10 +69,10 @@ def write_digests(names: list[str], force: bool) -> None:
             if path is None:
                 raise click.ClickException(
                     f"The folder of {candidate.info.distribution} cannot be found. Expected a"
-                    " package (a folder with modules), beside whose manifest digests.toml can lie."
-                    " Make it one."
+                    " package, a folder in which digests.toml can be stored beside the manifest."
+                    " Turn the module into a package."
                 )
             fresh.setdefault(path, {})[candidate.info.name] = digest_of(candidate.task)
     for path, digests in fresh.items():
         written = store(path, digests, force=force)
-        click.echo(f"{path}: {len(written)} written, {len(digests) - len(written)} as they were")
+        click.echo(f"{path}: {len(written)} written, {len(digests) - len(written)} unchanged")

@@ -1,17 +1,16 @@
-"""The behaviour digest of a task: a few short texts that change when what the task does changes.
+"""The behaviour digest of a task: a few short texts that change when its behaviour changes.
 
-It is made of what the task declares and of tables of trials, without NumPy's random numbers (their
-streams may change): conditions are taken from the design in `factorial`, everything else from the
-`StableGenerator`. Tables are taken as they are played, step by step, so that it does not matter how
-periods are cut into segments. Four parts:
+The digest covers the declarations of the task and tables of its trials. It does not use NumPy's
+random numbers, whose streams may change: conditions come from a factorial design, everything else
+from the `StableGenerator`. Tables are read step by step, as they are played, so that the division
+of periods into segments does not matter. Four parts:
 
 - ``declared``: channels, actions, timing, rewards, conditions, session settings;
-- ``trials``: what is shown, right, paid and done next on every step of up to `ROWS` trials;
-- ``session``: the conditions that `draw` gives in the course of a session (only with session
-  state);
-- ``steps``: what the hooks do (only with hooks).
+- ``trials``: observations, targets, rewards and transitions on every step of up to `ROWS` trials;
+- ``session``: the conditions that `draw` returns during sessions (only with session state);
+- ``steps``: the effects of the hooks (only with hooks).
 
-They are stored in ``digests.toml`` beside the manifest, one table for each id.
+Digests are stored in ``digests.toml`` beside the manifest, one table for each id.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,9 +47,9 @@ FILE = "digests.toml"
 SCHEMA = 1
 _TEXT = re.compile(r"[0-9a-f]{16} -?\d+\.\d{6}")
 ROWS = 240
-"""Trials in the tables, at most."""
+"""Largest number of trials in the tables."""
 NUMBERS = 600_000
-"""Numbers in the tables, about."""
+"""Approximate number of values in the tables."""
 SESSIONS, SESSION_TRIALS = 3, 60
 STEPS = 240
 
@@ -59,7 +58,7 @@ Digest = dict[str, str]
 
 
 def digest_of(task: Task) -> Digest:
-    """The digest of a task with its default settings.
+    """Return the digest of a task.
 
     Raises:
         NotSupportedError: the task draws with a method that `StableGenerator` does not have.
@@ -76,12 +75,11 @@ def digest_of(task: Task) -> Digest:
 
 
 class _Digest:
-    """Takes named values, and gives a text of two parts: what must be equal, and what must be
-    nearly so.
+    """Collects named values; `text` is a hash that must be equal and a sum that must be close.
 
-    Texts and whole numbers are hashed. Of numbers with a fraction, whose last bits depend on the
-    processor, a weighted sum is kept: with weights in [-1, 1] that look random, it moves when any
-    of them does."""
+    Texts and integers are hashed. The last bits of floats depend on the processor, so a weighted
+    sum of them is kept: its weights are pseudo-random in [-1, 1], so that a change of any value
+    changes the sum."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -103,7 +101,7 @@ class _Digest:
             finite = np.nan_to_num(values, nan=-9.87, posinf=9.87e3, neginf=-9.88e3).astype(
                 np.float64
             )
-            # Each array counts differently, so that two that change places are noticed.
+            # Each array has another factor, so that exchanging two of them changes the sum.
             self._sum += (1 + self._arrays * 0.6180339887 % 1) * _summed(finite.ravel())
         else:
             self._hash.update(np.ascontiguousarray(values.astype("<i8")).tobytes())
@@ -121,7 +119,7 @@ def _weights(key: int, n: int) -> np.ndarray:
 
 
 def _summed(values: np.ndarray) -> float:
-    """Weighted sum of the values in units of their norm, plus the logarithm of the norm."""
+    """Return the weighted sum of the values divided by their norm, plus the norm's logarithm."""
     norm = float(np.sqrt((values**2).sum()))
     if norm == 0:
         return 0.0
@@ -131,17 +129,18 @@ def _summed(values: np.ndarray) -> float:
 
 
 def agree(one: str, other: str) -> bool:
-    """Whether two texts of a part stand for the same behaviour."""
+    """Whether two texts of a part describe the same behaviour."""
     (exact, about), (known, nearly) = one.split(), other.split()
     return exact == known and abs(float(about) - float(nearly)) <= 2e-5
 
 
 def changes(known: Digest, fresh: Digest) -> list[str]:
-    """The parts in which two digests differ."""
+    """Return the parts in which two digests differ."""
     return sorted(
-        part for part in {*known, *fresh}
+        part
+        for part in {*known, *fresh}
         if part not in known or part not in fresh or not agree(known[part], fresh[part])
-    )  # fmt: skip
+    )
 
 
 def _declared(task: Task) -> str:
@@ -181,7 +180,7 @@ def _trials(task: Task) -> str:
 
 
 def _tables(task: Task) -> TrialBatch:
-    """Trials of the design, and of drawn conditions where it is smaller."""
+    """Return trials with the conditions of the design."""
     rng: Any = StableGenerator(1)
     per_trial = typical_steps(task) * (2 * task.channels.size + 6 * task.actions.n_table)
     rows = int(np.clip(NUMBERS // per_trial, 6, ROWS))
@@ -189,8 +188,9 @@ def _tables(task: Task) -> TrialBatch:
 
 
 def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
-    """Values of all conditions that are declared with a distribution, (rows, …): the factorial
-    design, thinned or gone through over and over to so many rows."""
+    """Return values of all conditions that are declared with a distribution, (rows, …).
+
+    They are the cells of the factorial design, thinned or repeated to the number of rows."""
     declared = {
         name: state_of(task).imposed.get(name, one) for name, one in task.conditions.items()
     }
@@ -199,7 +199,7 @@ def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
     }
     levels = {name: values for name, values in levels.items() if values is not None}
     total = math.prod(len(values) for values in levels.values())
-    # Python's whole numbers: a design may have more cells than 64 bits count.
+    # Python integers: a design may have more than 2**64 cells.
     cells = [(k * total) // rows if total > rows else k % total for k in range(rows)]
     design: dict[str, np.ndarray] = {}
     for name, values in reversed(levels.items()):
@@ -212,7 +212,7 @@ def _design(task: Task, rows: int) -> dict[str, np.ndarray]:
 
 
 def _add_steps(batch: TrialBatch, result: _Digest) -> None:
-    """Everything that has a value for each segment, for each step."""
+    """Add the arrays with a value for each segment, expanded to steps."""
     payoffs = batch.payoffs
     duration = batch.duration
     index = np.repeat(np.arange(duration.size), duration.ravel())
@@ -233,7 +233,7 @@ def _add_steps(batch: TrialBatch, result: _Digest) -> None:
 
 
 def _add_slots(batch: TrialBatch, result: _Digest) -> None:
-    """What there is once a trial, for each question."""
+    """Add the arrays with one value per trial and slot."""
     payoffs = batch.payoffs
     result.plain("slots", list(payoffs.slot_names))
     result.plain("needs", list(payoffs.needs))
@@ -256,9 +256,9 @@ def _add_slots(batch: TrialBatch, result: _Digest) -> None:
 
 
 def _session(task: Task) -> str:
-    """Sessions whose trials are drawn one after another; where outcomes are read, choices and
-    outcomes go in turn.
-    """
+    """Return the digest of sessions whose trials are drawn one by one.
+
+    If the task reads outcomes, each trial gets an invented choice and outcome."""
     rng: Any = StableGenerator(2)
     result = _Digest()
     session = fresh_session(task, rng, SESSIONS)
@@ -279,9 +279,9 @@ def _session(task: Task) -> str:
 
 
 def _outcomes(task: Task, trial: int) -> dict[str, np.ndarray]:
-    """Invented ends of trials: choices in turn, mostly correct in the first session, mostly wrong
-    in the last.
-    """
+    """Return invented results of a trial in each session.
+
+    Choices take turns; half of the trials are correct in the first session, 3/4 in the last."""
     rows = np.arange(SESSIONS)
     choices = max(task.actions.size - (1 if task.actions.rest == 0 else 0), 1)
     right = (trial + rows) % (rows + 2) != 0
@@ -296,9 +296,9 @@ def _outcomes(task: Task, trial: int) -> dict[str, np.ndarray]:
 
 
 def _steps(task: Task) -> str:
-    """What hooks show, want and pay: half of the envs do what is right, the others go through the
-    actions.
-    """
+    """Return the digest of the hooks' observations, targets and rewards.
+
+    In half of the envs the oracle plays; the others take all actions in turn."""
     n = 6
     stepper = Stepper(task, n, seed=0)
     for key, name in ((10, "conditions"), (12, "sessions"), (13, "hooks")):
@@ -336,16 +336,16 @@ def _actions(task: Task, target: np.ndarray, step: int) -> np.ndarray:
 
 
 def digests_path(info: TaskInfo) -> Path | None:
-    """Where the digests of a task's package are; None where its folder cannot be found. Imports
-    nothing.
-    """
+    """Return the path of the digests of a task's package, or None if it has no folder.
+
+    Imports nothing."""
     spec = importlib.util.find_spec(info.value.partition(":")[0].partition(".")[0])
     folders = list(spec.submodule_search_locations or ()) if spec is not None else []
     return Path(folders[0]) / FILE if folders else None
 
 
 def stored(path: Path) -> dict[str, Digest]:
-    """The digests in a file, by the task's name; none where there is no file.
+    """Return the digests in a file, by the task's name; none if the file does not exist.
 
     Raises:
         ManifestError: the file cannot be read as digests.
@@ -356,24 +356,27 @@ def stored(path: Path) -> dict[str, Digest]:
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise ManifestError(
-            f"{path.name} cannot be read ({error}). Correct it, or delete it and write it anew."
+            f"{path.name} cannot be read ({error}). Expected TOML as `ngym check --write-digests`"
+            " writes it. Correct the file, or delete it and write the digests again."
         ) from error
     found = {name: table for name, table in tables.items() if name != "schema"}
     for name, table in found.items():
         if not isinstance(table, dict) or not all(
             _TEXT.fullmatch(str(text)) for text in table.values()
         ):
-            expected = "parts with 16 hexadecimal digits and a number each"
-            raise ManifestError(f"{path.name} has {table!r} for {name!r}, expected {expected}.")
+            raise ManifestError(
+                f"{path.name} has {table!r} for {name!r}. Expected parts with 16 hexadecimal digits"
+                " and a number each. Remove it, and write it again with `ngym check"
+                " --write-digests`."
+            )
     return found
 
 
 def store(path: Path, fresh: Mapping[str, Digest], *, force: bool = False) -> list[str]:
-    """Add digests to a file; returns the names that were written.
+    """Add digests to a file, and return the names that were written.
 
     Raises:
-        InvalidValueError: one is stored already and differs, and `force` is not set. Nothing is
-            written then.
+        InvalidValueError: a stored digest differs, and `force` is not set. Nothing is written.
     """
     known = stored(path)
     changed = sorted(
@@ -381,9 +384,9 @@ def store(path: Path, fresh: Mapping[str, Digest], *, force: bool = False) -> li
     )
     if changed and not force:
         raise InvalidValueError(
-            f"{path.name} has another digest of {', '.join(changed)}: what it does has changed."
-            " Give it a new version (a new entry point Name-v1), or say --force while this one is"
-            " not published."
+            f"{path.name} has another digest of {', '.join(changed)}, expected the behaviour of a"
+            " version to stay. Give the changed task a new version (an entry point Name-v1), or add"
+            " --force if this version is not published."
         )
     written = [
         name for name, digest in fresh.items() if name not in known or changes(known[name], digest)
@@ -397,21 +400,18 @@ def store(path: Path, fresh: Mapping[str, Digest], *, force: bool = False) -> li
 
 
 def _written(digests: Mapping[str, Digest]) -> str:
-    head = [
+    lines = [
         (
-            "# What each task does, as digests: `ngym check` fails when one changes without a new"
+            "# Behaviour digests of the tasks: `ngym check` fails when one changes without a new"
             " version of the task."
         ),
         "# Written by `ngym check PACKAGE --write-digests`.",
         f"schema = {SCHEMA}",
     ]
-    return "\n".join([*head, *_tables_of(digests)]) + "\n"
-
-
-def _tables_of(digests: Mapping[str, Digest]) -> Iterable[str]:
     for name in sorted(digests):
-        yield f"\n[{json.dumps(name)}]"
-        yield from (f'{part} = "{text}"' for part, text in digests[name].items())
+        lines.append(f"\n[{json.dumps(name)}]")
+        lines += [f'{part} = "{text}"' for part, text in digests[name].items()]
+    return "\n".join(lines) + "\n"
 
 
 __all__ = ["FILE", "Digest", "changes", "digest_of", "digests_path", "store", "stored"]

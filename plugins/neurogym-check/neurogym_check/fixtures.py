@@ -1,7 +1,6 @@
-"""Fixtures for the tests of task packages: ways to play. Needs pytest; in a package's
-`conftest.py`::
+"""Pytest fixtures that play tasks, for the tests of task packages. In a package's `conftest.py`::
 
-    from neurogym_check.fixtures import constant, oracle, premature, same_in_both  # noqa: F401
+from neurogym_check.fixtures import constant, oracle, premature, same_in_both  # noqa: F401
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ __all__ = ["constant", "oracle", "premature", "same_in_both"]
 
 @pytest.fixture
 def oracle():
-    """Records of trials in which the subject plays the target of every observation."""
+    """Function that returns records of trials in which the oracle plays."""
 
     def play(task: Task, trials: int, seed: int = 1, options: dict | None = None) -> list[dict]:
         env = TaskEnv(task)
@@ -32,7 +31,7 @@ def oracle():
 
 @pytest.fixture
 def constant():
-    """Records of trials in which the subject always does the same."""
+    """Function that returns records of trials in which the subject repeats one action."""
 
     def play(
         task: Task, action: int, trials: int, seed: int = 1, options: dict | None = None
@@ -59,7 +58,7 @@ def _run(env: TaskEnv, act: Callable[[], Any], trials: int) -> list[dict]:
 
 @pytest.fixture
 def premature():
-    """The rewards of acting (with the first choice) in one period, playing right otherwise."""
+    """Function that returns the rewards of action 1 in one period; otherwise the oracle plays."""
 
     def play(task: Task, period: str, trials: int = 10, seed: int = 6) -> set[float]:
         env = TaskEnv(task)
@@ -80,9 +79,9 @@ def premature():
 
 @pytest.fixture
 def same_in_both():
-    """Require that a single env and a vector env of one show, ask, pay and record the same.
+    """Function that requires a single env and a vector env of one to agree.
 
-    For other settings than the default ones, which the check G003 plays."""
+    Use it for other settings than the defaults, which the check G003 plays."""
 
     def check(task: Task, steps: int = 800, seed: int = 3) -> None:
         mode = "SameStep"

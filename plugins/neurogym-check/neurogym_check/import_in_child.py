@@ -1,15 +1,14 @@
-"""Importing tasks in a process of its own (with another PYTHONHASHSEED), and what that showed."""
+"""Import and play tasks in a child process with another PYTHONHASHSEED."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import CheckFailedError
-from neurogym_core.child import Child, run_child
+from neurogym_core.child import run_child
 from neurogym_core.ecosystem.discovery import declared
 
 SECONDS = 60.0
@@ -18,13 +17,12 @@ HASH_SEED = "4242"
 
 @dataclass(frozen=True)
 class Imported:
-    """What importing and playing a task in another process showed.
+    """Result of importing and playing a task in a child process.
 
     Attributes:
-        effects: what importing it did that it should not, in words ("printed 12 bytes").
-        trajectory: what it showed when played there, see `play.trajectory`; None where it could not
-            be played.
-        failure: why it could not be imported or played; "" where it could.
+        effects: side effects of the import, as texts ("printed 12 bytes").
+        trajectory: fingerprints of the play, see `trajectories.trajectory`; None if it failed.
+        failure: why the import or the play failed; "" if it did not.
     """
 
     effects: tuple[str, ...]
@@ -33,14 +31,14 @@ class Imported:
 
 
 def imported(candidate: Candidate) -> Imported:
-    """What another process saw of this task.
+    """Return the result of importing and playing this task in a child process.
 
     Raises:
-        CheckFailedError: it could not be imported there.
+        CheckFailedError: the import failed there.
     """
     row = _rows(candidate).get(candidate.source)
     if row is None:
-        raise CheckFailedError("The process that imports it ended without an answer.")
+        raise CheckFailedError("The process that imports it ended without a result.")
     if row.get("failure") and "trajectory" not in row:
         raise CheckFailedError(f"Importing it fails: {row['failure']}")
     trajectory = row.get("trajectory")
@@ -51,9 +49,7 @@ def imported(candidate: Candidate) -> Imported:
 
 
 def _rows(candidate: Candidate) -> dict[str, Any]:
-    """Of all tasks of the same package: one process for them all, since starting it takes most of
-    the time.
-    """
+    """Return the rows of all tasks of the package; one process for all saves start-up time."""
     if candidate.info is None:
         return _rows_of((candidate.source,), _Scan(declared()))
     scan = declared()
@@ -68,9 +64,7 @@ def _rows(candidate: Candidate) -> dict[str, Any]:
 
 
 class _Scan:
-    """A scan of what is installed, equal to itself only: what was seen before a `refresh` counts no
-    longer.
-    """
+    """A scan of installed packages, equal to itself only, so that `refresh` clears the cache."""
 
     def __init__(self, scan: Any) -> None:
         self.scan = scan
@@ -90,26 +84,17 @@ def _rows_of(names: tuple[str, ...], scan: _Scan) -> dict[str, Any]:
         child = run_child(
             "neurogym_check._import_probe", left, SECONDS, {"PYTHONHASHSEED": HASH_SEED}
         )
-        rows.update(_answers(child))
+        rows.update(
+            (value["name"], value)
+            for value in child.values
+            if isinstance(value, dict) and isinstance(value.get("name"), str)
+        )
         done = [name for name in left if name in rows]
         if len(done) == len(left):
             break
-        culprit = left[len(done)]  # the answers come in order
-        rows[culprit] = {
-            "failure": (
-                f"the process that imported it {child.ending}. {_last_line(child.errors)}".strip()
-            )
-        }
+        culprit = left[len(done)]  # rows come in order
+        lines = [line.strip() for line in child.errors.splitlines() if line.strip()]
+        last = lines[-1] if lines else ""
+        rows[culprit] = {"failure": f"the process that imported it {child.ending}. {last}".strip()}
         left = left[len(done) + 1 :]
     return rows
-
-
-def _answers(child: Child) -> Iterable[tuple[str, Any]]:
-    for value in child.values:
-        if isinstance(value, dict) and isinstance(value.get("name"), str):
-            yield value["name"], value
-
-
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else ""

@@ -1,4 +1,4 @@
-"""What is done with a package that ``ngym new`` has just written."""
+"""The step of ``ngym new`` that stores the first digest of a new task."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def store_first_digest(folder: Path, task: str) -> str | None:
     """Store the digest of the new task in its package, as ``ngym check --write-digests`` does.
 
     Args:
-        folder: of the new package.
+        folder: folder of the new package.
         task: name of the task's class.
 
     Returns:
-        A line that says so; None for an env in the classic form, which has no digest.
+        A line for the user; None for an env that is not a Task, which has no digest.
     """
     module = folder / folder.name.replace("-", "_")
     (source,) = (path for path in module.glob("*.py") if path.name != "__init__.py")

@@ -1,6 +1,4 @@
-"""The hooks of this package; pluggy imports the module with the first `make`, so that it imports
-nothing heavy itself.
-"""
+"""The hooks of this package. The first `make` imports this module: keep its imports light."""
 
 from __future__ import annotations
 
@@ -11,9 +9,7 @@ from neurogym_core import hookimpl
 
 @hookimpl
 def ngym_package_created(folder: Path, task: str) -> str | None:
-    """Store the digest of the task that `ngym new` has written, beside the manifest of its
-    package.
-    """
+    """Store the digest of the task that `ngym new` has written, beside its manifest."""
     from neurogym_check.new_package import store_first_digest
 
     return store_first_digest(folder, task)

@@ -1,10 +1,12 @@
-"""`parametrize_with_checks`: the kit as a pytest test."""
+"""`parametrize_with_checks`: the conformance checks as pytest tests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
+
+import pytest
 
 from neurogym_check.candidate import Candidate, expanded
 from neurogym_check.check_types import Check, CheckFailedError, CheckResult, Level
@@ -14,7 +16,7 @@ from neurogym_check.run_checks import all_checks, run_check
 def parametrize_with_checks(
     tasks: Any, level: Level = "quick", expected_failures: Mapping[str, Any] | None = None
 ) -> Callable[[Callable], Callable]:
-    """A pytest decorator: one test for each task and check, named like ``Detection-v0-T003``.
+    """Return a pytest decorator: one test per task and check, named like ``Detection-v0-T003``.
 
     ::
 
@@ -22,24 +24,25 @@ def parametrize_with_checks(
         def test_conformance(task, check):
             check(task)
 
-    The test gets `task` (what `check_task` takes) and `check`, a function of it that raises
-    `CheckFailedError` with the reason and the advice, and returns the `CheckResult` otherwise.
-    Nothing is imported before the tests run.
+    The test function gets `task` (an argument of `check_task`) and `check`. `check(task)` raises
+    `CheckFailedError` with the reason and the advice, or returns the `CheckResult`. No task is
+    imported before the tests run.
 
     Args:
-        tasks: one or several of what `check_task` takes, or the name of an installed package: all
+        tasks: one or several arguments of `check_task`, or the name of an installed package for all
             of its tasks.
         level: "quick" or "full".
         expected_failures: code -> reason for all tasks, or task (id or bare name) -> {code:
-            reason}. Such a test is marked as an expected failure, and fails when the check passes.
-    """
-    import pytest
+            reason}. Such a test is marked as an expected failure, and fails if the check passes.
 
+    Raises:
+        ValueError: there are no tasks.
+    """
     found = expanded(tasks)
     if not found:
         raise ValueError(
-            f"parametrize_with_checks was given {tasks!r}, which has no task; name tasks, or an"
-            " installed package."
+            f"parametrize_with_checks was given {tasks!r}, which has no tasks. Expected at least"
+            " one. Name tasks or an installed package."
         )
     parameters = []
     for task in found:
@@ -64,7 +67,7 @@ def _run(one: Check, level: Level, task: Any) -> CheckResult:
 
 @cache
 def _candidate(task: Any, level: Level) -> Candidate:
-    """One for all checks of a task: they share what was played."""
+    """Return the one candidate for all checks of a task, which share recordings."""
     return Candidate(task, level)
 
 

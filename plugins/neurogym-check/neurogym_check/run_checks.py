@@ -1,10 +1,10 @@
-"""Which checks there are for a task, and running them."""
+"""Choose the checks for a task, and run them."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import neurogym_check.checks  # noqa: F401 — importing the checks registers them
@@ -23,21 +23,28 @@ from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.errors import InvalidValueError, listed, unknown
 
 WITHOUT_MAKING = ("M001", "M002", "M005", "G000")
-"""Checks of what cannot be made."""
+"""Checks that also run for tasks that cannot be made."""
 PLUGIN = "P000"
-"""Code of the result that stands for a plug-in whose own checks failed to run."""
+"""Code of the result for a plug-in whose checks could not be run."""
 
 
 def all_checks(level: Level = "full") -> list[Check]:
-    """All checks of a level, by family."""
-    _require_level(level)
+    """Return all checks of a level, sorted by family.
+
+    Raises:
+        InvalidValueError: there is no such level.
+    """
+    if level not in ("quick", "full"):
+        raise InvalidValueError(
+            f"The level {level!r} was given. Expected 'quick' or 'full'. Choose one of them."
+        )
     order = list(FAMILIES)
     chosen = [one for one in CHECKS if level == "full" or one.level == "quick"]
     return sorted(chosen, key=lambda one: (order.index(one.code[0]), one.code))
 
 
 def checks_for(task: Any, level: Level = "full") -> list[Check]:
-    """The checks that apply to a task (see `check_task`), as far as its kind says it."""
+    """Return the checks that apply to a task of this kind; `task` as in `check_task`."""
     candidate = task if isinstance(task, Candidate) else Candidate(task, level)
     return [one for one in all_checks(level) if one.does_not_apply(candidate) is None]
 
@@ -51,25 +58,24 @@ def check_task(
     expected: Mapping[str, float] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[CheckResult]:
-    """Run the checks of a task, and those of plug-ins.
+    """Run the checks of the kit and of plug-ins on a task.
 
     Args:
         task: an id, a "file.py:Class", a Task, a Task class, or a Gymnasium env class.
-        level: "quick" (a second or so) or "full".
+        level: "quick" (about a second) or "full".
         expected_failures: code -> why the task may break that rule; such a check that passes is an
             unexpected pass.
         select: codes, or letters of families; default all.
-        expected: what the manifest would say, ``{"chance": …, "oracle_min": …}``, for a task
-            without one.
+        expected: the manifest's ``{"chance": …, "oracle_min": …}``, for a task without a manifest.
         progress: called with the code of each check before it runs.
 
     Returns:
-        One result for each check, those that do not apply included. Nothing is raised for what the
-        task does.
+        One result for each check, also for those that do not apply. Errors of the task are results,
+        and are not raised.
 
     Raises:
-        UnknownNameError: a code in `expected_failures` or `select` that no check has.
-        UnknownTaskError: nothing is installed under this name.
+        UnknownNameError: no check has a code of `expected_failures` or `select`.
+        UnknownTaskError: no installed task has this name.
     """
     candidate = task if isinstance(task, Candidate) else Candidate(task, level, expected)
     reasons = dict(expected_failures or {})
@@ -91,7 +97,7 @@ def check_task(
 
 
 def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> CheckResult:
-    """Run one check; whatever the task does in it, SystemExit included, is a result."""
+    """Run one check and return its result; any error of the task is a result, even SystemExit."""
     started = time.perf_counter()
     status, reason, details = _outcome(one, candidate)
     if excuse is not None and status == "failed":
@@ -99,7 +105,8 @@ def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> Ch
     elif excuse is not None and status == "passed":
         status, reason = (
             "unexpected pass",
-            f"It is listed as an expected failure ({excuse}), and passes: take it off the list.",
+            f"The check is listed as an expected failure ({excuse}), but passes. Remove it from the"
+            " list.",
         )
     return CheckResult(
         task=candidate.name,
@@ -118,13 +125,12 @@ def run_check(one: Check, candidate: Candidate, excuse: str | None = None) -> Ch
 def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, Any]]:
     try:
         made = one.code in WITHOUT_MAKING or candidate.obstacle is None
-        reason = one.does_not_apply(candidate) if made else "it cannot be made (G000 says why)"
+        reason = one.does_not_apply(candidate) if made else "it cannot be made (see G000)"
         if reason is not None:
             return "not applicable", reason, {}
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # that a dt does not fit a duration is expected with other dts
+            # Checks with another dt would warn that it does not divide durations.
+            warnings.simplefilter("ignore")
             return "passed", "", dict(one.run(candidate) or {})
     except NotApplicable as error:
         return "not applicable", str(error), {}
@@ -138,13 +144,6 @@ def _outcome(one: Check, candidate: Candidate) -> tuple[Any, str, Mapping[str, A
 
 
 # ---------------------------------------------------------------------- choosing
-
-
-def _require_level(level: str) -> None:
-    if level not in ("quick", "full"):
-        raise InvalidValueError(
-            f"The level {level!r} was given; the levels are 'quick' and 'full'."
-        )
 
 
 def _chosen(checks: list[Check], select: Iterable[str]) -> list[Check]:
@@ -163,7 +162,7 @@ def _is_selected(code: str, select: Iterable[str]) -> bool:
 
 
 def _plugin_codes(select: Iterable[str]) -> list[str]:
-    """Those that can only be a plug-in's: a letter that is no family of ours, and the rest."""
+    """Return the codes of plug-ins: those whose first letter is not a family of the kit."""
     return [wanted for wanted in select if len(wanted) > 1 and wanted[0] not in FAMILIES]
 
 
@@ -173,13 +172,13 @@ def _plugin_codes(select: Iterable[str]) -> list[str]:
 def plugin_results(
     candidate: Candidate, reasons: Mapping[str, str] | None = None
 ) -> list[CheckResult]:
-    """What plug-ins' ``ngym_check_task`` say of a task that has an id or file."""
+    """Return the results of plug-ins' ``ngym_check_task``; none if the task has no id or file."""
     if not isinstance(candidate.source, str):
         return []
     try:
         spec = candidate.fresh_env().spec
     except Exception:
-        return []  # it cannot be made: the checks of our own say why
+        return []  # the task cannot be made; G000 reports the error
     results = []
     for distribution, said in hooks.check_task(spec):
         for item in said if isinstance(said, list | tuple) else [said]:
@@ -188,7 +187,7 @@ def plugin_results(
 
 
 def _read(task: str, distribution: str, item: Any) -> CheckResult:
-    """A plug-in's result: a `CheckResult`, or a mapping with its code and passed or status."""
+    """Return a plug-in's result, given as a `CheckResult` or a mapping, as a `CheckResult`."""
     if isinstance(item, CheckResult):
         result = item
     elif isinstance(item, Mapping) and "code" in item and ("passed" in item or "status" in item):
@@ -202,15 +201,15 @@ def _read(task: str, distribution: str, item: Any) -> CheckResult:
         return CheckResult(task, PLUGIN, "failed", str(item), family=distribution)
     else:
         reason = (
-            f"{distribution} returned {item!r}; expected a CheckResult, or a mapping with code and"
-            " passed."
+            f"{distribution} returned {item!r}. Expected a CheckResult, or a mapping with code and"
+            " passed. Correct its ngym_check_task."
         )
         return CheckResult(task, PLUGIN, "failed", reason, family=distribution)
     if result.code[:1] in FAMILIES or result.status not in _STATUSES:
         reason = (
-            f"{distribution} returned the code {result.code!r} with the status {result.status!r};"
-            f" codes of plug-ins begin with another letter than {listed(FAMILIES)}, and statuses"
-            f" are {listed(_STATUSES)}."
+            f"{distribution} returned the code {result.code!r} with the status {result.status!r}."
+            f" Expected a code that begins with another letter than {listed(FAMILIES)}, and a"
+            f" status of {listed(_STATUSES)}. Correct its ngym_check_task."
         )
         return CheckResult(task, PLUGIN, "failed", reason, family=distribution)
     return result
@@ -235,8 +234,3 @@ def _excused(result: CheckResult, reasons: Mapping[str, str]) -> CheckResult:
         result.advice,
         result.details,
     )
-
-
-def failures(results: Iterable[CheckResult]) -> Iterator[CheckResult]:
-    """Those that are not ok."""
-    return (result for result in results if not result.ok)

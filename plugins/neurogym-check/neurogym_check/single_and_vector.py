@@ -1,4 +1,4 @@
-"""Comparing a single env with a vector env of one, step by step."""
+"""Compare a single env with a vector env of one, step by step."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def play_both(
 ) -> None:
     """Play the same actions in both envs, and require that both show, ask, pay and record the same.
 
-    Half of the actions are random and half are right: random play alone rarely gets to the later
-    answers of a trial.
+    Half of the actions are random, half are targets: random play alone seldom reaches the later
+    response windows of a trial.
 
     Args:
         single: the single env.
         vector: a vector env of one, of the same task.
-        mode: its autoreset mode, "SameStep" or "NextStep".
-        steps: how many steps are played.
-        seed: of both envs and of the actions.
-        most: if larger than `steps`, play goes on until a session has ended, at most so many steps.
+        mode: autoreset mode of `vector`, "SameStep" or "NextStep".
+        steps: number of steps to play.
+        seed: seed of both envs and of the actions.
+        most: if larger than `steps`, play until a session has ended, for at most `most` steps.
 
     Raises:
-        CheckFailedError: the envs differ; the message names the step and what differs.
+        CheckFailedError: the envs differ; the message names the step and the difference.
     """
     act, ended = mixed(seed), False
     observation, _ = single.reset(seed=seed)
@@ -60,7 +60,7 @@ def play_both(
         else:
             _require_equal("the presence of final_info", step, False, "final_info" in infos)
             _require_equal("observation", step, observation, observations[0])
-            # The step that resets pays nothing and ends nothing, whatever the action.
+            # The step that resets has reward 0 and no flags, whatever the action.
             observations, rewards, *several, infos = vector.step(np.asarray(action)[None])
             reset = [rewards[0], *(values[0] for values in several), infos["new_trial"][0]]
             _require_equal("reward and flags of the reset", step, [0.0, False, False, False], reset)
@@ -70,14 +70,14 @@ def play_both(
 def _require_equal(what: str, step: int, one: Any, other: Any) -> None:
     if not np.array_equal(one, other):
         raise CheckFailedError(
-            f"The single env and a vector env of one differ at step {step}: {what} is {one!r} and"
-            f" {other!r}.",
+            f"The vector env of one differs from the single env at step {step}: {what} is"
+            f" {other!r}, expected {one!r}.",
             step=step,
         )
 
 
 def _require_near(what: str, step: int, one: float, other: float) -> None:
-    """Require equality but for the order in which a trial's rewards are added up."""
+    """Require equality up to rounding: the envs may add rewards in another order."""
     if abs(one - other) > 1e-9:
         _require_equal(what, step, one, other)
 
@@ -95,7 +95,7 @@ def _require_equal_info(step: int, info: Mapping[str, Any], infos: Mapping[str, 
         compare = _require_near if isinstance(value, float) else _require_equal
         compare(f"info['trial'][{name!r}]", step, value, columns[name][0])
     absent = {name for name in columns if not name.split(".")[-1].startswith("_")} - set(record)
-    for name in sorted(absent):  # a reaction time only, and its mask says that there is none
+    for name in sorted(absent):  # only a reaction time may be absent, and its mask must say so
         prefix = name.removesuffix("reaction_time")
         known = name.endswith("reaction_time") and not columns[f"{prefix}_reaction_time"][0]
         _require_equal(f"the absence of info['trial'][{name!r}]", step, True, known)

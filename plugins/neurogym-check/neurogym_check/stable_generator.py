@@ -1,9 +1,8 @@
-"""Random numbers that never change: a stand-in for NumPy's `Generator` whose numbers we define
-ourselves.
+"""A stand-in for NumPy's `Generator` whose random numbers never change.
 
-NumPy may change the streams of its distributions from release to release, and digests must not
-change with it. Only what tasks use is here; the numbers are good enough to vary trials, for nothing
-else."""
+NumPy may change the streams of its distributions between releases, and digests must not change with
+them. The class has only the methods that tasks use. The numbers are good enough to vary trials; do
+not use them for anything else."""
 
 from __future__ import annotations
 
@@ -25,9 +24,7 @@ def _mixed(z: np.ndarray) -> np.ndarray:
 
 
 class StableGenerator:
-    """Has the methods of `numpy.random.Generator` that tasks use, with numbers that depend on `key`
-    alone.
-    """
+    """Methods of `numpy.random.Generator` with numbers that depend on `key` only."""
 
     def __init__(self, key: int = 0) -> None:
         self._at = np.uint64(0)
@@ -43,18 +40,18 @@ class StableGenerator:
             if not name.startswith("_") and callable(value)
         )
         raise NotSupportedError(
-            f"A digest cannot be made: the task uses rng.{name}, which the stable generator does"
-            f" not have. Use one of {', '.join(known)}."
+            f"The task uses rng.{name}, from which no digest can be made. Expected a method that"
+            f" the StableGenerator has. Use one of {', '.join(known)}."
         )
 
     @property
     def bit_generator(self) -> StableGenerator:
-        """Itself: it has a `state`."""
+        """The generator itself, which has a `state`."""
         return self
 
     @property
     def state(self) -> int:
-        """How many numbers were drawn."""
+        """Number of draws so far."""
         return int(self._at)
 
     def _unit(self, n: int) -> np.ndarray:
@@ -124,7 +121,7 @@ class StableGenerator:
         dtype: Any = np.int64,
         endpoint: bool = False,
     ) -> Any:
-        """Equally likely whole numbers from `low` to `high` - 1, or to `high`."""
+        """Uniform integers from `low` to `high` - 1, or to `high` with `endpoint`."""
         low, high = (0, low) if high is None else (low, high)
         width = np.asarray(high) - low + bool(endpoint)
         return self._given(
@@ -142,7 +139,7 @@ class StableGenerator:
         )
 
     def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
-        """Number of events, by adding up probabilities."""
+        """Number of events of a Poisson distribution, by summing probabilities."""
         unit = self._shaped(size, lam)
         lam = np.broadcast_to(np.asarray(lam, float), unit.shape)
         count, term = np.zeros(unit.shape, np.int64), np.exp(-lam)
@@ -171,7 +168,7 @@ class StableGenerator:
         axis: int = 0,
         shuffle: bool = True,
     ) -> Any:
-        """Some of the values of `a` (an int: of 0 … a - 1)."""
+        """Draw values of `a`; of 0 … a - 1 if `a` is an int."""
         values = np.arange(a) if isinstance(a, int | np.integer) else np.asarray(a)
         k = values.shape[axis]
         shape = (
@@ -180,9 +177,8 @@ class StableGenerator:
         n = math.prod(shape)
         if not replace:
             weights = np.ones(k) if p is None else np.asarray(p, float)
-            with np.errstate(
-                divide="ignore"
-            ):  # those with the smallest waiting times (Efraimidis & Spirakis 2006)
+            # Those with the smallest waiting times (Efraimidis & Spirakis 2006).
+            with np.errstate(divide="ignore"):
                 index = np.argsort(-np.log1p(-self._unit(k)) / weights, kind="stable")[:n]
         elif p is None:
             index = np.floor(k * self._unit(n)).astype(np.int64)
@@ -191,14 +187,14 @@ class StableGenerator:
         return values.take(index.reshape(shape) if shape else index[0], axis=axis)
 
     def permutation(self, x: Any, axis: int = 0) -> np.ndarray:
-        """`x` (an int: 0 … x - 1) in another order along one axis."""
+        """Return `x` (0 … x - 1 if `x` is an int) permuted along one axis."""
         values = np.arange(x) if isinstance(x, int | np.integer) else np.array(x)
         return values.take(np.argsort(self._unit(values.shape[axis]), kind="stable"), axis=axis)
 
     def permuted(
         self, x: Any, *, axis: int | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """`x` in other orders, each slice along the axis in one of its own."""
+        """Return `x` with each slice along the axis permuted independently."""
         values = np.array(x)
         flat = values.reshape(-1) if axis is None else values
         along = 0 if axis is None else axis
@@ -208,7 +204,7 @@ class StableGenerator:
         )
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Another order, in place."""
+        """Permute `x` in place."""
         if isinstance(x, list):
             x[:] = [x[k] for k in np.argsort(self._unit(len(x)), kind="stable")]
             return

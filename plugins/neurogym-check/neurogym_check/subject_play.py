@@ -1,4 +1,4 @@
-"""What reference subjects earn, trial by trial, played side by side in one vector env."""
+"""Play reference subjects in a vector env, and collect their results trial by trial."""
 
 from __future__ import annotations
 
@@ -13,21 +13,18 @@ from neurogym_core.tasks.drawing import stateful
 
 SEED = 17
 PATIENCE = 1.5
-"""How many times as many steps as are wanted are played before trials that do not end are given
-up.
-"""
+"""Play stops after this multiple of the intended steps, even if trials have not ended."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """What a subject did, as many trials of each env.
+    """Results of a subject, with equally many trials of each env.
 
     Attributes:
-        reward, performance: (n, trials), one row an env; no column where some env finished no
-            trial.
+        reward, performance: (n, trials), one row per env; no columns if an env finished no trial.
         conditions: name -> (m, …) of all trials that ended.
-        steps: how many were played.
-        unfinished: (n,) what was earned in all, where some env finished no trial.
+        steps: number of steps played.
+        unfinished: (n,) total reward, used if an env finished no trial.
     """
 
     reward: np.ndarray
@@ -37,10 +34,10 @@ class Played:
     unfinished: np.ndarray
 
     def mean(self, column: str) -> tuple[float, float]:
-        """Mean and its standard error, from the means of the envs: trials of one session may depend
-            on each other.
+        """Return the mean and its standard error, from the means of the envs.
 
-        Where some env finished no trial, what was earned counts as that of one trial.
+        Trials of one session may depend on each other, envs do not. If an env finished no trial,
+        the total reward counts as that of one trial.
         """
         values = getattr(self, column)
         means = values.mean(axis=1) if values.shape[1] else self.unfinished
@@ -48,17 +45,17 @@ class Played:
 
 
 def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -> Played:
-    """Let a subject play new sessions in all envs.
+    """Let a subject play new sessions in all envs, and return its results.
 
     Args:
-        env: with autoreset mode SameStep.
-        subject: its name.
-        least, most: trials of each env: play until all have `most`, or `enough` steps were played
-            and all have `least`.
-        enough: steps.
+        env: vector env with autoreset mode SameStep.
+        subject: name of the subject.
+        least, most: trials of each env. Play ends when all envs have `most`, or when `enough` steps
+            were played and all have `least`.
+        enough: number of steps, see `least`.
     """
     player = subject_named(subject, SEED)
-    # What a subject has learned outlives its sessions, until a seed begins anew.
+    # The state that a task keeps across sessions is only reset with a seed.
     observations, _ = env.reset(seed=SEED if stateful(env.task) else None)
     player.begin(env)
     before = env.trial_number.copy()
@@ -85,7 +82,9 @@ def play(env: TaskVectorEnv, subject: str, least: int, most: int, enough: int) -
 def _table(
     parts: list[tuple[np.ndarray, TrialResults]], column: str, envs: int, trials: int
 ) -> np.ndarray:
-    """(envs, trials): the first trials of each env, so that short ones are not preferred."""
+    """Return a column of the first trials of each env, (envs, trials).
+
+    Taking equally many trials of each env avoids a bias towards short trials."""
     table = np.zeros((envs, trials))
     for number, finished in parts:
         kept = number < trials

@@ -1,6 +1,4 @@
-"""How far a sample may be from what it is drawn from. A right task fails one of these less often
-than `ALARM`.
-"""
+"""Tolerances of the statistical checks. A correct task fails with a probability below `ALARM`."""
 
 from __future__ import annotations
 
@@ -12,13 +10,13 @@ import numpy as np
 from neurogym_core.trials.distributions import Distribution
 
 ALARM = 1e-7
-"""Probability that a right task fails one statistical check (the seeds are fixed, so that it does
-so always or never).
+"""Probability that a correct task fails a statistical check. Seeds are fixed, so that the same task
+always passes or always fails.
 """
 
 
 def largest_distance(n: int, comparisons: int = 1) -> float:
-    """Largest distance between the distribution of `n` draws and that which they are drawn from.
+    """Return the largest tolerated distance between `n` draws and their distribution.
 
     By the inequality of Dvoretzky, Kiefer & Wolfowitz with Massart's constant
     (doi:10.1214/aop/1176990746), which holds for every distribution and every n."""
@@ -26,16 +24,14 @@ def largest_distance(n: int, comparisons: int = 1) -> float:
 
 
 def largest_deviation(comparisons: int = 1) -> float:
-    """Largest deviation of a mean from what is expected, in standard errors (two-sided,
-    Gaussian).
-    """
+    """Return the largest tolerated deviation of a mean in standard errors (two-sided, Gaussian)."""
     return NormalDist().inv_cdf(1 - ALARM / (2 * comparisons))
 
 
 def distance_in_steps(steps: np.ndarray, distribution: Distribution, dt: float) -> float | None:
-    """Distance between durations in steps (n,) and a distribution in ms that is rounded to steps,
-    halves up, not to 0.
-    """
+    """Return the distance between durations in steps, (n,), and a distribution in ms.
+
+    The distribution is rounded to steps, halves up, and never to 0. None if it has no `cdf`."""
     edges = np.arange(1, int(steps.max(initial=1)) + 1)
     expected = distribution.cdf((edges + 0.5) * dt - 1e-6 * dt)
     if expected is None:
@@ -45,9 +41,9 @@ def distance_in_steps(steps: np.ndarray, distribution: Distribution, dt: float) 
 
 
 def distance_of_values(values: np.ndarray, distribution: Distribution) -> float | None:
-    """Distance between draws and the distribution they are declared with; None where it cannot be
-    said.
-    """
+    """Return the distance between draws and their declared distribution.
+
+    None if the distribution has neither a `cdf` nor `probabilities`."""
     probabilities, support = getattr(distribution, "probabilities", None), distribution.support()
     if support is not None and probabilities is not None:
         return _distance_of_rows(values, support, np.asarray(probabilities))
@@ -59,7 +55,7 @@ def distance_of_values(values: np.ndarray, distribution: Distribution) -> float 
     if cdf is None:
         return None
     n = len(values)
-    if support is not None:  # values that are met again and again: compare after all of their draws
+    if support is not None:  # values repeat: compare at the last draw of each
         after = np.searchsorted(np.sort(values), np.sort(values), side="right") / n
         return float(np.abs(after - cdf).max())
     return float(
@@ -68,9 +64,9 @@ def distance_of_values(values: np.ndarray, distribution: Distribution) -> float 
 
 
 def _distance_of_rows(values: np.ndarray, support: np.ndarray, probabilities: np.ndarray) -> float:
-    """As a distance between cumulated frequencies in the order of the support, which may be of
-    names or rows.
-    """
+    """Return the distance between cumulative frequencies in the order of the support.
+
+    The values of the support may be numbers, names or rows."""
     rows = [tuple(np.atleast_1d(value).tolist()) for value in support]
     order = {row: k for k, row in enumerate(dict.fromkeys(rows))}
     p = np.zeros(len(order))

@@ -1,4 +1,4 @@
-"""Playing an env step by step with fixed actions, and writing down all that it shows."""
+"""Play an env step by step with fixed policies, and record everything that it returns."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import gymnasium
 import numpy as np
 
 Policy = Callable[[Any], Any]
-"""What to do: env -> action."""
+"""A function env -> action."""
 
 
 def fingerprint(value: Any) -> str:
-    """A short text that is equal for equal nested values: arrays, numbers, texts, mappings,
-    sequences.
-    """
+    """Return a short text that is equal for equal values.
+
+    Values may be nested arrays, numbers, texts, mappings and sequences."""
     parts: list[bytes] = []
     _collect(parts, value)
     return hashlib.blake2b(b"".join(parts), digest_size=8).hexdigest()
@@ -36,19 +36,19 @@ def _collect(parts: list[bytes], value: Any) -> None:
         parts.append(f"[{len(value)}".encode())
         for item in value:
             _collect(parts, item)
-    # Anything else (a figure, a generator) has no value to compare.
+    # Other objects (a figure, a generator) have no value to compare.
 
 
 def has_nan(value: Any) -> bool:
-    """Whether a number or an array has a NaN."""
+    """Whether a number or an array contains NaN."""
     array = np.asarray(value)
     return array.dtype.kind == "f" and bool(np.isnan(array).any())
 
 
 def mixed(seed: int) -> Policy:
-    """Half of the time at random, else what is right where the env says it: random play alone
-    rarely gets far.
-    """
+    """Return a policy that plays a random action half of the time, else the target of the env.
+
+    Random play alone seldom completes a trial. Without a target all actions are random."""
     rng = np.random.default_rng(seed)
     spaces: dict[int, Any] = {}
 
@@ -65,7 +65,7 @@ def mixed(seed: int) -> Policy:
 
 
 def anything(seed: int) -> Policy:
-    """Any action of the space, all equally likely."""
+    """Return a policy that samples the action space uniformly."""
     spaces: list[Any] = []
 
     def act(env: Any) -> Any:
@@ -78,12 +78,12 @@ def anything(seed: int) -> Policy:
 
 
 def constant(action: Any) -> Policy:
-    """Always the same."""
+    """Return a policy that repeats one action."""
     return lambda env: action
 
 
 def constants(space: gymnasium.Space) -> dict[str, Policy]:
-    """Some kinds of play that never change, by name."""
+    """Return some constant policies for an action space, by name."""
     if isinstance(space, gymnasium.spaces.Discrete):
         first, last = int(space.start), int(space.start + space.n - 1)
         chosen = [action for action in dict.fromkeys((first, first + 1, last)) if action <= last]
@@ -101,22 +101,22 @@ def constants(space: gymnasium.Space) -> dict[str, Policy]:
 
 
 def oracle(env: Any) -> Any:
-    """What is right."""
+    """Return the target of the env."""
     return env.unwrapped.target
 
 
 def steps(
     env: Any, policy: Policy, count: int, seed: int | None = None
 ) -> Iterator[tuple[Any, tuple]]:
-    """(action, what `step` returned) for so many steps after a reset; a session that ended is
-    followed by the next.
-    """
+    """Reset the env, and yield (action, result of `step`) for `count` steps.
+
+    When a session ends, the next one begins."""
     env.reset(seed=seed)
     yield from go_on(env, policy, count)
 
 
 def go_on(env: Any, policy: Policy, count: int) -> Iterator[tuple[Any, tuple]]:
-    """As `steps`, from where the env is."""
+    """Yield (action, result of `step`) like `steps`, without the reset."""
     for _ in range(count):
         action = policy(env)
         result = env.step(action)
@@ -126,11 +126,11 @@ def go_on(env: Any, policy: Policy, count: int) -> Iterator[tuple[Any, tuple]]:
 
 
 COUNTERS = ("trial", "session")
-"""What a record counts up over sessions."""
+"""Keys of a record that count trials and sessions."""
 
 
 def seen(result: tuple, counted: bool = True) -> str:
-    """Fingerprint of what one step returned, with or without the numbers of trial and session."""
+    """Return the fingerprint of a step's result, with or without the `COUNTERS`."""
     observation, reward, terminated, truncated, info = result
     kept = {
         key: dict(value) if isinstance(value, Mapping) else value for key, value in info.items()
@@ -143,31 +143,27 @@ def seen(result: tuple, counted: bool = True) -> str:
 def trajectory(
     env: Any, policy: Policy, count: int, seed: int | None = None, counted: bool = True
 ) -> list[str]:
-    """Fingerprints of the first observation and of what every step returned; `counted` as in
-    `seen`.
-    """
+    """Return fingerprints of the first observation and of every step; `counted` as in `seen`."""
     first, _ = env.reset(seed=seed)
     return [fingerprint(first), *(seen(result, counted) for _, result in go_on(env, policy, count))]
 
 
 def first_difference(one: list[str], other: list[str]) -> int | None:
-    """The step at which two trajectories part, or None."""
+    """Return the first step at which two trajectories differ, or None."""
     return next((step for step, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), None)
 
 
 class Recording:
-    """What an env showed while somebody played: every step, what was shown with it, and how that
-    looked then.
+    """Everything that an env returned while a policy played.
 
     Args:
-        env: where; it is reset without a seed, and plays on when `extend` is called.
-        policy: who.
+        env: the env; it is reset without a seed, and continues when `extend` is called.
+        policy: the policy.
 
     Attributes:
-        observations: what `reset` and each `step` returned, (k + 1,), those after a session's end
-            left out.
-        prints: their fingerprints at the time.
-        results: what each `step` returned, (k,), ``info["trial"]`` as a dict.
+        observations: returned by `reset` and each `step`, (k + 1,), without those of later resets.
+        prints: fingerprints of the observations at the time they were returned.
+        results: returned by each `step`, (k,), with ``info["trial"]`` as a dict.
     """
 
     def __init__(self, env: Any, policy: Policy) -> None:
@@ -178,11 +174,14 @@ class Recording:
         self.results: list[tuple] = []
 
     def extend(self, count: int) -> Recording:
-        """Play so many steps more."""
+        """Play `count` further steps."""
         for _, result in go_on(self.env, self.policy, count):
-            self.results.append(
-                (*result[:4], {name: _settled(value) for name, value in result[4].items()})
-            )
+            # Mappings such as info["trial"] are lazily computed: keep their current values.
+            info = {
+                name: dict(value) if isinstance(value, Mapping) else value
+                for name, value in result[4].items()
+            }
+            self.results.append((*result[:4], info))
             self.observations.append(result[0])
             self.prints.append(print_of(result[0]))
         return self
@@ -194,12 +193,7 @@ class Recording:
 
 
 def print_of(observation: Any) -> bytes | str:
-    """What an observation is now, to see whether it changes."""
+    """Return a fingerprint of an observation, to notice later changes."""
     return (
         observation.tobytes() if isinstance(observation, np.ndarray) else fingerprint(observation)
     )
-
-
-def _settled(value: Any) -> Any:
-    """A mapping that is worked out when looked at, looked at."""
-    return dict(value) if isinstance(value, Mapping) else value

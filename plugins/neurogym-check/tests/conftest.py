@@ -1,5 +1,5 @@
-"""`site`: a folder on the import path for packages of the tests; `ngym`: commands in this process;
-`wrong` and `odd`: the tasks of this folder.
+"""Fixtures: `site` is a folder for packages on the import path, `ngym` runs commands in this
+process, `wrong` and `odd` are the tasks of this folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 
 def _module(name: str) -> ModuleType:
-    """A file of this folder, which is no package, so that it cannot be imported by name."""
+    """Import a file of this folder, which is not a package."""
     known = f"neurogym_check_tests_{name}"
     if known not in sys.modules:
         spec = importlib.util.spec_from_file_location(known, HERE / f"{name}.py")
@@ -32,18 +32,18 @@ def _module(name: str) -> ModuleType:
 
 @pytest.fixture(scope="session")
 def wrong() -> ModuleType:
-    """Tasks that are wrong in one way each."""
+    """Tasks with one fault each."""
     return _module("wrong_tasks")
 
 
 @pytest.fixture(scope="session")
 def odd() -> ModuleType:
-    """Tasks that are right in unusual ways."""
+    """Unusual tasks without a fault."""
     return _module("odd_tasks")
 
 
 class Site:
-    """A folder on `sys.path`; `add` writes a package into it, as pip leaves it."""
+    """A folder on `sys.path`; `add` writes an installed package into it, as pip does."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -87,7 +87,7 @@ class Site:
         refresh()
 
     def row(self, name: str, **fields: str) -> str:
-        """A row of a manifest; `fields` are TOML."""
+        """Return a row of a manifest; `fields` are TOML."""
         texts = {"title": f'"{name}"', "summary": '"A task of the tests."', **fields}
         lines = (f"{key} = {value}" for key, value in texts.items())
         return "\n".join(["[[task]]", f'name = "{name}"', *lines, ""])
@@ -95,7 +95,7 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """Scans see the core, this package, and what the test installs."""
+    """A folder for packages; scans see only it, the core and this package."""
     folder = tmp_path / "site"
     folder.mkdir()
     read_all = distributions._read_all
@@ -109,7 +109,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     for variable in ("NGYM_BLOCK", "NGYM_STRICT", "NGYM_DISABLE_PLUGIN_AUTOLOAD"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.syspath_prepend(str(folder))
-    # Files change within a second here, which Python would not see in its cache of byte code.
+    # Files change within a second here, which Python's bytecode cache does not notice.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = set(sys.modules)
     refresh()
@@ -123,9 +123,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 @pytest.fixture
 def ngym() -> Callable[..., Result]:
-    """Call ``ngym`` with these arguments; gives click's result with ``exit_code``, ``stdout`` and
-    ``stderr``.
-    """
+    """Function that runs ``ngym`` and returns click's result (``exit_code``, ``stdout``, …)."""
 
     def call(*arguments: str) -> Result:
         env = {"COLUMNS": None, "NO_COLOR": None, "FORCE_COLOR": None}

@@ -1,4 +1,4 @@
-"""Tasks that are right in unusual ways: no check of the conformance kit may complain."""
+"""Unusual tasks without a fault: every check of the conformance kit must pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from neurogym_core import Axis, Choice, Task, TruncatedExponential
 
 
 class OneStep(Task):
-    """Trials of one step, without an action of resting."""
+    """Trials of one step, without an action for rest."""
 
     def define(self):
         self.observe(context=1)
@@ -23,7 +23,7 @@ class OneStep(Task):
 
 
 class PaysNothing(Task):
-    """Nothing is ever paid; targets say what is right."""
+    """All rewards are 0; only the targets define correct answers."""
 
     timing = {"stimulus": 300, "decision": 200}
     rewards = {"abort": 0.0, "correct": 0.0}
@@ -40,7 +40,7 @@ class PaysNothing(Task):
 
 
 class AlwaysTheSame(PaysNothing):
-    """Nothing varies: every trial is like every other."""
+    """Conditions and durations are constant: all trials are equal."""
 
     rewards = {"correct": 1.0}
 
@@ -50,7 +50,7 @@ class AlwaysTheSame(PaysNothing):
 
 
 class OnlyResting(Task):
-    """Something is seen, and nothing can be done."""
+    """There are observations, and rest is the only action."""
 
     timing = {"show": TruncatedExponential(400, 200, 1000)}
 
@@ -65,7 +65,7 @@ class OnlyResting(Task):
 
 
 class TrialByTrial(PaysNothing):
-    """Laid out one trial at a time, with `if`, and a period that some trials do not have."""
+    """Trials are built one at a time, with `if`, and some lack a period."""
 
     batched = False
     rewards = {"correct": 1.0}
@@ -81,7 +81,7 @@ class TrialByTrial(PaysNothing):
 
 
 class InBlocks(PaysNothing):
-    """The side changes every ten trials; rests are right in a third of them."""
+    """The side changes every ten trials; in a third of the trials, rest is correct."""
 
     rewards = {"correct": 1.0, "miss": 0.0}
     trials_per_session = 50
@@ -104,7 +104,7 @@ class InBlocks(PaysNothing):
 
 
 class Tracks(Task):
-    """A continuous action follows a point that jumps; being near pays on every step, in a hook."""
+    """A continuous action tracks a point that jumps; a hook rewards proximity on every step."""
 
     timing = {"track": 1500}
     trial_state = {"place": 0.0}
@@ -132,9 +132,7 @@ class Tracks(Task):
 
 
 class DictEnv(gymnasium.Env):
-    """Observations in a dict, a NumPy bool as flag, whole numbers as rewards, ends after one step
-    or two.
-    """
+    """Observations are dicts, a flag is a NumPy bool, rewards are ints, sessions last 1-2 steps."""
 
     def __init__(self):
         box, number = gymnasium.spaces.Box(0, 1, (2,), np.float32), gymnasium.spaces.Discrete(4)
@@ -158,7 +156,7 @@ class DictEnv(gymnasium.Env):
 
 
 class NothingRandom(gymnasium.Env):
-    """Plain, and the same every time."""
+    """A Gymnasium env without randomness."""
 
     def __init__(self):
         self.observation_space = gymnasium.spaces.Box(0, 100, (1,), np.float32)

@@ -31,7 +31,7 @@ GOOD, LEAKY = SOURCE.format(where='"light"'), SOURCE.format(where='("fixation", 
 
 @pytest.fixture
 def file(tmp_path):
-    """A file with a task; gives what names it on the command line."""
+    """Function that writes a file with a task, and returns its name on the command line."""
 
     def write(source: str) -> str:
         path = Path(tmp_path) / "report.py"
@@ -70,9 +70,9 @@ def test_a_right_task_ends_with_0_and_a_line_for_every_check(ngym, file):
 def test_a_failure_ends_with_1_and_says_what_to_do(ngym, file):
     result = ngym("check", file(LEAKY), "--select", "B005")
     assert result.exit_code == 1
-    assert "rule: What is shown during fixation" in result.stdout
-    assert "found: What is shown during fixation goes with the right answer" in result.stdout
-    assert "what to do: The test looks at" in result.stdout
+    assert "rule: Observations during fixation, and its duration" in result.stdout
+    assert "found: Observations during fixation reveal the correct answer" in result.stdout
+    assert "what to do: The check looks at" in result.stdout
     assert "1 check of 1 task failed, 0 passed." in result.stdout
 
 
@@ -141,20 +141,20 @@ def test_the_list_has_every_check_with_its_advice(ngym):
 def test_digests_are_written_kept_and_replaced_by_force(ngym, package, site):
     name = package()
     path = site.path / "neurogym_task_reports" / "digests.toml"
-    assert "2 written, 0 as they were" in ngym("check", name, "--write-digests").stdout
-    assert "0 written, 2 as they were" in ngym("check", name, "--write-digests").stdout
+    assert "2 written, 0 unchanged" in ngym("check", name, "--write-digests").stdout
+    assert "0 written, 2 unchanged" in ngym("check", name, "--write-digests").stdout
     before = path.read_text("utf-8")
     path.write_text(_changed(before), "utf-8")
     refused = ngym("check", name, "--write-digests")
     assert refused.exit_code == 1
     assert "A-v0" in refused.stderr
     assert ngym("check", name, "--select", "R001").exit_code == 1
-    assert "1 written, 1 as they were" in ngym("check", name, "--write-digests", "--force").stdout
+    assert "1 written, 1 unchanged" in ngym("check", name, "--write-digests", "--force").stdout
     assert ngym("check", name, "--select", "R001").exit_code == 0
 
 
 def _changed(text: str) -> str:
-    """The same with another digest of the first task."""
+    """Return the text with another digest of the first task."""
     first = text.index('"', text.index("trials")) + 1
     return f"{text[:first]}{'1' if text[first] == '0' else '0'}{text[first + 1 :]}"
 

@@ -1,4 +1,4 @@
-"""The conformance kit around its checks: choosing, excuses, results, plug-ins, packages, pytest."""
+"""The conformance kit without its checks: selection, excuses, results, plug-ins, pytest."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_an_excuse_holds_for_a_check_that_fails_and_is_taken_back_for_one_that_p
     assert results["D002"].ok
     assert results["D001"].status == "unexpected pass"
     assert not results["D001"].ok
-    assert "take it off the list" in results["D001"].reason
+    assert "Remove it from the list" in results["D001"].reason
 
 
 # ---------------------------------------------------------------------- results
@@ -113,7 +113,7 @@ def test_an_excuse_holds_for_a_check_that_fails_and_is_taken_back_for_one_that_p
 def test_a_failure_says_what_was_found_and_what_to_do_and_is_json(wrong):
     result = by_code(check_task(wrong.CountsInSteps, select=["T002"]))["T002"]
     assert "Period 'stimulus' lasts" in result.reason
-    assert "Durations are ms everywhere" in result.advice
+    assert "Durations are in ms everywhere" in result.advice
     assert result.advice in str(result)
     row = json.loads(json.dumps(result.to_plain()))
     assert (row["task"], row["code"], row["family"], row["status"]) == (
@@ -148,9 +148,7 @@ def test_progress_hears_of_every_check(wrong):
 
 @pytest.fixture
 def with_plugin(site):
-    """Install a package with a task, and one whose plug-in has this body; gives the id of the
-    task.
-    """
+    """Function that installs a task and a plug-in with this body, and returns the task's id."""
 
     def install(body: str) -> str:
         site.add(
@@ -275,7 +273,7 @@ def test_a_test_raises_the_reason_and_the_advice(wrong):
     }
     task, check = parameters["CountsInSteps-T002"]
     with pytest.raises(
-        CheckFailedError, match=r"CountsInSteps: T002 failed: .*\n.*Durations are ms"
+        CheckFailedError, match=r"CountsInSteps: T002 failed: .*\n.*Durations are in ms"
     ):
         check(task)
     task, check = parameters["CountsInSteps-T003"]

@@ -1,9 +1,8 @@
-"""Every check catches a task that is wrong in just its way, and none complains about tasks that are
-right and odd.
-"""
+"""Every check fails for a task with its fault, and passes for unusual tasks without a fault."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,12 @@ from neurogym_check import check_task
 from neurogym_check.digest import digest_of, store
 from neurogym_check.run_checks import all_checks
 
+from neurogym_core import make_task
 from neurogym_core.ecosystem import refresh
 
 HERE = Path(__file__).parent
 
-# Task of wrong_tasks.py -> (the check that catches it, checks that see it too, since one fault has
-# several faces).
+# Task of wrong_tasks.py -> (the check for its fault, other checks that fail as a consequence).
 QUICK = {
     "CannotBeMade": ("G000", ()),
     "SeedsAsItLikes": ("G001", ()),
@@ -67,7 +66,7 @@ ODD = (
     "NothingRandom",
 )
 KNOWS_NOTHING_RIGHT = ("OnlyResting", "Tracks")
-"""Odd tasks in which no trial is right or wrong: their performance is 0."""
+"""Unusual tasks in which no trial is correct or wrong: their performance is 0."""
 
 
 def failing(results) -> set[str]:
@@ -155,7 +154,7 @@ REFERENCE = '[[task.reference]]\ndoi = "{}"\nkind = "original"\n'
 
 @pytest.fixture
 def package(site):
-    """Install a package with the task Report-v0; gives its id."""
+    """Function that installs a package with the task Report-v0, and returns its id."""
 
     def install(
         source: str = SOURCE, value: str = "", reference: str = "10.1000/first", **row: str
@@ -174,15 +173,10 @@ def test_a_good_package_passes(package, site):
     task = package()
     assert failing(check_task(task)) == set()
     store(
-        site.path / "neurogym_task_reports" / "digests.toml", {"Report-v0": digest_of(_task(task))}
+        site.path / "neurogym_task_reports" / "digests.toml",
+        {"Report-v0": digest_of(make_task(task))},
     )
     assert failing(check_task(task, "full", select=["M", "R"])) == set()
-
-
-def _task(name: str):
-    from neurogym_core import make_task
-
-    return make_task(name)
 
 
 def test_an_entry_point_that_leads_to_no_task_is_caught(package):
@@ -245,7 +239,8 @@ def test_what_importing_does_besides_is_caught(package, line, effect):
 def test_a_task_that_changes_without_a_new_version_is_caught(package, site, changed, part):
     task = package()
     store(
-        site.path / "neurogym_task_reports" / "digests.toml", {"Report-v0": digest_of(_task(task))}
+        site.path / "neurogym_task_reports" / "digests.toml",
+        {"Report-v0": digest_of(make_task(task))},
     )
     assert failing(check_task(task, select="R")) == set()
     _forget("neurogym_task_reports")
@@ -254,8 +249,6 @@ def test_a_task_that_changes_without_a_new_version_is_caught(package, site, chan
 
 
 def _forget(package: str) -> None:
-    import sys
-
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[name]
     refresh()

@@ -37,7 +37,7 @@ class Report(gymnasium.Env):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A package without a task as yet."""
+    """A package without a task."""
     module = tmp_path / "neurogym-task-reports" / "neurogym_task_reports"
     module.mkdir(parents=True)
     (module / "__init__.py").write_text("", "utf-8")

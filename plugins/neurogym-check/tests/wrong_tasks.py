@@ -1,6 +1,4 @@
-"""Tasks that are wrong in one way each, for the conformance kit to catch. `Right` is what they are
-variants of.
-"""
+"""Tasks with one fault each, which the conformance kit must find. They are variants of `Right`."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ class Right(Task):
 
 
 def right(now, action):
-    """1.0 where the answer is right, else 0.0."""
+    """Return 1.0 for a correct answer, else 0.0."""
     return 1.0 * (now.in_period("decision") & (action == 1 + now.conditions["side"]))
 
 
@@ -46,7 +44,7 @@ def right(now, action):
 
 
 class CannotBeMade(Right):
-    """Shows a channel that there is not."""
+    """Shows a channel that does not exist."""
 
     def new_trial(self, trial):
         trial.periods("fixation")
@@ -60,14 +58,14 @@ class NotJson(Right):
 
 
 class OneEnvOnly(Right):
-    """A hook that can only deal with one env."""
+    """A hook that only works with one env."""
 
     def step_action(self, now, action):
         return None, ("decision" if action == 0 else None) and None
 
 
 class WatchesTheOthers(Right):
-    """A hook that pays what the other envs did."""
+    """A hook whose rewards depend on the actions in other envs."""
 
     def step_action(self, now, action):
         return right(now, action) - 0.001 * (action > 0).any(), None
@@ -84,7 +82,7 @@ class GlobalNumbers(Right):
 
 
 class DependsOnHashes(Right):
-    """Evidence that hangs on the order in which Python puts texts."""
+    """Evidence that depends on the hash of a text."""
 
     def strengths(self, trial):
         return super().strengths(trial) * (1 + hash("left") % 1000)
@@ -94,7 +92,7 @@ class DependsOnHashes(Right):
 
 
 class GoesBack(Right):
-    """Who answers begins the trial again."""
+    """An answer starts the trial again."""
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", "end", end=300)
@@ -103,7 +101,7 @@ class GoesBack(Right):
 
 
 class CountsInSteps(Right):
-    """A period of eight steps, however long a step is."""
+    """A period of eight steps at every dt."""
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", stimulus=8 * self.dt)
@@ -114,7 +112,7 @@ class CountsInSteps(Right):
 
 
 class LastsOtherwise(Right):
-    """A period whose duration `timing` states and `new_trial` overrules."""
+    """A period whose duration in `timing` is overridden in `new_trial`."""
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", stimulus=800)
@@ -148,7 +146,7 @@ class UndeclaredValue(Right):
 
 
 class DrawsForItself(Right):
-    """The strength that is recorded is drawn when the trial is laid out."""
+    """The recorded strength is drawn while trials are built."""
 
     def new_trial(self, trial):
         super().new_trial(trial)
@@ -156,7 +154,7 @@ class DrawsForItself(Right):
 
 
 class AsksTooLate(Right):
-    """In some trials the answer's window opens when the period is over."""
+    """Some trials have no response window."""
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
@@ -165,7 +163,7 @@ class AsksTooLate(Right):
 
 
 class PaysForHaste(Right):
-    """Aborting is rewarded."""
+    """An abort is rewarded."""
 
     rewards = {"abort": 0.05}
 
@@ -203,14 +201,14 @@ class LyingConditions(Right):
 
 
 class WrongTarget(Right):
-    """What is said to be right is wrong."""
+    """The target is the wrong action."""
 
     def step_target(self, now):
         return np.where(now.in_period("decision"), 2 - now.conditions["side"], 0)
 
 
 class PaysForSilence(Right):
-    """Not answering pays more than answering."""
+    """A miss pays more than an answer."""
 
     rewards = {"miss": 2.0}
 
@@ -224,7 +222,7 @@ class PaysInTheDark(Right):
 
 
 class ShowsTooEarly(Right):
-    """The evidence is there during fixation."""
+    """The evidence is shown during fixation."""
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision")
@@ -235,7 +233,7 @@ class ShowsTooEarly(Right):
 
 
 class LastsTooTellingly(Right):
-    """The duration of fixation says which side is right."""
+    """The duration of fixation depends on the correct side."""
 
     def new_trial(self, trial):
         trial.periods("fixation", "stimulus", "decision", fixation=200 + 300 * trial.side)
@@ -249,7 +247,7 @@ class LastsTooTellingly(Right):
 
 
 class RightEnv(gymnasium.Env):
-    """A walk that is to be kept near 0."""
+    """A random walk; the subject keeps it near 0."""
 
     def __init__(self):
         self.observation_space = gymnasium.spaces.Box(-10, 10, shape=(2,), dtype=np.float32)
@@ -280,7 +278,7 @@ class RightEnv(gymnasium.Env):
 
 
 class SeedsAsItLikes(RightEnv):
-    """Never tells Gymnasium the seed."""
+    """Does not pass the seed to Gymnasium."""
 
     def reset(self, *, seed=None, options=None):
         if seed is not None or not hasattr(self, "own"):
@@ -293,7 +291,7 @@ class SeedsAsItLikes(RightEnv):
 
 
 class DrawsNothing(RightEnv):
-    """Says that it can be drawn, and does not."""
+    """Declares a render mode, but does not render."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
@@ -306,7 +304,7 @@ class DrawsNothing(RightEnv):
 
 
 class CannotBeCopied(RightEnv):
-    """Holds what nobody can copy."""
+    """Has an attribute that cannot be copied."""
 
     def __init__(self):
         super().__init__()
@@ -314,14 +312,14 @@ class CannotBeCopied(RightEnv):
 
 
 class RewardsAtRandom(RightEnv):
-    """Pays what Python's global random numbers say."""
+    """Rewards from Python's global random numbers."""
 
     def pay(self):
         return random.random()
 
 
 class BeginsAgain(RightEnv):
-    """Takes the seed that it had when it is given none."""
+    """Without a seed, uses the previous one."""
 
     def reset(self, *, seed=None, options=None):
         self.seed = getattr(self, "seed", 0) if seed is None else seed
@@ -329,7 +327,7 @@ class BeginsAgain(RightEnv):
 
 
 class HasOneSeed(RightEnv):
-    """Any seed is the same seed."""
+    """All seeds give the same random numbers."""
 
     def reset(self, *, seed=None, options=None):
         if seed is not None or not hasattr(self, "own"):
@@ -341,21 +339,21 @@ class HasOneSeed(RightEnv):
 
 
 class WalksAway(RightEnv):
-    """Leaves its observation space in the course of time."""
+    """Observations leave the observation space after some steps."""
 
     def look(self):
         return super().look() + np.float32(self.count)
 
 
 class GoesBlank(RightEnv):
-    """Shows what is no number, later on."""
+    """An observation is NaN after some steps."""
 
     def look(self):
         return super().look() * np.float32(np.nan if self.count == 30 else 1)
 
 
 class TellsNaN(RightEnv):
-    """Says what it does not know."""
+    """`info` has an unknown reaction time as NaN."""
 
     def step(self, action):
         observation, reward, terminated, truncated, _ = super().step(action)
@@ -405,7 +403,7 @@ class RightClassic(PeriodEnv):
 
 
 class NeverEnds(RightClassic):
-    """Who does not answer stays in the trial forever."""
+    """A trial without an answer never ends."""
 
     def _step(self, action):
         if self.t > 900:
@@ -414,7 +412,7 @@ class NeverEnds(RightClassic):
 
 
 class NoSuchAction(RightClassic):
-    """Says that an action is right which does not exist."""
+    """The target is an action that does not exist."""
 
     def _step(self, action):
         observation, reward, terminated, truncated, info = super()._step(action)

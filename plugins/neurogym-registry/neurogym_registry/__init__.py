@@ -1,5 +1,4 @@
-"""The registry of packages: its files, the checks on them, the index that is built from them, and
-the client.
+"""The registry of packages: its files, rules, index, catalogue page, and the client.
 
-A registry is a folder in git (see ``registry/README.md``). Nothing here is imported by listing or
-loading what is installed."""
+A registry is a folder in git (see ``registry/README.md``). Listing and loading installed packages
+does not import this package."""

@@ -1,4 +1,4 @@
-"""The last index that each registry gave, in the user's cache folder."""
+"""Cache of the latest index of each registry, in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ VARIABLE = "NGYM_CACHE"
 
 
 class Cached(NamedTuple):
-    """An index as it was got: its text, the server's ETag, its serial, and when (seconds since
-    1970).
-    """
+    """A cached index: text, the server's ETag, serial, and time of the fetch (s since 1970)."""
 
     text: str
     etag: str
@@ -29,17 +27,17 @@ class Cached(NamedTuple):
 
     @property
     def age(self) -> float:
-        """Seconds since it was got."""
+        """Seconds since the fetch."""
         return time.time() - self.fetched
 
     @property
     def fresh(self) -> bool:
-        """Whether it may be used without asking; one from the future may not."""
+        """Whether the copy may be used without asking the server; not if it is from the future."""
         return 0 <= self.age < FRESH_SECONDS
 
 
 def cache_folder() -> Path:
-    """`NGYM_CACHE`, or the folder ``ngym`` where the system keeps users' caches."""
+    """Return `NGYM_CACHE`, or the folder ``ngym`` in the system's folder for user caches."""
     if given := os.environ.get(VARIABLE):
         return Path(given)
     if sys.platform == "win32":
@@ -54,7 +52,7 @@ def cache_folder() -> Path:
 
 
 def read(url: str) -> Cached | None:
-    """What is kept of a registry; None when there is nothing, or nothing that can be read."""
+    """Return the cached index of a registry, or None if there is none that can be read."""
     try:
         row = json.loads(_path(url).read_text("utf-8"))
         if row["url"] != url:
@@ -65,7 +63,7 @@ def read(url: str) -> Cached | None:
 
 
 def write(url: str, cached: Cached) -> None:
-    """Keep an index; a cache that cannot be written is no reason to fail."""
+    """Store an index; failures to write are ignored."""
     with contextlib.suppress(OSError, RuntimeError):
         write_text(_path(url), json.dumps({"url": url, **cached._asdict()}))
 

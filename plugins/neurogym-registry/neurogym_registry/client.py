@@ -1,8 +1,9 @@
-"""What the registries offer, as far as it can be known right now.
+"""The client: the packages of all registries, from servers, folders, copies or the bundled list.
 
-Order for a registry on the web: a copy less than a day old; else the server, asked whether its
-index has changed; else an older copy, with a note; else the list that came with neurogym-registry, with a
-note. Without `NGYM_REGISTRY` only that list is used: there is no default address."""
+For a registry on the web, the client uses the first that is available: a copy less than a day old;
+the server's index, with a conditional request; an older copy, with a note; the list bundled with
+neurogym-registry, with a note. Without `NGYM_REGISTRY` it uses the bundled list: there is no
+default address."""
 
 from __future__ import annotations
 
@@ -32,9 +33,9 @@ class Listing:
     """A package as a registry lists it.
 
     Attributes:
-        row: the package's object in ``index.json``, held to its schema.
-        revoked: the rows of its registry's revocations that name it.
-        registry: where that registry is, for people.
+        row: the package's object in ``index.json``, valid by its schema.
+        revoked: the revocations of the registry that name the package.
+        registry: address of the registry, for display.
     """
 
     row: Mapping[str, Any]
@@ -43,7 +44,7 @@ class Listing:
 
     @property
     def name(self) -> str:
-        """Its distribution."""
+        """Name of the distribution."""
         return str(self.row["name"])
 
     @property
@@ -54,29 +55,29 @@ class Listing:
 
     @property
     def releases(self) -> dict[str, Mapping[str, Any]]:
-        """Version -> its object."""
+        """Version -> object of the release."""
         return {release["version"]: release for release in self.row["releases"]}
 
     def revocation(self, version: str) -> str | None:
-        """Why a version is revoked; None when it is not."""
+        """Return why a version is revoked, or None if it is not."""
         return is_revoked(self.revoked, self.name, version)
 
     def task_id(self, task: Mapping[str, Any]) -> str:
-        """``namespace/Name-vN``."""
+        """Return ``namespace/Name-vN``."""
         return f"{self.row['namespace']}/{task['name']}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """All listings; a name that several registries list is the first one's. Notes say what is stale
-    or left out.
-    """
+    """The listings of all registries, with notes about stale or omitted data.
+
+    If several registries list a name, the first one counts."""
 
     listings: tuple[Listing, ...] = ()
     notes: tuple[str, ...] = ()
 
     def find(self, name: str) -> Listing | None:
-        """The package of this name or namespace."""
+        """Return the package of this name or namespace, or None."""
         wanted = canonical(name)
         return next(
             (one for one in self.listings if wanted == one.name or name == one.row["namespace"]),
@@ -84,7 +85,7 @@ class Catalogue:
         )
 
     def find_task(self, name: str) -> list[tuple[Listing, Mapping[str, Any]]]:
-        """The tasks of this id or bare name, with their packages."""
+        """Return the tasks of this id or bare name, with their packages."""
         rows = [(one, task) for one in self.listings for task in one.row["tasks"]]
         return [(one, task) for one, task in rows if name in (one.task_id(task), task["name"])]
 
@@ -96,24 +97,20 @@ class _Index(NamedTuple):
 
 
 def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
-    """The listings of all registries that `NGYM_REGISTRY` names, or of the list that came with the
-    core.
+    """Return the listings of all registries in `NGYM_REGISTRY`, or of the bundled list.
 
     Args:
-        offline: never use the network.
-        refresh: ask the servers even if there is a copy less than a day old.
+        offline: do not use the network.
+        refresh: ask the servers even if a copy is less than a day old.
 
     Raises:
-        RegistryError: an address cannot be one, a folder or file is no registry, or not even its
-            own list is readable.
+        RegistryError: an address is invalid, a folder or file is not a registry, or the bundled
+            list cannot be read.
     """
     addresses = registries()
     if not addresses:
-        # Nothing to tell while there is no release anywhere that a registry could offer.
         index = snapshot()
-        note = (
-            f"No registry is set ({VARIABLE}): this is the list that came with neurogym-registry."
-        )
+        note = f"No registry is set ({VARIABLE}). This is the list bundled with neurogym-registry."
         return Catalogue(listings=index.listings, notes=(note, *index.notes))
     found: dict[str, Listing] = {}
     notes: list[str] = []
@@ -126,18 +123,16 @@ def catalogue(*, offline: bool = False, refresh: bool = False) -> Catalogue:
 
 
 def registries() -> list[str]:
-    """What `NGYM_REGISTRY` names: https addresses, ``file://`` addresses and folders, with commas
-    between them.
-    """
+    """Return the https addresses, ``file://`` addresses and folders in `NGYM_REGISTRY`."""
     return [part.strip() for part in os.environ.get(VARIABLE, "").split(",") if part.strip()]
 
 
 def snapshot() -> _Index:
-    """The list that came with neurogym-registry."""
-    return _parse(_read(data("index.json")), "the list of neurogym-registry")
+    """Return the list bundled with neurogym-registry."""
+    return _parse(_read(data("index.json")), "the list bundled with neurogym-registry")
 
 
-# -- one registry -----------------------------------------------------------------------------------------------------
+# -- one registry --------------------------------------------------
 
 
 def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
@@ -146,8 +141,8 @@ def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
         url = address if address.endswith(".json") else f"{address.rstrip('/')}/index.json"
         if not allowed(url):
             raise RegistryError(
-                f"{VARIABLE} was given {clean(address)!r}. Expected https, or http on this machine."
-                " Correct it."
+                f"{VARIABLE} was given {clean(address)!r}. Expected an https address, or http on"
+                " this machine. Correct the address."
             )
         return _load_url(url, offline=offline, refresh=refresh)
     path = Path(url2pathname(urlsplit(address).path) if scheme == "file" else address)
@@ -155,9 +150,9 @@ def _load(address: str, *, offline: bool, refresh: bool) -> _Index:
         path /= "index.json"
     if not path.is_file():
         raise RegistryError(
-            f"{VARIABLE} was given {clean(address)!r}, where no index.json is. Expected a"
-            " registry's folder, its index.json, or an https address. Correct it, or build the"
-            " index with `ngym registry build`."
+            f"{VARIABLE} was given {clean(address)!r}, which has no index.json. Expected the folder"
+            " of a registry, its index.json, or an https address. Correct the address, or build"
+            " the index with `ngym registry build`."
         )
     return _parse(_read(path), clean(address))
 
@@ -169,26 +164,26 @@ def _load_url(url: str, *, offline: bool, refresh: bool) -> _Index:
         return (
             copy
             if known.fresh
-            else _noted(copy, _aged(url, known, "as asked, the network is not used"))
+            else _noted(copy, _aged(url, known, "The network is not used (--offline)."))
         )
     if offline:
         return _noted(
             snapshot(),
-            f"Nothing is kept of {clean(url)}: this is the list that came with neurogym-registry.",
+            f"There is no copy of {clean(url)}. This is the list bundled with neurogym-registry.",
         )
     try:
         return _ask(url, known if copy is not None else None, known.serial if known else 0)
     except RegistryError as error:
         if known is not None and copy is not None:
             return _noted(copy, _aged(url, known, str(error)))
-        return _noted(snapshot(), f"{error} This is the list that came with neurogym-registry.")
+        return _noted(snapshot(), f"{error} This is the list bundled with neurogym-registry.")
 
 
 def _ask(url: str, known: cache.Cached | None, seen: int) -> _Index:
-    """The server's index, kept for later.
+    """Return the server's index, and store it in the cache.
 
     Raises:
-        RegistryError: it gave none that can be used, or one that is older than one it gave before.
+        RegistryError: the server's index cannot be used, or is older than a previous one.
     """
     fetched = fetch(url, known.etag if known else "")
     if fetched.body is None and known is not None:
@@ -198,16 +193,16 @@ def _ask(url: str, known: cache.Cached | None, seen: int) -> _Index:
     index = _parse(text, clean(url))
     if index.serial < seen:
         raise RegistryError(
-            f"The registry {clean(url)} gave an index with serial {index.serial}, after one with"
-            f" {seen}. Expected it to grow: an old copy hides revocations. Tell its keepers; to"
-            f" accept it, remove the folder {cache.cache_folder()}."
+            f"The registry {clean(url)} sent an index with serial {index.serial}, after one with"
+            f" {seen}. Expected the serial to grow: an older index hides revocations. Report this"
+            f" to the registry's maintainers; to accept it, remove {cache.cache_folder()}."
         )
     cache.write(url, cache.Cached(text, fetched.etag, index.serial, time.time()))
     return index
 
 
 def _parsed_copy(known: cache.Cached | None, url: str) -> _Index | None:
-    """A copy that can no longer be read is no copy."""
+    """Return the index in a cached copy, or None if it cannot be read."""
     if known is None:
         return None
     try:
@@ -223,7 +218,7 @@ def _noted(index: _Index, note: str) -> _Index:
 def _aged(url: str, known: cache.Cached, why: str) -> str:
     days = max(known.age, 0) / 86400
     return (
-        f"{why} This is what {clean(url)} said {days:.0f} days ago."
+        f"{why} This is the index of {clean(url)} from {days:.0f} days ago."
         if days >= 1
         else f"{why} A recent copy is used."
     )
@@ -233,26 +228,29 @@ def _read(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise RegistryError(
-                f"{path} has more than {MAX_BYTES:,} bytes. Expected an index. Use another."
+                f"{path} has more than {MAX_BYTES:,} bytes. Expected the index of a registry."
+                f" Correct {VARIABLE}."
             )
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RegistryError(
-            f"{path} cannot be read ({clean(said_by(error))}). Expected an index. Build it again."
+            f"{path} cannot be read ({clean(said_by(error))}). Expected the index of a registry."
+            " Build it again with `ngym registry build`."
         ) from error
 
 
 def _parse(text: str, where: str) -> _Index:
-    """The index in a text; packages that this version does not understand are left out and counted.
+    """Return the index in a text; packages that this version cannot read are left out and counted.
 
     Raises:
-        RegistryError: it is no index, or one of a newer schema.
+        RegistryError: the text is not an index, or has a newer schema.
     """
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RegistryError(
-            f"{where} gave no JSON ({clean(said_by(error))}). Expected an index. Try again later."
+            f"{where} gave no JSON ({clean(said_by(error))}). Expected the index of a registry. Try"
+            " again later, or correct the address."
         ) from error
     if (
         isinstance(value, dict)
@@ -260,26 +258,26 @@ def _parse(text: str, where: str) -> _Index:
         and value["schema"] > SCHEMA
     ):
         raise RegistryError(
-            f"{where} gave an index of schema {value['schema']}, and this version reads schema"
-            f" {SCHEMA}. Use a newer neurogym-registry."
+            f"{where} gave an index of schema {value['schema']}. Expected schema {SCHEMA} or older."
+            " Use a newer neurogym-registry."
         )
     rows = value.get("packages") if isinstance(value, dict) else None
-    # The rows are looked at one by one: a single one that is not understood must not hide the
-    # others.
+    # Rows are checked one by one, so that an invalid row does not hide the others.
     found = breaches({**value, "packages": []} if isinstance(rows, list) else value, "index")
     if found or not isinstance(rows, list):
         where_in = (
-            f"{found[0].field or 'the whole'} {found[0].message}"
+            f"{found[0].field or 'the value'} {found[0].message}"
             if found
-            else "packages is no list"
+            else "packages is not a list"
         )
         raise RegistryError(
-            f"{where} gave no index ({where_in}). Expected one as `ngym registry build` makes it."
+            f"{where} gave no index ({where_in}). Expected one made by `ngym registry build`."
+            " Build it again, or correct the address."
         )
     understood = [row for row in rows if not part_breaches(row, "index.schema.json#/$defs/package")]
     left = len(rows) - len(understood)
     notes = (
-        (f"{left} packages of {where} are left out: this version does not understand their rows.",)
+        (f"{left} packages of {where} are left out: this version cannot read their rows.",)
         if left
         else ()
     )

@@ -1,4 +1,4 @@
-"""The list of packages and the schemas that come with this package."""
+"""Paths of the list of packages and the schemas that are bundled with this package."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _CHECKOUT = _PACKAGE.parents[2] / "registry"
 
 
 def data(name: str) -> Path:
-    """``index.json`` or a file in ``schema``: the wheel's copy, or the one of a checkout.
+    """Return the path of ``index.json`` or a file in ``schema``, of the wheel or of a checkout.
 
     Raises:
-        FileNotFoundError: there is neither.
+        FileNotFoundError: neither has the file.
     """
     for folder in (_PACKAGE / "_data", _CHECKOUT):
         if (folder / name).exists():
             return folder / name
     raise FileNotFoundError(
-        f"{name!r} is neither in the installed neurogym-registry nor in a checkout around it."
-        " Expected it from the wheel or a checkout. Install neurogym-registry again."
+        f"neurogym-registry has no {name!r}. Expected it in the wheel or in a checkout around it."
+        " Install neurogym-registry again."
     )

@@ -1,7 +1,7 @@
-"""``python -m neurogym_registry.examine_task DISTRIBUTION TASK LEVEL EXCUSES``: the conformance kit on
-one task, counted.
+"""Run the conformance kit on one task, and print the counts.
 
-Runs in a child process of ``ngym submit`` and ``ngym install``. Prints one object: passed and failed (numbers),
+``python -m neurogym_registry.examine_task DISTRIBUTION TASK LEVEL EXCUSES`` runs in a child process
+of ``ngym submit`` and ``ngym install``. It prints one object: passed and failed (numbers),
 expected_failures and failures (lists), core and python (versions). EXCUSES is JSON, code -> reason.
 """
 
@@ -21,7 +21,7 @@ from neurogym_core.errors import UnknownTaskError
 
 
 def main(arguments: list[str]) -> None:
-    """Check the task, and leave."""
+    """Check the task, print the result, and exit."""
     answer, _ = claim_stdout()
     distribution, name, level, excuses = arguments
     try:
@@ -42,7 +42,7 @@ def summary(
     excuses: dict[str, str],
     progress: Any,
 ) -> dict[str, Any]:
-    """The results of a task's checks, counted; what does not apply counts for nothing."""
+    """Return the counted results of a task's checks, without those that do not apply."""
     tasks = [
         task
         for package in installed().packages
@@ -52,7 +52,8 @@ def summary(
     ]
     if not tasks:
         raise UnknownTaskError(
-            f"{name!r} is not among the tasks of {distribution}. Expected an entry point of it."
+            f"{distribution} has no task {name!r}. Expected an entry point of the package. Correct"
+            " the name."
         )
     results = check_task(tasks[0].id, level, excuses, progress=progress)
     failed = [result for result in results if not result.ok]

@@ -1,4 +1,4 @@
-"""Getting an index over HTTP: https or loopback only, in limited time and size."""
+"""Download an index over HTTP: https or loopback only, with limits of time and size."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from neurogym_core.errors import RegistryError
 
 SOCKET_SECONDS = 3.0  # without a byte
 TOTAL_SECONDS = 10.0
-MAX_BYTES = 10_000_000  # an index of a thousand packages has a quarter of that
+MAX_BYTES = 10_000_000  # an index of a thousand packages has a quarter of this size
 
 
 class Fetched(NamedTuple):
-    """What a server answered; ``body`` is None where it is what the caller has already (304)."""
+    """Answer of a server; ``body`` is None if the caller's copy is current (status 304)."""
 
     body: bytes | None
     etag: str
@@ -38,7 +38,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def allowed(url: str) -> bool:
-    """Whether an address may be asked: https, or http on this machine."""
+    """Whether an address may be used: https, or http on this machine."""
     parts = urlsplit(url)
     return bool(parts.hostname) and (
         parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname))
@@ -46,17 +46,20 @@ def allowed(url: str) -> bool:
 
 
 def fetch(url: str, etag: str = "") -> Fetched:
-    """Get an address, with the ETag of what the caller has.
+    """Download from an address.
+
+    Args:
+        url: the address.
+        etag: ETag of the caller's copy.
 
     Raises:
-        RegistryError: anything but 200 and 304, a redirect that leaves https, or too much, too
-            slow, too little.
+        RegistryError: the status is neither 200 nor 304, a redirect leaves https, or the answer is
+            too large, too slow or truncated.
     """
     if not allowed(url):
         raise _failure(url, "is neither https nor on this machine")
     answers: queue.Queue[Any] = queue.Queue()
-    # In a thread, since the socket's time-out starts again with every byte, and resolving a name
-    # has none.
+    # In a thread: the socket's time-out restarts with every byte, and name resolution has none.
     threading.Thread(target=_answer, args=(url, etag, answers), daemon=True).start()
     try:
         answer = answers.get(timeout=TOTAL_SECONDS)
@@ -94,12 +97,15 @@ def _fetch(url: str, etag: str) -> Fetched:
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
-    """Only HTTP and HTTPS: urllib's own would follow a redirect to ftp, too."""
+    """Return an opener for HTTP and HTTPS only; urllib's default would follow redirects to ftp."""
     opener = urllib.request.OpenerDirector()
     handlers = [
-        urllib.request.HTTPHandler, urllib.request.HTTPSHandler, urllib.request.HTTPDefaultErrorHandler,
-        urllib.request.HTTPErrorProcessor, _Redirects,
-    ]  # fmt: skip
+        urllib.request.HTTPHandler,
+        urllib.request.HTTPSHandler,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPErrorProcessor,
+        _Redirects,
+    ]
     if not is_loopback(urlsplit(url).hostname):
         handlers.append(urllib.request.ProxyHandler)
     for handler in handlers:
@@ -119,7 +125,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """As urllib's, unless it leaves https, or comes to this machine from another."""
+        """Follow a redirect, unless it leaves https or leads from another machine to this one."""
         here, there = urlsplit(req.full_url), urlsplit(newurl)
         inward = is_loopback(there.hostname) and not is_loopback(here.hostname)
         if not allowed(newurl) or inward or (here.scheme == "https" and there.scheme != "https"):
@@ -159,6 +165,6 @@ def _reason(error: Exception) -> str:
 
 def _failure(url: str, reason: str) -> RegistryError:
     return RegistryError(
-        f"The registry {clean(url)} {reason}. Expected an index.json. Try again later, use"
+        f"The registry {clean(url)} {reason}. Expected its index.json. Try again later, use"
         " --offline, or correct NGYM_REGISTRY."
     )

@@ -19,13 +19,13 @@ MAX_FILE = 5_000_000  # bytes
 
 @dataclass(frozen=True, kw_only=True)
 class Violation:
-    """A rule of the registry that a file breaks.
+    """A violation of a rule by a file of the registry.
 
     Attributes:
         rule: one of `rules.RULES`.
-        file: relative to the registry.
-        field: where in the file, e.g. ``tasks[0].summary``; empty for the whole.
-        message: what was found, what was expected, what to do.
+        file: path relative to the registry.
+        field: field of the file, e.g. ``tasks[0].summary``; empty for the whole file.
+        message: the finding, the expectation, and advice.
     """
 
     level: Level = "error"
@@ -35,20 +35,20 @@ class Violation:
     message: str
 
     def __str__(self) -> str:
-        """``error: packages/foo.toml, name: … [file-name]``."""
+        """Return ``error: packages/foo.toml, name: … [file-name]``."""
         where = f"{self.file}, {self.field}" if self.field else self.file
         return f"{self.level}: {where}: {self.message} [{self.rule}]"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Registry:
-    """What the files of a registry hold; those that cannot be read are in `violations` instead.
+    """The contents of a registry's files; unreadable files are in `violations` instead.
 
     Attributes:
         entries: name -> the table of ``packages/<name>.toml``.
         releases: name -> version -> the object of ``releases/<name>/<version>.json``.
         revoked: the rows of ``revoked.json``.
-        others: further files, relative to the folder: figures, pages, schemas.
+        others: paths of other files, relative to the folder: figures, pages, schemas.
     """
 
     folder: Path
@@ -60,19 +60,17 @@ class Registry:
 
 
 def entry_file(name: str) -> str:
-    """Where the entry of a package is."""
+    """Return the path of a package's entry."""
     return f"packages/{name}.toml"
 
 
 def release_file(name: str, version: str) -> str:
-    """Where a release is."""
+    """Return the path of a release."""
     return f"releases/{name}/{version}.json"
 
 
 def read_registry(folder: Path) -> Registry:
-    """Read all files of a registry; what is wrong with them is in the result, nothing is raised for
-    it.
-    """
+    """Read all files of a registry; invalid files are reported in `Registry.violations`."""
     reader = _Reader(folder)
     for path in sorted(path for path in folder.rglob("*") if path.is_file() or path.is_symlink()):
         reader.take(path)
@@ -87,9 +85,7 @@ def read_registry(folder: Path) -> Registry:
 
 
 def dumps(value: Any) -> str:
-    """JSON as the registry keeps it: sorted, one item a line, in ASCII, so that two runs write the
-    same bytes.
-    """
+    """Return the registry's form of JSON: sorted, one item per line, ASCII, always equal bytes."""
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
@@ -129,10 +125,10 @@ class _Reader:
             self.revoked = value["revoked"]
 
     def read(self, path: Path, name: str) -> Any:
-        """The file's value; None where it has none, which is then among the violations."""
+        """Return the file's value, or None if it is invalid, which adds a violation."""
         try:
             if path.is_symlink() or path.stat().st_size > MAX_FILE:
-                raise ValueError(f"it is a link, or has more than {MAX_FILE:,} bytes")
+                raise ValueError(f"it is a symbolic link, or has more than {MAX_FILE:,} bytes")
             text = path.read_text("utf-8")
             value = (
                 _plain(tomllib.loads(text))
@@ -140,11 +136,11 @@ class _Reader:
                 else json.loads(text, parse_constant=_refuse)
             )
             if not isinstance(value, dict):
-                raise ValueError("it holds no table")
+                raise ValueError("it is not a table")
         except (OSError, ValueError, RecursionError) as error:
             message = (
-                f"cannot be read ({clean(said_by(error))}). Expected a file as `ngym registry`"
-                " writes it."
+                f"cannot be read ({clean(said_by(error))}). Expected a file as `ngym submit` writes"
+                " it. Correct it, or write it again."
             )
             self.violations.append(Violation(rule="readable", file=name, message=message))
             return None
@@ -152,15 +148,17 @@ class _Reader:
 
 
 def broken_schema(file: str, found: Iterable[Any]) -> list[Violation]:
-    """The violations for breaches of a schema."""
+    """Return the violations for breaches of a schema."""
     return [
-        Violation(rule="schema", file=file, field=one.field, message=f"{one.message}.")
+        Violation(
+            rule="schema", file=file, field=one.field, message=f"{one.message}. Correct the file."
+        )
         for one in found
     ]
 
 
 def _plain(value: Any) -> Any:
-    """TOML's dates as JSON has them."""
+    """Return the value with TOML's dates as ISO texts, as in JSON."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -169,4 +167,4 @@ def _plain(value: Any) -> Any:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")

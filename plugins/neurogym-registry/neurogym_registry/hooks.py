@@ -1,6 +1,6 @@
-"""What the core asks this package: which packages could be installed, and which ones should go.
+"""Hooks for the core: listed packages, similar names, and revoked installed packages.
 
-The core imports this module on the way to an error, and for ``ngym info``, ``ngym new`` and ``ngym
+The core imports this module for some errors, and for ``ngym info``, ``ngym new`` and ``ngym
 doctor``."""
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from neurogym_registry.names import WELL_KNOWN, likeness
 
 @hookimpl
 def ngym_listed(name: str, offline: bool) -> list[Listed]:
-    """The package or the tasks of this name in the registries."""
+    """Return the package or the tasks of this name in the registries."""
     return listed(read_catalogue(offline=offline, quiet=True), name)
 
 
 @hookimpl
 def ngym_looks_like(distribution: str) -> str | None:
-    """The package of the registries, or the well-known one, whose name is at most a letter away."""
+    """Return a listed or well-known package whose name differs by at most one letter, or None."""
     try:
         known = [one.name for one in catalogue(offline=True).listings]
     except RegistryError:  # `ngym search` says why
@@ -39,7 +39,7 @@ def ngym_looks_like(distribution: str) -> str | None:
 
 @hookimpl
 def ngym_checkup(packages: Sequence[PackageInfo]) -> list[tuple[str, Problem]]:
-    """The installed versions that are revoked."""
+    """Return a problem for each installed version that is revoked."""
     try:
         known = catalogue(offline=True)
     except RegistryError:  # `ngym search` says why
@@ -51,7 +51,7 @@ def ngym_checkup(packages: Sequence[PackageInfo]) -> list[tuple[str, Problem]]:
         if reason is not None:
             message = (
                 f"{package.distribution} {package.version} is revoked in the registry:"
-                f" {clean(reason)} Nobody should have it. Remove it: `{package.removal}`."
+                f" {clean(reason)} Expected no revoked package. Remove it: `{package.removal}`."
             )
             problem = Problem(level="error", code="revoked", message=message)
             found.append((package.distribution, problem))

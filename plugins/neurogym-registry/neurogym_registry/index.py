@@ -1,4 +1,4 @@
-"""``index.json``: all of a registry in one file, the same bytes whoever builds it."""
+"""``index.json``: all of a registry in one file; equal files give equal bytes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _OF_RELEASE = (
 
 
 def build_index(registry: Registry) -> dict[str, Any]:
-    """The index of a valid registry (see `rules.validate`). Holds no time, so that it only changes
-    with the files.
-    """
+    """Return the index of a valid registry (see `rules.validate`).
+
+    It contains no time of building, so that it changes only with the files."""
     return {
         "schema": SCHEMA,
         "serial": serial_of(registry),
@@ -36,9 +36,9 @@ def build_index(registry: Registry) -> dict[str, Any]:
 
 
 def serial_of(registry: Registry) -> int:
-    """Releases, yanks and revocations so far. Nothing of that is ever taken back, so a lower one is
-    an older registry.
-    """
+    """Return the number of releases, yanks and revocations.
+
+    None of them is ever removed, so that a lower serial means an older registry."""
     releases = [release for versions in registry.releases.values() for release in versions.values()]
     return (
         len(releases)
@@ -48,7 +48,7 @@ def serial_of(registry: Registry) -> int:
 
 
 def is_revoked(revoked: Sequence[Mapping[str, Any]], name: str, version: str) -> str | None:
-    """Why a release is revoked; None when it is not."""
+    """Return why a release is revoked, or None if it is not."""
     key = version_key(version)
     for row in revoked:
         if row["name"] == name and any(
@@ -59,7 +59,7 @@ def is_revoked(revoked: Sequence[Mapping[str, Any]], name: str, version: str) ->
 
 
 def newest(versions: Sequence[str]) -> str | None:
-    """The newest final version, else the newest pre-release; None of none."""
+    """Return the newest final version, else the newest pre-release, else None."""
     return max(versions, key=lambda one: (not is_prerelease(one), version_key(one)), default=None)
 
 

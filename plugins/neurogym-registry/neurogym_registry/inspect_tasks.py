@@ -1,9 +1,9 @@
-"""``python -m neurogym_registry.inspect_tasks DISTRIBUTION FOLDER``: what the tasks of a package are,
-for its release file.
+"""Describe the tasks of a package for its release file.
 
-Runs in a child process of ``ngym registry add-release``: it imports foreign code. Prints one object
-a task, ``{"task": name, "description": {…}, "digest": {…}, "failure": null}``, and draws a trial of
-each into the folder."""
+``python -m neurogym_registry.inspect_tasks DISTRIBUTION FOLDER`` runs in a child process of
+``ngym registry add-release``, because it imports foreign code. It prints one object per task,
+``{"task": name, "description": {…}, "digest": {…}, "failure": null}``, and plots a trial of each
+into the folder."""
 
 from __future__ import annotations
 
@@ -27,51 +27,47 @@ from neurogym_core.terminal.description import describe_class
 
 
 def main(arguments: list[str]) -> None:
-    """Look at the tasks of the distribution, and leave."""
+    """Describe the tasks of the distribution, and exit."""
     answer, _ = claim_stdout()
     distribution, folder = arguments
     for package in installed().packages:
         if canonical(package.distribution) == distribution:
             for task in package.tasks:
-                answer_with(answer, {"task": task.name, **look_at(task, Path(folder))})
+                answer_with(answer, {"task": task.name, **inspect_task(task, Path(folder))})
     leave()
 
 
-def look_at(task: TaskInfo, folder: Path) -> dict[str, Any]:
-    """The description and digest of a task, or what went wrong; its picture goes into the
-    folder.
-    """
+def inspect_task(task: TaskInfo, folder: Path) -> dict[str, Any]:
+    """Return a task's description and digest, or the failure; save its figure in the folder."""
     try:
         found: Any = load(task)
         if not (hasattr(found, "define") and hasattr(found, "new_trial")):
-            return {**_look_at_env(task.id, found, folder / f"{task.name}.svg"), "failure": None}
-        told = _look_at_task(found)
+            return {**_describe_env(task.id, found, folder / f"{task.name}.svg"), "failure": None}
+        description = _describe_task(found)
         _save(lambda: trial_figure(trace_of(found(), seed=0)), folder / f"{task.name}.svg")
-        return {**told, "failure": None}
+        return {**description, "failure": None}
     except BaseException as error:
         return {"failure": str(error) if isinstance(error, NeurogymError) else said_by(error)}
 
 
-def _look_at_task(found: Any) -> dict[str, Any]:
+def _describe_task(found: Any) -> dict[str, Any]:
     task = found()
     digest: dict[str, str] = {}
-    # A task that draws in a way that cannot be made the same everywhere has no digest; the kit says
-    # so.
+    # A task whose draws the StableGenerator does not support has no digest; the kit reports it.
     with contextlib.suppress(NeurogymError):
         digest = digest_of(task)
     return {"description": describe(task), "digest": digest}
 
 
-def _look_at_env(name: str, found: type, path: Path) -> dict[str, Any]:
-    with contextlib.suppress(NotSupportedError):  # it shows nothing that could be drawn
+def _describe_env(name: str, found: type, path: Path) -> dict[str, Any]:
+    with contextlib.suppress(NotSupportedError):  # its observations cannot be plotted
         _save(lambda: env_figure(name), path)
     return {"description": describe_class(found)}
 
 
 def _save(draw: Callable[[], Any], path: Path) -> None:
     matplotlib = optional("matplotlib", needed_for="Drawing a trial for the registry", extra="plot")
-    # Text as text, and the same names of parts in every run: small files that do not differ for
-    # nothing.
+    # Text as text gives small files, a fixed salt gives the same ids in every run.
     with matplotlib.rc_context({"svg.hashsalt": "ngym", "svg.fonttype": "none"}):
         save_figure(draw(), path)
 

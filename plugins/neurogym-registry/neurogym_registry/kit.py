@@ -1,4 +1,4 @@
-"""Whether the conformance kit is there, which comes with a package of its own."""
+"""Check whether the conformance kit, which is a separate package, is installed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ MISSING = comes_with("ngym check", COMMANDS["check"])
 
 
 def has_kit() -> bool:
-    """Whether tasks can be checked here."""
+    """Whether the conformance kit is installed."""
     return find_spec("neurogym_check") is not None
 
 
 def require_kit() -> None:
-    """Raise where tasks cannot be checked.
+    """Raise an error unless the conformance kit is installed.
 
     Raises:
-        MissingDependencyError: the kit is not installed; names the package that brings it.
+        MissingDependencyError: it is not installed; the message names its package.
     """
     if not has_kit():
         raise MissingDependencyError(
-            f"A release says what the conformance kit found, and the kit is not here: {MISSING}"
+            "A release was to be made without the conformance kit, whose results are part of it."
+            f" Expected the kit to be installed: {MISSING}"
         )

@@ -1,23 +1,22 @@
-"""SPDX identifiers of licences that the Open Source Initiative has approved and that packages
-really use.
-"""
+"""SPDX identifiers of the OSI-approved licences in common use."""
 
 from __future__ import annotations
 
 import re
 
 OSI = frozenset({
-    "0BSD", "AFL-3.0", "AGPL-3.0-only", "AGPL-3.0-or-later", "Apache-2.0", "Artistic-2.0", "BSD-1-Clause",
-    "BSD-2-Clause", "BSD-2-Clause-Patent", "BSD-3-Clause", "BSD-3-Clause-LBNL", "BSL-1.0", "BlueOak-1.0.0", "CAL-1.0",
-    "CECILL-2.1", "ECL-2.0", "EPL-2.0", "EUPL-1.2", "GPL-2.0-only", "GPL-2.0-or-later", "GPL-3.0-only",
-    "GPL-3.0-or-later", "ISC", "LGPL-2.1-only", "LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later", "MIT",
-    "MIT-0", "MPL-2.0", "MS-PL", "MulanPSL-2.0", "NCSA", "OSL-3.0", "PSF-2.0", "PostgreSQL", "Python-2.0", "UPL-1.0",
+    "0BSD", "AFL-3.0", "AGPL-3.0-only", "AGPL-3.0-or-later", "Apache-2.0", "Artistic-2.0",
+    "BSD-1-Clause", "BSD-2-Clause", "BSD-2-Clause-Patent", "BSD-3-Clause", "BSD-3-Clause-LBNL",
+    "BSL-1.0", "BlueOak-1.0.0", "CAL-1.0", "CECILL-2.1", "ECL-2.0", "EPL-2.0", "EUPL-1.2",
+    "GPL-2.0-only", "GPL-2.0-or-later", "GPL-3.0-only", "GPL-3.0-or-later", "ISC", "LGPL-2.1-only",
+    "LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later", "MIT", "MIT-0", "MPL-2.0", "MS-PL",
+    "MulanPSL-2.0", "NCSA", "OSL-3.0", "PSF-2.0", "PostgreSQL", "Python-2.0", "UPL-1.0",
     "Unlicense", "Zlib",
 })  # fmt: skip
 
 
 def is_open(expression: str) -> bool:
-    """Whether an SPDX expression names approved licences only, joined by AND, OR and brackets."""
+    """Whether an SPDX expression consists of approved licences, AND, OR and parentheses."""
     words = re.findall(r"[()]|[^\s()]+", expression)
     names = [word for word in words if word not in ("(", ")", "AND", "OR")]
     return bool(names) and all(name in OSI for name in names)

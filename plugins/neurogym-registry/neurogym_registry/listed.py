@@ -1,4 +1,4 @@
-"""What installed packages of tasks ask of the registry: the records behind the core's hooks."""
+"""Records of listed packages and tasks, for the hook behind `ngym info`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neurogym_registry.versions import version_key
 
 
 def listed(found: Catalogue, name: str) -> list[Listed]:
-    """The package of this name, or else the tasks, as `ngym info` shows them."""
+    """Return the package of this name, or else the tasks, as `ngym info` shows them."""
     listing = found.find(name)
     if listing is not None:
         return [_record(found, listing, None)]
@@ -55,7 +55,7 @@ def _show(listing: Listing, task: Mapping[str, Any] | None, page: Page) -> None:
             f" {listing.row['folder']}."
         )
     else:
-        page.text("Not installed, and there is no release that could be.")
+        page.text("Not installed, and no release can be installed.")
 
 
 def _add_package(page: Page, listing: Listing) -> None:

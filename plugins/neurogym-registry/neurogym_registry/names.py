@@ -1,12 +1,13 @@
-"""Names that could be taken for another's."""
+"""Similarity of package names, against confusion and typosquatting."""
 
 from __future__ import annotations
 
-# What people who use this project type at pip.
+# Packages that users of this project install.
 WELL_KNOWN = (
-    "neurogym", "neurogym-core", "numpy", "scipy", "pandas", "matplotlib", "gymnasium", "gym", "torch", "tensorflow",
-    "jax", "pluggy", "click", "rich", "importlib-metadata", "cookiecutter", "stable-baselines3", "sb3-contrib",
-    "requests", "setuptools", "pip", "pytest", "scikit-learn", "psychopy", "brian2", "nengo",
+    "neurogym", "neurogym-core", "numpy", "scipy", "pandas", "matplotlib", "gymnasium", "gym",
+    "torch", "tensorflow", "jax", "pluggy", "click", "rich", "importlib-metadata", "cookiecutter",
+    "stable-baselines3", "sb3-contrib", "requests", "setuptools", "pip", "pytest", "scikit-learn",
+    "psychopy", "brian2", "nengo",
 )  # fmt: skip
 _PREFIXES = ("neurogym-task-", "neurogym-")
 _LONG = 6
@@ -14,10 +15,10 @@ _LOOKS = str.maketrans({"0": "o", "1": "l", "5": "s", "-": None})
 
 
 def likeness(name: str, other: str) -> int | None:
-    """How many letters apart two different names look: 0, 1, or 2 of long names; None when they are
-    not alike.
+    """Return how many letters two different names differ in: 0, 1, or 2 for long names.
 
-    The prefix that most packages share counts for nothing, hyphens and look-alike digits neither.
+    None if they are equal or differ more. The common prefixes, hyphens, and digits that look like
+    letters are ignored.
     """
     if name == other:
         return None
@@ -29,9 +30,9 @@ def likeness(name: str, other: str) -> int | None:
 
 
 def distance(left: str, right: str, most: int) -> int:
-    """Letters to insert, delete, replace or swap with their neighbour; ``most + 1`` when more are
-    needed.
-    """
+    """Return the edit distance of two texts: insertions, deletions, replacements and swaps.
+
+    ``most + 1`` if it is larger than `most`."""
     if abs(len(left) - len(right)) > most:
         return most + 1
     before: list[int] = []

@@ -1,8 +1,7 @@
-"""The catalogue page of a registry: one HTML file with everything in it, which needs no server and
-asks no network.
+"""The catalogue page of a registry: one self-contained HTML file, without server or network.
 
-All of it is built from elements whose text is escaped when they are made, so that no text of a
-package can become markup."""
+The page is built from elements that escape their text, so that no text of a package can become
+markup."""
 
 from __future__ import annotations
 
@@ -27,14 +26,16 @@ _VOID = ("meta", "input", "img", "link")
 
 
 class Html(str):
-    """Markup that may be put into the page as it is; any other text is escaped."""
+    """Markup that is inserted into the page unchanged; any other text is escaped."""
 
     __slots__ = ()
 
 
 def element(name: str, /, *children: Any, **attributes: Any) -> Html:
-    """An element. Underscores in attributes are hyphens, ``class_`` is ``class``; None leaves one
-    out, True has no value.
+    """Return an element.
+
+    Underscores in attribute names become hyphens, and ``class_`` becomes ``class``. An attribute
+    that is None is left out; True writes it without a value.
     """
     parts = [f"<{name}"]
     for key, value in attributes.items():
@@ -52,14 +53,12 @@ def element(name: str, /, *children: Any, **attributes: Any) -> Html:
 
 
 def escaped(text: Any) -> Html:
-    """Any text, without what controls a terminal or reorders letters, and with nothing that is
-    markup.
-    """
+    """Return a text as HTML, without control and reordering characters."""
     return Html(html.escape(clean(str(text), keep_lines=True), quote=True))
 
 
 def page(registry: Registry) -> str:
-    """The whole page of a valid registry; the same files give the same page."""
+    """Return the page of a valid registry; equal files give equal pages."""
     index = build_index(registry)
     packages = index["packages"]
     tasks = [(package, task) for package in packages for task in package["tasks"]]
@@ -80,7 +79,7 @@ def page(registry: Registry) -> str:
         element("h1", "Tasks for neurogym-core"),
         element(
             "p",
-            f"{len(tasks)} tasks in {len(packages)} packages. State of the registry:"
+            f"{len(tasks)} tasks in {len(packages)} packages. Serial of the registry:"
             f" {index['serial']}.",
             class_="soft",
         ),
@@ -91,7 +90,7 @@ def page(registry: Registry) -> str:
             id="tasks",
             tabindex="-1",
         ),
-        _packages(packages),
+        element("section", element("h2", "Packages"), *[_package(one) for one in packages]),
         element("script", Html(script)),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
@@ -102,7 +101,7 @@ def _asset(name: str) -> str:
 
 
 def _policy(css: str, script: str) -> str:
-    """No network at all: this page's own style and script, by hash, and pictures that are in it."""
+    """Return a policy without network: the page's style and script, by hash, and inline images."""
     hashes = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (css, script)
     ]
@@ -112,7 +111,7 @@ def _policy(css: str, script: str) -> str:
     )
 
 
-# -- searching --------------------------------------------------------------------------------------------------------
+# -- searching --------------------------------------------------
 
 
 def _filters(
@@ -128,7 +127,7 @@ def _filters(
         id="search",
         type="search",
         autocomplete="off",
-        placeholder="words, all of which are found",
+        placeholder="all of these words",
     )
     return element(
         "div",
@@ -156,7 +155,7 @@ def _choice(name: str, label: str, values: Iterable[str]) -> Html:
     return element("label", label, element("select", *options, id=name))
 
 
-# -- one task ---------------------------------------------------------------------------------------------------------
+# -- one task --------------------------------------------------
 
 
 def _task(registry: Registry, package: Mapping[str, Any], task: Mapping[str, Any]) -> Html:
@@ -188,7 +187,7 @@ def _task(registry: Registry, package: Mapping[str, Any], task: Mapping[str, Any
 
 
 def _text(package: Mapping[str, Any], task: Mapping[str, Any], identity: str) -> str:
-    """What a search looks at, in lower case."""
+    """Return the searched text of a task, in lower case."""
     references = (str(value) for reference in task["references"] for value in reference.values())
     words = (
         identity,
@@ -234,19 +233,15 @@ def _inside(
 
 
 def _paragraphs(docstring: str) -> Iterable[Html]:
-    """Paragraphs as they flow; lists, and what is laid out by blanks such as ``Args:``, as they
-    are.
-    """
+    """Yield the paragraphs of a docstring; lists and indented parts as preformatted text."""
     for part in docstring.split("\n\n"):
         lines = part.splitlines()
-        laid_out = any(line.startswith((" ", "- ", "* ")) for line in lines)
-        yield element("pre", part) if laid_out else element("p", " ".join(lines))
+        preformatted = any(line.startswith((" ", "- ", "* ")) for line in lines)
+        yield element("pre", part) if preformatted else element("p", " ".join(lines))
 
 
 def _figure(registry: Registry, package: Mapping[str, Any], task: Mapping[str, Any]) -> Html | None:
-    """The picture, in an img: a script in it would not run there, and the policy forbids it
-    besides.
-    """
+    """Return the figure as an img, in which no script runs; the policy also forbids scripts."""
     figure = task.get("figure")
     if not figure:
         return None
@@ -333,11 +328,7 @@ def _snippet(title: str, label: str, text: str, name: str) -> Html:
     )
 
 
-# -- packages ---------------------------------------------------------------------------------------------------------
-
-
-def _packages(packages: Sequence[Mapping[str, Any]]) -> Html:
-    return element("section", element("h2", "Packages"), *[_package(one) for one in packages])
+# -- packages --------------------------------------------------
 
 
 def _package(package: Mapping[str, Any]) -> Html:

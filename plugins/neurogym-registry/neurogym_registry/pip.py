@@ -1,4 +1,4 @@
-"""Installing and removing with pip, whose own configuration says where wheels come from."""
+"""Install and remove packages with pip; pip's configuration sets where wheels come from."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ from neurogym_core.ecosystem.names import CORE, canonical, clean, said_by
 from neurogym_core.errors import InstallError
 
 PROTECTED = (CORE, "gymnasium", "numpy")
-"""What nothing that is installed may change by the way: other packages' results stand on them."""
+"""Packages that an installation must not change: results of other packages depend on them."""
 SECONDS = 600
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One distribution that pip would install; ``before`` is the version that is installed now, or
-    None.
-    """
+    """A distribution that pip would install; ``before`` is the installed version, or None."""
 
     name: str
     version: str
@@ -38,10 +36,10 @@ class Step:
 
 
 def plan(name: str, version: str) -> list[Step]:
-    """What pip would do to install a version: wheels only, nothing is changed or run.
+    """Return pip's steps to install a version, from wheels only; nothing is changed or run.
 
     Raises:
-        InstallError: there is no pip, it finds no such wheel, or it does not say a wheel's hash.
+        InstallError: pip is missing, finds no such wheel, or does not report a wheel's hash.
     """
     with TemporaryDirectory(prefix="ngym-") as folder:
         report = Path(folder) / "report.json"
@@ -63,12 +61,11 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
 
     Args:
         steps: from `plan`.
-        show: let pip show its progress on this process's terminal.
+        show: let pip print its progress on the terminal.
 
     Raises:
-        InstallError: pip failed, or a file is damaged. Nothing is unpacked before all files are
-            there, by hash, and whole; what was new is taken back should unpacking fail all the
-            same.
+        InstallError: pip failed, or a file is damaged. All files are downloaded and verified before
+            any is unpacked; if unpacking fails, new packages are removed again.
     """
     with TemporaryDirectory(prefix="ngym-") as folder:
         lock = Path(folder) / "requirements.txt"
@@ -79,7 +76,7 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
         arguments = ("--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(lock))
         _pip("download", *arguments, "-d", folder, show=show)
         for path in Path(folder).glob("*.whl"):
-            _require_whole(path)
+            _require_intact(path)
         try:
             _pip("install", *arguments, "--no-index", "--find-links", folder)
         except InstallError:
@@ -88,7 +85,7 @@ def install(steps: Sequence[Step], *, show: bool) -> None:
 
 
 def take_back(steps: Sequence[Step]) -> None:
-    """Remove what was not there before these steps, as far as pip can."""
+    """Remove the packages that these steps have added, as far as pip can."""
     importlib.invalidate_caches()
     for one in steps:
         if one.before is None and installed_version(one.name) is not None:
@@ -106,10 +103,10 @@ def uninstall(name: str) -> None:
 
 
 def refuse_changes(steps: Sequence[Step], *, upgrade_core: bool) -> None:
-    """Raise when a plan would change what others stand on.
+    """Raise an error if a plan would change `PROTECTED` packages.
 
     Raises:
-        InstallError: it would, and that was not allowed.
+        InstallError: it would, and `upgrade_core` is false.
     """
     changed = [
         one
@@ -119,45 +116,43 @@ def refuse_changes(steps: Sequence[Step], *, upgrade_core: bool) -> None:
     if changed and not upgrade_core:
         what = ", ".join(f"{one.name} {one.before} to {one.version}" for one in changed)
         raise InstallError(
-            f"pip would change {what}. Expected these to stay as they are: results of other"
-            " packages stand on them. Add --upgrade-core to allow it, or use an environment of its"
-            " own. Nothing was changed."
+            f"pip would change {what}. Expected no change, because results of other packages depend"
+            " on these versions. Add --upgrade-core to allow it, or use a separate environment."
+            " Nothing was changed."
         )
 
 
 def refuse_other_wheels(steps: Sequence[Step], name: str, known: Mapping[str, str]) -> None:
-    """Raise when the wheel that pip found for a package is not one that its release names.
+    """Raise an error if pip found a wheel that is not in the package's release.
 
     Args:
         steps: the plan.
         name: the package.
-        known: file name -> sha256 of the release.
+        known: file name -> SHA-256 of the release's wheels.
 
     Raises:
-        InstallError: it is not.
+        InstallError: the hash of the wheel is not in `known`.
     """
     for one in steps:
         if canonical(one.name) == name and one.sha256 not in known.values():
             raise InstallError(
                 f"pip found {clean(one.filename)} with SHA-256 {one.sha256}. Expected one of the"
                 " release in the registry:"
-                f" {', '.join(f'{file} {sha}' for file, sha in known.items())}. Somebody may have"
-                " put another file in its place; tell its maintainers. Nothing was installed."
+                f" {', '.join(f'{file} {sha}' for file, sha in known.items())}. The file may have"
+                " been replaced; report this to the package's maintainers. Nothing was installed."
             )
 
 
 def installed_version(name: str) -> str | None:
-    """The version of an installed distribution."""
+    """Return the version of an installed distribution, or None."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
 
 
-def _require_whole(path: Path) -> None:
-    """pip would stop in the middle of unpacking a damaged wheel, and leave the files it has
-    written.
-    """
+def _require_intact(path: Path) -> None:
+    """Raise an error if a wheel is damaged; pip would leave it half unpacked."""
     try:
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
@@ -165,8 +160,8 @@ def _require_whole(path: Path) -> None:
         damaged = said_by(error)
     if damaged is not None:
         raise InstallError(
-            f"{path.name} has the hash it should have, and is damaged ({clean(damaged)}). Expected"
-            " a whole wheel. Tell the package's maintainers, and ask for another version."
+            f"{path.name} is damaged ({clean(damaged)}), although its hash is correct. Expected an"
+            " intact wheel. Report this to the package's maintainers, and install another version."
         )
 
 
@@ -177,8 +172,9 @@ def _step(row: Mapping[str, Any]) -> Step:
     filename = clean(str(where["url"]).rpartition("/")[2])
     if not sha256:
         raise InstallError(
-            f"pip does not say the SHA-256 of {filename}. Expected one for every file, to install"
-            " exactly what was looked at. Use an index or a folder of wheels, and a newer pip."
+            f"pip does not report the SHA-256 of {filename}. Expected a hash for every file, so"
+            " that exactly this file is installed. Use an index or a folder of wheels, and a newer"
+            " pip."
         )
     return Step(
         name=canonical(name),
@@ -192,9 +188,9 @@ def _step(row: Mapping[str, Any]) -> Step:
 def _pip(command: str, *arguments: str, show: bool = False) -> None:
     if importlib.util.find_spec("pip") is None:
         raise InstallError(
-            f"ngym was to {command} a package, and the environment of {sys.executable} has no pip."
-            " Expected one. Make it with `python -m ensurepip`, or use the tool that made this"
-            " environment. Nothing was changed."
+            f"The environment of {sys.executable} has no pip. Expected pip, which ngym uses to"
+            f" {command} packages. Install it with `python -m ensurepip`, or use the tool that made"
+            " this environment. Nothing was changed."
         )
     call = [sys.executable, "-m", "pip", command, "--disable-pip-version-check", "--no-input"]
     if not show:
@@ -203,24 +199,30 @@ def _pip(command: str, *arguments: str, show: bool = False) -> None:
     output = None if show else subprocess.PIPE
     try:
         done = subprocess.run(
-            [*call, *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, timeout=SECONDS,
-            text=True, errors="replace",
-        )  # fmt: skip
+            [*call, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environment,
+            timeout=SECONDS,
+            text=True,
+            errors="replace",
+        )
     except subprocess.TimeoutExpired as error:
         raise InstallError(
-            f"pip {command} did not end in {SECONDS} s. Look at what pip says by itself."
+            f"pip {command} did not finish in {SECONDS} s. Expected it to finish. Run pip itself to"
+            " see its messages, and try again."
         ) from error
     if done.returncode:
-        said = _errors(done.stderr or "") or "it said why above"
+        said = _errors(done.stderr or "") or "see its messages above"
         raise InstallError(
-            f"pip {command} failed: {said.rstrip('.')}. Expected it to find and {command} these"
-            " packages; its configuration (`python -m pip config list`) says where it looks."
-            " Correct that, and try again."
+            f"pip {command} failed: {said.rstrip('.')}. Expected pip to find and {command} the"
+            " packages. Check where it looks for them (`python -m pip config list`), and try again."
         )
 
 
 def _errors(text: str) -> str:
-    """The lines that pip marks as errors, or the last few."""
+    """Return the lines that pip marks as errors, or the last three lines."""
     lines = [clean(line) for line in text.splitlines() if line.strip()]
     marked = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return " ".join(marked or lines[-3:])

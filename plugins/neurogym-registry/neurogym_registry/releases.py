@@ -1,4 +1,4 @@
-"""Making a release file from a wheel."""
+"""Make the release file of a wheel."""
 
 from __future__ import annotations
 
@@ -31,9 +31,17 @@ from neurogym_registry.wheels import Wheel, sha256_of
 SECONDS = 120.0
 CHECK_SECONDS = 300.0  # for one check: each answer starts the time again
 FROM_WHEEL = (
-    "name", "version", "requires_core", "requires_python", "requires", "license", "modules", "files", "tasks",
+    "name",
+    "version",
+    "requires_core",
+    "requires_python",
+    "requires",
+    "license",
+    "modules",
+    "files",
+    "tasks",
     "wrappers",
-)  # fmt: skip
+)
 _STATIC = (
     "name",
     "entry_point",
@@ -47,15 +55,26 @@ _STATIC = (
     "presets",
 )
 _DESCRIBED = (
-    "docstring", "dt", "parameters", "channels", "actions", "periods", "conditions", "rewards", "supervised",
+    "docstring",
+    "dt",
+    "parameters",
+    "channels",
+    "actions",
+    "periods",
+    "conditions",
+    "rewards",
+    "supervised",
     "trials_per_session",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What importing a wheel's tasks told: task name -> description, digest, and the file of its
-    picture.
+    """Result of importing a wheel's tasks.
+
+    Attributes:
+        folder: folder with the figures.
+        tasks: task name -> description and digest.
     """
 
     folder: Path
@@ -63,15 +82,14 @@ class Inspection:
 
 
 def inspect_wheel(wheel: Wheel, folder: Path) -> Inspection:
-    """Import the wheel's tasks once, in a child process that has its files before all else on the
-    import path.
+    """Import the wheel's tasks in a child process, with the wheel's files first on its import path.
 
     Args:
         wheel: the wheel.
-        folder: an empty folder that gets the wheel's files and the pictures.
+        folder: an empty folder, into which the wheel's files and the figures are written.
 
     Raises:
-        RegistryError: a task cannot be imported or described; says which.
+        RegistryError: a task cannot be imported or described.
     """
     site, pictures = folder / "site", folder / "figures"
     pictures.mkdir(parents=True)
@@ -79,33 +97,33 @@ def inspect_wheel(wheel: Wheel, folder: Path) -> Inspection:
     child = run_child(
         "neurogym_registry.inspect_tasks", [wheel.name, str(pictures)], SECONDS, path_with(site)
     )
-    told = {
+    rows = {
         value["task"]: value
         for value in child.values
         if isinstance(value, dict) and "task" in value
     }
     for name in wheel.entry_points.get("neurogym.tasks", {}):
-        value = told.get(name)
+        value = rows.get(name)
         failure = f"the process {child.ending}" if value is None else value.get("failure")
         if failure:
             raise RegistryError(
                 f"{name} of {wheel.name} {wheel.version} cannot be described: {clean(str(failure))}"
                 " Expected a task that can be imported and made with its defaults. Try `ngym info"
-                f" {name}`, correct it, and build the wheel again."
+                f" {name}`, correct the task, and build the wheel again."
             )
-    return Inspection(folder=pictures, tasks=told)
+    return Inspection(folder=pictures, tasks=rows)
 
 
 def path_with(site: Path) -> dict[str, str]:
-    """The environment in which a child sees `site` before all else."""
+    """Return the environment variables that put `site` first on a child's import path."""
     return {"PYTHONPATH": os.pathsep.join([str(site), *(path or os.getcwd() for path in sys.path)])}
 
 
 def facts_of(wheel: Wheel) -> dict[str, Any]:
-    """What the wheel itself says, in the form of a release file.
+    """Return the facts that a wheel itself states, in the form of a release file.
 
     Raises:
-        RegistryError: its manifest breaks a rule, or lacks a row for a task or wrapper.
+        RegistryError: the manifest is invalid, or lacks a row for a task or wrapper.
     """
     return {
         "name": wheel.name,
@@ -127,40 +145,39 @@ def facts_of(wheel: Wheel) -> dict[str, Any]:
 
 
 def static_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a task's or wrapper's row that the wheel itself says."""
+    """Return the part of a task's or wrapper's row that the wheel itself states."""
     return {key: row[key] for key in _STATIC if key in row}
 
 
 def make_release(
     wheel: Wheel, inspection: Inspection | None, conformance: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The release file's object."""
+    """Return the object of a release file."""
     facts = facts_of(wheel)
     if inspection is not None:
         facts["tasks"] = [
-            {**row, **_told(inspection, row["name"], wheel.version)} for row in facts["tasks"]
+            {**row, **_described(inspection, row["name"], wheel.version)} for row in facts["tasks"]
         ]
     said = None if conformance is None else dict(conformance)
     return {"schema": 1, **facts, "conformance": said, "yanked": None}
 
 
 def refuse_release(folder: Path, wheel: Wheel) -> None:
-    """Raise where `add_release` would, before anything of the wheel is run.
+    """Raise the errors of `add_release`, before any code of the wheel runs.
 
     Raises:
-        RegistryError: the package has no entry, this release is there already, or the manifest
-            breaks a rule.
+        RegistryError: the package has no entry, the release exists, or the manifest is invalid.
     """
     if wheel.name not in read_registry(folder).entries:
         raise RegistryError(
-            f"{wheel.name} has no {entry_file(wheel.name)} in this registry. Expected the entry"
-            " before a release. Write it (see the README there), or let `ngym submit` write it."
+            f"{wheel.name} has no {entry_file(wheel.name)} in this registry. Expected an entry"
+            " before the first release. Write it (see the registry's README), or use `ngym submit`."
         )
     target = folder / release_file(wheel.name, wheel.version)
     if target.exists():
         raise RegistryError(
-            f"{wheel.name} {wheel.version} is released already: {target.name} exists. Releases"
-            " never change. Give the package a new version."
+            f"{wheel.name} {wheel.version} is released already: {target.name} exists. Expected a"
+            " new version, because releases never change. Increase the version of the package."
         )
     facts_of(wheel)
 
@@ -168,7 +185,7 @@ def refuse_release(folder: Path, wheel: Wheel) -> None:
 def add_release(
     folder: Path, wheel: Wheel, inspection: Inspection | None, conformance: Mapping[str, Any] | None
 ) -> list[Path]:
-    """Write the release file of a wheel, its pictures, and the index; returns what was written.
+    """Write the release file of a wheel, its figures, and the index; return the written paths.
 
     Raises:
         RegistryError: see `refuse_release`.
@@ -184,21 +201,19 @@ def add_release(
 
 
 def write_index(folder: Path) -> Path:
-    """Build ``index.json`` from the files; returns its path."""
+    """Build ``index.json`` from the files of a registry, and return its path."""
     target = folder / "index.json"
     write_text(target, dumps(build_index(_readable(folder))))
     return target
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file in one piece, its folder too; line ends as they are, so that its hash is the
-    same everywhere.
-    """
+    """Write a text file atomically, and its folder; line ends stay, so that hashes are equal."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file in one piece, its folder too."""
+    """Write a file atomically, and its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_bytes(data)
@@ -208,8 +223,8 @@ def _readable(folder: Path) -> Registry:
     registry = read_registry(folder)
     if registry.violations:
         raise RegistryError(
-            f"The registry cannot be built: {registry.violations[0]} Correct it; `ngym registry"
-            " validate` lists all."
+            f"The index cannot be built: {registry.violations[0]} Expected valid files. Correct"
+            " them; `ngym registry validate` lists all violations."
         )
     return registry
 
@@ -231,7 +246,7 @@ def _row(wheel: Wheel, kind: str, name: str, value: str) -> dict[str, Any]:
         )
         raise RegistryError(
             f"{wheel.name} {wheel.version} cannot be listed: {reason} Expected a valid ngym.toml in"
-            " the wheel. Correct it, and build the wheel again."
+            " the wheel. Correct ngym.toml, and build the wheel again."
         )
     return {"entry_point": value.replace(" ", ""), **_of_manifest(row)}
 
@@ -242,7 +257,10 @@ def _of_manifest(row: Row) -> dict[str, Any]:
     found = {
         **texts,
         **words,
-        "references": [_without_empty(asdict(one)) for one in row.references],
+        "references": [
+            {key: value for key, value in asdict(one).items() if value or key in ("doi", "kind")}
+            for one in row.references
+        ],
     }
     return {
         **found,
@@ -254,16 +272,12 @@ def _of_manifest(row: Row) -> dict[str, Any]:
     }
 
 
-def _without_empty(reference: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in reference.items() if value or key in ("doi", "kind")}
-
-
-def _told(inspection: Inspection, name: str, version: str) -> dict[str, Any]:
-    told = inspection.tasks[name]
-    description = told.get("description") or {}
+def _described(inspection: Inspection, name: str, version: str) -> dict[str, Any]:
+    found = inspection.tasks[name]
+    description = found.get("description") or {}
     row = {key: plain(description[key]) for key in _DESCRIBED if key in description}
-    if told.get("digest"):
-        row["digest"] = dict(told["digest"])
+    if found.get("digest"):
+        row["digest"] = dict(found["digest"])
     picture = inspection.folder / f"{name}.svg"
     if picture.is_file():
         row["figure"] = {"file": f"{version}/{name}.svg", "sha256": sha256_of(picture)}
@@ -273,9 +287,7 @@ def _told(inspection: Inspection, name: str, version: str) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """The value as strict JSON can hold it, texts cleaned: an infinite duration is the text
-    ``inf``.
-    """
+    """Return the value as strict JSON with cleaned texts; infinity becomes the text ``inf``."""
     if isinstance(value, dict):
         return {clean(str(key)): plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -301,14 +313,19 @@ def examine(
     level: str = "full",
     excuses: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Run the conformance kit on all tasks of an unpacked wheel, each in a child process; returns
-    the summary.
+    """Run the conformance kit on all tasks of an unpacked wheel, each in a child process.
 
-    The failures are in ``failures``, texts for people; `add_release` takes the rest. `excuses` are
-    the kit's expected failures, code -> reason.
+    Args:
+        wheel: the wheel.
+        folder: folder with the wheel's files.
+        level: "quick" or "full".
+        excuses: the kit's expected failures, code -> reason.
+
+    Returns:
+        The summary for `add_release`, with the messages of failures in ``failures``.
 
     Raises:
-        RegistryError: the kit itself did not answer.
+        RegistryError: a child process gave no result.
     """
     totals: dict[str, Any] = {"passed": 0, "failed": 0, "expected_failures": [], "failures": []}
     for name in sorted(wheel.entry_points.get("neurogym.tasks", {})):
@@ -326,11 +343,10 @@ def examine_installed(
     variables: Mapping[str, str] = MappingProxyType({}),
     excuses: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Run the conformance kit on one task of an installed package, in a child process; returns the
-    summary.
+    """Run the conformance kit on one installed task in a child process, and return the summary.
 
     Raises:
-        RegistryError: the kit itself did not answer.
+        RegistryError: the child process gave no result.
     """
     arguments = [distribution, task, level, json.dumps(dict(excuses))]
     child = run_child("neurogym_registry.examine_task", arguments, CHECK_SECONDS, variables)

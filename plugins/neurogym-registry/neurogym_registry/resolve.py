@@ -1,4 +1,4 @@
-"""Which release of a listed package to install here."""
+"""Choose the release of a listed package to install."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from neurogym_registry.versions import is_prerelease, version_key
 def resolve(
     listing: Listing, version: str | None, core: str, *, yanked: bool = False
 ) -> Mapping[str, Any]:
-    """The release to install: the version asked for, or the newest final one that fits.
+    """Return the release to install: the requested version, or the newest final one that fits.
 
     Args:
         listing: the package.
-        version: the version asked for, or None.
-        core: the version of the core that is installed.
-        yanked: take a yanked release too, when its version is asked for.
+        version: the requested version, or None.
+        core: the installed version of the core.
+        yanked: accept a yanked release if its version is requested.
 
     Raises:
-        InstallError: none fits; says why for each.
+        InstallError: no release fits; the message has the reason for each.
     """
     releases = listing.releases
     if version is not None:
@@ -40,23 +40,23 @@ def resolve(
         return releases[best]
     shown = [
         f"{number} {reason or 'is a pre-release'}"
-        for number, reason in sorted(reasons.items(), key=_by_version)
+        for number, reason in sorted(reasons.items(), key=lambda item: version_key(item[0]))
     ]
     if not shown and "folder" in listing.row:
         raise InstallError(
-            f"{listing.name} has no release: it belongs to the repository of the core, in"
-            f" {listing.row['folder']}. Install it from a checkout: `make install`."
+            f"{listing.name} has no release, because it belongs to the repository of the core."
+            f" Expected a checkout with {listing.row['folder']}. Install it there with `make"
+            " install`."
         )
     raise InstallError(
-        f"No release of {listing.name} can be installed here. {'; '.join(shown) or 'It has none'}. "
-        f"Expected one that fits {CORE} {core} and Python {platform.python_version()}."
+        f"No release of {listing.name} can be installed: {'; '.join(shown) or 'it has none'}."
+        f" Expected one that fits {CORE} {core} and Python {platform.python_version()}. Change"
+        " these versions, or request a pre-release with ==VERSION."
     )
 
 
 def unfit(listing: Listing, release: Mapping[str, Any], core: str) -> str | None:
-    """Why a release may not be installed here; None when it may. A pre-release may, when it is
-    asked for.
-    """
+    """Return why a release cannot be installed, or None. Pre-releases can, if requested."""
     if (reason := listing.revocation(release["version"])) is not None:
         return f"is revoked ({reason.rstrip('.')})"
     if release["yanked"] is not None:
@@ -80,18 +80,15 @@ def _asked_for(listing: Listing, version: str, core: str, yanked: bool) -> Mappi
     if release is None:
         known = ", ".join(sorted(listing.releases, key=version_key)) or "none"
         raise InstallError(
-            f"{listing.name} has no release {version}. Known: {known}. Ask for one of these."
+            f"{listing.name} has no release {version}. Known: {known}. Choose one of them."
         )
     reason = unfit(listing, release, core)
     if reason is not None and reason.startswith("is yanked") and yanked:
         reason = _misfit(release, core)
     if reason is not None:
-        hint = " Add --yanked to install it all the same." if reason.startswith("is yanked") else ""
+        hint = " Add --yanked to install it anyway." if reason.startswith("is yanked") else ""
         raise InstallError(
-            f"{listing.name} {release['version']} {reason}. Ask for another version.{hint}"
+            f"{listing.name} {release['version']} {reason}. Expected a release that can be"
+            f" installed. Choose another version.{hint}"
         )
     return release
-
-
-def _by_version(item: tuple[str, Any]) -> Any:
-    return version_key(item[0])

@@ -1,8 +1,8 @@
-"""The rules of a registry, and the check of its files against them.
+"""The rules of a registry, and the functions that check its files.
 
-Nothing of any package is imported or run here. What needs a package's code (what its tasks are, the
-conformance kit) was written into the release file by whoever made it, and is judged by people; see
-``registry/POLICY.md``."""
+No package is imported or run here. Facts that need a package's code (descriptions of tasks, results
+of the conformance kit) were written into the release file by its author, and are reviewed by
+maintainers; see ``registry/POLICY.md``."""
 
 from __future__ import annotations
 
@@ -35,44 +35,44 @@ from neurogym_registry.wheels import read_wheel, sha256_of
 
 RULES = {
     "layout": "A registry has the files that its README names, and no others.",
-    "readable": "Files are UTF-8, of moderate size, and hold one TOML or JSON table.",
-    "schema": "Every file keeps to its schema in registry/schema.",
+    "readable": "Files are UTF-8, of moderate size, and contain one TOML or JSON table.",
+    "schema": "Every file is valid by its schema in registry/schema.",
     "file-name": (
         "An entry has the name of its file, a release the name and version of its folder and file."
     ),
     "entry-missing": "Only packages with an entry have releases.",
     "superseded": (
-        "superseded_by names another package of the registry, for a package whose status is"
+        "superseded_by names another package of the registry, and is given if the status is"
         " superseded."
     ),
     "look-alike": (
-        "A name differs from every other name, and from those of well-known packages, in two"
-        " letters or more."
+        "A name differs from all other names, and from those of well-known packages, in two or more"
+        " letters."
     ),
-    "plain-text": "Texts hold no control, invisible or reordering characters.",
+    "plain-text": "Texts have no control, invisible or reordering characters.",
     "same-version": "No two releases of a package have the same version in two spellings.",
-    "core-bound": "A release says which neurogym-core it needs, with a lower and an upper bound.",
-    "python-bound": "A release says which Python it needs at least.",
+    "core-bound": "A release states a lower and an upper bound of neurogym-core.",
+    "python-bound": "A release states a lower bound of Python.",
     "licence": "A release has an open-source licence, written as an SPDX expression.",
-    "own-modules": "Entry points lead into modules of the package's own.",
-    "wheel-name": "A release's wheels have its name and version.",
-    "unique-names": "No task or wrapper is there twice.",
+    "own-modules": "Entry points lead into modules of the package itself.",
+    "wheel-name": "The wheels of a release have its name and version.",
+    "unique-names": "The tasks of a release have different names, and so have its wrappers.",
     "vocabulary": (
         "Tags and species are words of the vocabulary (neurogym_core/ecosystem/vocabulary.toml)."
     ),
     "conformance": "A release was checked at the full level, and no check failed.",
-    "digest": "A task that behaves differently than in an earlier release has a new -vN.",
+    "digest": "A task whose behaviour differs from an earlier release has a new -vN.",
     "figure": (
-        "The picture of a trial is the one the release file names, and holds no script and no"
+        "The figure of a trial has the hash in the release file, and contains no script and no"
         " address."
     ),
-    "revocation": "What is revoked is, or was, released by a package of the registry.",
+    "revocation": "Revocations name packages of the registry and their releases.",
     "add-only": (
-        "Entries, releases and revocations stay as they are; a release can only be yanked, with a"
+        "Entries, releases and revocations never change; a release can only be yanked, with a"
         " reason."
     ),
-    "wheel": "A wheel has the hash, the size and the metadata that its release file says.",
-    "fresh-index": "index.json is what `ngym registry build` makes of the files.",
+    "wheel": "A wheel has the hash, the size and the metadata in its release file.",
+    "fresh-index": "index.json equals the index that `ngym registry build` makes from the files.",
 }
 _PAGES = ("README.md", "POLICY.md", "index.json", "revoked.json")
 _SVG_REFUSED = (
@@ -90,13 +90,12 @@ _SVG_REFUSED = (
 def validate(
     folder: Path, against: Path | None = None, wheels: Path | None = None
 ) -> list[Violation]:
-    """All rules that a registry breaks, errors first.
+    """Return all violations in a registry, errors first.
 
     Args:
         folder: the registry.
-        against: the same registry as it was, to which it may only have added.
-        wheels: a folder of wheels; those that releases name are compared with what the releases
-            say.
+        against: the previous registry, to which `folder` may only add.
+        wheels: a folder of wheels; those of releases are compared with the release files.
     """
     registry = read_registry(folder)
     found = list(registry.violations)
@@ -112,11 +111,11 @@ def validate(
 
 
 def errors(found: list[Violation]) -> list[Violation]:
-    """Those that are more than warnings."""
+    """Return the violations that are errors."""
     return [one for one in found if one.level == "error"]
 
 
-# -- layout and entries -----------------------------------------------------------------------------------------------
+# -- layout and entries --------------------------------------------------
 
 
 def _layout(registry: Registry) -> Iterator[Violation]:
@@ -130,8 +129,8 @@ def _layout(registry: Registry) -> Iterator[Violation]:
     for name in sorted(registry.others):
         if name not in figures and name not in _PAGES and not name.startswith("schema/"):
             message = (
-                "no such file belongs here. Expected packages/NAME.toml and"
-                " releases/NAME/VERSION.json; remove it."
+                "is not a file of a registry. Expected packages/NAME.toml or"
+                " releases/NAME/VERSION.json. Remove it."
             )
             yield Violation(rule="layout", file=clean(name), message=message)
 
@@ -143,8 +142,8 @@ def _entries(registry: Registry) -> Iterator[Violation]:
         yield from _plain_texts(file, entry)
         if entry.get("name") != name or canonical(name) != name:
             message = (
-                f"is {clean(repr(entry.get('name')))} in {clean(file)}. Expected the canonical name"
-                " in both."
+                f"is {clean(repr(entry.get('name')))} in {clean(file)}. Expected the same canonical"
+                " name in both. Correct the name or rename the file."
             )
             yield Violation(rule="file-name", file=file, field="name", message=message)
         successor = entry.get("superseded_by")
@@ -152,14 +151,15 @@ def _entries(registry: Registry) -> Iterator[Violation]:
             successor is not None and (successor == name or successor not in registry.entries)
         ):
             message = (
-                'expected status = "superseded" together with the name of another package of the'
-                " registry."
+                f"is {clean(repr(successor))} with the status"
+                f" {clean(repr(entry.get('status', 'active')))}. Expected the name of another"
+                ' package of the registry with status = "superseded". Correct or remove both.'
             )
             yield Violation(rule="superseded", file=file, field="superseded_by", message=message)
 
 
 def _names(registry: Registry) -> Iterator[Violation]:
-    """Of two names that are alike, the one that came later is the wrong one."""
+    """Yield names that look like others; of two similar names, the later one is reported."""
     order = sorted(
         registry.entries, key=lambda name: (str(registry.entries[name].get("added")), name)
     )
@@ -170,7 +170,8 @@ def _names(registry: Registry) -> Iterator[Violation]:
                 continue
             level: Level = "error" if apart < 2 else "warning"
             message = (
-                f"looks like {other!r}. Expected a name that nobody takes for another; choose one."
+                f"looks like {other!r}. Expected a name that cannot be confused with another."
+                " Choose another name."
             )
             yield Violation(
                 level=level, rule="look-alike", file=entry_file(name), field="name", message=message
@@ -178,9 +179,7 @@ def _names(registry: Registry) -> Iterator[Violation]:
 
 
 def _first_party_family(registry: Registry, name: str, other: str) -> bool:
-    """Packages of the registry's own repository may bear the name of what they connect to:
-    neurogym-torch, torch.
-    """
+    """Whether a first-party package is named after a package that it connects to (torch)."""
     return (
         "folder" in registry.entries[name]
         and name.startswith("neurogym-")
@@ -188,13 +187,16 @@ def _first_party_family(registry: Registry, name: str, other: str) -> bool:
     )
 
 
-# -- releases ---------------------------------------------------------------------------------------------------------
+# -- releases --------------------------------------------------
 
 
 def _releases(registry: Registry) -> Iterator[Violation]:
     for name, versions in registry.releases.items():
         if name not in registry.entries:
-            message = f"there is no {entry_file(name)}. Write it, or remove the release."
+            message = (
+                f"has no {entry_file(name)}. Expected an entry for every package with releases."
+                " Write it, or remove the releases."
+            )
             yield Violation(rule="entry-missing", file=f"releases/{name}", message=message)
         seen: dict[Any, str] = {}
         for version, release in versions.items():
@@ -206,7 +208,9 @@ def _releases(registry: Registry) -> Iterator[Violation]:
                 yield from check(registry, name, version, release)
             twin = seen.setdefault(version_key(version), version)
             if twin != version:
-                message = f"is the same version as {twin}. Leave one of them."
+                message = (
+                    f"is the same version as {twin}. Expected each version only once. Remove one."
+                )
                 yield Violation(
                     rule="same-version",
                     file=release_file(name, version),
@@ -221,14 +225,20 @@ def _named(
 ) -> Iterator[Violation]:
     for field, wanted in (("name", name), ("version", version)):
         if release[field] != wanted:
-            message = f"is {release[field]!r}, expected {wanted!r} as in its path."
+            message = (
+                f"is {release[field]!r}. Expected {wanted!r} as in the path of the file. Make the"
+                " release again with `ngym submit`."
+            )
             yield Violation(
                 rule="file-name", file=release_file(name, version), field=field, message=message
             )
     for index, file in enumerate(release["files"]):
         stem = "-".join(file["filename"].split("-")[:2]).lower()
         if stem != f"{name.replace('-', '_')}-{version}":
-            message = f"is {file['filename']!r}, expected a wheel of {name} {version}."
+            message = (
+                f"is {file['filename']!r}. Expected a wheel of {name} {version}. Make the release"
+                " again from that wheel."
+            )
             where = f"files[{index}].filename"
             yield Violation(
                 rule="wheel-name", file=release_file(name, version), field=where, message=message
@@ -242,8 +252,8 @@ def _bounds(
     far_above = satisfies("9999", core)
     if not core or satisfies("0.0.1", core) is not False or far_above is not False:
         message = (
-            f"is {core!r}. Expected a lower and an upper bound; write neurogym-core>=1.0,<2 in"
-            " dependencies."
+            f"is {core!r}. Expected a lower and an upper bound. Write neurogym-core>=1.0,<2 in the"
+            " dependencies in pyproject.toml."
         )
         yield Violation(
             rule="core-bound",
@@ -252,7 +262,10 @@ def _bounds(
             message=message,
         )
     if not python or satisfies("2.7", python) is not False:
-        message = f'is {python!r}. Expected a lower bound; write requires-python = ">=3.11".'
+        message = (
+            f'is {python!r}. Expected a lower bound. Write requires-python = ">=3.11" in'
+            " pyproject.toml."
+        )
         yield Violation(
             rule="python-bound",
             file=release_file(name, version),
@@ -266,8 +279,8 @@ def _licence(
 ) -> Iterator[Violation]:
     if not is_open(release["license"]):
         message = (
-            f"is {clean(repr(release['license']))}. Expected an SPDX expression of open licences,"
-            " as BSD-3-Clause."
+            f"is {clean(repr(release['license']))}. Expected an SPDX expression of open-source"
+            ' licences. Write for example license = "BSD-3-Clause" in pyproject.toml.'
         )
         yield Violation(
             rule="licence", file=release_file(name, version), field="license", message=message
@@ -285,20 +298,23 @@ def _offers(
             top = row["entry_point"].partition(":")[0].partition(".")[0]
             if top not in release["modules"] or top in ("neurogym_core", "neurogym"):
                 message = (
-                    f"is {row['entry_point']!r}, expected a place in"
-                    f" {', '.join(release['modules'])}."
+                    f"is {row['entry_point']!r}. Expected an object in a module of the package:"
+                    f" {', '.join(release['modules'])}. Correct the entry point."
                 )
                 yield Violation(
                     rule="own-modules", file=file, field=f"{where}.entry_point", message=message
                 )
             if names.index(row["name"]) != index:
-                message = f"{row['name']!r} is there twice. Leave one."
+                message = f"{row['name']!r} occurs twice. Expected each name once. Remove one."
                 yield Violation(
                     rule="unique-names", file=file, field=f"{where}.name", message=message
                 )
             yield from _words(file, where, row)
     if "neurogym_core" in release["modules"]:
-        message = "holds neurogym_core, which is the core's. Expected modules of the package's own."
+        message = (
+            "contains neurogym_core, the module of the core. Expected modules of the package"
+            " itself. Rename the module."
+        )
         yield Violation(rule="own-modules", file=file, field="modules", message=message)
 
 
@@ -308,8 +324,8 @@ def _words(file: str, where: str, row: dict[str, Any]) -> Iterator[Violation]:
         for word in row[kind]:
             if word not in known:
                 message = (
-                    f"{word!r} is not in the vocabulary.{did_you_mean(word, known)} Use a word of"
-                    " it, or propose one."
+                    f"{word!r} is not in the vocabulary.{did_you_mean(word, known)} Expected a"
+                    " word of the vocabulary. Use one, or propose the new word."
                 )
                 yield Violation(
                     level="warning",
@@ -330,10 +346,10 @@ def _conformance(
         found = (
             "is missing"
             if said is None
-            else f"is of level {said['level']} with {said['failed']} failed"
+            else f"has the level {said['level']} and {said['failed']} failed checks"
         )
         message = (
-            f"{found}. Expected the full level and none failed; make the release with `ngym"
+            f"{found}. Expected the full level and no failed checks. Make the release with `ngym"
             " submit`."
         )
         yield Violation(
@@ -370,21 +386,29 @@ def _figures(
 def _wrong_figure(folder: Path, version: str, figure: dict[str, str]) -> str | None:
     path = folder / figure["file"]
     if not figure["file"].startswith(f"{version}/") or path.is_symlink() or not path.is_file():
-        return f"{figure['file']!r} is not there; expected it in releases/NAME/{version}"
+        return f"{figure['file']!r} is missing. Expected a file in releases/NAME/{version}"
     if sha256_of(path) != figure["sha256"]:
-        return f"{figure['file']!r} has another SHA-256 than the release file says"
+        return f"{figure['file']!r} has another SHA-256. Expected that of the release file"
     text = path.read_text("utf-8", "replace").lower()
     refused = [part for part in _SVG_REFUSED if part in text]
-    return f"{figure['file']!r} holds {refused[0]!r}; expected a drawing only" if refused else None
+    if not refused:
+        return None
+    return f"{figure['file']!r} contains {refused[0]!r}. Expected a drawing only"
 
 
 _RELEASE_CHECKS: tuple[Callable[[Registry, str, str, dict[str, Any]], Iterator[Violation]], ...] = (
-    _named, _bounds, _licence, _offers, _conformance, _texts, _figures,
-)  # fmt: skip
+    _named,
+    _bounds,
+    _licence,
+    _offers,
+    _conformance,
+    _texts,
+    _figures,
+)
 
 
 def _digests(name: str, versions: Any) -> Iterator[Violation]:
-    """A pre-release binds nobody, and neither does what was yanked."""
+    """Yield changed digests; pre-releases and yanked releases are not compared with later ones."""
     known: dict[str, tuple[str, dict[str, str]]] = {}
     for version in sorted(versions, key=version_key):
         release = versions[version]
@@ -398,8 +422,8 @@ def _digests(name: str, versions: Any) -> Iterator[Violation]:
             )
             if changed:
                 message = (
-                    f"{task['name']} behaves differently than in {earlier} ({', '.join(changed)}). "
-                    "Expected the same; give the changed task a new -vN."
+                    f"{task['name']} behaves differently than in {earlier} ({', '.join(changed)})."
+                    " Expected equal behaviour. Give the changed task a new -vN."
                 )
                 where = f"tasks[{index}].digest"
                 yield Violation(
@@ -410,9 +434,9 @@ def _digests(name: str, versions: Any) -> Iterator[Violation]:
 
 
 def _agree(one: str | None, other: str | None) -> bool:
-    """Whether two digests of a part stand for the same; as the conformance kit has it, which needs
-    NumPy.
-    """
+    """Whether two digests of a part describe the same behaviour.
+
+    A copy of `neurogym_check.digest.agree`, whose module imports NumPy."""
     if one is None or other is None:
         return False
     (exact, about), (known, nearly) = one.split(), other.split()
@@ -426,11 +450,10 @@ def _rows(release: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 def _plain_texts(file: str, value: Any, where: str = "") -> Iterator[Violation]:
     if isinstance(value, str):
-        if (
-            clean(value, keep_lines=True) != value
-        ):  # line ends are the schema's business: some texts may have them
+        # Some texts may have line ends; the schema checks this.
+        if clean(value, keep_lines=True) != value:
             message = (
-                "holds control, invisible or reordering characters. Expected plain text; remove"
+                "contains control, invisible or reordering characters. Expected plain text. Remove"
                 " them."
             )
             yield Violation(rule="plain-text", file=file, field=where, message=message)
@@ -442,7 +465,7 @@ def _plain_texts(file: str, value: Any, where: str = "") -> Iterator[Violation]:
             yield from _plain_texts(file, inner, f"{where}[{index}]")
 
 
-# -- revocations, history, wheels, index ------------------------------------------------------------------------------
+# -- revocations, history, wheels, index --------------------------------------------------
 
 
 def _revocations(registry: Registry) -> Iterator[Violation]:
@@ -454,7 +477,10 @@ def _revocations(registry: Registry) -> Iterator[Violation]:
         ]
         if row["name"] not in registry.entries or missing:
             what = f"{row['name']} {', '.join(missing)}".strip()
-            message = f"{what} is not in the registry. Expected a package and versions that are."
+            message = (
+                f"{what} is not in the registry. Expected a listed package and its releases."
+                " Correct the name or the versions."
+            )
             yield Violation(
                 rule="revocation", file="revoked.json", field=f"revoked[{index}]", message=message
             )
@@ -463,7 +489,7 @@ def _revocations(registry: Registry) -> Iterator[Violation]:
 def _added_only(new: Registry, old: Registry) -> Iterator[Violation]:
     for name in old.entries:
         if name not in new.entries:
-            message = "is gone. Expected it to stay; set its status instead."
+            message = "was removed. Expected entries to stay. Put it back, and set its status."
             yield Violation(rule="add-only", file=entry_file(name), message=message)
     for name, versions in old.releases.items():
         for version, before in versions.items():
@@ -471,8 +497,8 @@ def _added_only(new: Registry, old: Registry) -> Iterator[Violation]:
     for row in old.revoked:
         if row not in new.revoked:
             message = (
-                f"the revocation of {row['name']} {', '.join(row['versions'])} is gone or changed."
-                " Put it back."
+                f"the revocation of {row['name']} {', '.join(row['versions'])} was removed or"
+                " changed. Expected revocations to stay. Put it back."
             )
             yield Violation(rule="add-only", file="revoked.json", field="revoked", message=message)
 
@@ -482,14 +508,14 @@ def _unchanged(
 ) -> Iterator[Violation]:
     file = release_file(name, version)
     if after is None:
-        message = "is gone. Expected it to stay; yank it instead, with a reason."
+        message = "was removed. Expected releases to stay. Put it back, and yank it with a reason."
         yield Violation(rule="add-only", file=file, message=message)
         return
     for key in sorted({*before, *after}):
         if key == "yanked" and before.get(key) is None:
             continue
         if before.get(key) != after.get(key):
-            message = "has changed. Expected it as it was; make a new release instead."
+            message = "has changed. Expected releases never to change. Make a new release instead."
             yield Violation(rule="add-only", file=file, field=key, message=message)
 
 
@@ -509,14 +535,14 @@ def _wheels(registry: Registry, folder: Path) -> Iterator[Violation]:
                 for key in FROM_WHEEL:
                     if facts[key] != _as_facts(release, key, index):
                         message = (
-                            f"differs from what {path.name} says. Make the release again from that"
-                            " wheel."
+                            f"differs from {path.name}. Expected the facts of the wheel. Make the"
+                            " release again from that wheel."
                         )
                         yield Violation(rule="wheel", file=file, field=key, message=message)
 
 
 def _as_facts(release: dict[str, Any], key: str, index: int) -> Any:
-    """What a release file says, in the form of `releases.facts_of`."""
+    """Return a fact of a release file, in the form of `releases.facts_of`."""
     if key == "files":
         return [release["files"][index]]
     if key in ("tasks", "wrappers"):
@@ -525,7 +551,7 @@ def _as_facts(release: dict[str, Any], key: str, index: int) -> Any:
 
 
 def _index(registry: Registry) -> Iterator[Violation]:
-    advice = "Run `ngym registry build`, and commit index.json."
+    advice = "Expected the current index. Run `ngym registry build`, and commit index.json."
     path = registry.folder / "index.json"
     try:
         text = path.read_text("utf-8")
@@ -537,6 +563,6 @@ def _index(registry: Registry) -> Iterator[Violation]:
         return
     if text != dumps(build_index(registry)):
         message = (
-            f"is not what the files say (serial {serial}, expected {serial_of(registry)}). {advice}"
+            f"does not match the files (serial {serial}, expected {serial_of(registry)}). {advice}"
         )
         yield Violation(rule="fresh-index", file="index.json", message=message)

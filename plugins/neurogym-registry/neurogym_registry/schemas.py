@@ -1,7 +1,8 @@
-"""Holds data to the JSON Schemas of the registry, without a dependency.
+"""Validate data by the JSON Schemas of the registry, without a dependency.
 
-Understands the part of JSON Schema that ``registry/schema`` uses and refuses the rest, so that a
-schema can never say more than is checked. Tests hold it to the `jsonschema` package."""
+The module supports the keywords of JSON Schema that ``registry/schema`` uses, and raises an error
+for others, so that every keyword of a schema is checked. Tests compare it with the `jsonschema`
+package."""
 
 from __future__ import annotations
 
@@ -16,30 +17,40 @@ from neurogym_registry.data import data
 
 NAMES = ("common", "entry", "index", "release", "revoked")
 _TYPES: dict[str, Any] = {
-    "object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "integer": int,
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "null": type(None),
+    "integer": int,
     "number": (int, float),
-}  # fmt: skip
-_ARTICLES = {"object": "a table", "array": "a list", "string": "a text", "boolean": "true or false", "null": "null",
-             "integer": "a whole number", "number": "a number"}  # fmt: skip
+}
+_ARTICLES = {
+    "object": "a table",
+    "array": "a list",
+    "string": "a text",
+    "boolean": "true or false",
+    "null": "null",
+    "integer": "a whole number",
+    "number": "a number",
+}
 _SILENT = {"$schema", "$id", "$defs", "title", "description"}
 
 
 class Breach(NamedTuple):
-    """A place where the data breaks a schema: ``tasks[0].title``, and what is wrong there."""
+    """A place where data breaks a schema (``tasks[0].title``), with the finding."""
 
     field: str
     message: str
 
 
 def breaches(data: Any, schema: str) -> list[Breach]:
-    """All places where the data breaks the schema of this name (``entry``, ``release``,
-    ``revoked``, ``index``).
-    """
+    """Return all breaches of the schema ``entry``, ``release``, ``revoked`` or ``index``."""
     return list(_check(data, _schema(schema), schema, ""))
 
 
 def part_breaches(data: Any, reference: str) -> list[Breach]:
-    """As `breaches`, for a part of a schema: ``index.schema.json#/$defs/package``."""
+    """Return all breaches of a part of a schema, e.g. ``index.schema.json#/$defs/package``."""
     return list(_check(data, {"$ref": reference}, "common", ""))
 
 
@@ -59,7 +70,7 @@ def _resolved(reference: str, home: str) -> tuple[dict[str, Any], str]:
 
 
 def _check(data: Any, schema: Mapping[str, Any], home: str, where: str) -> Iterator[Breach]:
-    """What is wrong with the data; a wrong type hides the rest, which would only repeat it."""
+    """Yield the breaches in the data; after a wrong type, others would only repeat it."""
     wrong_type = list(_check_type(data, schema, where))
     yield from wrong_type
     if wrong_type:
@@ -110,7 +121,9 @@ def _properties(data: Any, value: Mapping[str, Any], home: str, where: str) -> I
 
 def _required(data: Any, value: list[str], home: str, where: str) -> Iterator[Breach]:
     if isinstance(data, dict):
-        yield from (Breach(_inside(where, key), "is missing") for key in value if key not in data)
+        for key in value:
+            if key not in data:
+                yield Breach(_inside(where, key), "is missing, expected a value")
 
 
 def _items(data: Any, value: Mapping[str, Any], home: str, where: str) -> Iterator[Breach]:
@@ -120,7 +133,7 @@ def _items(data: Any, value: Mapping[str, Any], home: str, where: str) -> Iterat
 
 
 def _pattern(data: Any, value: str, home: str, where: str) -> Iterator[Breach]:
-    # Not `re.search`, whose $ lets a final line end pass.
+    # Not `re.search`: its $ also matches before a final line end.
     if (
         isinstance(data, str)
         and re.fullmatch(value.removeprefix("^").removesuffix("$"), data) is None
@@ -142,7 +155,7 @@ def _unique(data: Any, value: bool, home: str, where: str) -> Iterator[Breach]:
     if value and isinstance(data, list):
         texts = [json.dumps(item, sort_keys=True) for item in data]
         if len(set(texts)) < len(texts):
-            yield Breach(where, "holds the same item twice")
+            yield Breach(where, "contains the same item twice, expected different items")
 
 
 def _max_length(data: Any, value: int, home: str, where: str) -> Iterator[Breach]:
@@ -177,13 +190,13 @@ def _any_of(data: Any, value: list[Any], home: str, where: str) -> Iterator[Brea
 
 
 def _one_of(data: Any, value: list[Any], home: str, where: str) -> Iterator[Breach]:
-    """Only of ``required`` alternatives, which is what the message says."""
+    """Yield a breach unless exactly one alternative fits; all must consist of ``required``."""
     if (
         isinstance(data, dict)
         and sum(not list(_check(data, schema, home, where)) for schema in value) != 1
     ):
         names = " or ".join(repr(key) for schema in value for key in schema["required"])
-        yield Breach(where, f"has to have exactly one of {names}")
+        yield Breach(where, f"has none or several of {names}, expected exactly one")
 
 
 _KEYWORDS: dict[str, Callable[[Any, Any, str, str], Iterator[Breach]]] = {

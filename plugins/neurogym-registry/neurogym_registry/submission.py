@@ -1,6 +1,4 @@
-"""Preparing what a pull request to a registry holds: the entry, the release, its pictures, the
-index.
-"""
+"""Prepare the files of a pull request to a registry: entry, release, figures and index."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ from neurogym_registry.wheels import Wheel
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """What was written, relative to the registry, and what is left to say about it."""
+    """The written files, relative to the registry, warnings, and the text of the pull request."""
 
     files: tuple[str, ...]
     warnings: tuple[Violation, ...]
@@ -42,16 +40,15 @@ class Submission:
 
 
 def is_listed(registry: Path, name: str) -> bool:
-    """Whether a package has an entry already."""
+    """Whether a package has an entry in the registry."""
     return name in read_registry(registry).entries
 
 
 def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -> str:
-    """``packages/<name>.toml`` for a package that is listed for the first time; what is empty comes
-    from the wheel.
+    """Return ``packages/<name>.toml`` for a new package; empty arguments come from the wheel.
 
     Raises:
-        RegistryError: neither says where the sources are, or who maintains them.
+        RegistryError: the repository or the maintainer is in neither.
     """
     repository = repository or wheel.repository
     names = [maintainer] if maintainer else list(wheel.authors)
@@ -60,7 +57,7 @@ def entry_text(wheel: Wheel, *, repository: str, maintainer: str, github: str) -
         option = "--repository" if not repository else "--maintainer"
         raise RegistryError(
             f"{wheel.name} is new to this registry, and its wheel does not name {missing}. Expected"
-            f" one in pyproject.toml ([project.urls] and authors). Add it there, or give {option}."
+            f" one in pyproject.toml ([project.urls] and authors). Add it there, or use {option}."
             " Nothing was written."
         )
     lines = [
@@ -84,18 +81,17 @@ def submit(
     inspection: Inspection,
     conformance: Mapping[str, Any] | None,
 ) -> Submission:
-    """Write a release into a registry, and its entry if it has none; nothing when that would break
-    a rule.
+    """Write a release and, for a new package, its entry into a registry, if that breaks no rule.
 
     Args:
-        registry: a checkout's folder of the registry.
-        wheel: what is to be listed.
-        entry: from `entry_text`, or None where the package is listed.
-        inspection: see `releases.inspect_wheel`.
-        conformance: see `releases.examine`, without the failures.
+        registry: folder of the registry in a checkout.
+        wheel: the wheel of the release.
+        entry: the text of `entry_text`, or None if the package is listed.
+        inspection: the result of `releases.inspect_wheel`.
+        conformance: the result of `releases.examine`, without the failures.
 
     Raises:
-        RegistryError: it would break a rule; says all of them.
+        RegistryError: a rule would be broken; the message lists all violations.
     """
     with TemporaryDirectory(prefix="ngym-") as name:
         draft = Path(name) / "registry"
@@ -125,14 +121,15 @@ def submit(
 def _refuse(found: Sequence[Violation]) -> None:
     if found:
         lines = [
-            f"{len(found)} rules of the registry would be broken; nothing was written.",
+            f"The submission breaks {len(found)} rules of the registry, expected none. Correct the"
+            " package, and submit it again; nothing was written.",
             *map(str, found),
         ]
         raise RegistryError("\n".join(lines))
 
 
 def _changed(draft: Path, registry: Path) -> list[str]:
-    """The files that are new or different."""
+    """Return the files that are new or different in the draft."""
     names = sorted(
         path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file()
     )
@@ -145,7 +142,7 @@ def _changed(draft: Path, registry: Path) -> list[str]:
 
 
 def _text(release: Mapping[str, Any], *, first: bool) -> str:
-    """The text of the pull request, in Markdown."""
+    """Return the text of the pull request, in Markdown."""
     said = release["conformance"] or {
         "passed": 0,
         "failed": 0,
@@ -161,20 +158,23 @@ def _text(release: Mapping[str, Any], *, first: bool) -> str:
     excuses = [
         f"  - `{one['task']}` {one['check']}: {one['reason']}" for one in said["expected_failures"]
     ]
-    return "\n".join([
-        f"{'New package' if first else 'New release'}: {release['name']} {release['version']}",
-        "",
-        *tasks,
-        "",
-        f"- wheel: `{file['filename']}`, SHA-256 `{file['sha256']}`, {file['size']:,} bytes",
-        f"- licence: {release['license']}; needs neurogym-core {release['requires_core']}, Python {release['requires_python']}",
-        f"- conformance, full level: {said['passed']} passed, {said['failed']} failed "
-        f"(core {said['core']}, Python {said['python']})",
-        *(["- expected failures:", *excuses] if excuses else []),
-        "",
-        "- [ ] The wheel is, or is about to be, where pip finds it.",
-        "- [ ] I maintain this package, and have read POLICY.md.",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"{'New package' if first else 'New release'}: {release['name']} {release['version']}",
+            "",
+            *tasks,
+            "",
+            f"- wheel: `{file['filename']}`, SHA-256 `{file['sha256']}`, {file['size']:,} bytes",
+            f"- licence: {release['license']}; needs neurogym-core {release['requires_core']},"
+            f" Python {release['requires_python']}",
+            f"- conformance, full level: {said['passed']} passed, {said['failed']} failed "
+            f"(core {said['core']}, Python {said['python']})",
+            *(["- expected failures:", *excuses] if excuses else []),
+            "",
+            "- [ ] The wheel is, or is about to be, where pip finds it.",
+            "- [ ] I maintain this package, and have read POLICY.md.",
+        ]
+    )
 
 
 def _papers(task: Mapping[str, Any]) -> str:
@@ -182,5 +182,5 @@ def _papers(task: Mapping[str, Any]) -> str:
 
 
 def _toml(text: str) -> str:
-    """A text as TOML writes it; control characters are not in it any more."""
+    """Return a text as a TOML string, without control characters."""
     return '"' + clean(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

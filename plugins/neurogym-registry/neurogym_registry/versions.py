@@ -1,4 +1,4 @@
-"""The order of the versions that the registry takes."""
+"""Order of the versions that the registry accepts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Key = tuple[tuple[int, ...], int, int, int]
 
 
 def version_key(version: str) -> Key:
-    """A key that sorts as pip does: ``1.0a1 < 1.0rc1 < 1.0 < 1.0.post1 < 1.0.1``. What is no
-    version comes first.
+    """Return a key that sorts as pip does: ``1.0a1 < 1.0rc1 < 1.0 < 1.0.post1 < 1.0.1``.
 
-    Zeros at the end of a release number do not count: ``1.0`` and ``1.0.0`` are the same version.
+    Trailing zeros are ignored: ``1.0`` and ``1.0.0`` are the same version. Invalid versions come
+    first.
     """
     match = _VERSION.fullmatch(version)
     if match is None:
@@ -27,6 +27,6 @@ def version_key(version: str) -> Key:
 
 
 def is_prerelease(version: str) -> bool:
-    """Whether it is an alpha, a beta or a release candidate."""
+    """Whether a version is an alpha, a beta or a release candidate."""
     match = _VERSION.fullmatch(version)
     return match is not None and match.group(2) is not None

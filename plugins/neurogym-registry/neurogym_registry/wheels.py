@@ -1,4 +1,4 @@
-"""What a wheel says, read without installing it and without running a line of it."""
+"""Read the facts of a wheel without installing it or running its code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Wheel:
-    """A wheel's facts; ``entry_points`` are group -> name -> value."""
+    """Facts of a wheel; ``entry_points`` are group -> name -> value."""
 
     path: Path
     sha256: str
@@ -45,13 +45,13 @@ class Wheel:
     repository: str = ""
 
     def unpack(self, folder: Path) -> None:
-        """Write its files into a folder, as pip does with a wheel of pure Python."""
+        """Write the files into a folder, as pip does with a pure-Python wheel."""
         with zipfile.ZipFile(self.path) as archive:
             archive.extractall(folder)
 
 
 def sha256_of(path: Path) -> str:
-    """The file's SHA-256, in hexadecimal digits."""
+    """Return the SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -60,15 +60,12 @@ def read_wheel(path: Path) -> Wheel:
     """Read a wheel.
 
     Raises:
-        RegistryError: it is not a wheel, its file name and METADATA disagree, or it holds what a
-            wheel of tasks must not hold: paths out of its folder, files that run when Python
-            starts.
+        RegistryError: the file is not a wheel, its name and METADATA disagree, or it contains paths
+            outside its folder or files that run when Python starts.
     """
     named = _NAME.fullmatch(path.name)
     if named is None:
-        raise _refusal(
-            path, "its name is not that of a wheel (name-version-python-abi-platform.whl)"
-        )
+        raise _refusal(path, "its name does not have the form name-version-python-abi-platform.whl")
     try:
         if path.stat().st_size > MAX_WHEEL:
             raise _refusal(path, f"it has more than {MAX_WHEEL:,} bytes")
@@ -90,11 +87,11 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Whee
     headers = email.parser.Parser().parsestr(_text(archive, info), headersonly=True)
     own_name, own_version = str(headers["Name"]), str(headers["Version"])
     if not is_distribution_name(own_name):
-        raise _refusal(
-            path, f"METADATA calls it {clean(own_name)!r}, which is no distribution's name"
-        )
+        raise _refusal(path, f"METADATA has the name {clean(own_name)!r}, which is not valid")
     if canonical(own_name) != canonical(name) or own_version != version:
-        raise _refusal(path, f"METADATA says {clean(own_name)} {clean(own_version)}")
+        raise _refusal(
+            path, f"METADATA says {clean(own_name)} {clean(own_version)}, not {name} {version}"
+        )
     points = _entry_points(archive, info.replace("METADATA", "entry_points.txt"))
     requires = tuple(str(one) for one in headers.get_all("Requires-Dist") or ())
     return Wheel(
@@ -117,14 +114,14 @@ def _read(path: Path, archive: zipfile.ZipFile, name: str, version: str) -> Whee
 
 
 def _authors(headers: Message) -> tuple[str, ...]:
-    """Names, of authors with and without a mail address."""
+    """Return the names of the authors, with and without a mail address."""
     plain = [part.strip() for part in str(headers["Author"] or "").split(",")]
     mailed = [name for name, _ in email.utils.getaddresses([str(headers["Author-email"] or "")])]
     return tuple(dict.fromkeys(clean(name) for name in (*plain, *mailed) if name.strip()))
 
 
 def _repository(headers: Message) -> str:
-    """The https address among the project's that is most likely its repository."""
+    """Return the project's https address that is most likely the repository, or an empty text."""
     urls = {}
     for line in headers.get_all("Project-URL") or ():
         label, _, url = str(line).partition(",")
@@ -141,7 +138,7 @@ def _check_paths(path: Path, files: list[zipfile.ZipInfo]) -> None:
         parts = PurePosixPath(one.filename).parts
         if ".." in parts or one.filename.startswith("/") or "\\" in one.filename:
             raise _refusal(
-                path, f"{clean(one.filename)!r} would leave the folder it is installed in"
+                path, f"{clean(one.filename)!r} would leave the folder of the installation"
             )
         if one.filename.endswith(".pth") or parts[-1:] in (
             ("sitecustomize.py",),
@@ -151,7 +148,7 @@ def _check_paths(path: Path, files: list[zipfile.ZipInfo]) -> None:
 
 
 def _modules(files: list[zipfile.ZipInfo]) -> tuple[str, ...]:
-    """The top-level modules and packages: what can be imported after installing it."""
+    """Return the top-level modules and packages, which can be imported after installation."""
     tops = set()
     for one in files:
         top, *rest = PurePosixPath(one.filename).parts
@@ -187,6 +184,6 @@ def _text(archive: zipfile.ZipFile, name: str) -> str:
 
 def _refusal(path: Path, reason: str) -> RegistryError:
     return RegistryError(
-        f"{clean(path.name)} was given as a wheel, but {reason}. Expected what `python -m build"
-        " --wheel` makes of a package of tasks. Build it again."
+        f"{clean(path.name)} was given as a wheel, but {reason}. Expected a wheel that `python -m"
+        " build --wheel` made from a package of tasks. Build it again."
     )

@@ -1,4 +1,4 @@
-"""`keeper`: a registry in a folder, and valid entries and releases to put into it."""
+"""`keeper`: a registry in a folder, with functions that make valid entries and releases."""
 
 from __future__ import annotations
 
@@ -45,15 +45,22 @@ def release(name: str, version: str = "1.0.0", **fields: Any) -> dict[str, Any]:
         "requires": ["neurogym-core>=1.0,<2"],
         "license": "BSD-3-Clause",
         "modules": [module],
-        "files": [{"filename": f"{module}-{version}-py3-none-any.whl", "sha256": "a" * 64, "size": 1000}],
+        "files": [
+            {"filename": f"{module}-{version}-py3-none-any.whl", "sha256": "a" * 64, "size": 1000}
+        ],
         "tasks": [task_row(module)],
         "wrappers": [],
         "conformance": {
-            "core": "1.0.0", "python": "3.11.7", "level": "full", "passed": 30, "failed": 0, "expected_failures": [],
+            "core": "1.0.0",
+            "python": "3.11.7",
+            "level": "full",
+            "passed": 30,
+            "failed": 0,
+            "expected_failures": [],
         },
         "yanked": None,
         **fields,
-    }  # fmt: skip
+    }
 
 
 def entry_text(
@@ -98,7 +105,7 @@ class Keeper:
         return json.loads(self.build().read_text("utf-8"))
 
     def rules(self, **options: Any) -> set[tuple[str, str]]:
-        """The (level, rule) of all violations, those of a stale index left out."""
+        """Return (level, rule) of all violations but those of a stale index."""
         return {(one.level, one.rule) for one in validate(self.folder, **options)} - {
             ("error", "fresh-index")
         }
@@ -124,7 +131,7 @@ def small_index() -> dict[str, Any]:
     )
 
 
-# The tests of this folder read the functions above from here.
+# The tests of this folder import the functions above from here.
 sys.modules["ngym_test_registry_makers"] = sys.modules[__name__]
 
 

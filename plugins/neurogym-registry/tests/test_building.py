@@ -1,4 +1,4 @@
-"""An sdist and a wheel take the registry's index and schemas along, whichever way they are built."""
+"""Sdists and wheels contain the registry's index and schemas, in whatever way they are built."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def in_the_wheel(wheel: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sdist, unpacked away from the checkout."""
+    """The sdist, unpacked outside the checkout."""
     folder = tmp_path_factory.mktemp("sdist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)]
     subprocess.run(command, cwd=SOURCE, check=True, capture_output=True, timeout=300)

@@ -1,4 +1,4 @@
-"""The client on good and bad days, against a real server on this machine."""
+"""The client, against a real server on this machine that may fail in many ways."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ NAME = "neurogym-task-dots"
 
 
 class Server:
-    """Answers with `status`, `headers` and `body`, or as `behave` does; `asked` has the headers of
-    each request.
-    """
+    """Answers with `status`, `headers` and `body`, or by `behave`; `asked` has request headers."""
 
     def __init__(self) -> None:
         self.status, self.headers, self.body = (
@@ -42,7 +40,7 @@ class Server:
                 (outer.behave or outer.answer)(self)
 
             def log_message(self, *_: object) -> None:
-                """Quiet."""
+                """Log nothing."""
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
@@ -68,7 +66,7 @@ class Server:
         handler.wfile.write(self.body)
 
     def serve(self, **changes: Any) -> None:
-        """Another index."""
+        """Serve an index with these changes."""
         self.body = json.dumps({**makers.small_index(), **changes}).encode()
         self.headers = {"ETag": f'"{hash(self.body)}"'}
 
@@ -91,11 +89,9 @@ def registry(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     return server
 
 
-def begin(day: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Let the bad day begin; returns what is to be said of it. Only who waits in vain is given less
-    time.
-    """
-    server.behave, said = BAD_DAYS[day]
+def begin(failure: str, server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Make the server fail, and return the expected message; time-outs are shortened."""
+    server.behave, said = FAILURES[failure]
     if server.behave in (hang, drip):
         monkeypatch.setattr(fetch, "SOCKET_SECONDS", 0.3)
         monkeypatch.setattr(fetch, "TOTAL_SECONDS", 0.8)
@@ -141,7 +137,7 @@ def hang(handler: BaseHTTPRequestHandler) -> None:
 
 
 def drip(handler: BaseHTTPRequestHandler) -> None:
-    """A byte now and then, so that no single wait is too long."""
+    """Send a byte every 0.1 s, so that no single wait is too long."""
     handler.send_response(200)
     handler.end_headers()
     try:
@@ -154,7 +150,7 @@ def drip(handler: BaseHTTPRequestHandler) -> None:
 
 
 def huge(handler: BaseHTTPRequestHandler) -> None:
-    """50 MB, without saying so before."""
+    """Send 50 MB without announcing the length."""
     handler.send_response(200)
     handler.end_headers()
     try:
@@ -185,10 +181,10 @@ def answer(status: int = 200, body: bytes = b"", **headers: str):
 
 
 INDEX = makers.small_index()
-BAD_DAYS = {
+FAILURES = {
     "500": (answer(500), "answered 500"),
     "404": (answer(404), "answered 404"),
-    "304 that nobody asked for": (answer(304), "answered 304"),
+    "304 without an ETag": (answer(304), "answered 304"),
     "hanging": (hang, "did not answer in"),
     "dripping": (drip, "did not answer in"),
     "truncated": (answer(body=b'{"schema": 1', Content_Length="9000"), "of 9,000 bytes"),
@@ -210,15 +206,15 @@ BAD_DAYS = {
 }
 
 
-@pytest.mark.parametrize("day", BAD_DAYS)
-def test_on_a_bad_day_the_copy_is_used_and_the_reason_said(
-    registry: Server, day: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("failure", FAILURES)
+def test_if_the_server_fails_the_copy_is_used_and_the_reason_given(
+    registry: Server, failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names()
     age_the_copy(registry.url)
-    said = begin(day, registry, monkeypatch)
+    said = begin(failure, registry, monkeypatch)
     before = cache.read(f"{registry.url}/index.json")
-    if day.startswith("304"):  # without an ETag nobody asked whether something changed
+    if failure.startswith("304"):  # without an ETag the request was not conditional
         cache.write(f"{registry.url}/index.json", before._replace(etag=""))
         before = cache.read(f"{registry.url}/index.json")
     found = catalogue()
@@ -228,19 +224,19 @@ def test_on_a_bad_day_the_copy_is_used_and_the_reason_said(
     assert cache.read(f"{registry.url}/index.json") == before
 
 
-@pytest.mark.parametrize("day", BAD_DAYS)
-def test_on_a_bad_first_day_the_core_s_own_list_is_used(
-    registry: Server, day: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("failure", FAILURES)
+def test_if_the_server_fails_at_first_the_bundled_list_is_used(
+    registry: Server, failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = begin(day, registry, monkeypatch)
+    said = begin(failure, registry, monkeypatch)
     found = catalogue()
     assert "neurogym-task-perceptual" in [one.name for one in found.listings]
     assert said in found.notes[0]
-    assert "the list that came with neurogym-registry" in found.notes[0]
+    assert "the list bundled with neurogym-registry" in found.notes[0]
     assert cache.read(f"{registry.url}/index.json") is None
 
 
-def test_a_server_that_is_not_there(registry: Server) -> None:
+def test_a_server_that_cannot_be_reached(registry: Server) -> None:
     names()
     age_the_copy(registry.url)
     registry.close()
@@ -313,14 +309,14 @@ class TestOffline:
         assert "300 days ago" in found.notes[0]
         assert len(registry.asked) == 1
 
-    def test_uses_the_core_s_list_where_there_is_no_copy(self, registry: Server) -> None:
+    def test_uses_the_bundled_list_without_a_copy(self, registry: Server) -> None:
         found = catalogue(offline=True)
         assert "neurogym-task-perceptual" in [one.name for one in found.listings]
         assert registry.asked == []
 
 
 class TestAddresses:
-    def test_without_one_the_core_s_list_is_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_one_the_bundled_list_is_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("NGYM_REGISTRY", raising=False)
         found = catalogue()
         assert "neurogym-task-perceptual" in [one.name for one in found.listings]

@@ -1,6 +1,4 @@
-"""Every package of this repository could be released: its wheel makes a release that keeps to the
-rules.
-"""
+"""Every package of this repository can be released: its wheel makes a valid release."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from neurogym_registry.wheels import read_wheel
 makers = sys.modules["ngym_test_registry_makers"]
 REGISTRY = environments.REPOSITORY / "registry"
 PLUGINS = sorted(path.parent for path in REGISTRY.parent.glob("plugins/*/pyproject.toml"))
-# The kit has a test in each package; here it is taken to have passed.
+# Each package has a test with the kit; here its results are assumed to be good.
 CONFORMANCE = makers.release("x")["conformance"]
 
 

@@ -1,6 +1,4 @@
-"""A hundred packages, installed by pip, seven of them bad: all are listed, none is run, the bad
-ones are named and removed.
-"""
+"""A hundred installed packages, seven of them bad: all are listed, none runs, bad ones go."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ HOOK = "from neurogym_core import hookimpl\n@hookimpl\ndef ngym_every_step(env):
 
 
 def package(name: str, source: str = TASK, **fields: Any) -> Any:
-    """A package that leaves a mark when a line of it runs."""
+    """Make a package that writes a mark when its code runs."""
     module = name.replace("-", "_")
     row = packages.manifest_row("Thing-v0", tags='["perceptual"]')
     given = {"tasks": {"Thing-v0": f"{module}.thing:Thing"}, "manifest": row, **fields}
@@ -41,14 +39,21 @@ BAD = {
     "neurogym-task-raises": package("neurogym-task-raises", "raise RuntimeError('on purpose')"),
     "neurogym-task-exits": package("neurogym-task-exits", "raise SystemExit('bye')"),
     "neurogym-task-prints": package("neurogym-task-prints", "print('hello')" + TASK),
-    "neurogym-task-unreadable": package("neurogym-task-unreadable", manifest="schema = 1\n[[task]\n"),
-    "neurogym-task-hooks": package("neurogym-task-hooks", TASK + HOOK,
-                                   groups={"neurogym.plugins": {"hooks": "neurogym_task_hooks.thing"}}),
-    "claims-anothers": package("claims-anothers", tasks={"good0/Thing-v0": "claims_anothers.thing:Thing"}),
+    "neurogym-task-unreadable": package(
+        "neurogym-task-unreadable", manifest="schema = 1\n[[task]\n"
+    ),
+    "neurogym-task-hooks": package(
+        "neurogym-task-hooks",
+        TASK + HOOK,
+        groups={"neurogym.plugins": {"hooks": "neurogym_task_hooks.thing"}},
+    ),
+    "claims-anothers": package(
+        "claims-anothers", tasks={"good0/Thing-v0": "claims_anothers.thing:Thing"}
+    ),
     "neurogym-task-future": package("neurogym-task-future", requires=("neurogym-core>=2,<3",)),
-}  # fmt: skip
+}
 GOOD = [f"neurogym-task-good{number}" for number in range(COUNT - len(BAD))]
-# What `doctor` says of each, and whether it is an error.
+# Part of the message of `doctor` for each, and whether it is an error.
 SAID = {
     "neurogym-task-raises": ("RuntimeError: on purpose", True),
     "neurogym-task-exits": ("SystemExit: bye", True),
@@ -108,7 +113,7 @@ def test_looking_runs_nothing(town, canary: Path, arguments: tuple[str, ...]) ->
 
 
 def test_the_canary_sings_when_code_runs(town, canary: Path) -> None:
-    """Without this the tests above could not fail."""
+    """The mark is written if code runs: otherwise the tests above could not fail."""
     town.ngym("info", "good0/Thing-v0", check=True)
     assert "neurogym_task_good0" in canary.read_text()
 
@@ -135,6 +140,6 @@ def test_each_culprit_is_removed_without_being_run(town, canary: Path, name: str
 
 
 def test_what_is_left_is_in_good_health(town) -> None:
-    """Runs last: the culprits are gone."""
+    """Must run last: it removes the bad packages."""
     result = town.ngym("doctor", "--json")
     assert (result.returncode, json.loads(result.stdout)["problems"]) == (0, [])

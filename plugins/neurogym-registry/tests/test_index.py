@@ -1,6 +1,4 @@
-"""The index: deterministic, add-only, and its serial grows with everything that must not be
-missed.
-"""
+"""The index is deterministic and add-only; its serial grows with releases, yanks, revocations."""
 
 from __future__ import annotations
 
@@ -15,14 +13,19 @@ from neurogym_registry.folder import Registry, dumps
 from neurogym_registry.index import build_index, is_revoked
 from neurogym_registry.schemas import breaches
 from neurogym_registry.versions import is_prerelease, version_key
+from packaging.version import Version
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAMES = [f"neurogym-task-{word}" for word in ("dots", "motor", "timing")]
 VERSIONS = ["0.9", "1.0.0rc1", "1.0.0", "1.0.1", "1.10.0", "2.0.0a3"]
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["package", "release", "yank", "revoke"]), st.sampled_from(NAMES), st.sampled_from(VERSIONS)),
+    st.tuples(
+        st.sampled_from(["package", "release", "yank", "revoke"]),
+        st.sampled_from(NAMES),
+        st.sampled_from(VERSIONS),
+    ),
     max_size=25,
-)  # fmt: skip
+)
 
 
 def empty() -> Registry:
@@ -30,7 +33,7 @@ def empty() -> Registry:
 
 
 def after(registry: Registry, step: tuple[str, str, str]) -> Registry | None:
-    """The registry after a step; None where the step is impossible."""
+    """Return the registry after a step, or None if the step is impossible."""
     what, name, version = step
     entries, releases = (
         copy.deepcopy(dict(registry.entries)),
@@ -62,7 +65,7 @@ def after(registry: Registry, step: tuple[str, str, str]) -> Registry | None:
 
 
 def shuffled(registry: Registry, seed: object) -> Registry:
-    """The same facts, written down in another order."""
+    """Return the same registry with its files in another order."""
     entries = dict(seed.sample(sorted(registry.entries.items()), len(registry.entries)))
     releases = {
         name: dict(seed.sample(sorted(versions.items()), len(versions)))
@@ -87,7 +90,7 @@ def test_in_any_history_the_serial_grows_and_nothing_is_taken_back(
         assert list(rules._added_only(changed, registry)) == []
         assert breaches(new, "index") == []
         assert dumps(build_index(shuffled(changed, random))) == dumps(new)
-        # Going back is always noticed, except for adding a package, which is only gone then.
+        # A lower serial reveals an older registry, unless the step only added a package.
         assert list(rules._added_only(registry, changed))
         registry = changed
 
@@ -124,8 +127,6 @@ def test_the_latest_release_is_the_newest_final_one_that_may_be_installed() -> N
 
 
 def test_versions_sort_as_pip_sorts_them() -> None:
-    from packaging.version import Version
-
     texts = [
         "0",
         "0.9",

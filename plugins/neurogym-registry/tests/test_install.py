@@ -1,6 +1,4 @@
-"""`install` and `uninstall` with a real pip, real wheels, and fresh environments; the core comes
-from its own wheel.
-"""
+"""`install` and `uninstall` with real pip, wheels (also of the core) and fresh environments."""
 
 from __future__ import annotations
 
@@ -13,6 +11,8 @@ from typing import Any
 import environments
 import made_packages as packages
 import pytest
+from neurogym_registry.releases import make_release
+from neurogym_registry.wheels import read_wheel
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-dots"
@@ -42,8 +42,15 @@ def dots(
     source: str = TASK,
     requires: tuple[str, ...] = ("neurogym-core>=1.0,<2",),
 ) -> Any:
-    lines = ["Metadata-Version: 2.4", f"Name: {NAME}", f"Version: {version}", "License-Expression: MIT",
-             "Requires-Python: >=3.11", *(f"Requires-Dist: {one}" for one in requires), ""]  # fmt: skip
+    lines = [
+        "Metadata-Version: 2.4",
+        f"Name: {NAME}",
+        f"Version: {version}",
+        "License-Expression: MIT",
+        "Requires-Python: >=3.11",
+        *(f"Requires-Dist: {one}" for one in requires),
+        "",
+    ]
     return packages.Package(
         name=NAME,
         version=version,
@@ -71,14 +78,9 @@ class Town:
         }
 
     def release(self, package: Any = None, **fields: Any) -> Path:
-        """A wheel for pip, and its release in the registry; fields replace what the release
-        says.
-        """
+        """Make a wheel for pip, and its release in the registry; `fields` override the release."""
         package = package or dots()
         path = packages.wheel(package, self.wheels)
-        from neurogym_registry.releases import make_release
-        from neurogym_registry.wheels import read_wheel
-
         row = make_release(read_wheel(path), None, makers.release(NAME)["conformance"])
         self.keeper.release(NAME, package.version, change={**row, **fields})
         self.keeper.build()
@@ -88,7 +90,7 @@ class Town:
         return self.environment.ngym(*arguments, **{**self.variables, **variables})
 
     def state(self) -> list[str]:
-        """Everything in site-packages, byte code apart."""
+        """Return the names in site-packages, without bytecode."""
         return sorted(
             path.name for path in self.environment.site.iterdir() if path.name != "__pycache__"
         )
@@ -111,7 +113,7 @@ def town(tmp_path: Path, environment: Any):
 
 
 def test_search_install_play_and_uninstall(town: Town) -> None:
-    """The whole walk: this is the one in the fast tests that installs for real."""
+    """The whole path; the only fast test with a real installation."""
     town.release()
     (row,) = json.loads(town.ngym("search", "dots", "--json").stdout)
     assert (row["id"], row["version"], row["installed"]) == ("dots/Dots-v0", "1.0.0", None)
@@ -122,7 +124,7 @@ def test_search_install_play_and_uninstall(town: Town) -> None:
     assert f"`ngym install {NAME}`" in unknown.stderr
 
     asked = town.ngym("install", "dots")
-    assert asked.returncode == 1  # nobody answered the question
+    assert asked.returncode == 1  # the confirmation had no answer
     assert "pip will install" in asked.stdout
     assert town.ngym("list", "--json").stdout == "[]\n"
 
@@ -137,7 +139,7 @@ def test_search_install_play_and_uninstall(town: Town) -> None:
         " seed=1)['performance'].mean())"
     )
     assert town.environment.run("-c", played).stdout.strip() == "1.0"
-    assert "installed already" in town.ngym("install", NAME, "--yes").stdout
+    assert "already installed" in town.ngym("install", NAME, "--yes").stdout
 
     gone = town.ngym("uninstall", "dots", "--yes")
     assert gone.returncode == 0, gone.stderr
@@ -157,7 +159,7 @@ def test_a_wheel_with_another_hash_is_refused(town: Town) -> None:
     town.release()
     packages.wheel(
         dots(source=TASK + "\nimport os\n"), town.wheels
-    )  # the same name, other contents
+    )  # the same name with other contents
     refused = town.ngym("install", "dots", "--yes")
     assert refused.returncode == 1
     assert "Expected one of the release in the registry" in refused.stderr
@@ -187,7 +189,7 @@ def test_a_wheel_that_pip_does_not_find(town: Town) -> None:
 
 @pytest.mark.slow
 def test_a_damaged_wheel_leaves_nothing_behind(town: Town) -> None:
-    """Its hash is the registry's; pip alone would unpack half of it, and keep what it needed."""
+    """The hash is correct; pip itself would unpack half of it, and keep its dependencies."""
     packages.wheel(packages.Package(name="helper", requires=(), manifest=None), town.wheels)
     whole = packages.wheel(dots(requires=("neurogym-core>=1.0,<2", "helper")), town.wheels)
     data = whole.read_bytes()
@@ -214,7 +216,7 @@ def test_a_damaged_wheel_leaves_nothing_behind(town: Town) -> None:
 
 @pytest.mark.slow
 def test_what_was_new_is_taken_back(town: Town) -> None:
-    """Should pip fail when it has begun: here something else is in the way of the package."""
+    """pip fails after it has begun, because another file blocks the package."""
     packages.wheel(packages.Package(name="helper", requires=(), manifest=None), town.wheels)
     town.release(dots(requires=("neurogym-core>=1.0,<2", "helper")))
     in_the_way = town.environment.site / "neurogym_task_dots"

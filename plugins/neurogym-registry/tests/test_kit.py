@@ -1,4 +1,4 @@
-"""Without the conformance kit, what needs it names the package that brings it."""
+"""Without the conformance kit, commands that need it name its package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that only look import neither NumPy nor any package of tasks."""
+"""Commands that only read import neither NumPy nor packages of tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ngym new` with this package installed: names are compared, and what it makes can be listed."""
+"""`ngym new` with this package installed: names are compared, and new packages can be listed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`publish-a-task.md` is walked from top to bottom in a fresh environment; the other pages name
-what there is.
-"""
+"""Every command of `publish-a-task.md` runs in a fresh environment; links of pages are valid."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ PAGES = (
 
 
 def commands(page: str) -> list[tuple[str, str]]:
-    """The commands of the page's consoles, and what each prints there."""
+    """Return the commands of the page's consoles, with their output on the page."""
     blocks = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     return [
         tuple(part.split("\n", 1))
@@ -47,7 +45,7 @@ class Shell:
         self.variables = {
             key: value for key, value in os.environ.items() if not key.startswith(mine)
         }
-        # Build tools and what the package needs are in the environment; pip asks no index.
+        # Build tools and dependencies are in the environment; pip uses no index.
         self.variables |= {
             "PIP_NO_INDEX": "1",
             "PIP_NO_BUILD_ISOLATION": "false",
@@ -67,8 +65,12 @@ class Shell:
         call = ["-m", "neurogym_core.cli"] if program == "ngym" else []
         done = subprocess.run(
             [str(self.environment.python), *call, *arguments],
-            cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=600,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=self.variables,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 

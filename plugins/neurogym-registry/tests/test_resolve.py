@@ -1,4 +1,4 @@
-"""Which release is chosen, and what is said when none is."""
+"""The choice of a release to install, and the reasons if none fits."""
 
 from __future__ import annotations
 
@@ -45,9 +45,15 @@ def chosen(version: str | None = None, core: str = "1.4.0", **releases: Any) -> 
 
 def test_the_newest_final_release_that_fits_is_chosen() -> None:
     found = chosen(
-        v1_0_0={}, v1_1_0={}, v1_2_0={}, v1_3_0={"yanked": "Wrong."}, v1_4_0rc1={}, v1_5_0={"requires_core": ">=1.5,<2"},
-        v1_6_0={"requires_python": ">=9"}, v1_10_0={"requires_core": "nonsense"},
-    )  # fmt: skip
+        v1_0_0={},
+        v1_1_0={},
+        v1_2_0={},
+        v1_3_0={"yanked": "Wrong."},
+        v1_4_0rc1={},
+        v1_5_0={"requires_core": ">=1.5,<2"},
+        v1_6_0={"requires_python": ">=9"},
+        v1_10_0={"requires_core": "nonsense"},
+    )
     assert found == "1.1.0"  # 1.2.0 is revoked
 
 
@@ -57,8 +63,12 @@ def test_where_none_fits_the_reason_of_each_is_said() -> None:
             v1_2_0={}, v1_3_0={"yanked": "Wrong."}, v1_4_0rc1={}, v2_0_0={"requires_core": ">=2,<3"}
         )
     said = str(told.value)
-    for part in ("1.2.0 is revoked (Deletes files)", "1.3.0 is yanked (Wrong)", "1.4.0rc1 is a pre-release",
-                 "2.0.0 needs neurogym-core>=2,<3, and 1.4.0 is installed"):  # fmt: skip
+    for part in (
+        "1.2.0 is revoked (Deletes files)",
+        "1.3.0 is yanked (Wrong)",
+        "1.4.0rc1 is a pre-release",
+        "2.0.0 needs neurogym-core>=2,<3, and 1.4.0 is installed",
+    ):
         assert part in said
 
 
@@ -106,7 +116,7 @@ STEPS = [
 ]
 
 
-def test_changes_of_what_others_stand_on_are_refused_unless_allowed() -> None:
+def test_changes_of_protected_packages_are_refused_unless_allowed() -> None:
     with pytest.raises(InstallError, match=r"numpy 2\.0 to 3\.0"):
         pip.refuse_changes(STEPS, upgrade_core=False)
     pip.refuse_changes(STEPS, upgrade_core=True)
@@ -124,5 +134,5 @@ def test_a_file_without_a_hash_is_refused() -> None:
         "metadata": {"name": "x", "version": "1"},
         "download_info": {"url": "file:///x.whl", "archive_info": {}},
     }
-    with pytest.raises(InstallError, match="does not say the SHA-256"):
+    with pytest.raises(InstallError, match="does not report the SHA-256"):
         pip._step(row)

@@ -1,15 +1,15 @@
-"""Every rule of the registry: what breaks it is found, with file and field; a good registry breaks
-none.
-"""
+"""Every rule of the registry: violations are found, with file and field; valid registries pass."""
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import sys
 from pathlib import Path
 
 import environments
 import pytest
+from neurogym_check.digest import agree
 from neurogym_registry.names import distance, likeness
 from neurogym_registry.releases import write_text
 from neurogym_registry.rules import RULES, validate
@@ -191,9 +191,7 @@ def test_a_task_that_changed_needs_a_new_version_of_its_name(keeper) -> None:
 
 @pytest.mark.parametrize("other", ["1.000010", "1.000030", "-1.000000"])
 def test_numbers_that_differ_by_rounding_are_no_change(keeper, other: str) -> None:
-    """As the conformance kit judges them."""
-    from neurogym_check.digest import agree
-
+    """The rule and the conformance kit agree."""
     keeper.package(NAME, "1.0.0")
     keeper.release(NAME, "1.1.0", tasks=[row(digest={"declared": f"{'0' * 16} {other}"})])
     assert (
@@ -228,8 +226,6 @@ def test_revoking_what_is_not_there(keeper) -> None:
     ],
 )
 def test_a_picture_that_is_more_than_a_picture(keeper, drawing: str) -> None:
-    import hashlib
-
     digest = hashlib.sha256(drawing.encode()).hexdigest()
     keeper.package(
         NAME, "1.0.0", tasks=[row(figure={"file": "1.0.0/Dots-v0.svg", "sha256": digest})]
@@ -294,7 +290,7 @@ def test_the_registry_of_this_project_is_valid_and_lists_every_package_of_the_ch
 
 
 def test_every_rule_is_in_the_readme_and_can_be_broken() -> None:
-    """The rules that are not in the tables above have a test of their own in this folder."""
+    """Rules that are not in the tables above have a separate test in this folder."""
     readme = (REGISTRY / "README.md").read_text("utf-8")
     assert [rule for rule in RULES if f"`{rule}`" not in readme] == []
     source = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py"))

@@ -1,6 +1,4 @@
-"""The checks in code say what the schemas say, and what the `jsonschema` package says of the same
-data.
-"""
+"""Validation in code agrees with the schemas, and with the `jsonschema` package."""
 
 from __future__ import annotations
 
@@ -40,10 +38,18 @@ GOOD = {
     "index": makers.small_index(),
 }
 VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-2, 3000), st.floats(allow_nan=False, allow_infinity=False),
-    st.sampled_from(["", "1.0", "foo", "Foo-v0", "a\nb", "<b>", "*", "active", "10.1038/nature12742", "x" * 500]),
-    st.just([]), st.just({}), st.just([1, 1]), st.just({"name": "x"}),
-)  # fmt: skip
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 3000),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(
+        ["", "1.0", "foo", "Foo-v0", "a\nb", "<b>", "*", "active", "10.1038/nature12742", "x" * 500]
+    ),
+    st.just([]),
+    st.just({}),
+    st.just([1, 1]),
+    st.just({"name": "x"}),
+)
 
 
 def peer_accepts(data: object, name: str) -> bool:
@@ -51,7 +57,7 @@ def peer_accepts(data: object, name: str) -> bool:
 
 
 def places(data: object, at: tuple = ()) -> list[tuple]:
-    """The path to everything inside."""
+    """Return the paths of all values inside."""
     inner = (
         data.items()
         if isinstance(data, dict)

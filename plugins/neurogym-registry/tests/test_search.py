@@ -1,4 +1,4 @@
-"""`search`, and `info` of what is not installed, from a registry in a folder."""
+"""`search`, and `info` of packages that are not installed, from a registry in a folder."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from neurogym_core.ecosystem import find_task
+from neurogym_core.errors import UnknownTaskError
+
 makers = sys.modules["ngym_test_registry_makers"]
 
 
@@ -15,9 +18,18 @@ makers = sys.modules["ngym_test_registry_makers"]
 def registry(site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     keeper = makers.Keeper(tmp_path / "registry")
     keeper.package("neurogym-task-dots", "1.0.0", "1.1.0")
-    two = [makers.task_row("neurogym_task_motor", name, title=name[:-3], tags=["motor", "reaching"], species=["human"],
-                           summary="Bring the hand to a target.", references=[])
-           for name in ("Reach-v0", "AntiReach-v0")]  # fmt: skip
+    two = [
+        makers.task_row(
+            "neurogym_task_motor",
+            name,
+            title=name[:-3],
+            tags=["motor", "reaching"],
+            species=["human"],
+            summary="Bring the hand to a target.",
+            references=[],
+        )
+        for name in ("Reach-v0", "AntiReach-v0")
+    ]
     keeper.package("neurogym-task-reaching", "2.0.0", tasks=two)
     keeper.entry("neurogym-task-empty", summary="Nothing yet.")
     keeper.build()
@@ -61,7 +73,7 @@ def test_what_is_shown(ngym, registry) -> None:
     assert "neurogym-task-reaching 2.0.0" in result.stdout
     assert "AntiReach-v0" in result.stdout
     assert "`ngym install PACKAGE` installs it" in result.stdout
-    assert "Nothing in the registry matches" in ngym("search", "zebra").stdout
+    assert "No task or package in the registry matches" in ngym("search", "zebra").stdout
     assert "(no release)" in ngym("search", "nothing").stdout
 
 
@@ -79,7 +91,7 @@ def test_info_of_a_package_that_is_not_installed(ngym, registry) -> None:
     assert "! yanked: Wrong timing." in text
     assert "`ngym install neurogym-task-dots`" in text
     assert ngym("info", "dots").stdout == text
-    assert "no release that could be" in ngym("info", "neurogym-task-empty").stdout
+    assert "no release can be installed" in ngym("info", "neurogym-task-empty").stdout
 
 
 def test_info_of_a_task_that_is_not_installed(ngym, registry) -> None:
@@ -106,7 +118,7 @@ def test_a_task_of_two_packages_is_named_with_both(ngym, registry) -> None:
 
 
 def test_foreign_text_cannot_move_the_cursor(ngym, registry) -> None:
-    """The schema refuses it already; a registry of somebody else's may not have been validated."""
+    """The schema refuses such texts, but other registries may not be validated."""
     index = json.loads((registry.folder / "index.json").read_text("utf-8"))
     index["packages"][0]["tasks"][0]["title"] = "\u202e[red]evil"
     (registry.folder / "index.json").write_text(json.dumps(index))
@@ -123,7 +135,7 @@ def test_install_of_something_unknown_names_the_nearest(ngym, registry) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("nothing", "No installed package"), ("neurogym-core", "what runs this command")],
+    [("nothing", "No installed package"), ("neurogym-core", "but runs this command")],
 )
 def test_what_uninstall_refuses(ngym, site, name: str, said: str) -> None:
     result = ngym("uninstall", name, "--yes")
@@ -131,10 +143,7 @@ def test_what_uninstall_refuses(ngym, site, name: str, said: str) -> None:
     assert said in result.stderr
 
 
-def test_an_unknown_task_that_a_registry_has_is_said_to_be_installable(registry) -> None:
-    from neurogym_core.ecosystem import find_task
-    from neurogym_core.errors import UnknownTaskError
-
+def test_the_error_for_an_unknown_task_that_a_registry_lists_has_the_command(registry) -> None:
     for name in ("Dots-v0", "dots/Dots-v0"):
         with pytest.raises(UnknownTaskError, match="`ngym install neurogym-task-dots`"):
             find_task(name)
@@ -143,9 +152,6 @@ def test_an_unknown_task_that_a_registry_has_is_said_to_be_installable(registry)
 def test_a_broken_registry_does_not_hide_that_a_task_is_unknown(
     site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from neurogym_core.ecosystem import find_task
-    from neurogym_core.errors import UnknownTaskError
-
     monkeypatch.setenv("NGYM_REGISTRY", "/nowhere")
     with pytest.raises(UnknownTaskError, match="Unknown task"):
         find_task("Dots-v0")

@@ -1,6 +1,4 @@
-"""The catalogue page as text: complete without a script, and no text of a package becomes
-markup.
-"""
+"""The catalogue page as text: complete without the script, and no text of a package is markup."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m'
 
 
 class Reader(HTMLParser):
-    """The tags, with their attributes, and the text outside of style and script."""
+    """Collects the tags with their attributes, and the text outside style and script."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -51,7 +49,7 @@ class Reader(HTMLParser):
 
 
 def evil_registry(tmp_path: Path) -> Registry:
-    """One that nobody validated."""
+    """A registry that was not validated."""
     reference = {
         "doi": '10.1000/"onmouseover="x',
         "kind": EVIL,
@@ -62,11 +60,28 @@ def evil_registry(tmp_path: Path) -> Registry:
     named = [
         {"name": EVIL, "type": EVIL, "doc": EVIL, "default": {"uniform": [EVIL]}, "duration": EVIL}
     ]
-    task = makers.task_row("x", title=EVIL, summary=EVIL, tags=[EVIL], species=[EVIL], references=[reference],
-                           docstring=EVIL, parameters=named, channels=named, actions=named, periods=named,
-                           figure={"file": "../../../etc/passwd", "sha256": "0" * 64})  # fmt: skip
-    entry = {"schema": 1, "name": NAME, "summary": EVIL, "added": "2026-11-21", "maintainers": [{"name": EVIL}],
-             "repository": "javascript:alert(3)"}  # fmt: skip
+    task = makers.task_row(
+        "x",
+        title=EVIL,
+        summary=EVIL,
+        tags=[EVIL],
+        species=[EVIL],
+        references=[reference],
+        docstring=EVIL,
+        parameters=named,
+        channels=named,
+        actions=named,
+        periods=named,
+        figure={"file": "../../../etc/passwd", "sha256": "0" * 64},
+    )
+    entry = {
+        "schema": 1,
+        "name": NAME,
+        "summary": EVIL,
+        "added": "2026-11-21",
+        "maintainers": [{"name": EVIL}],
+        "repository": "javascript:alert(3)",
+    }
     release = makers.release(NAME, license=EVIL, tasks=[task])
     return Registry(folder=tmp_path, entries={NAME: entry}, releases={NAME: {"1.0.0": release}})
 
@@ -134,9 +149,16 @@ def registry(keeper):
 
 def test_the_page_is_complete_without_a_script(registry) -> None:
     found = Reader(page(read_registry(registry.folder)))
-    for part in ("dots/Dots-v0", "Report the net direction of dots.", "ngym install neurogym-task-dots",
-                 "conformance: 30 passed, 0 failed", "uniform(1, 2) ms", "doi:10.1038/nature12742", "@article",
-                 "neurogym-task-empty (no release yet)"):  # fmt: skip
+    for part in (
+        "dots/Dots-v0",
+        "Report the net direction of dots.",
+        "ngym install neurogym-task-dots",
+        "conformance: 30 passed, 0 failed",
+        "uniform(1, 2) ms",
+        "doi:10.1038/nature12742",
+        "@article",
+        "neurogym-task-empty (no release yet)",
+    ):
         assert part in found.text, part
     (picture,) = found.all("img")
     assert picture["src"].startswith("data:image/svg+xml;base64,")

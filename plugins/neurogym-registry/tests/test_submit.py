@@ -1,17 +1,19 @@
-"""From an empty folder to a task that somebody else has installed: the whole way, with a real pip
-and real wheels.
-"""
+"""From an empty folder to a task that another user has installed, with real pip and real wheels."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import environments
 import made_packages as packages
 import pytest
+from click.testing import CliRunner
+
+from neurogym_core.cli import main
 
 makers = sys.modules["ngym_test_registry_makers"]
 NAME = "neurogym-task-walk"
@@ -26,7 +28,7 @@ def author(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path], third_p
 
 @pytest.fixture(scope="module")
 def package(author, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `ngym new` makes."""
+    """A package made by `ngym new`."""
     folder = tmp_path_factory.mktemp("lab")
     answers = (
         "--task",
@@ -86,7 +88,7 @@ def test_from_an_empty_folder_to_installed_by_somebody_else(
         assert part in submitted.stdout
     assert author.ngym("registry", "validate", registry.folder).returncode == 0
 
-    # The registry is merged; the wheel is where pip finds it. Somebody else searches, and installs.
+    # The registry is merged, and pip finds the wheel. Another user searches and installs.
     other = environments.Environment(tmp_path / "other" / "venv", third_party)
     other.pip_install(wheels)
     where = {"NGYM_REGISTRY": registry.folder.as_uri(), "PIP_FIND_LINKS": str(package / "dist")}
@@ -145,10 +147,6 @@ def test_a_task_that_changed_behaviour_is_not_submitted(
 
 
 def ngym(*arguments: object):
-    from click.testing import CliRunner
-
-    from neurogym_core.cli import main
-
     return CliRunner().invoke(main, [str(one) for one in arguments], prog_name="ngym")
 
 
@@ -167,8 +165,6 @@ def plain_wheel(tmp_path: Path) -> Path:
 
 
 def test_the_entry_is_written_from_the_wheel(keeper, plain_wheel: Path) -> None:
-    import tomllib
-
     keeper.build()
     result = ngym("submit", plain_wheel, "--registry", keeper.folder)
     assert result.exit_code == 0, result.output

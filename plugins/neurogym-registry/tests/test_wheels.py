@@ -10,11 +10,14 @@ from pathlib import Path
 import made_packages as packages
 import pytest
 from click.testing import CliRunner
-from neurogym_registry.releases import plain
+from neurogym_check.digest import digest_of, store
+from neurogym_registry.releases import make_release, plain
 from neurogym_registry.rules import errors, validate
+from neurogym_registry.schemas import breaches
 from neurogym_registry.wheels import read_wheel
 
 from neurogym_core.cli import main
+from neurogym_core.ecosystem.discovery import load_task
 from neurogym_core.errors import RegistryError
 
 makers = sys.modules["ngym_test_registry_makers"]
@@ -70,13 +73,7 @@ def dots(version: str = "1.0.0", source: str = SOURCE, **fields: object) -> obje
 
 
 def digests_toml(folder: Path) -> str:
-    """The digest of the task of `SOURCE`, as `ngym check --write-digests` writes it into a
-    package.
-    """
-    from neurogym_check.digest import digest_of, store
-
-    from neurogym_core.ecosystem.discovery import load_task
-
+    """Return the digest of the task of `SOURCE`, as `ngym check --write-digests` writes it."""
     (folder / "dots.py").write_text(SOURCE, "utf-8")
     store(
         folder / "digests.toml", {"Dots-v0": digest_of(load_task(f"{folder / 'dots.py'}:Dots")())}
@@ -154,17 +151,17 @@ def test_a_manifest_without_a_row_for_a_task_is_refused(keeper, tmp_path: Path) 
 
 
 def test_wrappers_are_in_the_release_with_what_their_old_names_stand_for(tmp_path: Path) -> None:
-    from neurogym_registry.releases import make_release
-    from neurogym_registry.schemas import breaches
-
     row = (
         'title = "Slower"\nsummary = "Slows."\naliases = ["Slow"]\n[wrapper.presets]\nSlow ='
         ' "factor = 2"\n'
     )
     package = packages.Package(
-        name=NAME, version="1.0.0", metadata=METADATA, manifest=f'[[wrapper]]\nname = "Slower"\n{row}',
+        name=NAME,
+        version="1.0.0",
+        metadata=METADATA,
+        manifest=f'[[wrapper]]\nname = "Slower"\n{row}',
         groups={"neurogym.wrappers": {"Slower": "neurogym_task_dots.tasks:Slower"}},
-    )  # fmt: skip
+    )
     release = make_release(read_wheel(packages.wheel(package, tmp_path)), None, None)
     (wrapper,) = release["wrappers"]
     assert wrapper["presets"] == {"Slow": "factor = 2"}
@@ -195,7 +192,7 @@ def made(tmp_path_factory) -> Path:
 
 
 class TestAddRelease:
-    """One release made from a wheel, looked at from all sides."""
+    """A release made from a wheel."""
 
     def test_it_is_valid_also_beside_its_wheel(self, made: Path) -> None:
         assert errors(validate(made / "registry", wheels=made / "wheels")) == []

@@ -1,4 +1,4 @@
-"""The checks, a module for each family; importing this package registers them all."""
+"""The checks, one module per family; importing this package registers all of them."""
 
 from neurogym_check.checks import (
     determinism,

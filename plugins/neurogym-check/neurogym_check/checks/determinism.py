@@ -1,6 +1,4 @@
-"""D: a seed fixes everything that follows, in this process and in others, for this env and its
-copies.
-"""
+"""D: equal seeds give equal results, in every process, for the env and its copies."""
 
 from __future__ import annotations
 
@@ -33,44 +31,42 @@ from neurogym_core.tasks.drawing import stateful
 
 SEED = 31
 FURTHER = 15
-"""Sessions that are looked at before equal ones are called a fault: where few are possible, two are
-alike by chance.
-"""
+"""Sessions that must all be equal before the check fails; two can be equal by chance."""
 
 
 def _steps(candidate: Candidate, most: int = 150) -> int:
-    """Enough for several trials, as far as `most` steps allow at the quick level."""
+    """Return a number of steps for several trials, at most `most` at the quick level."""
     typical = typical_steps(candidate.task) if candidate.kind == "task" else 30
     return int(np.clip(6 * typical, 60, candidate.several(most, 3000)))
 
 
 def reference_trajectory(candidate: Candidate) -> list[str]:
-    """What the env shows with a certain seed and certain actions; the same in every process, and at
-    every level.
-    """
+    """Return the trajectory for a fixed seed and actions, the same in every process and level."""
     quick = Candidate(candidate.source)  # the other process does not know the level
     return trajectory(quick.env(), mixed(SEED), _steps(quick), seed=SEED)
 
 
 def _compared(one: list[str], other: list[str], what: str) -> None:
     step = first_difference(one, other)
-    require(step is None, f"{what} part at step {step} of {len(one) - 1}.", step=step)
+    require(step is None, f"{what} differ from step {step} of {len(one) - 1} on.", step=step)
 
 
 @check("D001")
 def equal_seeds_give_equal_trajectories(candidate: Candidate) -> None:
-    """Two envs with one seed and the same actions show the same, played in turn, whatever the
-    global random state is.
+    """Two envs with the same seed and actions show the same, whatever the global random state.
 
-    All random numbers come from the generators that the core hands over (`rng`, `trial.rng`,
-    `now.rng`; in an env of its own, `self.np_random`). Use neither `np.random.…` nor `random.…`,
-    nor a generator of the class or module, nor the clock, nor class attributes that change."""
+    Take all random numbers from the generators that the core passes to your methods (`rng`,
+    `trial.rng`, `now.rng`; in a plain Gymnasium env, `self.np_random`). Do not use `np.random.…`,
+    `random.…`, a generator of the class or module, the clock, or class attributes that change."""
     one, other = candidate.fresh_env(), candidate.fresh_env()
     policies = mixed(SEED), mixed(SEED)
     state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         first = [fingerprint(env.reset(seed=SEED)) for env in (one, other)]
-        require(first[0] == first[1], "Two envs with one seed show different things after reset.")
+        require(
+            first[0] == first[1],
+            "Two envs with the same seed show different observations on reset.",
+        )
         for step in range(1, _steps(candidate) + 1):
             random.seed(step), np.random.seed(step)  # noqa: NPY002
             a = next(seen(result) for _, result in go_on(one, policies[0], 1))
@@ -78,7 +74,7 @@ def equal_seeds_give_equal_trajectories(candidate: Candidate) -> None:
             b = next(seen(result) for _, result in go_on(other, policies[1], 1))
             require(
                 a == b,
-                f"Two envs with one seed and the same actions part at step {step}.",
+                f"Two envs with the same seed and actions differ from step {step} on.",
                 step=step,
             )
     finally:
@@ -87,16 +83,15 @@ def equal_seeds_give_equal_trajectories(candidate: Candidate) -> None:
 
 @check("D002")
 def copies_continue_identically(candidate: Candidate) -> None:
-    """A copy of an env in the middle of a session (deepcopy or pickle) goes on as the env does, and
-    is independent of it.
+    """A copy of an env (deepcopy or pickle) continues as the env does, and independently of it.
 
-    What a session knows belongs on the session or the env, not on the class or module, nor in a
-    closure. Keep lambdas and open files off tasks and envs; a function at the top of a module can
-    be pickled."""
+    Keep the state of a session on the session or the env, not on the class or module or in a
+    closure. Do not store lambdas or open files on tasks and envs; a function at the top of a module
+    can be pickled."""
     copies = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
     env = candidate.env()
     env.reset(seed=SEED)
-    # Often at rest, so that the copy is made in the middle of a trial; then anything.
+    # Targets are often to rest, so that the copy is made in the middle of a trial.
     for _ in go_on(env, mixed(1), 17):
         pass
     copied = {}
@@ -113,7 +108,7 @@ def copies_continue_identically(candidate: Candidate) -> None:
         _compared(
             expected,
             [seen(result) for _, result in go_on(clone, mixed(2), count)],
-            f"Env and its {name}",
+            f"The env and its {name}",
         )
     if candidate.kind == "task":
         for name, make_copy in copies.items():
@@ -129,51 +124,53 @@ def _compare_copied_vector_env(
     for _ in range(17):
         env.step(act(env))
     copied = make_copy(env)
-    # The copy plays first, which would show where the two share something.
+    # The copy plays first: state that the two share would change the play of the original.
     ahead, expected = (
         [fingerprint(one.step(act(one))) for _ in range(count)]
         for one, act in ((copied, mixed(4)), (env, mixed(4)))
     )
-    _compared(expected, ahead, f"Vector env and its {name}")
+    _compared(expected, ahead, f"The vector env and its {name}")
 
 
 @check("D003")
 def other_processes_give_equal_trajectories(candidate: Candidate) -> None:
-    """Another process, with another PYTHONHASHSEED, shows the same.
+    """The same seed and actions show the same in another process with another PYTHONHASHSEED.
 
-    Do not let anything depend on the order of a set or on hash(text), which differ from process to
-    process; sort, or use a tuple or dict."""
+    Do not let anything depend on the order of a set or on hash(text), which differ between
+    processes. Sort the values, or use a tuple or dict."""
     if not isinstance(candidate.source, str):
         raise NotApplicable("it needs an id or a file, which another process can make")
     there = imported(candidate)
     require(there.trajectory is not None, f"Another process cannot play it: {there.failure}.")
-    _compared(reference_trajectory(candidate), list(there.trajectory), "This and another process")
+    _compared(
+        reference_trajectory(candidate), list(there.trajectory), "The env here and in a new process"
+    )
 
 
 @check("D004")
 def reset_without_seed_starts_a_new_session(candidate: Candidate) -> None:
-    """`reset(seed=s)` begins again; `reset()` goes on: it does not repeat the session before.
+    """`reset(seed=s)` restarts the random numbers; `reset()` starts a session with new ones.
 
-    Only a seed that is given starts the random numbers again. An env of its own calls
-    `super().reset(seed=seed)` and draws from `self.np_random`, nothing else."""
+    Restart the random numbers only if a seed is given. A plain Gymnasium env calls
+    `super().reset(seed=seed)` and draws from `self.np_random` only."""
     sessions = _random_sessions(candidate)
-    _compared(sessions[0], sessions[2], "Two sessions after reset with the same seed")
-    _compared(sessions[1], sessions[3], "What follows two sessions with the same seed")
+    _compared(sessions[0], sessions[2], "Two sessions after a reset with the same seed")
+    _compared(sessions[1], sessions[3], "The sessions that follow those with the same seed")
     repeats = sessions[0] == sessions[1] and all(
         one == sessions[0] for one in _further(candidate, [None] * FURTHER)
     )
-    require(not repeats, "reset() without a seed repeats the session before.")
+    require(not repeats, "reset() without a seed repeats the previous session.")
 
 
 @check("D005")
 def different_seeds_give_different_trials(candidate: Candidate) -> None:
-    """Different seeds give different trials; equal ones where a task declares nothing random.
+    """Different seeds give different trials, unless the task declares nothing random.
 
-    The seed must reach what is drawn: take all random numbers from the generators that the core
-    hands over, or in an env of its own from `self.np_random`."""
+    The seed must determine every draw: take all random numbers from the generators that the core
+    passes to your methods, or in a plain Gymnasium env from `self.np_random`."""
     if _looks_fixed(candidate):
         one, other = _further(candidate, [SEED, SEED + 1])
-        _compared(one, other, "Nothing random is declared, and two sessions with different seeds")
+        _compared(one, other, "The task declares nothing random, but sessions with different seeds")
         return
     sessions = _random_sessions(candidate)
     seeds = list(range(SEED + 2, SEED + 2 + FURTHER))
@@ -184,34 +181,33 @@ def different_seeds_give_different_trials(candidate: Candidate) -> None:
 
 
 def _random_sessions(candidate: Candidate) -> list[list[str]]:
-    """See `_sessions`; what hooks and envs of one's own draw shows only in sessions that differ."""
+    """Return `_sessions`; raise `NotApplicable` if nothing in them is random."""
     if _looks_fixed(candidate):
         raise NotApplicable("nothing in it is random")
     sessions = candidate.once("sessions", _sessions)
+    # Draws of hooks and plain envs are not declared: only sessions that differ show them.
     if (candidate.kind != "task" or hooked(candidate.task)) and all(
         one == sessions[0] for one in sessions
     ):
-        raise NotApplicable("nothing random was seen")
+        raise NotApplicable("all of its sessions were equal")
     return sessions
 
 
 def _sessions(candidate: Candidate) -> list[list[str]]:
-    """What is shown after resets with a seed, without, with it, without, and with another one."""
+    """Return trajectories after resets with a seed, without, with it, without, with another."""
     return _further(candidate, [SEED, None, SEED, None, SEED + 1])
 
 
 def _further(candidate: Candidate, seeds: list[int | None]) -> list[list[str]]:
-    """What is shown after resets of a new env with these seeds, one after another."""
+    """Return trajectories after successive resets of a new env with these seeds."""
     env = candidate.env()
-    env.reset(seed=SEED)  # before it, an env of one's own may not know what is right
+    env.reset(seed=SEED)  # a plain env may define its target only after the first reset
     count = _steps(candidate, 300)
     return [trajectory(env, mixed(SEED), count, seed, counted=False) for seed in seeds]
 
 
 def _looks_fixed(candidate: Candidate) -> bool:
-    """Whether a task declares nothing random: no condition with several values, no drawn duration,
-    no noise.
-    """
+    """Whether a task declares nothing random: conditions and durations constant, no noise."""
     if candidate.kind != "task" or stateful(candidate.task) or hooked(candidate.task):
         return False
     batch = candidate.batch

@@ -1,4 +1,4 @@
-"""G: Gymnasium's own rules, and the ways its users make envs."""
+"""G: Gymnasium's rules for envs, and the ways its users make envs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from neurogym_core.tasks.identity import parameters_of, plain_settings, settings
 
 @check("G000")
 def task_can_be_made_and_stepped(candidate: Candidate) -> None:
-    """The task can be made with its default settings, reset, and played for a step.
+    """The task can be made with its default settings, reset, and stepped once.
 
-    The message says what stands in the way. Of a task that cannot be made, all checks that would
-    play it are left out."""
+    The message is the error that the task raised. Until this check passes, the checks that play the
+    task do not apply."""
     candidate.require_made()
 
 
@@ -34,35 +34,32 @@ def task_can_be_made_and_stepped(candidate: Candidate) -> None:
 def gymnasium_check_env_passes(candidate: Candidate) -> None:
     """Gymnasium's `check_env` passes.
 
-    Its message says what it expects. Of a Task, the core keeps to Gymnasium's rules: what goes
-    wrong there is in the hooks (step_action, step_observation, step_target)."""
+    The message of `check_env` says what it expects. The core follows Gymnasium's rules, so in a
+    Task the fault is in a hook (step_action, step_observation, step_target)."""
     env = candidate.env().unwrapped
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         check_env(env, skip_render_check=True, skip_close_check=candidate.kind != "task")
     if candidate.kind == "task":
-        # An unbounded observation is unusual elsewhere; Gaussian noise is unbounded.
-        said = [text for text in map(_message, caught) if "infinity" not in text]
-        require(not said, f"Gymnasium's check_env warns: {said[:1]}")
-
-
-def _message(warning: warnings.WarningMessage) -> str:
-    return str(warning.message)
+        # Gymnasium warns of unbounded observations; here Gaussian noise makes them usual.
+        texts = [str(warning.message) for warning in caught]
+        texts = [text for text in texts if "infinity" not in text]
+        require(not texts, f"Gymnasium's check_env warns: {texts[:1]}")
 
 
 @check("G002")
 def settings_round_trip_through_json(candidate: Candidate) -> None:
-    """What the task is made with can be written as JSON, and makes the same task again.
+    """The settings of a task can be written as JSON, and make the same task again.
 
-    Gymnasium's specs, the command line and the registry keep parameters as JSON: numbers, texts,
-    tuples of these, and distributions, but no functions, sets or objects. Of an id, the spec as
-    JSON is made again with `gymnasium.make`, and must show the same."""
+    Gymnasium's specs, the command line and the registry store parameters as JSON: numbers, texts,
+    tuples of these, and distributions, but no functions, sets or objects. For an id,
+    `gymnasium.make` also gets the spec read from JSON, and must make an env that shows the same."""
     if candidate.kind == "task":
         _settings_make_the_task_again(candidate.task)
     if isinstance(candidate.source, str):
         _spec_makes_the_env_again(candidate)
     elif candidate.kind != "task":
-        raise NotApplicable("an env class has no spec; give an id or a file")
+        raise NotApplicable("an env class has no spec; pass an id or a file")
 
 
 def _settings_make_the_task_again(task: Any) -> None:
@@ -70,9 +67,11 @@ def _settings_make_the_task_again(task: Any) -> None:
     try:
         again = json.loads(json.dumps({**parameters, **settings(task)}, allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise AssertionError(f"The parameters {parameters!r} are no JSON: {error}.") from error
+        raise AssertionError(
+            f"The parameters {parameters!r} cannot be written as JSON: {error}."
+        ) from error
     made = with_settings(task, **again)
-    require(made == task, f"Made from its JSON, the task is {made!r} instead of {task!r}.")
+    require(made == task, f"Made from its JSON, the task is {made!r}, expected {task!r}.")
 
 
 def _spec_makes_the_env_again(candidate: Candidate) -> None:
@@ -81,22 +80,26 @@ def _spec_makes_the_env_again(candidate: Candidate) -> None:
     again = candidate.with_small_blocks(gymnasium.make(spec, disable_env_checker=True))
     require(
         again.observation_space == env.observation_space,
-        "The env made from its spec has other observations.",
+        f"The env made from its spec has the observation space {again.observation_space}, expected"
+        f" {env.observation_space}.",
     )
-    require(again.action_space == env.action_space, "The env made from its spec has other actions.")
+    require(
+        again.action_space == env.action_space,
+        f"The env made from its spec has the action space {again.action_space}, expected"
+        f" {env.action_space}.",
+    )
     one, other = (trajectory(made, mixed(5), 60, seed=5) for made in (env, again))
-    require(one == other, "The env made from its spec shows something else with the same seed.")
+    require(one == other, "The env made from its spec differs from the first, with the same seed.")
 
 
 @check("G003")
 def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
-    """A vector env of one shows, asks, pays and records what the single env does; one of several
-    has arrays of the right form.
+    """A vector env of one agrees with the single env, and one of N has arrays with N rows.
 
-    Hooks run for all envs at once: `now.trial_state`, `now.conditions` and `action` have shape (N, …),
-    in the single env N = 1. Write them without `int()`, `float()`, `.item()` and `if`, with
-    np.where instead. An env that is no Task is played side by side in Gymnasium's SyncVectorEnv.
-    """
+    A vector env of one must show, ask, pay and record the same as the single env. Hooks run for all
+    envs at once: `now.trial_state`, `now.conditions` and `action` have shape (N, …), with N = 1 in
+    the single env. Write hooks without `int()`, `float()`, `.item()` and `if`; use np.where
+    instead. An env that is not a Task is played in Gymnasium's SyncVectorEnv."""
     if candidate.kind == "task":
         _play_single_and_vector(candidate)
         several: Any = candidate.vector_env(3)
@@ -107,7 +110,7 @@ def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
     for _ in range(candidate.several(100, 1000)):
         require(
             observations in several.observation_space,
-            f"The observations of {several.num_envs} envs leave their space.",
+            f"The observations of {several.num_envs} envs are outside of their space.",
         )
         observations, *result = several.step(several.action_space.sample())
         _check_arrays(several.num_envs, *result)
@@ -116,7 +119,7 @@ def vector_env_agrees_with_the_single_env(candidate: Candidate) -> None:
 
 
 def _play_single_and_vector(candidate: Candidate) -> None:
-    """Play sessions of the usual length, and short ones in both autoreset modes."""
+    """Play sessions of the default length, and short ones in both autoreset modes."""
     short = with_settings(candidate.task, trials_per_session=2)
     most = max(200, 5 * max_steps(short))
     for task, mode, steps, limit in (
@@ -135,7 +138,9 @@ def _check_arrays(n: int, reward: Any, terminated: Any, truncated: Any, info: An
         shapes == [(n,)] * 3,
         f"Rewards and flags of {n} envs have the shapes {shapes}, expected ({n},).",
     )
-    require(np.isfinite(reward).all(), f"The rewards of {n} envs are {reward}.")
+    require(
+        np.isfinite(reward).all(), f"The rewards of {n} envs are {reward}, expected finite numbers."
+    )
 
 
 def _check_arrays_of_a_task(reward: Any, terminated: Any, truncated: Any, info: Any) -> None:
@@ -148,12 +153,13 @@ def _check_arrays_of_a_task(reward: Any, terminated: Any, truncated: Any, info: 
     lengths = {name: len(info[name]) for name in ("gt", "period", "new_trial")}
     require(
         set(lengths.values()) == {len(reward)},
-        f"info of {len(reward)} envs has the lengths {lengths}.",
+        f"info of {len(reward)} envs has the lengths {lengths}, expected {len(reward)}.",
     )
     if "trial" in info:
         require(
             np.array_equal(info["_trial"], info["new_trial"]),
-            f"info['_trial'] is {info['_trial']}, and info['new_trial'] {info['new_trial']}.",
+            f"info['_trial'] is {info['_trial']}, expected info['new_trial'], which is"
+            f" {info['new_trial']}.",
         )
         missing = [name for name, values in info["trial"].items() if has_nan(values)]
         require(not missing, f"The records of a vector env have NaN in {missing}.")
@@ -161,10 +167,10 @@ def _check_arrays_of_a_task(reward: Any, terminated: Any, truncated: Any, info: 
 
 @check("G004", level="full", kinds=("task",))
 def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
-    """What one env of a vector env shows and pays does not depend on what is done in another.
+    """In a vector env, an env's observations and rewards do not depend on other envs' actions.
 
-    A hook must treat each row by itself: no mean over envs, no `.any()` that decides for all, no
-    attribute on the task that one env writes and another reads; use `now.trial_state`."""
+    A hook must treat each row separately: no mean over envs, no `.any()` that decides for all, no
+    attribute of the task that one env writes and another reads. Use `now.trial_state`."""
     calm, busy = (candidate.vector_env(2) for _ in range(2))
     for env in (calm, busy):
         env.reset(seed=9)
@@ -178,34 +184,37 @@ def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
         one, other = calm.step(actions), busy.step(others)
         require(
             one[1][0] == other[1][0],
-            f"The first env's reward at step {step} depends on what the second one does.",
+            f"The first env's reward at step {step} depends on the second env's actions.",
         )
         ended |= one[4]["new_trial"] | other[4]["new_trial"]
         if ended.any():
-            return  # from here on who finishes first takes the next trial
+            return  # the order in which trials end decides which env is dealt the next one
         require(
             np.array_equal(one[0][0], other[0][0]),
-            f"What the first env shows after step {step} depends on the second one.",
+            f"The first env's observation after step {step} depends on the second env's actions.",
         )
 
 
 @check("G005", level="full")
 def render_modes_work(candidate: Candidate) -> None:
-    """With each of its render modes the env can be made, and draws what the mode says.
+    """The env can be made and rendered in each of the render modes that it declares.
 
-    "rgb_array" returns a picture, (height, width, 3) uint8; modes that open a window are not tried.
-    The figure of a Task is the core's; an env of its own declares what it can draw in
+    "rgb_array" returns a picture, (height, width, 3) uint8; "human", which opens a window, is not
+    tried. The core renders a Task; a plain Gymnasium env declares its modes in
     `metadata["render_modes"]`."""
     modes = [mode for mode in candidate.env().metadata.get("render_modes", []) if mode != "human"]
     if not modes:
-        raise NotApplicable("it declares no render mode that needs no window")
+        raise NotApplicable('it declares no render mode other than "human"')
     for mode in modes:
         env = candidate.fresh_env(render_mode=mode)
         env.reset(seed=1)
         for _ in range(3):
             env.step(env.action_space.sample())
         picture = env.render()
-        require(picture is not None, f"render() returns None with render_mode={mode!r}.")
+        require(
+            picture is not None,
+            f"render() returns None with render_mode={mode!r}, expected a picture.",
+        )
         if mode == "rgb_array":
             shape, dtype = np.shape(picture), getattr(picture, "dtype", None)
             fits = len(shape) == 3 and shape[2] == 3 and dtype == np.uint8

@@ -1,4 +1,4 @@
-"""M: the package around a task: entry point, manifest, page, and what importing it does."""
+"""M: the package of a task: entry point, manifest, docstring, and side effects of its import."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ _DOI = re.compile(r"10\.\d{4,9}/[^\s,;]+")
 
 @check("M001", installed=True)
 def entry_point_leads_to_a_task(candidate: Candidate) -> None:
-    """The entry point has a name of the form Name-v0, is offered by one package only, and leads to
-    a task.
+    """The entry point is named like Name-v0, belongs to one package only, and loads a task.
 
     Correct the entry point in pyproject.toml (group neurogym.tasks), then install the package
     again: entry points are read from its metadata. A task is a subclass of neurogym_core.Task or of
@@ -31,18 +30,18 @@ def entry_point_leads_to_a_task(candidate: Candidate) -> None:
     require(not fatal, f"{info.name!r} cannot be used: {' '.join(fatal)}")
     require(
         TASK_NAME.fullmatch(info.name),
-        f"The entry point is called {info.name!r}, expected CapitalizedWords-v0.",
+        f"The entry point is named {info.name!r}, expected CapitalizedWords-v0.",
     )
     require(info.usable, f"{info.name!r} is blocked; run the check without NGYM_BLOCK.")
-    assert candidate.cls  # imports it: what goes wrong there says what it is
+    assert candidate.cls  # imports the task; an error of the import is the reason for the failure
 
 
 @check("M002", installed=True)
 def manifest_describes_the_task(candidate: Candidate) -> dict[str, Any]:
-    """The manifest has a row for the task, with a title, a summary and tags, and breaks no rule.
+    """The manifest has a valid row for the task, with a title, a summary and tags.
 
-    Add or correct the [[task]] row of ngym.toml whose name is the entry point's. `ngym info` shows
-    what is read from it. Words that the vocabulary does not have are allowed, and noted."""
+    Add or correct the [[task]] row of ngym.toml with the name of the entry point. `ngym info` shows
+    the row as it is read. Words that are not in the vocabulary are allowed, with a warning."""
     info = candidate.info
     broken = [str(problem) for problem in info.problems if problem.level == "error"]
     require(not broken, " ".join(broken))
@@ -53,10 +52,10 @@ def manifest_describes_the_task(candidate: Candidate) -> dict[str, Any]:
 
 @check("M003", installed=True)
 def docstring_names_the_original_paper(candidate: Candidate) -> None:
-    """The class has a docstring, and it names the DOI of every original reference of the manifest.
+    """The docstring of the class names the DOI of every original reference in the manifest.
 
-    The docstring of the class is the task's page: what the subject sees and does, the paper it
-    follows with its DOI, the deviations from it. A paper that is no original of this task has
+    The docstring is the task's page: it describes the stimuli and the responses, and names the
+    paper with its DOI and the deviations from it. A paper that is not the origin of the task has
     another kind in the manifest (method, model, review, related)."""
     page = candidate.cls.__dict__.get("__doc__") or ""
     require(page.strip(), f"{candidate.cls.__name__} has no docstring.")
@@ -68,38 +67,34 @@ def docstring_names_the_original_paper(candidate: Candidate) -> None:
     ]
     require(
         not missing,
-        f"The manifest calls {', '.join(missing)} original, which the docstring does not name.",
+        f"The docstring does not name {', '.join(missing)}, which the manifest calls original.",
     )
 
 
 @check("M004", installed=True, kinds=("task",))
 def manifest_states_chance_and_oracle_performance(candidate: Candidate) -> None:
-    """The manifest says what guessing and knowing the answer bring: expected = { chance = …,
-    oracle_min = … }.
+    """The manifest states the chance level and the lowest performance of the oracle.
 
-    The checks B001 and B002 hold the task to these numbers, and catalogues show them. `chance` is
-    the performance of who rests while it should and then answers at random, `oracle_min` the least
-    of who knows the targets."""
+    Write expected = { chance = …, oracle_min = … } in the task's row. `chance` is the performance
+    of a subject that waits and then guesses, `oracle_min` the lowest mean performance of the
+    oracle. The checks B001 and B002 compare the task with these numbers; catalogues show them."""
     missing = [name for name in ("chance", "oracle_min") if name not in candidate.expected]
     require(
         not missing,
-        f"The row of {candidate.info.name!r} has no expected {' and no '.join(missing)}.",
+        f"The row of {candidate.info.name!r} has no {' and no '.join(missing)} in `expected`.",
     )
 
 
 @check("M005")
 def importing_has_no_side_effects(candidate: Candidate) -> None:
-    """Importing the task prints nothing, starts nothing, writes nothing, and leaves the global
-    random state alone.
+    """Importing the task has no side effects (output, files, processes, network, random state).
 
-    Move what the module does when imported into the class. Do not seed or draw from `random` and
-    `numpy.random`, open files for writing, start threads or processes, connect anywhere, or change
-    the environment or working directory at the top of a module: everybody who lists or imports
-    tasks would get it."""
+    Move such code from the top of the module into the class. A module that is imported must not
+    seed or draw from `random` and `numpy.random`, open files for writing, start threads or
+    processes, open connections, or change the environment or working directory: the effects would
+    reach every user who lists or imports tasks."""
     if not isinstance(candidate.source, str):
-        raise NotApplicable(
-            "it needs an id or a file, which can be imported in a process of its own"
-        )
+        raise NotApplicable("it needs an id or a file, which another process can import")
     effects = imported(candidate).effects
     if effects:
         raise CheckFailedError(f"Importing it {'; '.join(effects)}.", effects=list(effects))

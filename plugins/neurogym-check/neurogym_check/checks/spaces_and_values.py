@@ -1,4 +1,4 @@
-"""S: what an env shows, pays and tells stays what it declares, under any kind of play."""
+"""S: observations, rewards, flags and `info` follow their declarations under any play."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from neurogym_core.tasks.state import period_names_of
 
 @check("S001")
 def observations_are_in_the_observation_space(candidate: Candidate) -> None:
-    """Every observation is in the observation space, of exactly its dtype and shape, and finite.
+    """Every observation is finite and in the observation space, with exactly its dtype and shape.
 
-    A hook `step_observation` returns what it was given with some units changed; an env of its own
-    casts to the dtype of its space before it returns. Look for divisions by zero where values are
-    not finite."""
+    The hook `step_observation` returns its argument `obs` with some units changed. A plain
+    Gymnasium env casts observations to the dtype of its space. If values are not finite, look for
+    divisions by zero."""
     if candidate.kind == "task":
         space, size = candidate.env().observation_space, candidate.task.channels.size
         require(
@@ -34,9 +34,7 @@ def observations_are_in_the_observation_space(candidate: Candidate) -> None:
 
 
 def _check_observations(space: gymnasium.Space, observations: list[Any], play: str) -> None:
-    """One of a Box is looked at in detail, and all together: asking the space takes longer than
-    playing.
-    """
+    """Check that observations are in a space; those of a Box in one table, which is faster."""
     if not isinstance(space, gymnasium.spaces.Box):
         for step, observation in enumerate(observations):
             require(
@@ -74,10 +72,10 @@ def _when(step: int, play: str) -> str:
 
 @check("S002")
 def rewards_and_flags_have_plain_types(candidate: Candidate) -> None:
-    """Rewards are finite Python numbers, flags are bools, and nothing in `info` is NaN.
+    """Rewards are finite Python numbers, flags are bools, and no value in `info` is NaN.
 
-    Cast with float(…) and bool(…): arrays and NumPy scalars break JSON logs and `is True`. What is
-    not known is left out of `info` (an absent reaction time is an absent key)."""
+    Cast with float(…) and bool(…): arrays and NumPy scalars break JSON logs and `is True`. Leave
+    out the keys of `info` whose values are unknown, as for an absent reaction time."""
     plain = candidate.kind == "env"
     for name, recording in candidate.recordings.items():
         for step, result in enumerate(recording.results):
@@ -90,7 +88,8 @@ def rewards_and_flags_have_plain_types(candidate: Candidate) -> None:
             )
             require(
                 number and np.isfinite(reward),
-                f"The reward {when} is {reward!r} ({type(reward).__name__}).",
+                f"The reward {when} is {reward!r} ({type(reward).__name__}), expected a finite"
+                " float.",
             )
             kinds = bool | np.bool_ if plain else bool
             flags = isinstance(terminated, kinds) and isinstance(truncated, kinds)
@@ -100,7 +99,7 @@ def rewards_and_flags_have_plain_types(candidate: Candidate) -> None:
                 " bools.",
             )
             found = _nan_in(info)
-            require(not found, f"info[{found!r}] {when} is NaN.")
+            require(not found, f"info[{found!r}] {when} is NaN, expected a value or no key.")
 
 
 def _nan_in(info: Mapping[str, Any], prefix: str = "") -> str:
@@ -117,27 +116,27 @@ def _nan_in(info: Mapping[str, Any], prefix: str = "") -> str:
 
 @check("S003")
 def returned_observations_are_not_overwritten(candidate: Candidate) -> None:
-    """What was returned stays as it is: the env does not write into it later.
+    """The env does not write into observations that it has returned.
 
-    Return a copy. Replay buffers, lists of observations and vector envs would otherwise hold the
-    last one many times."""
+    Return a copy. Otherwise replay buffers, lists of observations and vector envs hold many copies
+    of the last observation."""
     for name, recording in candidate.recordings.items():
         for step, (observation, before) in enumerate(
             zip(recording.observations, recording.prints, strict=True)
         ):
             require(
                 print_of(observation) == before,
-                f"The observation returned {_when(step, name)} was changed later.",
+                f"The env has changed the observation that it returned {_when(step, name)}.",
             )
 
 
 @check("S004", kinds=("task", "trial env"))
 def every_trial_ends(candidate: Candidate) -> None:
-    """A trial ends, whatever the subject does.
+    """Every trial ends, whatever the subject does.
 
     Give every period a duration, or the task a `max_duration` (ms) after which a trial is a miss.
-    Who never answers would otherwise never see a second trial, and a random subject hardly ever.
-    """
+    Otherwise a subject that never answers stays in its first trial, and a random subject seldom
+    leaves it."""
     for name, recording in candidate.recordings.items():
         limit, again = _longest(candidate), recording
         if candidate.kind == "task" and candidate.level == "quick" and limit > 2000:
@@ -152,9 +151,7 @@ def every_trial_ends(candidate: Candidate) -> None:
 
 
 def _longest(candidate: Candidate) -> int:
-    """Steps within which a trial ends: those of `max_duration`, which are ten times the usual ones
-    if nothing is said.
-    """
+    """Return the number of steps within which a trial must end; `max_duration` for a Task."""
     limit = candidate.several(3000, 10000)
     if candidate.kind != "task":
         return limit
@@ -166,31 +163,32 @@ def _longest(candidate: Candidate) -> int:
 
 @check("S005", kinds=("task", "trial env"))
 def targets_are_in_the_action_space(candidate: Candidate) -> None:
-    """What is right on a step, `info["gt"]`, is an action of the action space.
+    """The target of every step, `info["gt"]`, is in the action space.
 
     The hook `step_target` returns action ids, (N,), or for continuous actions values in the units
-    of the axes, (N, k); an env that reports trials gives actions that exist."""
+    of the axes, (N, k). An env that reports trials returns actions of its action space."""
     recording = candidate.recordings.get("mixed", candidate.recordings["random"])
     space = recording.env.action_space
     for step, result in enumerate(recording.results):
         target = result[4].get("gt")
         fits = target is not None and np.asarray(target, dtype=space.dtype) in space
-        require(fits, f"The target of step {step} is {target!r}, which is none of {space}.")
+        require(fits, f"The target of step {step} is {target!r}, expected an action of {space}.")
         require(
             np.array_equal(np.asarray(target, dtype=space.dtype), target),
-            f"The target of step {step} is {target!r}.",
+            f"The target of step {step} is {target!r}, expected values of dtype {space.dtype}.",
         )
 
 
 @check("S006", kinds=("task", "trial env"))
-def info_has_its_keys(candidate: Candidate) -> None:
-    """After every step, `info` has the target, the period and whether a trial has ended; the record
-    and the performance of a trial are there exactly when it has. After a reset there is no target.
+def info_has_the_required_keys(candidate: Candidate) -> None:
+    """`info` has the keys of a step on every step, and those of a trial when a trial ends.
 
-    A Task gets `info` from the core, and an env in the classic form from `PeriodEnv`: return the
-    dict of `step` without removing keys, and let `new_trial` be a bool."""
+    Every step has `gt` (the target), `period`, and the bool `new_trial`. `trial` (the record) and
+    `performance` are present exactly if `new_trial` is true. The `info` of a reset has no `gt`. The
+    core makes the `info` of a Task, and `PeriodEnv` that of an env in the classic form: return the
+    dict of `step` without removing keys."""
     _, info = candidate.env().reset(seed=1)
-    require("gt" not in info, "info of reset has 'gt', which belongs to steps.")
+    require("gt" not in info, "info of reset has 'gt', expected in info of steps only.")
     names = period_names_of(candidate.task) if candidate.kind == "task" else None
     for name, recording in candidate.recordings.items():
         for step, result in enumerate(recording.results):
@@ -200,10 +198,10 @@ def info_has_its_keys(candidate: Candidate) -> None:
             ended = info["new_trial"]
             require(type(ended) is bool, f"info['new_trial'] {when} is {ended!r}, expected a bool.")
             known = names is None or info["period"] in names
-            require(known, f"info['period'] {when} is {info['period']!r}, none of {names}.")
+            require(known, f"info['period'] {when} is {info['period']!r}, expected one of {names}.")
             for key in ("trial", "performance"):
                 require(
                     (key in info) == ended,
-                    f"info {'has no' if ended else 'has'} {key!r} {when}, where"
-                    f" info['new_trial'] is {ended}.",
+                    f"info {'has no' if ended else 'has'} {key!r} {when}, but info['new_trial'] is"
+                    f" {ended}.",
                 )

@@ -1,4 +1,4 @@
-"""R: what a task does changes only with its version."""
+"""R: the behaviour of a task changes only with its version."""
 
 from __future__ import annotations
 
@@ -23,34 +23,39 @@ def _stored(candidate: Candidate) -> Digest | None:
     path = digests_path(candidate.info)
     if path is None:
         raise CheckFailedError(
-            f"The folder of {candidate.info.distribution} cannot be found; is it a package?"
+            f"The folder of {candidate.info.distribution} cannot be found. Expected a package"
+            " (a folder with modules)."
         )
     return stored(path).get(candidate.info.name)
 
 
 @check("R001", kinds=("task",), installed=True)
 def behaviour_matches_the_stored_digest(candidate: Candidate) -> None:
-    """What the task does is what its stored digest says.
+    """The behaviour of the task matches its stored digest.
 
-    Somebody's results depend on it: give what has changed a new version (Name-v1 beside Name-v0),
-    and store its digest with `ngym check ID --write-digests`. While nothing is published, `--force`
-    overwrites it. The parts that changed are named: declared (settings, channels, actions), trials
-    (tables), session (draw), steps (hooks)."""
+    Results of other users depend on it: give the changed task a new version (Name-v1 beside
+    Name-v0), and store its digest with `ngym check ID --write-digests`. Before the task is
+    published, `--force` overwrites the digest. The message names the parts that have changed:
+    declared (settings, channels, actions), trials (tables), session (draw), steps (hooks)."""
     known = _stored(candidate)
     if known is None:
         raise NotApplicable(
             f"no digest is stored; `ngym check {candidate.info.id} --write-digests` writes it"
         )
     changed = changes(known, digest_of(candidate.task))
-    require(not changed, f"Its digest has changed in {', '.join(changed)}.", changed=changed)
+    require(
+        not changed,
+        f"The digest differs from the stored one in {', '.join(changed)}.",
+        changed=changed,
+    )
 
 
 @check("R002", level="full", kinds=("task",), installed=True)
 def digest_is_stored(candidate: Candidate) -> None:
-    """The package holds a digest of the task, so that a change can be noticed.
+    """The package stores a digest of the task, so that changes of its behaviour are noticed.
 
-    Write it with `ngym check ID --write-digests` once the task is as it should be, and commit
-    digests.toml, which lies beside ngym.toml."""
+    When the task is ready, write the digest with `ngym check ID --write-digests`, and commit
+    digests.toml, which is beside ngym.toml."""
     require(
         _stored(candidate) is not None,
         f"{FILE} of {candidate.info.distribution} has no digest of {candidate.info.name!r}.",

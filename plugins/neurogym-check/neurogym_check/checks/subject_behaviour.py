@@ -1,6 +1,8 @@
-"""B: what reference subjects earn, and whether the answer shows before it should."""
+"""B: performance and reward of reference subjects, and answers that are revealed too early."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from neurogym_core.tasks.state import period_names_of
 
 TASK = ("task",)
 ORACLE_MIN = 0.9
-"""Least performance of the oracle where the manifest says nothing."""
+"""Lowest performance of the oracle if the manifest states none."""
 
 QUIET = (
     "fixation",
@@ -27,39 +29,38 @@ QUIET = (
     "start",
     "wait",
 )
-"""Periods whose names begin like this come before anything that the answer depends on."""
+"""Periods whose names begin like this come before the evidence."""
 
 
 def _require_resting(candidate: Candidate) -> None:
     actions = candidate.task.actions
     if not actions.continuous and actions.rest is None:
-        raise NotApplicable("it has no action of resting")
+        raise NotApplicable("it has no action for rest")
     if not actions.continuous and actions.size == 1:
-        raise NotApplicable("it has no action but resting")
+        raise NotApplicable("rest is its only action")
     if "rest" not in candidate.played:
-        raise NotApplicable("its trials are long: the full level plays it")
+        raise NotApplicable("its trials are long; the full level plays it")
 
 
 def _margin(*errors: float) -> float:
-    """How far apart the means of equal things may be; Student's t of `ENVS` - 1 degrees of freedom
-    has heavier tails.
-    """
+    """Return the largest difference between means that counts as equal, given standard errors."""
+    # 1.45: the tails of Student's t with `ENVS` - 1 degrees of freedom are heavier.
     return 1.45 * largest_deviation() * float(np.sqrt(sum(error**2 for error in errors))) + 1e-9
 
 
 @check("B001", kinds=TASK)
 def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
-    """A subject that does what is right on every step performs at least as well as `oracle_min` of
-    the manifest says.
+    """The performance of the oracle is at least `oracle_min` of the manifest.
 
-    The target of every step (answer, answer_at, pay, or step_target) must lead to a correct
-    outcome. Play the task with `run(task, "oracle")` and look at the trials whose performance is
-    below 1. Where even perfect knowledge is not always right, say so with oracle_min."""
+    The target of every step (answer, answer_at, offer, or step_target) must lead to a correct
+    outcome. Play the task with `run(task, "oracle")` and look at the trials with a performance
+    below 1. If even perfect knowledge is not always correct, state the lower performance as
+    oracle_min."""
     least = candidate.expected.get("oracle_min", ORACLE_MIN)
     played = candidate.played["oracle"]
     require(
         played.performance.size,
-        f"Who does what is right finishes no trial within {played.steps} steps.",
+        f"The oracle finishes no trial within {played.steps} steps.",
     )
     performance = played.mean("performance")[0]
     enough = performance >= least - 1e-6
@@ -73,16 +74,13 @@ def oracle_performs_as_declared(candidate: Candidate) -> dict[str, float]:
 
 @check("B002", kinds=TASK)
 def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
-    """A subject that rests while it should and then answers at random performs as `chance` of the
-    manifest says.
+    """A subject that waits and then guesses performs at `chance` of the manifest.
 
-    Correct the number, or the task: are the conditions balanced, are windows open too long, is
-    there more than one right answer? `run(task, "guess", 2000)["performance"].mean()` measures it.
-    """
+    Correct the number, or the task: check whether conditions are balanced, whether response windows
+    are too long, and whether trials have more than one correct answer. Measure the chance level
+    with `run(task, "guess", 2000)["performance"].mean()`."""
     if "chance" not in candidate.expected:
-        raise NotApplicable(
-            "nothing says what chance is (expected = { chance = … } in the manifest)"
-        )
+        raise NotApplicable("no chance level is stated (expected = { chance = … } in the manifest)")
     chance = candidate.expected["chance"]
     played = candidate.played["guess"]
     if (
@@ -90,13 +88,16 @@ def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
         and typical_steps(candidate.task) > LONG
         and candidate.level == "quick"
     ):
-        raise NotApplicable("its trials are long: the full level plays it")
-    require(played.performance.size, f"Who guesses finishes no trial within {played.steps} steps.")
+        raise NotApplicable("its trials are long; the full level plays it")
+    require(
+        played.performance.size,
+        f"The guessing subject finishes no trial within {played.steps} steps.",
+    )
     performance, error = played.mean("performance")
     margin = _margin(error) + 0.0051  # manifests round to two digits
     require(
         abs(performance - chance) <= margin,
-        f"Guessing performs at {performance:.3f}, and the manifest says {chance} (margin"
+        f"Guessing performs at {performance:.3f}, expected {chance} as in the manifest (margin"
         f" {margin:.3f}).",
         performance=performance,
     )
@@ -105,82 +106,77 @@ def guessing_performs_at_chance(candidate: Candidate) -> dict[str, float]:
 
 @check("B003", kinds=TASK)
 def resting_earns_less_than_the_oracle(candidate: Candidate) -> dict[str, float]:
-    """A subject that never acts earns less per trial than one that does what is right.
+    """A subject that always rests earns less per trial than the oracle.
 
-    Otherwise there is nothing to learn: let answers pay more than resting does, misses nothing, and
-    trials without an answer be fewer than those with one."""
+    Otherwise there is nothing to learn. Let correct answers pay more than resting, let misses pay
+    nothing, and make trials that need no answer (catch trials) fewer than the others."""
     _require_resting(candidate)
     if not any(played.reward.any() for played in candidate.played.values()):
         raise NotApplicable("it pays nothing")
     resting, oracle = (
         candidate.played[subject].mean("reward")[0] for subject in ("rest", "oracle")
     )
-    require(resting < oracle, f"Resting earns {resting:.3f} a trial, and the oracle {oracle:.3f}.")
+    require(
+        resting < oracle,
+        f"Resting earns {resting:.3f} per trial, expected less than the oracle's {oracle:.3f}.",
+    )
     return {"rest": resting, "oracle": oracle}
 
 
 @check("B004", kinds=TASK)
 def premature_responses_do_not_pay(candidate: Candidate) -> dict[str, float]:
-    """A subject that answers on every step, asked or not, earns less per trial than the oracle, and
-    no more than one that waits and then guesses.
+    """Answering on every step earns less than the oracle, and no more than waiting and guessing.
 
-    Let acting while holding cost something (`rewards["abort"]`), or end the trial. An answer before
-    the question must not count."""
+    Make actions during a hold cost something (`rewards["abort"]`) or end the trial. An answer
+    before its response window must not count."""
     _require_resting(candidate)
     if not any(played.reward.any() for played in candidate.played.values()):
         raise NotApplicable("it pays nothing")
     (premature, a), (guess, b), (oracle, _) = (
         candidate.played[subject].mean("reward") for subject in ("premature", "guess", "oracle")
     )
-    earned = f"Answering on every step earns {premature:.3f} a trial"
+    earned = f"Answering on every step earns {premature:.3f} per trial"
     if candidate.batch.payoffs.slot_names:
-        require(premature <= guess + _margin(a, b), f"{earned}, waiting and guessing {guess:.3f}.")
-    require(premature < oracle, f"{earned}, and the oracle {oracle:.3f}.")
+        require(
+            premature <= guess + _margin(a, b),
+            f"{earned}, expected at most the {guess:.3f} of waiting and guessing.",
+        )
+    require(premature < oracle, f"{earned}, expected less than the oracle's {oracle:.3f}.")
     return {"premature": premature, "guess": guess, "oracle": oracle}
 
 
 @check("B005", kinds=TASK)
 def fixation_does_not_reveal_the_answer(candidate: Candidate) -> dict[str, float]:
-    """What is shown during fixation, and how long it lasts, says nothing about the right answer.
+    """Observations during fixation, and its duration, do not reveal the correct answer.
 
-    The test looks at periods whose names begin with fixation, iti, foreperiod, quiescence, …, in
-    trials that are the first of their sessions. Show evidence in the periods after them. A channel
-    that shows a condition from the start (a context cue) is fine as long as it does not tell the
-    answer."""
-    quiet = [
-        name
-        for name in period_names_of(candidate.task)
-        if name.startswith(QUIET) and _before_all(candidate, name)
-    ]
+    The check looks at periods whose names begin with fixation, iti, foreperiod, quiescence, …, in
+    the first trials of sessions. Show evidence in later periods. A channel may show a condition
+    from the start (a context cue) if it does not reveal the answer."""
+    names = period_names_of(candidate.task)
+    quiet = list(itertools.takewhile(lambda name: name.startswith(QUIET), names))
     if not quiet:
         raise NotApplicable(
-            f"no first period has a name of one that shows nothing yet ({', '.join(QUIET)})"
+            f"its first period is not named like one without evidence ({', '.join(QUIET)})"
         )
     played = candidate.task.step_observation is not None or candidate.task.step_target is not None
-    shown, answers = _played(candidate, quiet) if played else _laid_out(candidate, quiet)
+    shown, answers = _from_play(candidate, quiet) if played else _from_tables(candidate, quiet)
     shown, answers = _varying(shown), _varying(answers)
     if not shown.shape[1] or not answers.shape[1]:
         return {"correlation": 0.0}
     correlation = np.abs(np.corrcoef(shown.T, answers.T)[: shown.shape[1], shown.shape[1] :])
     limit = 1.2 * largest_deviation(correlation.size) / np.sqrt(len(shown))
     largest = float(correlation.max())
-    told = f"What is shown during {', '.join(quiet)} goes with the right answer"
     require(
         largest <= limit,
-        f"{told}: correlation {largest:.2f} (at most {limit:.2f}).",
+        f"Observations during {', '.join(quiet)} reveal the correct answer: correlation"
+        f" {largest:.2f}, expected at most {limit:.2f}.",
         correlation=largest,
     )
     return {"correlation": largest}
 
 
-def _before_all(candidate: Candidate, name: str) -> bool:
-    """Whether only quiet periods come before this one."""
-    names = period_names_of(candidate.task)
-    return all(other.startswith(QUIET) for other in names[: names.index(name)])
-
-
-def _laid_out(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """As `_played`, from the tables, without noise."""
+def _from_tables(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns of `_from_play`, computed from the tables without noise."""
     batch, actions = candidate.batch, candidate.task.actions
     n, names = len(batch), np.array(batch.period_names)
     index = np.repeat(np.arange(batch.duration.size), batch.duration.ravel())
@@ -205,9 +201,12 @@ def _laid_out(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.nd
     return np.concatenate([shown / np.maximum(count, 1)[:, None], count[:, None]], axis=1), answer
 
 
-def _played(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Per trial: mean of what was shown in these periods and their number of steps, and the right
-    answer, as columns.
+def _from_play(candidate: Candidate, quiet: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Play trials, and return observations of these periods and correct answers, a row per trial.
+
+    Returns:
+        The mean observation in the periods and their number of steps, (n, units + 1), and the
+        correct answers, (n, actions).
     """
     task = with_settings(candidate.task, trials_per_session=1)
     env = TaskVectorEnv(task, ENVS, autoreset_mode="SameStep")

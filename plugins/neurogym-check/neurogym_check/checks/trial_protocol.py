@@ -1,4 +1,4 @@
-"""T: trials run as they are declared: periods, durations in ms, conditions, windows, records."""
+"""T: trials follow their declarations: periods, durations, conditions, windows, records."""
 
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ TASK = ("task",)
 
 @check("T001", kinds=("task", "trial env"))
 def periods_are_uninterrupted(candidate: Candidate) -> None:
-    """Who does what is right sees each period of a trial once, in one piece, as long as the record
-    says.
+    """The oracle visits each period of a trial exactly once, for the recorded duration.
 
-    A hook that sends the subject elsewhere (goto) should not do so while it does what is right; a
-    period that is to be seen twice is two periods. Without an answer in it, a period runs to its
-    end."""
+    A hook that jumps to another period (goto) must not do so while the subject plays the target. If
+    a period is to be visited twice, make it two periods. A period without a response window runs to
+    its end."""
     if "oracle" not in candidate.recordings:
-        raise NotApplicable("it does not say what is right (a property `target`)")
+        raise NotApplicable("it has no property `target`")
     runs: list[tuple[str, int]] = []
     ended = 0
     for result in candidate.recordings["oracle"].results:
@@ -52,7 +51,7 @@ def periods_are_uninterrupted(candidate: Candidate) -> None:
         if info["new_trial"]:
             _check_runs(candidate, runs, dict(info["trial"]), ended)
             runs, ended = [], ended + 1
-    require(ended, "No trial ended while what is right was done.")
+    require(ended, "No trial ended while the oracle played, expected at least one.")
 
 
 def _check_runs(
@@ -61,27 +60,30 @@ def _check_runs(
     names = [name for name, _ in runs]
     twice = [name for name in names if names.count(name) > 1]
     require(
-        not twice, f"Trial {number} runs through {names}: {twice[:1]} comes twice.", periods=names
+        not twice,
+        f"Trial {number} visits the periods {names}, expected {twice[:1]} only once.",
+        periods=names,
     )
     if candidate.kind != "task":
         return
     dt, free = candidate.task.dt, _answerable(candidate)
     for name, played in runs:
-        laid_out = round(record[DURATION + name] / dt)
+        recorded = round(record[DURATION + name] / dt)
         require(
-            played <= laid_out,
-            f"Period {name!r} of trial {number} lasts {played} steps, {laid_out} were laid out.",
+            played <= recorded,
+            f"Period {name!r} of trial {number} lasts {played} steps, expected the recorded"
+            f" {recorded}.",
         )
-        whole = played == laid_out or name in free
+        whole = played == recorded or name in free
         require(
             whole,
-            f"Period {name!r} of trial {number}, in which nothing is asked, lasts {played} of"
-            f" {laid_out} steps.",
+            f"Period {name!r} of trial {number}, which has no response window, lasts {played}"
+            f" steps, expected the recorded {recorded}.",
         )
 
 
 def _answerable(candidate: Candidate) -> set[str]:
-    """The periods that an answer or a hook can cut short."""
+    """Return the periods that an answer or a hook can cut short."""
     batch = candidate.batch
     if candidate.task.step_action is not None:
         return set(batch.period_names)
@@ -95,25 +97,29 @@ def _answerable(candidate: Candidate) -> set[str]:
 def durations_in_ms_do_not_depend_on_dt(candidate: Candidate) -> None:
     """With half the dt, every period lasts as many ms as before.
 
-    Durations are ms everywhere: in `timing`, in `trial.periods(…)`, in start= and stop=. A duration
-    computed as a number of steps (times dt) changes with dt. A period of one step, whatever dt is,
-    is taken to be meant."""
+    Durations are in ms everywhere: in `timing`, in `trial.periods(…)`, in start= and stop=. A
+    duration computed as a number of steps (times dt) changes with dt. A period of one step at every
+    dt is accepted."""
     task = candidate.task
     n = min(candidate.sample_size, 300)
     coarse, fine = (_with_dt(task, task.dt / k) for k in (5, 10))
     conditions = task.sample(n, seed=5).conditions
-    slow, fast = (_laid_out(one, conditions, n) for one in (coarse, fine))
+    # With equal seeds the draws are equal, as long as both draw equally many numbers.
+    slow, fast = (
+        build_trials(one, conditions, np.random.default_rng(6), n) for one in (coarse, fine)
+    )
+    roundings = max(len(slow.period_names), 1)  # they add up if durations depend on each other
     for name in slow.period_names:
         if name in slow.untimed:
             continue
         a, b = slow.period_steps[name] * coarse.dt, fast.period_steps[name] * fine.dt
         if _one_step(slow, name) and _one_step(fast, name):
             continue
-        close = np.abs(a - b) <= 0.75 * coarse.dt * _chained(slow)
+        close = np.abs(a - b) <= 0.75 * coarse.dt * roundings
         require(
             close.all() or _same_mean(a, b, coarse.dt),
             f"Period {name!r} lasts {a[~close][:1]} ms at dt={coarse.dt:g} and {b[~close][:1]} ms"
-            f" at dt={fine.dt:g}.",
+            f" at dt={fine.dt:g}, expected the same.",
         )
 
 
@@ -124,22 +130,12 @@ def _with_dt(task: Task, dt: float) -> Task:
         raise AssertionError(f"It cannot be made with dt={dt:g}: {error}") from error
 
 
-def _laid_out(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> TrialBatch:
-    """Equal draws for equal seeds, as long as as much is drawn."""
-    return build_trials(task, conditions, np.random.default_rng(6), n)
-
-
 def _one_step(batch: TrialBatch, period: str) -> bool:
     return bool((batch.period_steps[period] <= 1).all())
 
 
-def _chained(batch: TrialBatch) -> int:
-    """Roundings that may add up where durations are computed from others."""
-    return max(len(batch.period_names), 1)
-
-
 def _same_mean(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
-    """Whether two samples of durations, drawn apart, have the same mean."""
+    """Whether two independent samples of durations have the same mean."""
     error = np.sqrt((a.var() + b.var()) / len(a))
     return bool(error > 0 and abs(a.mean() - b.mean()) <= tolerance + largest_deviation() * error)
 
@@ -148,8 +144,8 @@ def _same_mean(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 def durations_follow_their_distributions(candidate: Candidate) -> None:
     """Played durations follow the distributions in `timing`, rounded to steps.
 
-    A duration that is computed in `trial.periods(…, name=…)` comes before that in `timing`: name it
-    in one place only. A distribution of one's own needs a `cdf` that agrees with its `sample`."""
+    A duration passed to `trial.periods(…, name=…)` overrides the one in `timing`: state it in one
+    place only. A distribution class that you write needs a `cdf` that agrees with its `sample`."""
     task, batch = candidate.task, candidate.batch
     checked = {}
     for name, spec in task.timing.items():
@@ -165,28 +161,27 @@ def durations_follow_their_distributions(candidate: Candidate) -> None:
         inside = ((ms >= low - task.dt) & (ms <= high + task.dt)).all()
         require(
             inside,
-            f"Period {name!r} lasts from {ms.min():g} to {ms.max():g} ms; `timing` says"
-            f" {spec.to_plain()}.",
+            f"Period {name!r} lasts from {ms.min():g} to {ms.max():g} ms, expected"
+            f" {spec.to_plain()} as in `timing`.",
         )
         checked[name] = distance
     limit = largest_distance(len(batch), max(len(checked), 1))
     for name, distance in checked.items():
-        fits = distance is None or distance <= limit
-        declared = task.timing[name].to_plain()
+        if distance is None:
+            continue
         require(
-            fits,
-            f"Period {name!r} is not {declared}: its distribution is {distance} away (at most"
-            f" {limit:.3f}).",
+            distance <= limit,
+            f"Durations of period {name!r} do not follow {task.timing[name].to_plain()}: the"
+            f" distributions are {distance:.3f} apart, expected at most {limit:.3f}.",
         )
 
 
 @check("T004", kinds=TASK)
 def conditions_have_declared_values(candidate: Candidate) -> None:
-    """Every condition that is drawn, also in the course of a session, has a value that `vary`
-    declares.
+    """Conditions take only values that `vary` declares, throughout a session.
 
-    `vary` declares what is possible, so that designs can be enumerated; `draw` chooses among it.
-    Declare all values."""
+    `vary` declares all possible values, so that designs can be enumerated; `draw` chooses among
+    them. Declare every value."""
     drawn = {name: [values] for name, values in candidate.batch.conditions.items()}
     for name, values in drawn.items():
         values += [
@@ -212,25 +207,26 @@ def _check_values(name: str, values: np.ndarray, declared: Distribution) -> None
         inside = (values >= low) & (values <= high)
         require(
             inside.all(),
-            f"The condition {name!r} was {values[~inside][:1]}, declared as {declared.to_plain()}.",
+            f"The condition {name!r} was {values[~inside][:1]}, expected {declared.to_plain()} as"
+            " declared.",
         )
         return
     known = {tuple(np.atleast_1d(value).tolist()) for value in support}
     drawn = {tuple(np.atleast_1d(value).tolist()) for value in np.unique(values, axis=0)}
     require(
         drawn <= known,
-        f"The condition {name!r} was {sorted(drawn - known)[:3]}, declared as"
-        f" {declared.to_plain()}.",
+        f"The condition {name!r} was {sorted(drawn - known)[:3]}, expected {declared.to_plain()} as"
+        " declared.",
     )
 
 
 @check("T005", kinds=TASK)
 def imposed_values_are_played(candidate: Candidate) -> None:
-    """A condition or duration that is imposed is what is played and recorded.
+    """Imposed conditions and durations are played and recorded unchanged.
 
-    Do not change the arrays that `trial.<condition>` gives (write `x = x + 1`, not `x += 1` or
-    `x[mask] = …`), draw conditions in `vary` or `draw` rather than in `new_trial`, and let
-    durations come from `timing`."""
+    Do not change the arrays of `trial.<condition>` in place (write `x = x + 1`, not `x += 1` or
+    `x[mask] = …`). Draw conditions in `vary` or `draw`, not in `new_trial`, and take durations from
+    `timing`."""
     task = candidate.task
     wanted = draw_independent(task, np.random.default_rng(9), 12, {})
     if any(isinstance(one, Distribution) for one in task.conditions.values()) or task.conditions:
@@ -245,7 +241,7 @@ def imposed_values_are_played(candidate: Candidate) -> None:
             played = batch.period_steps[name] * task.dt
             require(
                 (played == ms).all(),
-                f"Imposed to last {ms:g} ms, period {name!r} lasts {played[:1]} ms.",
+                f"Period {name!r} lasts {played[:1]} ms, expected the imposed {ms:g} ms.",
             )
 
 
@@ -253,15 +249,13 @@ def _impose(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> None:
     imposed = {name: values[:n].copy() for name, values in conditions.items()}
     batch = task.sample(n, seed=2, **{name: values.copy() for name, values in imposed.items()})
     batch.render(None)
-    assert (
-        batch.payoffs is not None
-    )  # built when first asked for: from here on nothing is changed any more
+    assert batch.payoffs is not None  # computed on first access, the last step of building trials
     for name, values in imposed.items():
         same = _equal(batch.conditions[name], values)
         require(
             same,
-            f"Imposed as {values[:3]}, the condition {name!r} was laid out as"
-            f" {batch.conditions[name][:3]}.",
+            f"The condition {name!r} is {batch.conditions[name][:3]} in the tables, expected the"
+            f" imposed {values[:3]}.",
         )
     env = TaskEnv(task)
     dealer_of(env).block_rows = n
@@ -271,20 +265,20 @@ def _impose(task: Task, conditions: Mapping[str, np.ndarray], n: int) -> None:
             fits = _equal(np.asarray(env.conditions[name]), values[k])
             require(
                 fits,
-                f"Imposed as {values[k]!r}, the condition {name!r} of trial {k} is"
-                f" {env.conditions[name]!r}.",
+                f"The condition {name!r} of trial {k} is {env.conditions[name]!r}, expected the"
+                f" imposed {values[k]!r}.",
             )
         if not _play_one(env):
             return
 
 
 def _play_one(env: TaskEnv) -> bool:
-    """Play a trial to its end; False where the session ended with it."""
+    """Play a trial to its end with the oracle; return False if the session ended with it."""
     for _ in range(100_000):
         *_, terminated, truncated, info = env.step(env.target)
         if info["new_trial"]:
             return not (terminated or truncated)
-    raise AssertionError("A trial does not end while what is right is done.")
+    raise AssertionError("A trial does not end while the oracle plays, expected an end.")
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> bool:
@@ -293,38 +287,39 @@ def _equal(one: np.ndarray, other: np.ndarray) -> bool:
 
 @check("T006", kinds=TASK)
 def every_trial_opens_a_response_window(candidate: Candidate) -> None:
-    """In every trial something is asked, while a period that lasts at least a step is played.
+    """Every trial has a response window of at least one step.
 
-    Open a response window with trial.answer, answer_at or pay; see that start= and stop= lie within
-    the period in all trials, also where its duration is drawn. A task that pays in step_action may
-    ask nothing."""
+    Open a response window with trial.answer, answer_at or offer. Check that start= and stop= lie
+    within the period in all trials, also if its duration is drawn. A task that pays in step_action
+    needs no response window."""
     batch = candidate.batch
     payoffs = batch.payoffs
     if candidate.task.step_action is not None:
         raise NotApplicable("it pays in step_action")
     if not candidate.task.actions.continuous and candidate.task.actions.size == 1:
-        raise NotApplicable("it has no action but resting")
+        raise NotApplicable("rest is its only action")
     steps_open = (payoffs.window & (batch.duration > 0)[:, :, None]).any(axis=1)
     for k, slot in enumerate(payoffs.slot_names):
         closed = payoffs.asked[:, k] & ~steps_open[:, k]
         require(
             not closed.any(),
-            f"In {closed.mean():.1%} of the trials {slot!r} is asked while no step is played.",
+            f"In {closed.mean():.1%} of the trials {slot!r} is asked, but its response window has"
+            " no step.",
         )
     idle = ~payoffs.asked.any(axis=1)
-    require(not idle.any(), f"In {idle.mean():.1%} of the trials nothing is asked.")
+    require(not idle.any(), f"{idle.mean():.1%} of the trials have no response window.")
 
 
 @check("T007", kinds=TASK)
 def actions_outside_response_windows_do_not_pay(candidate: Candidate) -> None:
-    """Outside of every response window, acting pays no more than resting.
+    """Outside response windows, acting pays no more than resting.
 
-    Nothing is answered for free: let `rewards["abort"]` and hold(cost=…) be 0 or less. What an
-    answer pays belongs into its window."""
+    Set `rewards["abort"]` and hold(cost=…) to 0 or less. Pay for an answer in its response window
+    only."""
     task, batch = candidate.task, candidate.batch
     payoffs = batch.payoffs
     if task.actions.rest is None or payoffs.reward.shape[2] < 2:
-        raise NotApplicable("it has no action of resting")
+        raise NotApplicable("it has no action for rest")
     if task.step_action is not None:
         raise NotApplicable("it pays in step_action")
     closed = (payoffs.slot < 0) & (batch.duration > 0)[:, :, None]
@@ -333,17 +328,18 @@ def actions_outside_response_windows_do_not_pay(candidate: Candidate) -> None:
     period = batch.period_names[batch.period[segment]]
     require(
         gain.max() <= 1e-12,
-        f"In {period!r}, where it is not asked, action {action} pays {gain.max():g} per step.",
+        f"In period {period!r}, outside response windows, action {action} pays {gain.max():g} per"
+        " step more than rest, expected no more.",
     )
 
 
 @check("T008", kinds=("task", "trial env"))
 def records_are_complete(candidate: Candidate) -> None:
-    """The record of every trial has the same keys: conditions, answers, reward, durations; and no
-    NaN.
+    """The records of all trials have the same keys, and no NaN.
 
-    `trial.record(…)` the same covariates in every trial, and -1 or a text where there is nothing to
-    note: NaN is neither JSON nor equal to itself."""
+    The keys are those of conditions, answers, rewards, durations and covariates. Pass the same
+    covariates to `trial.record(…)` in every trial, with -1 or a text for missing values: NaN is not
+    valid JSON, and not equal to itself."""
     records = candidate.recordings.get("mixed", candidate.recordings["random"]).trials
     if not records:
         raise NotApplicable("no trial ended")
@@ -353,10 +349,11 @@ def records_are_complete(candidate: Candidate) -> None:
         differ = keys ^ (set(record) - optional)
         require(
             not differ,
-            f"The record of trial {number} differs from that of the first in {sorted(differ)}.",
+            f"The record of trial {number} and that of the first differ in the keys"
+            f" {sorted(differ)}.",
         )
         missing = [name for name, value in record.items() if has_nan(value)]
-        require(not missing, f"The record of trial {number} has NaN in {missing}.")
+        require(not missing, f"The record of trial {number} has NaN in {missing}, expected no NaN.")
     if candidate.kind == "task":
         _check_columns(candidate.task, records)
 
@@ -376,25 +373,25 @@ def _check_columns(task: Task, records: list[dict[str, Any]]) -> None:
         known = record["outcome"] in OUTCOME_NAMES.tolist()
         require(
             known,
-            f"The outcome of trial {number} is {record['outcome']!r}; it is one of"
+            f"The outcome of trial {number} is {record['outcome']!r}, expected one of"
             f" {OUTCOME_NAMES.tolist()}.",
         )
         require(
             0 <= record["performance"] <= 1,
-            f"The performance of trial {number} is {record['performance']}.",
+            f"The performance of trial {number} is {record['performance']}, expected 0 to 1.",
         )
 
 
 @check("T009", kinds=TASK)
 def conditions_follow_their_distributions(candidate: Candidate) -> None:
-    """Conditions come as often as their declared distributions say.
+    """Conditions are drawn with the probabilities of their declared distributions.
 
-    Draw each from its distribution (`draw_conditions` does), and give a distribution of one's own a
-    `cdf` or `probabilities` that agree with its `sample`. A task whose `draw` chooses what comes
-    next is left aside."""
+    Draw each condition from its distribution, as `draw_conditions` does. A distribution class that
+    you write needs a `cdf` or `probabilities` that agree with its `sample`. The check leaves out
+    tasks whose `draw` chooses conditions from the state of the session."""
     task = candidate.task
     if stateful(task):
-        raise NotApplicable("its `draw` decides what comes next")
+        raise NotApplicable("its `draw` depends on the state of the session")
     drawn_alone = {
         name: one for name, one in task.conditions.items() if isinstance(one, Distribution)
     }
@@ -406,6 +403,10 @@ def conditions_follow_their_distributions(candidate: Candidate) -> None:
     limit = largest_distance(n, len(declared))
     for name, one in declared.items():
         distance = distance_of_values(drawn[name], state_of(task).imposed.get(name, one))
-        fits = distance is None or distance <= limit
-        what = f"The condition {name!r} is not {one.to_plain()}"
-        require(fits, f"{what}: its distribution is {distance} away (at most {limit:.3f}).")
+        if distance is None:
+            continue
+        require(
+            distance <= limit,
+            f"The condition {name!r} does not follow {one.to_plain()}: the distributions are"
+            f" {distance:.3f} apart, expected at most {limit:.3f}.",
+        )

@@ -23,9 +23,9 @@ from neurogym_registry.resolve import resolve
 
 @click.command(short_help="Install a package of the registry.")
 @click.argument("package", metavar="PACKAGE[==VERSION]")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, and stop.")
-@click.option("--yanked", is_flag=True, help="Take the version asked for even if it is yanked.")
+@click.option("--yanked", is_flag=True, help="Install the given version even if it is yanked.")
 @click.option(
     "--upgrade-core", is_flag=True, help="Let pip change the installed core, gymnasium or numpy."
 )
@@ -39,22 +39,22 @@ def command(
     offline: bool,
     refresh: bool,
 ) -> None:
-    """Install a package of the registry with pip, exactly as the registry knows it.
+    """Install a package of the registry with pip, with the exact wheel of its release.
 
-    pip is asked what it would do, from wheels only and without changing anything. The wheel's
-    SHA-256 has to be the one in the registry. The plan is shown; then exactly these files are
-    installed, by hash, and the package's tasks get the quick checks, for information. Where wheels
-    come from is pip's own configuration.
+    pip first makes a plan, from wheels only and without changing anything. The SHA-256 of the
+    package's wheel must be the one in the registry. After the plan is shown, pip installs exactly
+    these files, by hash, and the quick checks run on the package's tasks, for information. pip's
+    configuration sets where wheels come from.
 
     Installing a package lets its authors run code as you, from the first import on.
     """
     name, _, version = package.partition("==")
     listing = required(read_catalogue(offline=offline, refresh=refresh), name.strip())
     release = resolve(listing, version.strip() or None, installed().core_version, yanked=yanked)
-    with busy("Asking pip what it would do ..."):
+    with busy("Asking pip for a plan ..."):
         steps = pip.plan(listing.name, release["version"])
     if not steps:
-        click.echo(f"{listing.name} {release['version']} is installed already.")
+        click.echo(f"{listing.name} {release['version']} is already installed.")
         return
     pip.refuse_other_wheels(
         steps, listing.name, {file["filename"]: file["sha256"] for file in release["files"]}
@@ -70,7 +70,11 @@ def command(
 
 
 def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
-    """Install the steps, and make sure that the package is there; else say what is as it was."""
+    """Install the steps, and verify that the package is installed.
+
+    Raises:
+        InstallError: pip failed, or the package is missing; says if anything was changed.
+    """
     try:
         pip.install(steps, show=sys.stderr.isatty())
     except InstallError as error:
@@ -80,15 +84,15 @@ def _install(name: str, version: str, steps: Sequence[pip.Step]) -> None:
         state = (
             "Nothing was changed."
             if left == before
-            else f"{name} {left} is there; remove it: `{removal(name)}`."
+            else f"{name} {left} is installed; remove it: `{removal(name)}`."
         )
         raise InstallError(f"{error} {state}") from error
     refresh()
     if _version_of(name) != version:
         raise InstallError(
-            f"pip says that it installed {name} {version}, and this Python does not see it."
-            f" Expected it in {sys.prefix}. Look at `python -m pip config list` for a target"
-            " folder, and at `python -m pip show -f` for where it went."
+            f"pip reports that it installed {name} {version}, but this Python does not find it."
+            f" Expected it in {sys.prefix}. Look for a target folder in `python -m pip config"
+            f" list`, and for the files with `python -m pip show -f {name}`."
         )
     click.echo(f"Installed {name} {version}.")
 
@@ -137,14 +141,17 @@ def _checks(release: Mapping[str, Any]) -> str:
 
 
 def _check(name: str) -> None:
-    """The quick checks of the tasks that are now there, each in a process of its own; they decide
-    nothing any more.
-    """
+    """Run the quick checks on the installed tasks, each in a child process, for information."""
     if not has_kit():
         click.echo(f"Its tasks were not checked: {MISSING}")
         return
-    tasks = [task.name for package in installed().packages if canonical(package.distribution) == name
-             for task in package.tasks if task.usable]  # fmt: skip
+    tasks = [
+        task.name
+        for package in installed().packages
+        if canonical(package.distribution) == name
+        for task in package.tasks
+        if task.usable
+    ]
     passed, failures = 0, list[str]()
     for task in tasks:
         try:
@@ -157,7 +164,9 @@ def _check(name: str) -> None:
         click.echo(clean(failure, keep_lines=True), err=True)
     if tasks:
         verdict = (
-            f"{len(failures)} failed; `ngym check {name}` says more" if failures else "none failed"
+            f"{len(failures)} failed; run `ngym check {name}` for details"
+            if failures
+            else "none failed"
         )
         count = f"{len(tasks)} task{'s' if len(tasks) != 1 else ''}"
         click.echo(f"Quick checks of {count}: {passed} passed, {verdict}.")

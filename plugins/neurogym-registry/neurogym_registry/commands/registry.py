@@ -1,4 +1,4 @@
-"""``ngym registry``: for those who keep a registry."""
+"""``ngym registry``: commands for maintainers of a registry."""
 
 from __future__ import annotations
 
@@ -39,23 +39,31 @@ _FOLDER = click.argument(
 
 @click.group(short_help="Check and build a registry of packages.")
 def command() -> None:
-    """Check and build a registry: a folder of entries and releases, from which index.json is made.
+    """Check and build a registry: a folder of entries and releases, from which index.json is built.
 
-    FOLDER is the registry, by default the folder `registry` here. How to be listed in one: `ngym
-    submit`."""
+    FOLDER is the registry, by default `registry` in the current folder. To list a package in a
+    registry, use `ngym submit`."""
 
 
 @command.command()
 @_FOLDER
-@click.option("--against", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="The registry as it was: it may only have been added to.")  # fmt: skip
-@click.option("--wheels", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="Compare releases with the wheels in this folder.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="An array of violations, for programs.")
+@click.option(
+    "--against",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The previous registry, to which FOLDER may only add.",
+)
+@click.option(
+    "--wheels",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Compare releases with the wheels in this folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the violations as a JSON array.")
 def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: bool) -> None:
-    """Hold all files of a registry to its rules; nothing of any package is run.
+    """Check all files of a registry against its rules, without running code of packages.
 
-    Each violation names the file, the field and the rule. Exit code 1 when there is an error;
+    Each violation names the file, the field and the rule. The exit code is 1 if there are errors;
     warnings do not count."""
     found = find(folder, against, wheels)
     if as_json:
@@ -68,39 +76,43 @@ def validate(folder: Path, against: Path | None, wheels: Path | None, as_json: b
 
 @command.command()
 @_FOLDER
-@click.option("-o", "--output", default="catalogue.html", show_default=True, help="The file.",
-              type=click.Path(dir_okay=False, path_type=Path))  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    default="catalogue.html",
+    show_default=True,
+    help="File to write.",
+    type=click.Path(dir_okay=False, path_type=Path),
+)
 def site(folder: Path, output: Path) -> None:
-    """Build the catalogue page of a registry: one file that works from a disk, and asks no
-    network.
-    """
+    """Build the catalogue page of a registry: one file that works without a server or network."""
     wrong = errors(find(folder))
     if wrong:
         raise RegistryError(
-            f"No page is made of a registry that breaks rules: {wrong[0]} `ngym registry validate`"
-            " lists all."
+            f"The registry breaks {len(wrong)} rules, the first: {wrong[0]} Expected none. Correct"
+            " the files; `ngym registry validate` lists all violations."
         )
     write_text(output, catalogue_page(read_registry(folder)))
     click.echo(f"Wrote {output}.")
 
 
 def excuse_option(function: Any) -> Any:
-    """``--expected-failure``."""
-    text = "A check that its tasks may fail, and why; may be given again."
+    """Add the option ``--expected-failure`` to a command."""
+    text = "A check that the tasks may fail, and why; may be repeated."
     return click.option(
         "--expected-failure", "excuses", multiple=True, metavar="CODE=REASON", help=text
     )(function)
 
 
 def read_excuses(texts: Sequence[str]) -> dict[str, str]:
-    """Code -> reason, in the form that `ngym check` takes."""
+    """Return {code: reason} from ``CODE=REASON`` texts."""
     reasons = {}
     for text in texts:
         code, _, reason = text.partition("=")
         if not reason.strip():
             raise click.UsageError(
-                f"--expected-failure was given {text!r}. Expected a code and a reason, as in"
-                " B001='nobody can know'."
+                f"--expected-failure was given {text!r}. Expected CODE=REASON. Write for example"
+                " B001='the task is ambiguous'."
             )
         reasons[code.strip()] = reason.strip()
     return reasons
@@ -110,13 +122,13 @@ def read_excuses(texts: Sequence[str]) -> dict[str, str]:
 @click.argument("wheel", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @_FOLDER
 @click.option(
-    "--no-check", is_flag=True, help="Leave out the conformance kit; the release will not be valid."
+    "--no-check", is_flag=True, help="Skip the conformance kit; the release will not be valid."
 )
 @excuse_option
 def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, ...]) -> None:
-    """Write the release file of a wheel, pictures of its tasks, and the index.
+    """Write the release file of a wheel, figures of its tasks, and the index.
 
-    The tasks are imported once, in a process of its own: use it on wheels whose code you would run.
+    The tasks are imported in a child process: use this command only on wheels whose code you trust.
     """
     require_kit()
     reasons = read_excuses(excuses)
@@ -130,7 +142,7 @@ def add_release(wheel: Path, folder: Path, no_check: bool, excuses: tuple[str, .
 @command.command()
 @_FOLDER
 def build(folder: Path) -> None:
-    """Build index.json from the other files of a registry; the same files give the same bytes."""
+    """Build index.json from the files of a registry; equal files give equal bytes."""
     click.echo(f"Wrote {write_index(folder)}.")
 
 
@@ -138,7 +150,7 @@ def build(folder: Path) -> None:
 def examined(
     wheel: Wheel, excuses: Mapping[str, str], *, check: bool = True
 ) -> Iterator[tuple[Inspection, dict[str, Any] | None]]:
-    """What importing a wheel's tasks tells, and the summary of the conformance kit or None.
+    """Yield the inspection of a wheel's tasks, and the summary of the conformance kit or None.
 
     Raises:
         RegistryError: a task cannot be described, or fails a check.
@@ -149,17 +161,13 @@ def examined(
         if check and inspection.tasks:
             click.echo(f"Checking the tasks of {wheel.name} {wheel.version} ...", err=True)
             summary = examine(wheel, Path(name) / "site", excuses=excuses)
-            _refuse_failures(summary.pop("failures"))
+            if failures := summary.pop("failures"):
+                head = (
+                    f"{len(failures)} checks failed, expected all to pass. Correct the tasks, or"
+                    " state a reason with --expected-failure."
+                )
+                raise RegistryError("\n".join([head, *failures]))
         yield inspection, summary
-
-
-def _refuse_failures(failures: list[str]) -> None:
-    if failures:
-        raise RegistryError(
-            "\n".join(
-                [f"{len(failures)} checks failed; a release needs them all to pass.", *failures]
-            )
-        )
 
 
 def _show(found: list[Violation]) -> None:
@@ -170,5 +178,5 @@ def _show(found: list[Violation]) -> None:
         page.text(f"[{rule}] {RULES[rule]}", style="dim")
     wrong = len(errors(found))
     warned = len(found) - wrong
-    page.heading(f"{wrong} errors, {warned} warnings." if found else "All rules are kept.")
+    page.heading(f"{wrong} errors, {warned} warnings." if found else "No errors, no warnings.")
     page.show()

@@ -24,23 +24,22 @@ Found = tuple[Listing, Mapping[str, Any] | None]
     "tags",
     multiple=True,
     metavar="TAG",
-    help="Only with this tag; several: with all of them.",
+    help="Only tasks with this tag; if repeated, with all of them.",
 )
-@click.option("--json", "as_json", is_flag=True, help="An array of rows, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as a JSON array.")
 @registry_options
 def command(
     words: tuple[str, ...], tags: tuple[str, ...], as_json: bool, offline: bool, refresh: bool
 ) -> None:
-    """Search the registry for tasks and packages, installed or not. Nothing of them is fetched or
-    run.
+    """Search the registry for tasks and packages, installed or not.
 
-    All words have to be in the name, title, summary, tags, species or references of a task, or in
-    the name and summary of its package. NGYM_REGISTRY says where to look: https addresses, file://
-    addresses or folders, with commas between them. Without it, the list that came with
-    neurogym-registry is searched."""
+    A task matches if all words are in its name, title, summary, tags, species or references, or in
+    the name and summary of its package. No package is downloaded or run. NGYM_REGISTRY names the
+    registries: https addresses, file:// addresses or folders, separated by commas. Without it, the
+    list bundled with neurogym-registry is searched."""
     found = read_catalogue(offline=offline, refresh=refresh)
     wanted = [word.casefold() for text in words for word in text.split()]
-    kinds = {_tag(tag) for tag in tags}
+    kinds = {vocabulary().resolve("tags", tag) or tag_key(tag) for tag in tags}
     matches = [match for listing in found.listings for match in _matches(listing, wanted, kinds)]
     if as_json:
         print_json([_row(*match) for match in matches])
@@ -48,12 +47,8 @@ def command(
         _show(matches)
 
 
-def _tag(text: str) -> str:
-    return vocabulary().resolve("tags", text) or tag_key(text)
-
-
 def _matches(listing: Listing, words: list[str], tags: set[str]) -> Iterator[Found]:
-    """The tasks that match, or the package itself where only that does, or it has no task."""
+    """Yield the matching tasks of a package, or the package if only that matches."""
     about = f"{listing.name} {listing.row['summary']}".casefold()
     any_task = False
     for task in listing.row["tasks"]:
@@ -109,10 +104,14 @@ def _row(listing: Listing, task: Mapping[str, Any] | None) -> dict[str, Any]:
 def _show(matches: list[Found]) -> None:
     page = Page()
     if not matches:
-        page.text("Nothing in the registry matches. Fewer words find more.")
+        page.text("No task or package in the registry matches. Try fewer words.")
     have = _installed()
     for listing in dict.fromkeys(listing for listing, _ in matches):
-        page.heading(f"{listing.name} {listing.latest or '(no release)'}", mark=_mark(listing))
+        status = listing.row["status"]
+        page.heading(
+            f"{listing.name} {listing.latest or '(no release)'}",
+            mark="" if status == "active" else f"! {status}",
+        )
         page.text(listing.row["summary"], indent=2)
         if version := have.get(listing.name):
             page.text(f"{version} is installed", indent=2, style="dim")
@@ -123,9 +122,5 @@ def _show(matches: list[Found]) -> None:
         )
     if any(listing.latest and listing.name not in have for listing, _ in matches):
         page.text("")
-        page.text("`ngym info NAME` shows more of one, `ngym install PACKAGE` installs it.")
+        page.text("`ngym info NAME` shows the details, `ngym install PACKAGE` installs it.")
     page.show()
-
-
-def _mark(listing: Listing) -> str:
-    return "" if listing.row["status"] == "active" else f"! {listing.row['status']}"

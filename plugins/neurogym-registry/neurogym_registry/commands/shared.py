@@ -1,4 +1,4 @@
-"""Parts of the commands that read a registry: its options, its notes, and unknown names."""
+"""Shared parts of the commands that read registries: options, notes, unknown names."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 
 
 def registry_options(function: _FunctionT) -> _FunctionT:
-    """``--offline`` and ``--refresh``."""
+    """Add the options ``--offline`` and ``--refresh`` to a command."""
     refresh = click.option(
-        "--refresh", is_flag=True, help="Ask the registry even if its list is kept from today."
+        "--refresh", is_flag=True, help="Ask the registry even if the copy is less than a day old."
     )
     return offline_option(refresh(function))
 
 
 def offline_option(function: _FunctionT) -> _FunctionT:
-    """``--offline``."""
+    """Add the option ``--offline`` to a command."""
     return click.option(
         "--offline", is_flag=True, help="Do not use the network for the list of packages."
     )(function)
 
 
 def read_catalogue(*, offline: bool, refresh: bool = False, quiet: bool = False) -> Catalogue:
-    """The catalogue; its notes go to stderr, unless `quiet`."""
+    """Return the catalogue; print its notes on stderr unless `quiet`."""
     with busy("Asking the registry ..."):
         found = catalogue(offline=offline, refresh=refresh)
     if not quiet:
@@ -41,16 +41,16 @@ def read_catalogue(*, offline: bool, refresh: bool = False, quiet: bool = False)
 
 
 def show_notes(found: Catalogue) -> None:
-    """The notes on stderr."""
+    """Print the notes of a catalogue on stderr."""
     for note in found.notes:
         click.echo(f"Note: {clean(note)}", err=True)
 
 
 def required(found: Catalogue, name: str) -> Listing:
-    """The listing of this name.
+    """Return the listing of this name.
 
     Raises:
-        UnknownTaskError: there is none; says what is nearest.
+        UnknownTaskError: there is none; suggests the nearest name.
     """
     listing = found.find(name)
     if listing is None:
@@ -58,15 +58,15 @@ def required(found: Catalogue, name: str) -> Listing:
             one.row["namespace"] for one in found.listings
         ]
         raise UnknownTaskError(
-            f"No package {clean(name)!r} is in the registry.{did_you_mean(name, known)} `ngym"
-            " search` finds what is."
+            f"No package {clean(name)!r} is in the registry.{did_you_mean(name, known)} Expected"
+            " the name or namespace of a package. `ngym search` lists them."
         )
     return listing
 
 
 @contextmanager
 def busy(text: str) -> Iterator[None]:
-    """A sign of life on the terminal's stderr while something goes on whose length nobody knows."""
+    """Show a spinner on stderr during the block, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield
         return

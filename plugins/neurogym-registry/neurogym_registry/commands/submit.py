@@ -22,26 +22,36 @@ from neurogym_registry.wheels import read_wheel
 @click.argument(
     "package", default=".", metavar="[FOLDER|WHEEL]", type=click.Path(exists=True, path_type=Path)
 )
-@click.option("--registry", "folder", required=True, metavar="DIR",
-              type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="The registry's folder in a checkout of its repository.")  # fmt: skip
+@click.option(
+    "--registry",
+    "folder",
+    required=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The registry's folder in a checkout of its repository.",
+)
 @click.option(
     "--repository",
     default="",
     metavar="URL",
-    help="Where the sources are; by default as in pyproject.toml.",
+    help="Address of the sources; by default that in pyproject.toml.",
 )
 @click.option(
-    "--maintainer", default="", metavar="NAME", help="Who maintains it; by default the authors."
+    "--maintainer", default="", metavar="NAME", help="The maintainer; by default the authors."
 )
-@click.option("--github", default="", metavar="NAME", help="That person's name at GitHub.")
-@click.option("--dist", default=None, metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Where to put the wheel that is built.  [default: FOLDER/dist]")  # fmt: skip
+@click.option("--github", default="", metavar="NAME", help="GitHub name of the first maintainer.")
+@click.option(
+    "--dist",
+    default=None,
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the built wheel.  [default: FOLDER/dist]",
+)
 @excuse_option
 @click.option(
     "--no-isolation",
     is_flag=True,
-    help="Build with what is installed here, without fetching build tools.",
+    help="Build with the installed build tools, without downloading them.",
 )
 def command(
     package: Path,
@@ -53,14 +63,14 @@ def command(
     excuses: tuple[str, ...],
     no_isolation: bool,
 ) -> None:
-    """Prepare a package for being listed in a registry, or a new release of one that is.
+    """Prepare the listing of a package in a registry, or a new release of a listed package.
 
-    Builds the wheel (or takes the one given), runs all checks on it, writes the entry and the
-    release into a checkout of the registry, holds them to its rules, and says what to put into the
-    pull request. Nothing is sent anywhere. The wheel has to be where pip finds it before anybody
-    can install it; submit the very file that you publish.
+    Builds the wheel (or takes the given one), runs all checks on it, writes the entry and the
+    release into a checkout of the registry, validates them, and prints the text of the pull
+    request. Nothing is uploaded. Publish the same wheel file that you submit, where pip finds it:
+    users can install the package only then.
 
-    The code of the package is run, in processes of their own: use it on your own.
+    The code of the package runs in child processes: use this command only on code you trust.
     """
     require_kit()
     reasons = read_excuses(excuses)
@@ -80,10 +90,10 @@ def command(
 
 
 def build_wheel(folder: Path, dist: Path, *, isolated: bool) -> Path:
-    """Build the wheel of a package's sources with pip.
+    """Build the wheel of a package's sources with pip, and return its path.
 
     Raises:
-        RegistryError: it cannot be built; says what pip said last.
+        RegistryError: the build failed; the message has the end of pip's output.
     """
     arguments = [
         "--no-deps",
@@ -106,8 +116,8 @@ def build_wheel(folder: Path, dist: Path, *, isolated: bool) -> Path:
         if done.returncode or len(built) != 1:
             raise RegistryError(
                 f"No wheel could be built from {folder}: {' '.join(done.stderr.split())[-500:]}"
-                " Expected a folder with a pyproject.toml. Build it by hand (python -m build"
-                " --wheel), and give the wheel instead."
+                " Expected a folder with a pyproject.toml. Build the wheel yourself (python -m"
+                " build --wheel), and pass the wheel instead."
             )
         dist.mkdir(parents=True, exist_ok=True)
         target = dist / built[0].name
@@ -118,7 +128,7 @@ def build_wheel(folder: Path, dist: Path, *, isolated: bool) -> Path:
 def _show(folder: Path, submission: Submission) -> None:
     for violation in submission.warnings:
         click.echo(str(violation), err=True)
-    click.echo(f"Wrote, and held to the rules, in {folder}:")
+    click.echo(f"Wrote these valid files to {folder}:")
     for file in submission.files:
         click.echo(f"  {file}")
     click.echo("\nOpen a pull request with these files.\n")

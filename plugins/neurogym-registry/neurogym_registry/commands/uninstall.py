@@ -14,18 +14,18 @@ from neurogym_registry.commands.shared import busy
 
 @click.command(short_help="Remove an installed package.")
 @click.argument("package", metavar="PACKAGE")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 def command(package: str, yes: bool) -> None:
-    """Remove an installed package with pip. Nothing of it is run, so a broken one can always be
-    removed.
+    """Remove an installed package with pip, without running its code.
 
-    PACKAGE is the name of a distribution, or its namespace. What it needed stays.
+    PACKAGE is the name of a distribution, or its namespace. Its dependencies stay installed. Broken
+    packages can be removed, too.
     """
     found = _find(package)
     if canonical(found.distribution) == CORE:
         raise InstallError(
-            f"{CORE} was to be removed, which is what runs this command. Expected a package beside"
-            f" it. To remove the core itself: `{found.removal}`."
+            f"{CORE} was given, but runs this command. Expected another package. To remove the core"
+            f" itself, use `{found.removal}`."
         )
     click.echo(f"{found.distribution} {found.version}, in {clean(found.location)}")
     for kind in KINDS:
@@ -47,8 +47,8 @@ def _find(name: str) -> PackageInfo:
             return package
     known = [package.distribution for package in packages]
     raise UnknownTaskError(
-        f"No installed package of tasks is called {clean(name)!r}.{did_you_mean(name, known)} `ngym"
-        " list` shows what is installed; other packages are removed with pip itself."
+        f"No installed package of tasks is named {clean(name)!r}.{did_you_mean(name, known)}"
+        " Expected a package that `ngym list` shows. Remove other packages with pip."
     )
 
 
@@ -57,7 +57,7 @@ def _require_gone(found: PackageInfo) -> None:
     for package in declared().packages:
         if package.distribution == found.distribution and package.location == found.location:
             raise InstallError(
-                f"pip left {found.distribution} in {clean(found.location)}. Expected it to be gone."
-                " It may belong to another environment: run ngym there, or remove that folder's"
-                " copy by hand."
+                f"pip left {found.distribution} in {clean(found.location)}. Expected pip to remove"
+                " it. It may belong to another environment: run ngym there, or remove the copy in"
+                " that folder by hand."
             )

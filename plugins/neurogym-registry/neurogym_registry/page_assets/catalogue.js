@@ -1,5 +1,5 @@
 "use strict";
-// The page is complete without this: it only hides what is not looked for, and copies.
+// The page is complete without this script, which only filters the tasks and copies texts.
 const search = document.getElementById("search");
 const filters = ["tags", "species", "package"].map((name) => document.getElementById(name));
 const tasks = [...document.querySelectorAll("details.task")];

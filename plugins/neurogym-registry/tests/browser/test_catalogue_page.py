@@ -1,5 +1,4 @@
-"""The catalogue page in a real browser, headless, from a file: searched, filtered, opened, copied
-from, by keyboard too.
+"""The catalogue page in a headless browser: search, filters, details, copying, keyboard.
 
 Needs Chromium and its driver (Debian: chromium, chromium-driver), and selenium. Without them the
 tests are skipped with a reason; in continuous integration (CI=true) that is a failure."""
@@ -8,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from neurogym_registry.page import page
 
 
 def _missing() -> str | None:
-    """What is needed and not there."""
+    """Return the name of a missing requirement, or an empty text."""
     if importlib.util.find_spec("selenium") is None:
         return "selenium, from the extra [test]"
     if _browser() is None:
@@ -60,8 +61,18 @@ def _keep_registry(folder: Path) -> None:
         ("Reach-v0", "Reaching", ["motor"], ["human"]),
         ("Saccade-v0", "Looking", ["motor", "saccade"], ["monkey"]),
     ]
-    tasks = [makers.task_row("neurogym_task_moves", name, title=title, tags=tags, species=species, references=[],
-                             summary="Move somewhere.") for name, title, tags, species in rows]  # fmt: skip
+    tasks = [
+        makers.task_row(
+            "neurogym_task_moves",
+            name,
+            title=title,
+            tags=tags,
+            species=species,
+            references=[],
+            summary="Move somewhere.",
+        )
+        for name, title, tags, species in rows
+    ]
     keeper.package("neurogym-task-moves", "2.0.0", tasks=tasks)
     keeper.entry("neurogym-task-empty")
 
@@ -105,9 +116,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def opened(browser: Any, address: str) -> Iterator[Any]:
-    """The page, freshly loaded; whatever a test does, the browser must have nothing to complain
-    about.
-    """
+    """The page, freshly loaded; after each test, the browser's log must be empty."""
     browser.get_log("browser")
     browser.get(address)
     yield browser
@@ -120,7 +129,7 @@ def find(browser: Any, selector: str) -> Any:
 
 
 def shown(browser: Any) -> list[str]:
-    """The ids of the tasks that can be seen."""
+    """Return the ids of the visible tasks."""
     return [
         one.get_attribute("id")
         for one in browser.find_elements("css selector", "details.task")
@@ -198,8 +207,6 @@ def test_copying_the_command(opened: Any) -> None:
 
 
 def wait_for(condition: Any) -> bool:
-    import time
-
     end = time.monotonic() + 5
     while time.monotonic() < end:
         if condition():
@@ -255,8 +262,6 @@ def test_it_fits_a_phone(opened: Any) -> None:
 
 
 def test_the_page_asks_no_network_and_may_not(opened: Any) -> None:
-    import json
-
     rows = [json.loads(row["message"])["message"] for row in opened.get_log("performance")]
     asked = [
         row["params"]["request"]["url"]
