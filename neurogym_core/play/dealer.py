@@ -187,7 +187,7 @@ class Dealer:
 
     def _add(self, conditions: Columns, n: int) -> tuple[Block, int]:
         """Rows for trials on demand: of the current block if it has room and holds their types."""
-        types, kind = self.types.build_trials(conditions, n, self.conditions, self._durations)
+        types, kind = self.types.find(conditions, n, self.conditions, self._durations)
         block, used = self._open, self._used
         if (
             block is None
@@ -209,7 +209,7 @@ class Dealer:
         return block, used
 
     def _lay_out(self, conditions: Columns, n: int, stride: int) -> Block:
-        types, kind = self.types.build_trials(conditions, n, self.conditions, self._durations)
+        types, kind = self.types.find(conditions, n, self.conditions, self._durations)
         block = Block(types, kind, self.serial, conditions, stride)
         self.serial += n
         return block

@@ -112,7 +112,7 @@ class TypeIndex:
         self._batch: TrialBatch | None = None  # one trial of each type
         self._asked = 0
 
-    def build_trials(
+    def find(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
     ) -> tuple[Types, Ints]:
         """The types of `n` trials with these conditions and durations; (n,) the type of each."""

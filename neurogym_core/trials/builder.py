@@ -189,7 +189,7 @@ class TrialBuilder:
         layout.timeline.names = names
         # In order, since a computed duration may read those of the periods before it.
         for name in names:
-            self._timing.build_trials(layout, name, self._rng, computed)
+            self._timing.set_steps(layout, name, self._rng, computed)
         for name, target in (then or {}).items():
             arguments.check_period(layout, name)
             arguments.check_goto(layout, target, ("end",))
@@ -207,7 +207,7 @@ class TrialBuilder:
         """
         timeline = self.layout.timeline
         timeline.names = (*timeline.names, name)
-        self._timing.build_trials(self.layout, name, self._rng, {})
+        self._timing.set_steps(self.layout, name, self._rng, {})
 
     # ------------------------------------------------------------------ observations
 

@@ -31,7 +31,7 @@ class Timing:
     given: frozenset[str] = frozenset()
     warned: set[str] = field(default_factory=set)
 
-    def build_trials(
+    def set_steps(
         self, layout: Layout, period: str, rng: np.random.Generator, computed: Mapping[str, Any]
     ) -> None:
         """Set the steps of a period.

@@ -171,7 +171,7 @@ def test_types_that_come_up_later_are_built_then():
     rng = np.random.default_rng(1)
 
     def kinds(side, coherence):
-        found, kind = index.build_trials(
+        found, kind = index.find(
             {"side": np.array(side), "coherence": np.array(coherence)}, len(side), rng, {}
         )
         for name, values in (("side", side), ("coherence", coherence)):
