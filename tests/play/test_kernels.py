@@ -57,11 +57,11 @@ def test_a_kernel_of_another_version_is_not_used(built, monkeypatch, version):
     built(version)
     found = load()
     assert found.module is None
-    assert f"is of version {version}" in found.reason
+    assert f"has version {version}" in found.reason
     monkeypatch.setenv("NGYM_KERNEL", "compiled")
     with pytest.raises(
         MissingDependencyError,
-        match=f"is of version {version}.*Expected .* version {VERSION}.*pip install -e",
+        match=f"has version {version}.*Expected .* version {VERSION}.*pip install -e",
     ):
         load()
 
