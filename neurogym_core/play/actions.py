@@ -26,13 +26,13 @@ def checked_one(task: Task, action: Any) -> int:
     array, size, name = np.asarray(action), task.actions.size, task.name
     if array.size != 1 or array.dtype.kind not in "iu":
         raise InvalidValueError(
-            f"{name} was given the action {action!r}. Expected an integer from 0 to {size - 1}. "
+            f"{name} was given the action {action!r}. Expected a whole number from 0 to {size - 1}. "
             "Choose one of env.action_space."
         )
     value = int(array.reshape(()))
     if not 0 <= value < size:
         raise InvalidValueError(
-            f"{name} was given the action {value}. Expected an integer from 0 to {size - 1}. "
+            f"{name} was given the action {value}. Expected a whole number from 0 to {size - 1}. "
             "Choose one of env.action_space."
         )
     return value
@@ -48,7 +48,7 @@ def checked_all(task: Task, n: int, actions: Any) -> Array:
     continuous = task.actions.continuous
     shape = (n, size) if continuous else (n,)
     kinds, expected = (
-        ("fiu", "numbers in [-1, 1]") if continuous else ("iu", "integers, one per env")
+        ("fiu", "numbers in [-1, 1]") if continuous else ("iu", "whole numbers, one per env")
     )
     if array.dtype.kind not in kinds or array.shape != shape:
         raise InvalidValueError(
@@ -65,7 +65,7 @@ def checked_all(task: Task, n: int, actions: Any) -> Array:
     if array.min() < 0 or array.max() >= size:
         raise InvalidValueError(
             f"{name} was given actions from {array.min()} to {array.max()}. "
-            f"Expected integers from 0 to {size - 1}. Choose them from env.action_space."
+            f"Expected whole numbers from 0 to {size - 1}. Choose them from env.action_space."
         )
     return array.astype(np.int64, copy=False)
 

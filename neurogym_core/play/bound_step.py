@@ -7,9 +7,9 @@ from typing import Any
 
 
 class BoundStep:
-    """Bind the kernel's step as ``self.step`` if nothing is added to it; this saves a call per step.
+    """Bind the kernel's step as ``self.step`` if nothing is added to it, to save a call per step.
 
-    Copies and pickles leave the bound step out, and bind that of their own kernel.
+    Copies and pickles leave the bound step out, and bind that of the copied kernel.
     """
 
     def _kernel_step(self) -> Callable[..., Any] | None:

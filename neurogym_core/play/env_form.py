@@ -1,4 +1,4 @@
-"""`EnvForm`: how the core makes envs of a class of Gymnasium envs, and what the class supports."""
+"""`EnvForm`: how the core makes and supports envs of a class of Gymnasium envs."""
 
 from __future__ import annotations
 

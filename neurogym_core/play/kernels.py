@@ -109,7 +109,7 @@ class Loaded(NamedTuple):
         """Return the kernel, the reason, and for the plain one its costs, as one line."""
         line = f"The {self.name} kernel plays: {self.reason}."
         slower = (
-            " It gives the same results; env steps and the rendering of datasets are slower."
+            " Results are the same; steps of envs and the rendering of datasets are slower."
             f" {HOW_TO_BUILD}."
         )
         return line if self.module else line + slower

@@ -13,8 +13,8 @@ from neurogym_core.subjects import subject_named
 from neurogym_core.trials.record import TrialRecord
 
 KEPT = 4096
-"""Number of ended trials that are kept before they are joined to a record. Until then they hold
-references to their blocks, and thereby memory.
+"""Number of ended trials after which they are joined to a record. Until then they keep their blocks
+in memory.
 """
 
 
@@ -142,6 +142,6 @@ def _checked(name: str, value: Any, least: int) -> int:
     """Return `value` as an int of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidValueError(
-            f"run() was given {name}={value!r}. Expected an integer, at least {least}. Give one."
+            f"run() was given {name}={value!r}. Expected a whole number, at least {least}. Give one."
         )
     return int(value)

@@ -63,7 +63,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
             raise InvalidValueError(
-                f"num_envs={num_envs!r} was given. Expected an integer, at least 1. Give one."
+                f"num_envs={num_envs!r} was given. Expected a whole number, at least 1. Give one."
             )
         self.task = task
         self.num_envs = int(num_envs)
@@ -204,7 +204,7 @@ def _mode(mode: str | AutoresetMode) -> AutoresetMode:
     found = mode if isinstance(mode, AutoresetMode) else names.get(mode)
     if found is None or found not in names.values():
         raise InvalidValueError(
-            f"autoreset_mode={mode!r} was given. Expected 'NextStep' or 'SameStep'. Use one of them."
+            f"autoreset_mode={mode!r} was given. Expected 'NextStep' or 'SameStep'. Use one."
         )
     return found
 

@@ -91,7 +91,7 @@ def test_parameters_it_does_not_take():
 
 
 def test_what_is_no_task_at_all():
-    with pytest.raises(InvalidValueError, match="is no task"):
+    with pytest.raises(InvalidValueError, match="was given as a task"):
         make(int)
 
 
@@ -141,7 +141,7 @@ def test_a_form_brings_batches_to_the_dataset():
         np.testing.assert_array_equal(next(again).inputs, second.inputs)
     other = next(Dataset(Ramp, 2, 4, seed=1, split="train"))
     assert (other.inputs != first.inputs).any()
-    with pytest.raises(NotSupportedError, match="has no table ahead"):
+    with pytest.raises(NotSupportedError, match="whose trials depend on actions"):
         dataset.next_chunk()
 
 

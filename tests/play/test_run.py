@@ -128,7 +128,7 @@ def test_a_seed_is_any_whole_number():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"seed": -1}, "seed=-1. Expected an integer, at least 0"), ({"seed": 1.5}, "seed=1.5"),
+        ({"seed": -1}, "seed=-1. Expected a whole number, at least 0"), ({"seed": 1.5}, "seed=1.5"),
         ({"seed": True}, "seed=True"), ({"num_envs": 0}, "num_envs=0"), ({"n_trials": 0}, "n_trials=0"),
     ],
 )  # fmt: skip
