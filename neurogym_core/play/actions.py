@@ -26,14 +26,14 @@ def checked_one(task: Task, action: Any) -> int:
     array, size, name = np.asarray(action), task.actions.size, task.name
     if array.size != 1 or array.dtype.kind not in "iu":
         raise InvalidValueError(
-            f"{name} was given the action {action!r}. Expected a whole number from 0 to {size - 1}. "
-            "Choose one of env.action_space."
+            f"{name} was given the action {action!r}. Expected a whole number from 0 to {size - 1}."
+            " Choose one of env.action_space."
         )
     value = int(array.reshape(()))
     if not 0 <= value < size:
         raise InvalidValueError(
-            f"{name} was given the action {value}. Expected a whole number from 0 to {size - 1}. "
-            "Choose one of env.action_space."
+            f"{name} was given the action {value}. Expected a whole number from 0 to {size - 1}."
+            " Choose one of env.action_space."
         )
     return value
 

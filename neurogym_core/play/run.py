@@ -142,6 +142,7 @@ def _checked(name: str, value: Any, least: int) -> int:
     """Return `value` as an int of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidValueError(
-            f"run() was given {name}={value!r}. Expected a whole number, at least {least}. Give one."
+            f"run() was given {name}={value!r}. Expected a whole number, at least {least}."
+            " Give one."
         )
     return int(value)

@@ -141,7 +141,7 @@ def test_what_make_is_given_can_be_written_down(tmp_path):
     assert loaded.make_task().name == "Mixture(ReactionTime(PerceptualDecisionMaking))"
     with pytest.raises(NotSupportedError, match="has no id"):
         Experiment.of(make_task(DOTS))
-    with pytest.raises(NotSupportedError, match="is no installed wrapper"):
+    with pytest.raises(NotSupportedError, match="is not an installed wrapper"):
         Experiment.of(DOTS, wrap=lambda env: env)
     with pytest.raises(NotSupportedError, match="Name tasks by their ids"):
         Experiment.of(DOTS, wrap=("Mixture", {"others": (make_task("GoNogo-v0"),)})).to_toml()
@@ -195,7 +195,7 @@ MISTAKES = [
     ('subject = "oracle"', "subject = 3", 6, "a name such as"),
     (DOTS, "PerceptualDecisionMaking-v0", 3, f"Write '{DOTS}'"),
     (DOTS, "perceptual/PerceptualDecisionMakin-v0", 3, "Did you mean"),
-    (DOTS, "perceptual/PerceptualDecisionMaking", 3, "no whole id"),
+    (DOTS, "perceptual/PerceptualDecisionMaking", 3, "not a full id"),
     (f'task = "{DOTS}"', "", None, "names no task"),
     ("coherences =", "coherencs =", 9, "Did you mean 'coherences'"),
     ('trials_per_session = "none"', "trials_per_session = 0", 13, "at least 1"),
@@ -299,7 +299,7 @@ def test_only_the_tasks_that_wrappers_are_given_are_held_to_ids(tmp_path):
         '[[wrap]]\nname = "wrappers/Schedule"\nblocks = [{task = "GoNogo"}]\n'
     )
     assert load(file_of(tmp_path, text)).make_task().tasks[1].name == "GoNogo"
-    with pytest.raises(InvalidValueError, match="line 4: the task 'GoNogo-v0' is no whole id"):
+    with pytest.raises(InvalidValueError, match="line 4: the task 'GoNogo-v0' is not a full id"):
         load(file_of(tmp_path, text.replace("control/GoNogo-v0", "GoNogo-v0")))
 
 
