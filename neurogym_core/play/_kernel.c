@@ -1963,7 +1963,7 @@ again:
     for (int out = F_INPUTS; out < FILLED; ++out)
         for (int i = 0; i < F_INPUTS; ++i)
             if (overlap(&f->a[out], &f->a[i])) {
-                PyErr_Format(PyExc_ValueError, "fill() was given %s in the memory of %s.", NAMES[out], NAMES[i]);
+                PyErr_Format(PyExc_ValueError, "fill() cannot write %s over %s.", NAMES[out], NAMES[i]);
                 goto done;
             }
     for (Py_ssize_t i = 0; i < counts[F_SD] && !noisy; ++i)

@@ -302,9 +302,9 @@ class Hooked(Dots):
 @pytest.mark.parametrize(
     ("task", "settings", "says"),
     [
-        (Unasked, {}, "asks for no answer"),
-        (Unnamed, {}, "no period called 'stimulus…' among 'show', 'decision'"),
-        (Open, {}, "open in 'stimulus' already"),
+        (Unasked, {}, "has no answer slot"),
+        (Unnamed, {}, "no period called 'stimulus…'. Expected one among 'show', 'decision'"),
+        (Open, {}, "already open in 'stimulus'"),
         (Timed, {}, "answer_at"),
         (Untriggered, {}, "trigger"),
         (Waits, {"urgency": -0.1}, "then='wait'"),

@@ -91,7 +91,7 @@ def test_a_file_that_exists_is_not_overwritten_and_can_be_added_to(tmp_path):
         make(Choosing, wrap=("RecordTrials", {"file": file}))
     with pytest.raises(InvalidValueError, match="Record another task in another file"):
         play(make(Going, wrap=("RecordTrials", {"file": file, "append": True})), 50)
-    with pytest.raises(InvalidValueError, match="has to be kept somewhere"):
+    with pytest.raises(InvalidValueError, match="Expected a place for the record"):
         make(Choosing, wrap=("RecordTrials", {"memory": False}))
 
 
@@ -111,7 +111,7 @@ def test_half_a_last_line_does_not_spoil_the_file(tmp_path, rows, lost):
     play(recording(file), 2000)
     lines = file.read_bytes().splitlines(keepends=True)[: rows + 2]
     file.write_bytes(b"".join(lines)[:-lost])
-    with pytest.warns(UserWarning, match="ended in half a line, .* taken off"):
+    with pytest.warns(UserWarning, match="ended in half a line, .* was removed"):
         env = recording(file)
     assert file.read_bytes() == b"".join(lines[:-1])
     finished = play(env, 100, seed=5)
