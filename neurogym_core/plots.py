@@ -393,7 +393,7 @@ def _observed(env: Any, task: str, seed: int | None) -> Any:
 def _steps_of(
     env: Any, seed: int | None, before: Callable[[], None] = lambda: None
 ) -> Iterator[tuple]:
-    """Yield observation, action, reward and info of each step; `before` is called before actions."""
+    """Yield observation, action, reward and info of each step; call `before` before an action."""
     observation, _ = env.reset(seed=seed)
     env.action_space.seed(seed)
     for _ in range(_ENV_STEPS):

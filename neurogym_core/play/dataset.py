@@ -375,7 +375,9 @@ class Dataset:
         self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
-        self.seed = _any_seed() if seed is None else _seed(seed)
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+        self.seed = _seed(seed)
         found = resolve(task)
         batches = form_of(found).batches if is_env_class(found) else None
         self._open: Callable[[Dataset, np.random.SeedSequence], BatchSource]
@@ -672,11 +674,6 @@ class _Stepped(_TaskBatches):
 
 def _row_of(columns: Columns, i: int) -> dict[str, Any]:
     return {name: values[i] for name, values in columns.items()}
-
-
-def _any_seed() -> int:
-    """Return a seed from the entropy of the system."""
-    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
 
 
 def _seed(seed: Any) -> int:

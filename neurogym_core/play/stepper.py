@@ -141,7 +141,8 @@ class Stepper:
         self.begun = False
         self.hooked = hooked(task) or task.actions.continuous
         self.trial_state = {
-            name: _of_each(initial, n) for name, initial in task.trial_state.items()
+            name: np.repeat(np.asarray(initial)[None], n, axis=0)
+            for name, initial in task.trial_state.items()
         }
         self._next_step = self.may_wait = next_step
         self._blocks: list[Block | None] = []
@@ -468,9 +469,3 @@ class Stepper:
         if self.trial_state and moved.finished is not None:
             self._reset_trial_state(np.flatnonzero(moved.ended))
         return moved
-
-
-def _of_each(initial: Any, n: int) -> Array:
-    """Return (N, …) the value repeated for each of `n` envs, in a new array."""
-    values = np.asarray(initial)
-    return np.broadcast_to(values, (n, *values.shape)).copy()

@@ -1,4 +1,4 @@
-"""`RecordTrials`: every finished trial is kept, in memory and on disk, in every kind of env."""
+"""`RecordTrials`: records every finished trial, in memory and on disk, in every kind of env."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from neurogym_core.wrappers import RecordTrials
 
 
 def play(env, steps: int, seed: int = 0) -> list[dict]:
-    """Play at random; the trials that `info` told of, as rows."""
+    """Play at random; return the trials of `info` as rows."""
     env.reset(seed=seed)
     env.action_space.seed(seed)
     told = []
@@ -32,7 +32,7 @@ def play(env, steps: int, seed: int = 0) -> list[dict]:
 
 
 @pytest.mark.parametrize("task", [Choosing, Going, Steering])
-def test_memory_and_file_hold_what_info_told(task, tmp_path):
+def test_memory_and_file_have_the_trials_of_info(task, tmp_path):
     env = make(task, wrap=("RecordTrials", {"file": tmp_path / "trials.csv"}), trials_per_session=5)
     told = play(env, 300)
     assert len(told) > 10
@@ -130,7 +130,7 @@ def test_half_a_header_is_no_header(tmp_path):
 
 
 def test_nothing_is_lost_when_the_run_is_killed(tmp_path):
-    """The process is killed without a chance to clean up; all trials it told of are in the file."""
+    """The process is killed without cleaning up; all trials that it reported are in the file."""
     code = (
         "import sys\nfrom neurogym_core import make\nenv = make('GoNogo-v0', wrap=('RecordTrials',"
         " {'file': 'trials.csv'}))\nenv.reset(seed=0)\nn = 0\nwhile True:\n    *_, info ="
