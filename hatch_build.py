@@ -1,8 +1,8 @@
-"""Compiles the kernel when a wheel is built or the core is installed from its sources.
+"""Compile the kernel when a wheel is built, or when the core is installed from its sources.
 
-Nothing depends on it: without a C compiler the wheel is made without the compiled kernel, and the
-plain one plays. `NEUROGYM_BUILD_KERNEL=0` does not try; `NEUROGYM_BUILD_KERNEL=1` makes a failure
-an error."""
+The compiled kernel is optional: without a C compiler the wheel does not have it, and the plain
+kernel plays. With `NEUROGYM_BUILD_KERNEL=0` it is not compiled; with `NEUROGYM_BUILD_KERNEL=1` a
+failure is an error."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 VARIABLE = "NEUROGYM_BUILD_KERNEL"
 PACKAGE = "neurogym_core/play"
 SOURCE = f"{PACKAGE}/_kernel.c"
-# Both kernels compute the same numbers, bit for bit: a*b+c must stay two roundings. Nothing reads
-# errno.
+# Both kernels must compute the same bits, so a*b+c must not be fused. No code reads errno.
 GNU_FLAGS = ("-O3", "-ffp-contract=off", "-fwrapv", "-fno-math-errno")
 MSVC_FLAGS = ("/O2", "/fp:precise")
 
 
 class KernelHook(BuildHookInterface):
-    """Puts the compiled kernel into a wheel; for an editable install, beside its sources."""
+    """Put the compiled kernel into a wheel, or, for an editable install, beside its sources."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and tell the builder about the result.
+        """Compile the kernel, and add it to the build.
 
         Args:
             version: ``"editable"`` for an editable install, else ``"standard"``.
-            build_data: what goes into the wheel and how the wheel is tagged; changed in place.
+            build_data: contents and tag of the wheel; changed in place.
 
         Raises:
             ValueError: `NEUROGYM_BUILD_KERNEL` is neither ``0``, ``1`` nor empty.
-            RuntimeError: it is ``1``, and compiling failed.
+            RuntimeError: `NEUROGYM_BUILD_KERNEL` is ``1``, and compiling failed.
         """
         self.scratch = tempfile.TemporaryDirectory(
             prefix="neurogym-kernel-", ignore_cleanup_errors=True
@@ -45,7 +44,7 @@ class KernelHook(BuildHookInterface):
         name = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
         beside = Path(self.root, PACKAGE, name)
         if version == "editable":
-            beside.unlink(missing_ok=True)  # the one of an earlier install may be of other sources
+            beside.unlink(missing_ok=True)  # that of an earlier install can be of other sources
         module = self._compiled(Path(self.root), name)
         if module is None:
             return
@@ -57,11 +56,11 @@ class KernelHook(BuildHookInterface):
         build_data["infer_tag"] = True
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what compiling left."""
+        """Remove the files of the compiler."""
         self.scratch.cleanup()
 
     def _compiled(self, root: Path, name: str) -> Path | None:
-        """The compiled module in the scratch folder; None where there shall or can be none."""
+        """Return the compiled module in the scratch folder, or None without a compiled kernel."""
         wanted = _wanted()
         if wanted is False:
             self._say(f"{VARIABLE}=0")
@@ -73,7 +72,7 @@ class KernelHook(BuildHookInterface):
                 )
             compile_kernel(root, Path(self.scratch.name))
             return next(Path(self.scratch.name).rglob(name))
-        except Exception as error:  # whatever a foreign compiler, or its absence, leads to
+        except Exception as error:  # compilers, and missing ones, fail in many ways
             reason = f"compiling failed ({type(error).__name__}: {error})"
             if wanted:
                 raise RuntimeError(
@@ -87,13 +86,13 @@ class KernelHook(BuildHookInterface):
     def _say(self, reason: str) -> None:
         self.app.display_warning(
             f"neurogym-core is installed without its compiled kernel: {reason}. The plain kernel in"
-            " Python is used. It computes the same; steps of envs and the rendering of datasets"
-            " are slower."
+            " Python is used. Results are the same; steps of envs and the rendering of datasets are"
+            " slower."
         )
 
 
 def _wanted() -> bool | None:
-    """What `NEUROGYM_BUILD_KERNEL` says; None when it leaves it open."""
+    """Return whether `NEUROGYM_BUILD_KERNEL` asks for the kernel; None if it is not set."""
     given = os.environ.get(VARIABLE, "")
     if given not in ("", "0", "1"):
         raise ValueError(

@@ -1,7 +1,7 @@
-"""Where the package template of ``ngym new`` lies.
+"""Find the package template of ``ngym new``.
 
-It is at the root of the repository, where people look for it; the build puts a copy into the wheel.
-A checkout has no copy and uses the folder itself."""
+The template is at the root of the repository, where contributors look for it. The build puts a copy
+into the wheel; a checkout has no copy and uses the folder itself."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def template_folder() -> Path:
-    """The folder ``cookiecutter-task``.
+    """Return the folder ``cookiecutter-task``.
 
     Raises:
-        FileNotFoundError: neither the wheel nor a checkout has it; the core was installed
-            incompletely.
+        FileNotFoundError: the installation of the core is incomplete.
     """
     for root in (_PACKAGE / "_bundled", _PACKAGE.parent):
         if (root / "cookiecutter-task").exists():

@@ -1,6 +1,4 @@
-"""Regular expressions that are compiled when they are first used: those of the core take a while,
-and few use all.
-"""
+"""Regular expressions that are compiled on first use, because compiling them all takes a while."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import re
 
 
 class Pattern:
-    """As ``re.compile(text, flags)``; `re` keeps what it compiled."""
+    """Like ``re.compile(text, flags)``, but compiled on first use; `re` caches the result."""
 
     __slots__ = ("flags", "text")
 
@@ -19,13 +17,13 @@ class Pattern:
         return re.compile(self.text, self.flags)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
-        """A match of all of the text, or None."""
+        """Return a match of the whole text, or None."""
         return self().fullmatch(text)
 
     def match(self, text: str, position: int = 0) -> re.Match[str] | None:
-        """A match from a position on, or None."""
+        """Return a match at a position, or None."""
         return self().match(text, position)
 
     def sub(self, replacement: str, text: str) -> str:
-        """The text with all matches replaced."""
+        """Return the text with all matches replaced."""
         return self().sub(replacement, text)

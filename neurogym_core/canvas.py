@@ -1,8 +1,8 @@
-"""The house style of figures: colours, sizes, axes placed in inches, and saving to a file.
+"""The style of figures: colours, sizes, axes placed in inches, and saving to a file.
 
-`plots` draws with these parts, and so can the packages that draw more. Every figure is a
-`matplotlib.figure.Figure` with its own Agg canvas: no pyplot, hence no display, no window and no
-global state. matplotlib is imported when a figure is made."""
+`plots` and other packages draw with these parts. Every figure is a `matplotlib.figure.Figure` with
+its own Agg canvas; pyplot is not used, so figures need no display and share no global state.
+matplotlib is imported when a figure is made."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
 
-# Okabe & Ito (2008): colours that colour-blind readers tell apart.
+# Okabe & Ito (2008): colours that colour-blind readers can distinguish.
 BLUE, VERMILION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
 SKY, PURPLE, INK, GREY = "#56B4E9", "#CC79A7", "#222222", "#777777"
 SMALL, TEXT, TITLE = 7.5, 8.5, 11.0
-"""Sizes of letters, points."""
+"""Font sizes, points."""
 
 _CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty white figure, inches.
+    """Return an empty white figure.
+
+    Args:
+        width, height: size in inches.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
@@ -46,7 +49,7 @@ class Box(NamedTuple):
     height: float
 
     def axes(self, x: float, y: float, width: float, height: float, **kwargs: Any) -> Any:
-        """New axes at (x, y) inches from the box's lower left corner, in the house style."""
+        """Add axes at (x, y) inches from the box's lower left corner, and return them."""
         full_width, full_height = self.figure.get_size_inches()
         place = (
             (self.left + x) / full_width,
@@ -67,21 +70,21 @@ def heading(figure: Any, text: str, x: float, y: float) -> None:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number as an axis shows it, to so many significant digits, with a true minus sign."""
+    """Return a number as a label, rounded to significant digits, with a typographic minus sign."""
     return f"{value:.{digits}g}".replace("-", "\N{MINUS SIGN}")
 
 
 def cycle_colour(index: int) -> str:
-    """The colour of the first, second, ... of several lines; six before they repeat."""
+    """Return the colour of line `index` of several; the six colours repeat."""
     return _CYCLE[index % len(_CYCLE)]
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> Path:
-    """Write a figure as PNG, SVG or PDF, by the path's suffix, in one piece; returns the path.
+    """Write a figure as PNG, SVG or PDF, by the suffix of the path; return the path.
 
     Raises:
-        InvalidValueError: another suffix.
-        FileNotWrittenError (OSError): the file cannot be written; an earlier one is as it was.
+        InvalidValueError: the path has another suffix.
+        FileNotWrittenError (OSError): the file cannot be written; an existing one is unchanged.
     """
     target = Path(path)
     kind = target.suffix.lower().removeprefix(".")
@@ -90,7 +93,7 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) 
             f"A figure was to be saved as {target.name!r}. Expected a name that ends in .png, .svg"
             " or .pdf. Choose one of these suffixes."
         )
-    # The date would make two files of the same figure differ.
+    # With the date in them, two files of the same figure would differ.
     metadata = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     with replacing(target) as temporary:
         figure.savefig(temporary, format=kind, dpi=dpi, metadata=metadata)

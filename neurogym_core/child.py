@@ -1,7 +1,6 @@
-"""Foreign code runs in a child process: with a time limit, its output kept apart, and no way to end
-this process.
+"""Run foreign code in a child process, with a time limit and separate output.
 
-The parent calls `run_child`; the child's side begins with `claim_stdout` and ends with `leave`.
+The parent calls `run_child`. The child begins with `claim_stdout` and ends with `leave`.
 """
 
 from __future__ import annotations
@@ -19,13 +18,18 @@ from types import MappingProxyType
 from typing import Any, TextIO
 
 SECONDS = 20.0
-MAX_OUTPUT = 4_000_000  # bytes that are read back; a description is some thousands
+MAX_OUTPUT = 4_000_000  # bytes to read back; an ordinary description has some thousands
 
 
 @dataclass(frozen=True, kw_only=True)
 class Child:
-    """How a child ended, and the JSON values it wrote, one a line; lines that are none are left
-    out.
+    """The end of a child, and the JSON values that it wrote, one per line; other lines are skipped.
+
+    Attributes:
+        code: exit code, or minus the signal that killed the child.
+        timed_out: whether the child exceeded its time limit.
+        values: the JSON values.
+        errors: the text on stderr.
     """
 
     code: int | None
@@ -35,7 +39,7 @@ class Child:
 
     @property
     def ending(self) -> str:
-        """How it ended, in words, for a child that did not say so itself."""
+        """A phrase for the end of a child that wrote no answer."""
         if self.timed_out:
             return "did not finish in time"
         if self.code is not None and self.code < 0:
@@ -54,11 +58,11 @@ def run_child(
     Args:
         module: the module to run; its ``main`` answers with JSON lines.
         arguments: its arguments.
-        seconds: how long it may stay without an answer before it is stopped.
-        variables: environment variables that it has besides this process's.
+        seconds: time limit; every answer of the child restarts it.
+        variables: environment variables of the child, in addition to those of this process.
     """
     # Files, not pipes: a grandchild that outlives the child would keep a pipe open, and this
-    # process waiting.
+    # process would wait for it.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", module, *arguments],
@@ -82,8 +86,10 @@ def run_child(
 
 
 def claim_stdout() -> tuple[TextIO, int]:
-    """In the child: the stream for its answer, and the descriptor of a file that takes what else is
-    printed.
+    """Redirect stdout in the child to a file, so that foreign code cannot print into the answer.
+
+    Returns:
+        The stream for the answer, and the descriptor of the file for everything that is printed.
     """
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     printed = tempfile.TemporaryFile()  # noqa: SIM115
@@ -93,28 +99,28 @@ def claim_stdout() -> tuple[TextIO, int]:
 
 
 def printed_bytes(descriptor: int) -> int:
-    """In the child: how much was printed so far that should not have been."""
-    with contextlib.suppress(Exception):  # whoever replaced or closed stdout printed nothing more
+    """Return how many bytes foreign code has printed so far in the child."""
+    # Code that has replaced or closed stdout has nothing left to flush.
+    with contextlib.suppress(Exception):
         sys.stdout.flush()
     return os.fstat(descriptor).st_size
 
 
 def answer_with(answer: TextIO, value: Any) -> None:
-    """In the child: one JSON value for the parent, at once."""
+    """Write a JSON value to the parent, without a delay."""
     answer.write(json.dumps(value, default=str) + "\n")
     answer.flush()
 
 
 def leave() -> None:
-    """In the child: end without waiting for threads or exit handlers that foreign code left
-    behind.
-    """
+    """End the child without waiting for threads or exit handlers of foreign code."""
     os._exit(0)
 
 
 def _wait(process: subprocess.Popen, seconds: float, output: Any) -> bool:
-    """Whether the time ran out; the child and its own children are gone then. An answer starts the
-    time again.
+    """Wait for the child, end it and its own children, and return whether the time ran out.
+
+    An answer restarts the time.
     """
     try:
         while True:
@@ -123,7 +129,7 @@ def _wait(process: subprocess.Popen, seconds: float, output: Any) -> bool:
                 return False
             if os.fstat(output.fileno()).st_size == before:
                 return True
-    finally:  # Ctrl-C here must not leave it running
+    finally:  # also on Ctrl-C
         _kill(process)
 
 
@@ -136,7 +142,7 @@ def _ended(process: subprocess.Popen, seconds: float) -> bool:
 
 
 def _kill(process: subprocess.Popen) -> None:
-    """End the child and what it started, some of which may outlive it."""
+    """End the child and the processes that it started, which can outlive it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,27 +1,27 @@
-"""Every error of the project, in one tree.
+"""The exceptions of the project, in one tree.
 
 ::
 
     NeurogymError
-    ├── UnknownNameError (TypeError)        a parameter, period, channel, action, condition … nobody declared
-    ├── InvalidValueError (ValueError)      a known name with a value that cannot be
-    ├── TaskDefinitionError (TypeError)     the task class itself is wrong: found when it is made
-    ├── TrialLayoutError (ValueError)       `new_trial` laid out an impossible trial
-    ├── NotSupportedError (TypeError)       asked of something that cannot have it; says what is missing
-    ├── MissingDependencyError (ImportError)  an optional package, or the compiled kernel, is not installed
-    ├── FileNotWrittenError (OSError)       a file of results cannot be written
+    ├── UnknownNameError (TypeError)          an undeclared parameter, period, channel, condition, …
+    ├── InvalidValueError (ValueError)        a known name has an impossible value
+    ├── TaskDefinitionError (TypeError)       a task class is wrong; raised when the task is made
+    ├── TrialLayoutError (ValueError)         `new_trial` built an impossible trial
+    ├── NotSupportedError (TypeError)         the object does not support the operation
+    ├── MissingDependencyError (ImportError)  an optional package or the kernel is missing
+    ├── FileNotWrittenError (OSError)         a file of results cannot be written
     ├── DiscoveryError (LookupError)
-    │   ├── UnknownTaskError                no installed package offers this id
-    │   ├── AmbiguousTaskError              several packages offer this bare name
-    │   ├── BrokenTaskError                 the package is there, but its code fails when imported
-    │   └── IncompatibleTaskError           the package needs another version of the core
-    ├── ManifestError (ValueError)          an ``ngym.toml`` breaks a rule
-    ├── PluginError (RuntimeError)          a plug-in failed, or failures were asked to be errors
-    └── RegistryError (RuntimeError)        a registry, its index or a wheel is not as it has to be
-        └── InstallError                    a package was not installed or removed; says what is as it was
+    │   ├── UnknownTaskError                  no installed package offers this id
+    │   ├── AmbiguousTaskError                several packages offer this bare name
+    │   ├── BrokenTaskError                   importing the installed task failed
+    │   └── IncompatibleTaskError             the package needs another version of the core
+    ├── ManifestError (ValueError)            an ``ngym.toml`` breaks a rule
+    ├── PluginError (RuntimeError)            a plug-in failed
+    └── RegistryError (RuntimeError)          a registry, index or wheel is wrong or unreachable
+        └── InstallError                      a package was not installed or not removed
 
-Every message has three parts: what was given, what was expected, what to do now. Each class is
-built from one string, because Gymnasium re-raises errors of environments that way."""
+Every message has three parts: the given value, the expected one, and the next step for the user.
+Each class takes one string, because Gymnasium re-raises errors of envs that way."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from collections.abc import Iterable
 
 
 class NeurogymError(Exception):
-    """Base of every error raised on purpose by this project.
+    """Base of all exceptions that this project raises.
 
     Example:
         >>> from neurogym_core import NeurogymError, make
@@ -42,37 +42,35 @@ class NeurogymError(Exception):
 
 
 class UnknownNameError(NeurogymError, TypeError):
-    """A name that nobody declared: a parameter, period, channel, action, condition, reward or
-    option.
-    """
+    """An undeclared parameter, period, channel, action, condition, reward or option was named."""
 
 
 class InvalidValueError(NeurogymError, ValueError):
-    """A known name was given a value that cannot be."""
+    """A known name was given an impossible value."""
 
 
 class TaskDefinitionError(NeurogymError, TypeError):
-    """A task class is wrong in itself; found when the task is made, before any trial."""
+    """A task class is wrong; raised when the task is made, before any trial."""
 
 
 class TrialLayoutError(NeurogymError, ValueError):
-    """`new_trial` laid out an impossible trial."""
+    """`new_trial` built an impossible trial."""
 
 
 class NotSupportedError(NeurogymError, TypeError):
-    """Something was asked of an object that cannot have it."""
+    """An object does not support the requested operation."""
 
 
 class MissingDependencyError(NeurogymError, ImportError):
-    """An optional package, or the compiled kernel, is needed for this and is not installed."""
+    """An operation needs an optional package, or the compiled kernel, which is not installed."""
 
 
 class FileNotWrittenError(NeurogymError, OSError):
-    """A file cannot be written: no room, no permission, no such folder."""
+    """A file cannot be written: there is no room, no permission or no such folder."""
 
 
 class DiscoveryError(NeurogymError, LookupError):
-    """Base of the errors about finding installed tasks, wrappers and plug-ins."""
+    """Base of the errors in finding installed tasks, wrappers and plug-ins."""
 
 
 class UnknownTaskError(DiscoveryError):
@@ -96,11 +94,11 @@ class ManifestError(NeurogymError, ValueError):
 
 
 class PluginError(NeurogymError, RuntimeError):
-    """A plug-in failed where its failure must not be passed over."""
+    """A plug-in failed, and its failure must not be ignored."""
 
 
 class RegistryError(NeurogymError, RuntimeError):
-    """A registry, its index or a wheel is not as it has to be, or cannot be reached."""
+    """A registry, its index or a wheel is wrong, or cannot be reached."""
 
 
 class InstallError(RegistryError):
@@ -108,13 +106,13 @@ class InstallError(RegistryError):
 
 
 def listed(names: Iterable[str]) -> str:
-    """The names as prose: ``'a', 'b', 'c'``, or ``none`` when there are none."""
+    """Return names as text: ``'a', 'b', 'c'``, or ``none`` if there are none."""
     return ", ".join(repr(name) for name in names) or "none"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name`, or None when nothing is close."""
-    import difflib  # every listing would wait for it, and only an error needs it
+    """Return the known name that is most similar to `name`, or None if none is close."""
+    import difflib  # imported late: it takes a while, and only errors need it
 
     known = [str(item) for item in known]
     folded = {item.casefold(): item for item in known}
@@ -125,19 +123,19 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`` Did you mean 'x'?`` with a leading blank, or an empty string."""
+    """Return `` Did you mean 'x'?`` with a leading blank, or an empty string."""
     guess = nearest(name, known)
     return f" Did you mean {guess!r}?" if guess is not None else ""
 
 
 def unknown(kind: str, name: object, known: Iterable[str], *, of: str = "") -> UnknownNameError:
-    """The error for an undeclared name.
+    """Return the error for an undeclared name.
 
     Args:
-        kind: what the name should have been, e.g. ``"period"``.
-        name: what was given.
+        kind: the kind of name, e.g. ``"period"``.
+        name: the given name.
         known: the names that exist.
-        of: whose names these are, e.g. ``"PerceptualDecisionMaking"``.
+        of: the owner of these names, e.g. ``"PerceptualDecisionMaking"``.
     """
     known = list(known)
     owner = f" of {of}" if of else ""

@@ -1,4 +1,4 @@
-"""Writing files: in one piece where there is a file or none, straight on into pipes and devices."""
+"""Write files atomically, and pipes and devices directly."""
 
 from __future__ import annotations
 
@@ -18,26 +18,24 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path; what the block writes there becomes the content of `path` when the
-    block succeeds.
+    """Yield a temporary path; when the block succeeds, its file replaces the file at `path`.
 
-    A reader of a regular file sees the old content or the new one. Symbolic links are followed.
-    What exists and is no regular file (a pipe, a device such as ``/dev/stdout``) is written into,
-    never replaced. A block that raises leaves an earlier file as it was, and no temporary file
-    behind.
+    A reader sees the complete old content or the complete new one. Symbolic links are followed.
+    Pipes and devices, such as ``/dev/stdout``, are written to and never replaced. If the block
+    raises, an existing file is unchanged, and the temporary file is removed.
 
     Raises:
-        FileNotWrittenError: no room, no permission, no such folder; also where the block raises an
-            `OSError`.
+        FileNotWrittenError: there is no room, no permission or no such folder, or the block raised
+            an `OSError`.
     """
-    from pathlib import Path  # not needed to play
+    from pathlib import Path  # imported late: importing the core must stay fast
 
     try:
         status = _status(path)
         if status is None or (stat.S_ISREG(status.st_mode) and not _is_open(status)):
             target = Path(os.path.realpath(path))
-            # Beside the target, since a rename is atomic only within one file system; not by
-            # `tempfile`, whose files only their owner may read.
+            # In the folder of the target, since a rename is atomic only within one file system. Not
+            # by `tempfile`, whose files can be read by their owner only.
             temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
             try:
                 yield temporary
@@ -55,14 +53,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
     except OSError as error:
         raise FileNotWrittenError(
-            f"{os.fspath(path)} cannot be written: {error.strerror or error}. Expected a name in a"
-            " folder that exists, has room and may be written to. Choose another place, or make"
-            " room; a file that was there is as it was."
+            f"{os.fspath(path)} cannot be written: {error.strerror or error}. Expected a name in an"
+            " existing folder with room and write permission. Choose another place, or make room."
+            " An existing file is unchanged."
         ) from error
 
 
 def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """The status of what `path` leads to; None: nothing is there yet."""
+    """Return the status of the target of `path`, or None if it does not exist."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -70,7 +68,7 @@ def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
 
 
 def _is_open(status: os.stat_result) -> bool:
-    """Whether this is what stdout leads to: ``/dev/stdout`` may well be a regular file."""
+    """Return whether this is the target of stdout, which can also be a regular file."""
     try:
         return os.path.samestat(os.fstat(1), status)
     except OSError:  # stdout is closed
@@ -78,8 +76,10 @@ def _is_open(status: os.stat_result) -> bool:
 
 
 def _write_into(path: str | os.PathLike[str], status: os.stat_result, data: bytes) -> None:
-    """Write into a pipe or a device; into stdout at its place, where a second opening would begin
-    at its first byte.
+    """Write to a pipe or a device.
+
+    For stdout its own descriptor is used: a file that stdout is redirected to would be overwritten
+    from its first byte if it were opened again.
     """
     if not _is_open(status):
         with open(path, "wb") as file:

@@ -1,7 +1,7 @@
-"""The door for plain Gymnasium: importing this module registers every installed task, by string.
+"""Registration with Gymnasium: importing this module registers every installed task.
 
-``gym.make("neurogym_core.gym:perceptual/PerceptualDecisionMaking-v0")`` works in anybody's script
-and in worker processes, because Gymnasium imports what stands before the colon."""
+``gymnasium.make("neurogym_core.gym:perceptual/PerceptualDecisionMaking-v0")`` works in any script
+and in worker processes, because Gymnasium imports the module before the colon."""
 
 from __future__ import annotations
 
@@ -10,26 +10,21 @@ from typing import Any
 import gymnasium
 
 from neurogym_core.ecosystem.discovery import declared
+from neurogym_core.play.make import bare_env, make_vec
 
 
 def env(task: str, **params: Any) -> gymnasium.Env:
-    """Entry point of the registered specs: the bare env, which `gymnasium.make` wraps itself."""
-    from neurogym_core.play.make import bare_env
-
+    """Return the env of a registered spec, for `gymnasium.make`, which adds its own wrappers."""
     return bare_env(task, **params)
 
 
 def vector_env(task: str, num_envs: int = 1, **params: Any) -> Any:
-    """Entry point of the registered specs for `gymnasium.make_vec`."""
-    from neurogym_core.play.make import make_vec
-
+    """Return the vector env of a registered spec, for `gymnasium.make_vec`."""
     return make_vec(task, num_envs, **params)
 
 
 def register_all() -> None:
-    """Register every usable task that Gymnasium does not know yet; ids that exist are left
-    alone.
-    """
+    """Register every usable task; ids that are registered already are left alone."""
     for info in declared().tasks:
         if not info.usable or info.id in gymnasium.registry:
             continue
@@ -38,7 +33,8 @@ def register_all() -> None:
             entry_point="neurogym_core.gym:env",
             vector_entry_point="neurogym_core.gym:vector_env",
             kwargs={"task": info.id},
-            disable_env_checker=True,  # the conformance kit checks more, once
+            # The conformance kit checks more, and not on every `make`.
+            disable_env_checker=True,
         )
 
 

@@ -1,4 +1,4 @@
-"""Importing packages that the core can do without."""
+"""Import optional dependencies."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from neurogym_core.errors import MissingDependencyError
 
 
 def optional(module: str, *, needed_for: str, extra: str | None = None) -> ModuleType:
-    """Import `module`, or say what to install.
+    """Import `module`; if that fails, raise an error with the command that installs it.
 
     Args:
         module: dotted name, e.g. ``"scipy.optimize"``.
-        needed_for: what was asked for, the subject of the message's first sentence, e.g. ``"Fitting
-            a curve"``.
-        extra: the extra of this distribution that brings the package, e.g. ``"plot"``; None where
-            none does.
+        needed_for: the subject of the error message, e.g. ``"Fitting a curve"``.
+        extra: the extra of this distribution that has the package, e.g. ``"plot"``, or None.
 
     Raises:
         MissingDependencyError: the package is not installed, or cannot be imported.
@@ -28,7 +26,7 @@ def optional(module: str, *, needed_for: str, extra: str | None = None) -> Modul
         source = (
             f"Install it: pip install {package}."
             if extra is None
-            else f"The extra [{extra}] brings it. Install it from this checkout: pip install"
+            else f"The extra [{extra}] has it. Install it from this checkout: pip install"
             f" '.[{extra}]'."
         )
         raise MissingDependencyError(

@@ -1,10 +1,10 @@
-"""The figure of one trial of any task, in ms: channels, periods, target and actions, reward.
+"""The figure of one trial of any task: channels, periods, target and actions, and reward over ms.
 
     figure = trial_figure(trace_of("control/GoNogo-v0", "random", seed=0))
     save_figure(figure, "trial.png")
 
-`trace_of` plays a trial, `trial_figure` draws it; `env_figure` draws an env that is no `Task`.
-matplotlib is imported when a figure is drawn."""
+`trace_of` plays a trial, and `trial_figure` draws it; `env_figure` draws an env that is not a
+`Task`. matplotlib is imported when a figure is drawn."""
 
 from __future__ import annotations
 
@@ -51,38 +51,39 @@ __all__ = [
 TRIAL_WIDTH = 7.2
 """Width of the figure of a trial, inches."""
 
+# Private sizes are in inches, unless noted.
+
 _TARGET = "#F0C05A"
-# Pale enough to read lines on; neighbours differ also in lightness.
+# Pale enough for lines to stand out; neighbours differ in lightness, too.
 _TINTS = ("#E8F1F8", "#FBF0DC", "#E3F3EC", "#F8E9F1", "#EFEFEF", "#E4F4FB", "#F7F6DC", "#ECE8F6")
-_LINES_UP_TO = 3  # units of a channel; more are an image  # units of a channel; more are an image
-_FOOT = 0.55  # inches
+_LINES_UP_TO = 3  # units of a channel; a larger one is drawn as an image
+_FOOT = 0.55
 _LEFT, _RIGHT, _GAP, _ROW = 1.25, 0.75, 0.09, 0.17
 _DPI = 100
-_SUBTITLE = 100  # characters that fit above the figure
-_ENV_STEPS, _FRAMES = 400, 4  # of a plain env
+_SUBTITLE = 100  # characters
+_ENV_STEPS, _FRAMES = 400, 4  # of a plain env: steps at most, and frames in the figure
 
 
 @dataclass(frozen=True, eq=False)
 class TrialTrace:
-    """What one trial looked like, step by step, for `trial_figure`.
+    """The T steps of one trial, for `trial_figure`.
 
     Attributes:
-        observations: (T, n_obs), what the subject saw.
+        observations: (T, n_obs), observations of the subject.
         channels: name -> slice of the observation vector.
-        periods: (name, first step, step after the last); those without steps are left out of the
-            figure.
-        targets: the correct action, (T,) or (T, k); ints for discrete actions, negative where there
-            is none.
-        actions: the subject's, as `targets`; None draws the targets alone.
-        rewards: (T,), paid for the action of each step; None draws none.
-        action_names: of the discrete actions, or of the k axes of a continuous one.
+        periods: (name, first step, step after the last one); the figure leaves out periods of 0
+            steps.
+        targets: correct actions, (T,) or (T, k); ints for discrete actions, negative for none.
+        actions: actions of the subject, of the same shape; None: only targets are drawn.
+        rewards: (T,), reward of each step; None: rewards are not drawn.
+        action_names: names of the discrete actions, or of the k axes of continuous ones.
         dt: ms per step.
-        title: of the figure, e.g. the task's name.
-        subtitle: e.g. the trial's conditions.
+        title: title of the figure, e.g. the name of the task.
+        subtitle: second line, e.g. the conditions of the trial.
 
     Raises:
-        InvalidValueError: shapes that do not agree, a period or channel outside the trial, NaN
-            observations.
+        InvalidValueError: shapes do not agree, a period or channel is outside of the trial, or an
+            observation is NaN.
     """
 
     observations: np.ndarray
@@ -117,8 +118,8 @@ class TrialTrace:
 
 
 class Buffers(Protocol):
-    """What an env keeps of the trial in hand: one entry per step made, and the observation that
-    waits for an action.
+    """The current trial of an env: one entry per played step, and the current observation
+    (`pending`).
     """
 
     @property
@@ -144,10 +145,10 @@ class Buffers(Protocol):
 
 
 def trial_figure(trace: TrialTrace) -> Any:
-    """One trial over time in ms: channels, periods, target and actions, reward.
+    """Return the figure of one trial over time: channels, periods, target and actions, and reward.
 
-    Channels of up to three units are lines, larger ones an image with unit 0 at the top. A value,
-    action or reward of step t spans t·dt to (t+1)·dt.
+    Channels of up to three units are drawn as lines, larger ones as an image with unit 0 at the
+    top. The values of step t span the time from t·dt to (t+1)·dt ms.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
@@ -167,17 +168,17 @@ def trace_of(
     wrap: Any = (),
     **params: Any,
 ) -> TrialTrace:
-    """Play one whole trial, and keep what was shown and done on every step.
+    """Play one trial, and return its trace.
 
     Args:
         task, wrap, params: as in `neurogym_core.make_task`.
         subject: as in `neurogym_core.run`: a name, or a callable ``(env, observations) ->
             actions``.
-        seed: of the trial, and of a subject given by name.
+        seed: seed of the trial, and of a subject given by name.
         conditions: imposed on the trial, e.g. ``{"coherence": 51.2}``.
 
     Raises:
-        UnknownNameError: no such condition, parameter or subject.
+        UnknownNameError: there is no such condition, parameter or subject.
         NotSupportedError: the subject cannot play this task.
     """
     made = make_task(task, wrap=wrap, **params)
@@ -210,26 +211,24 @@ def trace_of(
 
 
 def picture_of(task: Task, buffers: Buffers) -> np.ndarray:
-    """The figure of the trial so far, (height, width, 3) uint8; of the same size for all trials of
-    a task.
+    """Return the figure of the trial so far, (height, width, 3) uint8.
 
-    Before the first action it shows the observation in hand.
+    All figures of a task have the same size. Before the first action, the figure shows the current
+    observation.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
     figure = trial_figure(trace_so_far(task, buffers))
     figure.set_dpi(_DPI)
-    # A film needs frames of one size, whatever the labels of this trial take.
+    # Frames of a film have one size, whatever the height of the labels of this trial.
     figure.set_size_inches(figure.get_size_inches()[0], _frame_height(task))
     figure.canvas.draw()
     return np.asarray(figure.canvas.buffer_rgba())[:, :, :3].copy()
 
 
 def trace_so_far(task: Task, buffers: Buffers) -> TrialTrace:
-    """What was seen and done in a trial so far; before the first action, the observation in
-    hand.
-    """
+    """Return the trace of a trial so far; before the first action, of the current observation."""
     if not buffers.observations:
         nothing = np.zeros(task.actions.size, np.float32) if task.actions.continuous else -1
         return _trace(
@@ -252,27 +251,25 @@ def trace_so_far(task: Task, buffers: Buffers) -> TrialTrace:
 
 
 def describe(conditions: Mapping[str, Any]) -> str:
-    """Conditions as a line of text: ``direction 1, coherence 51.2``; several values of one in
-    brackets.
-    """
+    """Return conditions as text, e.g. ``direction 1, coherence 51.2``; tuples are in brackets."""
     return ", ".join(
         f"{name.replace('_', ' ')} {_written(value)}" for name, value in conditions.items()
     )
 
 
 def env_figure(task: str, seed: int | None = 0) -> Any:
-    """One trial (400 steps at most) of a plain env, in which a subject does nothing or, where it
-    cannot, anything.
+    """Return the figure of one trial (at most 400 steps) of a plain env.
 
-    An env with the render mode "rgb_array" is drawn as four frames of a film, any other with a flat
-    observation as what was observed on every step.
+    The subject plays action 0 or zeros, or, if these are not in the action space, random actions.
+    An env with the render mode "rgb_array" is drawn as four frames of a film, any other one by its
+    observations, which must be vectors.
 
     Args:
-        task: what `make` takes, of an env that is no `Task`.
-        seed: of the trial, and of a subject that does anything.
+        task: as for `make`, an env that is not a `Task`.
+        seed: seed of the trial, and of random actions.
 
     Raises:
-        NotSupportedError: it renders nothing, and its observations are no vectors.
+        NotSupportedError: the env does not render, and its observations are not vectors.
         MissingDependencyError: matplotlib is not installed.
     """
     films = "rgb_array" in resolve(task).metadata.get("render_modes", ())
@@ -304,7 +301,7 @@ def _trace(
 
 
 def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Period names per step as (name, first step, step after the last)."""
+    """Return the periods of steps as (name, first step, step after the last one)."""
     runs, start = [], 0
     for name, steps in groupby(str(period) for period in periods):
         stop = start + len(list(steps))
@@ -326,9 +323,7 @@ def _fitting(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def _frame_height(task: Task) -> float:
-    """Inches of the tallest figure that a trial of this task may need: short periods, all actions
-    in use.
-    """
+    """Return the height in inches of the tallest figure of a task: short periods, all actions."""
     names = period_names_of(task)
     steps = max(len(names), 8)
     continuous, n = task.actions.continuous, task.actions.size
@@ -343,14 +338,14 @@ def _frame_height(task: Task) -> float:
         subtitle="conditions",
     )
     height = trial_figure(trace).get_size_inches()[1]
-    return 2 * round(height * _DPI / 2) / _DPI  # an even number of pixels: film formats want it
+    return 2 * round(height * _DPI / 2) / _DPI  # an even number of pixels, for film formats
 
 
 # ---- plain envs ----
 
 
 def _film(env: Any, task: str, seed: int | None) -> Any:
-    """Four frames side by side, in the order in which they were seen."""
+    """Return a figure of four frames of the trial, side by side."""
     frames: list[np.ndarray] = []
     for _ in _steps_of(env, seed, lambda: frames.append(np.asarray(env.render()))):
         pass
@@ -372,7 +367,7 @@ def _observed(env: Any, task: str, seed: int | None) -> Any:
     space = env.observation_space
     if getattr(space, "shape", None) is None or len(space.shape) != 1:
         raise NotSupportedError(
-            f"{task} observes {space}, and has no render mode 'rgb_array'. Expected an env that"
+            f"{task} has observations {space}, and no render mode 'rgb_array'. Expected an env that"
             " renders frames, or whose observations are vectors. Give its class metadata ="
             " {'render_modes': ['rgb_array']} and a render()."
         )
@@ -398,9 +393,7 @@ def _observed(env: Any, task: str, seed: int | None) -> Any:
 def _steps_of(
     env: Any, seed: int | None, before: Callable[[], None] = lambda: None
 ) -> Iterator[tuple]:
-    """Every step of a trial: observation, action, reward, info. `before` is called before each
-    action.
-    """
+    """Yield observation, action, reward and info of each step; call `before` before an action."""
     observation, _ = env.reset(seed=seed)
     env.action_space.seed(seed)
     for _ in range(_ENV_STEPS):
@@ -414,7 +407,7 @@ def _steps_of(
 
 
 def _still(space: Any) -> Any:
-    """Doing nothing: action 0, or numbers of 0 where these are allowed; else anything."""
+    """Return action 0, or zeros; a random action if these are not in the space."""
     nothing = np.zeros(space.shape, space.dtype) + getattr(space, "start", 0)
     nothing = nothing.item() if nothing.ndim == 0 else nothing
     return nothing if space.contains(nothing) else space.sample()
@@ -427,13 +420,13 @@ def _check_observations(observations: np.ndarray, dt: float) -> None:
     if observations.ndim != 2 or 0 in observations.shape or observations.dtype.kind not in "biuf":
         raise InvalidValueError(
             f"observations have the shape {observations.shape} and the type {observations.dtype}."
-            " Expected numbers of shape (T, n_obs), neither of them 0. Stack the observation"
-            " vectors of the steps."
+            " Expected numbers of shape (T, n_obs), neither being 0. Stack the observation vectors"
+            " of the steps."
         )
     if not np.isfinite(observations).all():
         raise InvalidValueError(
-            "Some observations are NaN or infinite. Expected finite numbers. Look at how the trial"
-            " was laid out."
+            "Some observations are NaN or infinite. Expected finite numbers. Check `new_trial` of"
+            " the task."
         )
     if not (np.isfinite(dt) and dt > 0):
         raise InvalidValueError(
@@ -451,7 +444,7 @@ def _check_channels(channels: Mapping[str, slice], n_obs: int) -> None:
         if not fits:
             raise InvalidValueError(
                 f"Channel {name!r} is {part!r} of {n_obs} observed values. Expected a slice with at"
-                " least one of them. Take task.channels."
+                " least one of them. Use task.channels."
             )
 
 
@@ -487,7 +480,7 @@ def _check_answers(trace: TrialTrace) -> None:
         highest = max(int(v.max()) for v in (targets, trace.actions) if v is not None)
         if highest >= len(trace.action_names):
             raise InvalidValueError(
-                f"Action {highest} occurs, and {len(trace.action_names)} action_names were given."
+                f"{len(trace.action_names)} action_names were given, but action {highest} occurs."
                 " Expected a name for each action. Give all names, or none."
             )
 
@@ -496,15 +489,15 @@ def _check_answers(trace: TrialTrace) -> None:
 
 
 class _Panel(NamedTuple):
-    """One row of the trial's figure."""
+    """One row of the figure of a trial."""
 
     kind: str  # "lines", "image", "answers", "rewards"
     name: str
-    height: float  # inches, with the gap
+    height: float  # inches, including the gap
 
 
 def _panels(trace: TrialTrace) -> list[_Panel]:
-    # Thirty one-unit channels must still fit on a page.
+    # Low enough for thirty channels of one unit to fit on a page.
     line_height = 0.62 if len(trace.channels) <= 10 else 0.34
     panels = []
     for name, part in trace.channels.items():
@@ -525,15 +518,13 @@ def _head_height(trace: TrialTrace) -> float:
 
 
 def trial_height(trace: TrialTrace) -> float:
-    """Inches that `draw_trial` needs at a width of `TRIAL_WIDTH`."""
+    """Return the height in inches that `draw_trial` needs at a width of `TRIAL_WIDTH`."""
     panels = sum(panel.height for panel in _panels(trace))
     return panels + _head_height(trace) + _FOOT + _strip_height(trace, TRIAL_WIDTH)
 
 
 def draw_trial(box: Box, trace: TrialTrace) -> None:
-    """Draw the trial into a box at least as high as `trial_height`; the panels share what is left
-    over.
-    """
+    """Draw a trial into a box at least as high as `trial_height`; panels share the extra height."""
     panels, strip = _panels(trace), _strip_height(trace, box.width)
     width, top = box.width - _LEFT - _RIGHT, box.height - _head_height(trace)
     stretch = (top - strip - _FOOT) / sum(panel.height for panel in panels)
@@ -566,7 +557,7 @@ def _time_axis(axes: Any, trace: TrialTrace, *, last: bool) -> None:
 
 
 def _name_panel(axes: Any, name: str) -> None:
-    """The panel's name, level, left of the tick labels, broken where it is long."""
+    """Write the name of a panel left of its tick labels; a long one is broken into two lines."""
     text = name.replace("_", " ")
     if len(text) > 12 and " " in text:
         middle = min(
@@ -592,8 +583,9 @@ def _name_panel(axes: Any, name: str) -> None:
 
 
 class _Label(NamedTuple):
-    """A period's name in the strip: the period and the text's extent, in ms, and its row, 0 in the
-    strip itself.
+    """The name of a period in the strip: the period, the extent of the text (ms), and the row.
+
+    Row 0 is in the strip, higher ones are above it.
     """
 
     name: str
@@ -623,11 +615,11 @@ def _strip_height(trace: TrialTrace, box_width: float) -> float:
 
 
 def _labels(trace: TrialTrace, width: float) -> list[_Label]:
-    """Where the names stand such that none overlap: in their period where they fit, else above,
-    like flags.
+    """Place the names of the periods without overlaps: in the period if it is wide enough, else
+    above it, like a flag at the top of a pole.
 
-    A flag flies to the right of its pole, above all that would meet it: the poles of later periods
-    end below it."""
+    A flag extends to the right of its pole, above all flags that it would overlap; so the poles of
+    later periods end below it."""
     per_inch = trace.steps * trace.dt / width
     labels: list[_Label] = []
     for name, start, stop in reversed(_played(trace)):
@@ -642,7 +634,7 @@ def _labels(trace: TrialTrace, width: float) -> list[_Label]:
 
 
 def _text_width(text: str) -> float:
-    """Inches, as `SMALL` letters of the default font are wide."""
+    """Return the width of a text in inches, at the size `SMALL` of the default font."""
     textpath = optional("matplotlib.textpath", needed_for="Drawing a figure", extra="plot")
     fonts = optional("matplotlib.font_manager", needed_for="Drawing a figure", extra="plot")
     width, _, _ = textpath.TextToPath().get_text_width_height_descent(
@@ -652,7 +644,7 @@ def _text_width(text: str) -> float:
 
 
 def _draw_strip(axes: Any, trace: TrialTrace, width: float) -> None:
-    """The periods' names above the panels."""
+    """Draw the names of the periods above the panels."""
     labels, tints = _labels(trace, width), _tints(trace)
     axes.set_axis_off()
     axes.set_xlim(0, trace.steps * trace.dt)
@@ -700,7 +692,7 @@ def _shade_periods(axes: Any, trace: TrialTrace, *, tint: bool) -> None:
 
 
 def _steps_line(axes: Any, trace: TrialTrace, values: np.ndarray, **style: Any) -> None:
-    """A value per step as a staircase; NaN leaves a gap."""
+    """Draw one value per step as a staircase; NaN leaves a gap."""
     edges = np.arange(trace.steps + 1) * trace.dt
     axes.step(edges, np.append(values, values[-1]), where="post", **style)
 
@@ -716,9 +708,7 @@ def _paint_lines(axes: Any, trace: TrialTrace, name: str) -> None:
 
 
 def _key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
-    """Names with samples of their lines (colour, width in points), at the right, where no line can
-    cross them.
-    """
+    """Draw a legend of lines (name, colour, width in points) to the right of the axes."""
     spacing = min(0.18 / _height(axes), 0.95 / len(entries))
     for row, (name, colour, width) in enumerate(entries):
         y = 0.5 + ((len(entries) - 1) / 2 - row) * spacing
@@ -743,12 +733,12 @@ def _key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
 
 
 def _height(axes: Any) -> float:
-    """Of the axes, in inches."""
+    """Return the height of axes in inches."""
     return float(axes.get_position().height * axes.figure.get_size_inches()[1])
 
 
 def _value_axis(axes: Any, low: float, high: float) -> None:
-    """Room around the values, and ticks at 0 and towards the ends, as many as can be read."""
+    """Set limits with a margin around the values, and ticks at 0 and at the ends, if legible."""
     high = high if high > low else low + 1
     room = 0.12 * (high - low)
     axes.set_ylim(low - room, high + room)
@@ -761,7 +751,7 @@ def _value_axis(axes: Any, low: float, high: float) -> None:
 
 
 def _rounded(value: float) -> float:
-    """Towards 0 to one digit, so that the tick lies among the values."""
+    """Return a value rounded towards 0 to half a leading digit, so that its tick is in range."""
     unit = 10.0 ** np.floor(np.log10(abs(value)) + 1e-9)
     half = unit / 2
     return float(np.trunc(value / half + np.sign(value) * 1e-6) * half)
@@ -794,9 +784,7 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
 
 
 def _shown_actions(trace: TrialTrace) -> list[int]:
-    """The actions that get a tick: all of up to eight, else those that occur, the most frequent
-    eight of them.
-    """
+    """Return the actions with a tick: all of up to eight, else the eight most frequent."""
     seen = np.concatenate(
         [values for values in (trace.targets, trace.actions) if values is not None]
     )
@@ -815,7 +803,7 @@ def _paint_answers(axes: Any, trace: TrialTrace, _: str) -> None:
 
 
 def _paint_choices(axes: Any, trace: TrialTrace) -> None:
-    """The target as a broad pale band, and the subject's action as a thin dark line on it."""
+    """Draw the target as a broad pale band, and the subject's action as a thin dark line on it."""
     _steps_line(
         axes, trace, _gaps(trace.targets), color=_TARGET, lw=6, solid_capstyle="butt", zorder=2
     )
@@ -830,7 +818,7 @@ def _paint_choices(axes: Any, trace: TrialTrace) -> None:
 
 
 def _spaced_ticks(axes: Any, places: list[int], names: list[str], highest: int) -> None:
-    """Ticks at `places`; of those too close to read, the first keeps its name."""
+    """Set ticks at `places`; of ticks that are too close to be legible, only the first is kept."""
     least = 0.13 * (highest + 1) / _height(axes)
     kept: list[int] = []
     for index, place in enumerate(places):
@@ -848,9 +836,7 @@ def _gaps(actions: np.ndarray) -> np.ndarray:
 
 
 def _paint_values(axes: Any, trace: TrialTrace) -> None:
-    """Continuous answers: per axis the target as a pale band, and the subject's values as a line on
-    it.
-    """
+    """Draw each axis of continuous actions: target as a pale band, subject as a line."""
     targets = trace.targets.reshape(trace.steps, -1).astype(float)
     actions = (
         None if trace.actions is None else trace.actions.reshape(trace.steps, -1).astype(float)
@@ -891,7 +877,7 @@ def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
     assert trace.rewards is not None
     rewards = trace.rewards.astype(float)
     colours = np.where(rewards >= 0, GREEN, VERMILION)
-    # A reward of one step in a long trial would be a hair: at least 1/150 of the trial is drawn.
+    # In a long trial a bar of one step would be too thin to see: draw at least 1/150 of the trial.
     width = max(trace.dt, trace.steps * trace.dt / 150)
     left = np.minimum(np.arange(trace.steps) * trace.dt, trace.steps * trace.dt - width)
     paid = rewards != 0

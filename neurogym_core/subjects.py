@@ -1,12 +1,11 @@
-"""Reference subjects, which play any task: random, guessing, resting, oracle, premature responses,
-ideal observer.
+"""Reference subjects: random, guessing, resting, oracle, premature responses, ideal observer.
 
 A subject is called with a vector env and the current observations, and returns one action per env::
 
     actions = subject(env, observations)
 
-`begin(env)` is called before the first step; everything else is read from the env.
-Packages bring further subjects through the entry-point group ``neurogym.subjects``."""
+`begin(env)` is called before the first step; subjects read everything else from the env.
+Packages add subjects through the entry-point group ``neurogym.subjects``."""
 
 from __future__ import annotations
 
@@ -25,18 +24,27 @@ class Subject(ABC):
     """Base of the reference subjects.
 
     Args:
-        seed: of the subject's own random numbers.
+        seed: seed of the random numbers of the subject.
     """
 
     def __init__(self, seed: int | None = 0) -> None:
         self.rng = np.random.default_rng(seed)
 
     def begin(self, env: TaskVectorEnv) -> None:  # noqa: B027
-        """Called once before the first step; refuses tasks that the subject cannot play."""
+        """Prepare to play an env; called once before the first step.
+
+        Raises:
+            NotSupportedError: the subject cannot play this task.
+        """
 
     @abstractmethod
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
-        """Return actions (num_envs,) or (num_envs, k) for the current observations, (num_envs, obs)."""
+        """Return actions (num_envs,) or (num_envs, k).
+
+        Args:
+            env: the vector env that is played.
+            observations: (num_envs, obs), the current observations.
+        """
 
 
 def _resting(env: TaskVectorEnv) -> np.ndarray:
@@ -56,16 +64,14 @@ def _anything(env: TaskVectorEnv, rng: np.random.Generator) -> np.ndarray:
 
 
 class Random(Subject):
-    """Acts at random on every step, all actions equally likely."""
+    """Chooses on every step at random among all actions, with equal probability."""
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         return _anything(env, self.rng)
 
 
 class Guesser(Subject):
-    """Rests while it should, and answers at random as soon as something is asked: what chance
-    performance is.
-    """
+    """Rests until a slot is asked, then answers at random; its performance is the chance level."""
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         actions = env.task.actions
@@ -81,29 +87,29 @@ class Guesser(Subject):
 
 
 class Rest(Subject):
-    """Never acts."""
+    """Rests on every step."""
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         return _resting(env)
 
 
 class Oracle(Subject):
-    """Does what is right on every step: plays the target."""
+    """Plays the target: the correct action on every step."""
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         return env.target
 
 
 class LateOracle(Subject):
-    """Plays the target like the oracle, but answers half a second after a window opens, or on the
+    """Plays the target like the oracle, but answers 500 ms after the opening of a window, or on the
     last step of a shorter one.
 
-    The figures of trials use it: the oracle answers on the first step of a window, before the
-    figure can show what the answer depends on.
+    Figures of trials use it, since the oracle answers on the first step of a window, before the
+    observations that follow.
 
     Args:
         seed: unused.
-        wait: ms from the opening of a window to the answer.
+        wait: time from the opening of a window to the answer, ms.
     """
 
     def __init__(self, seed: int | None = 0, wait: float = 500) -> None:
@@ -117,15 +123,14 @@ class LateOracle(Subject):
         target = env.target
         if env.task.actions.rest is None:
             return target
-        self._waited = np.where(
-            env.is_asked, self._waited + 1, 0
-        )  # an action of this step happens at its end
+        # The current step counts, because an action takes effect at the end of its step.
+        self._waited = np.where(env.is_asked, self._waited + 1, 0)
         waits = env.can_wait & (self._waited * env.task.dt < self.wait)
         return np.where(per_row(waits, target), _resting(env), target)
 
 
 class Premature(Subject):
-    """Answers on every step, whether anything is asked or not: a random choice, never resting."""
+    """Answers on every step with a random choice, also outside of response windows."""
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         actions = env.task.actions
@@ -139,17 +144,17 @@ class Premature(Subject):
 
 
 class Integrator(Subject):
-    """Ideal observer of noisy evidence: sums a channel over the trial, rests until asked, and
-    reports the largest sum.
+    """Ideal observer of noisy evidence: sums a channel over the trial and reports the largest sum.
 
-    Optimal where the evidence units carry independent Gaussian noise of equal SD and differ in
-    their mean only (Bogacz et al. 2006, doi:10.1037/0033-295X.113.4.700).
+    It rests until a slot is asked. It is optimal if the evidence units have independent Gaussian
+    noise of equal SD and differ only in their mean (Bogacz et al. 2006,
+    doi:10.1037/0033-295X.113.4.700).
 
     Args:
         channel: the evidence channel.
-        group: the actions that report its units, in the same order; default the first that is not
-            resting.
-        seed: of its random numbers (ties).
+        group: the actions that report the units of the channel, in the same order; by default the
+            first group other than resting.
+        seed: seed of the random numbers that break ties.
     """
 
     def __init__(
@@ -165,9 +170,9 @@ class Integrator(Subject):
         choices = task.actions[group]
         if choices.stop - choices.start != part.stop - part.start:
             raise NotSupportedError(
-                f"The integrator needs as many units in the channel {self.channel!r} as choices in"
-                f" {group!r}; {task.name} has {part.stop - part.start} and"
-                f" {choices.stop - choices.start}. Name another channel= or group=."
+                f"{task.name} has {part.stop - part.start} units in the channel {self.channel!r}"
+                f" and {choices.stop - choices.start} choices in {group!r}. Expected as many"
+                " choices as units. Give the integrator another channel= or group=."
             )
         self._units, self._first = part, choices.start
         self._sum = np.zeros((env.num_envs, part.stop - part.start))
@@ -192,16 +197,16 @@ SUBJECTS: dict[str, type[Subject]] = {
     "premature": Premature,
     "integrator": Integrator,
 }
-"""Reference subjects of the core by name."""
+"""The reference subjects of the core, by name."""
 
 
 def subject_named(name: str, seed: int | None = 0) -> Subject:
-    """A subject of the core, or of an installed package, which is imported now.
+    """Return a subject of the core, or of an installed package, which is imported.
 
     Raises:
-        UnknownNameError: there is none of this name.
-        IncompatibleTaskError, BrokenTaskError: its package cannot be loaded.
-        NotSupportedError: what its package offers is no `Subject`.
+        UnknownNameError: there is no subject of this name.
+        IncompatibleTaskError, BrokenTaskError: the package of the subject cannot be loaded.
+        NotSupportedError: the object that the package offers is not a `Subject`.
     """
     if name in SUBJECTS:
         return SUBJECTS[name](seed=seed)

@@ -192,9 +192,9 @@ def test_a_duration_of_inf_is_a_period_without_a_timer():
         ("NoSuchTask-v0", UnknownTaskError, "NoSuchTask-v0"),
         ("PerceptualDecisionMakin-v0", UnknownTaskError, "PerceptualDecisionMaking-v0"),
         ("no_such_file.py:Dots", UnknownTaskError, says("file", "no_such_file.py", "path")),
-        (3, InvalidValueError, says("3 is no task", "id", "Task")),
-        (Task, InvalidValueError, says("no task", "id")),
-        (None, InvalidValueError, "None is no task"),
+        (3, InvalidValueError, says("3 was given as a task", "Task", "id")),
+        (Task, InvalidValueError, says("given as a task", "id")),
+        (None, InvalidValueError, "None was given as a task"),
     ],
 )
 def test_names_of_no_task_raise(name, error, message):
@@ -232,7 +232,7 @@ def test_options_of_make_and_make_vec_are_checked():
         ({"seq_len": -1}, InvalidValueError, says("seq_len=-1", "at least 1")),
         ({"split": "test"}, UnknownNameError, says("split 'test'", "train", "validation")),
         ({"targets": "unit"}, UnknownNameError, says("targets 'unit'", "Did you mean 'units'")),
-        ({"seed": -1}, InvalidValueError, says("seed=-1", "0 or more")),
+        ({"seed": -1}, InvalidValueError, says("seed=-1", "at least 0")),
         ({"seed": 1.5}, InvalidValueError, says("seed=1.5", "whole number")),
         ({"coherencs": (1,)}, UnknownNameError, "coherences"),
     ],
@@ -254,7 +254,7 @@ def test_options_of_datasets_are_checked(wrong, error, message):
 )
 def test_outputs_that_cannot_be_scored_raise(outputs):
     batch = next(Dataset(Dots, 2, 5, seed=0))
-    with pytest.raises(InvalidValueError, match=says("given", "give|must be|from 0 to 2")):
+    with pytest.raises(InvalidValueError, match=says("given", "Expected")):
         batch.score(outputs)
 
 
@@ -305,7 +305,7 @@ def test_invalid_actions_raise(action):
 def test_actions_of_vector_envs_are_checked(actions):
     env = make_vec(Dots, 2)
     env.reset(seed=0)
-    with pytest.raises(InvalidValueError, match=says("Dots was given", "give|must")):
+    with pytest.raises(InvalidValueError, match=says("Dots was given", "Expected")):
         env.step(actions)
     assert env.step([0, 0])[1].tolist() == [0, 0]
 

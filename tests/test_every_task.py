@@ -196,7 +196,7 @@ def play_trial(task, conditions, trials, i, actions):
 def test_supervised_tasks_make_datasets_and_others_say_why_not(task_id):
     task = task_of(task_id)
     if not task.supervised:
-        with pytest.raises(NotSupportedError, match=r"nothing is right or wrong.*targets='best'"):
+        with pytest.raises(NotSupportedError, match=r"has no correct actions.*targets='best'"):
             Dataset(task, batch_size=2, seq_len=10)
     kind = "action" if task.supervised else "best"
     for seq_len in (None, 20):

@@ -165,7 +165,7 @@ class TestBadTraces:
         ("changes", "message"),
         [
             ({"observations": np.zeros(40)}, r"observations have the shape \(40,\)"),
-            ({"observations": np.zeros((0, 3))}, "neither of them 0"),
+            ({"observations": np.zeros((0, 3))}, "neither being 0"),
             ({"observations": np.full((40, 3), np.nan)}, "NaN or infinite"),
             ({"dt": 0}, "ms per step"),
             ({"channels": {"stimulus": slice(1, 9)}}, "Channel 'stimulus'"),
@@ -180,7 +180,7 @@ class TestBadTraces:
             ({"targets": np.full(40, "left")}, "targets have"),
             ({"actions": np.zeros((40, 2))}, r"actions have the shape \(40, 2\)"),
             ({"rewards": np.zeros(3)}, r"rewards have the shape \(3,\)"),
-            ({"action_names": ["fixate"]}, "Action 1 occurs, and 1 action_names"),
+            ({"action_names": ["fixate"]}, "1 action_names were given, but action 1 occurs"),
         ],
     )
     def test_each_says_what_is_wrong(self, changes, message):

@@ -1,15 +1,19 @@
 /* The compiled kernel: PlainKernel of kernel.py, and fill of render.py, in C. kernels.py loads it.
 
-   kernel.py is the definition; this file says the same, in the same order and under the same names, and gives the
-   same bits. What it does not take on trust:
+   kernel.py is the definition. This file has the same functions under the same names, in the same
+   order, and gives the same bits; comments that kernel.py has are not repeated here.
+
+   Python code must not be able to make this file read or write outside of its arrays:
    - Tables are copied when a block is attached, and every index in them is checked then.
-   - Where the envs stand is this file's own. What Python sets there is checked before it is used.
-   - Logs are arrays that Python made and could change at any time. They must lie in bytearrays (see `carved` in
-     blocks.py), which stay locked, and no index is read from them but types of trials, which are checked.
-   - Actions, and what hooks give, are checked on every step.
-   - Whatever can run Python (a callback, an attribute, a number's __index__, making a dict) may attach other blocks and
-     set any state: no pointer to rules is kept across it. Other threads run during a step of many envs only, and
-     then nothing but `get` is answered. */
+   - The state of the envs is in this file. Values that Python sets are checked before use.
+   - Logs are arrays of Python, which can change them at any time. They must be views of bytearrays
+     (`carved` in blocks.py), which stay locked. The only indices read from them are the types of
+     the trials, and these are checked.
+   - Actions, and the values of hooks, are checked on every step.
+   - Any call that can run Python (a callback, an attribute, the __index__ of a number, making a
+     dict) can attach other blocks and set any state. No pointer to rules is kept across such a
+     call. Other threads run only during a step of many envs, which then refuses all calls but
+     `get`. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -22,30 +26,31 @@
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-/* The loops that copy an observation or a name are a few words long: a call of memcpy would take longer. */
+/* Observations and names of periods are a few words long. GCC would turn the loops that copy them
+   into calls of memcpy, which take longer than the loops. */
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif
 
 #include "_noise.h"
 
-/* Raised together with VERSION in kernels.py whenever the calls between the two change. */
+/* Equal to VERSION in kernels.py; raise both when the interface between the two files changes. */
 #define KERNEL_VERSION 5
 
 enum { STAY = -1, END = -2 };
 enum { NONE, CORRECT, ERROR, ABORT, MISS, OTHER, OUTCOMES };
 static const int BADNESS[OUTCOMES] = {0, 1, 4, 5, 3, 2};
 #define NEVER ((int64_t)1 << 52)
-#define MANY 256         /* envs from which on other threads may run during a step */
+#define MANY 256         /* from so many envs on, a step releases the GIL */
 #define NOISE_CELLS 16385
-#define MANY_BLOCKS 4096 /* blocks that a kernel holds at most; more is a mistake */
+#define MANY_BLOCKS 4096 /* largest number of blocks; a larger index is a mistake of the caller */
 #define MANY_SEGMENTS 32000
 #define MANY_UNITS (1 << 22)
 
 /* ------------------------------------------------------------------ arrays from Python */
 
-/* Memory of an array. Python can free it at any time (ndarray.resize, ndarray.data, ndarray.__setstate__), whoever
-   holds a reference or a buffer of the array; so `hold` is for memory that is read before Python runs again, and `lock`
-   for memory that is used later too. */
+/* Memory of an array. Python can free it at any time (ndarray.resize, ndarray.data,
+   ndarray.__setstate__), even while a reference or a buffer of the array exists. So `hold` is for
+   memory that is read before Python runs again, and `lock` for memory that is used later, too. */
 typedef struct {
     struct {
         void *buf;
@@ -62,7 +67,7 @@ static void release(Array *array)
         PyBuffer_Release(&array->lock);
 }
 
-/* The product of two sizes; PY_SSIZE_T_MAX, which no array has, where it is too large. */
+/* Return the product of two sizes, or, if it overflows, PY_SSIZE_T_MAX, which no array can have. */
 static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b)
 {
     return b == 0 || a <= PY_SSIZE_T_MAX / b ? a * b : PY_SSIZE_T_MAX;
@@ -74,7 +79,8 @@ static int same_type(PyArrayObject *array, char kind, Py_ssize_t size)
     return PyArray_DESCR(array)->kind == group && PyArray_ITEMSIZE(array) == size && PyArray_ISNOTSWAPPED(array);
 }
 
-/* Hold a C-contiguous array of `count` items (any number if negative) of a kind. Calls nothing in Python. */
+/* Hold a C-contiguous array of `count` items (any number if negative) of a kind. It does not call
+   Python, so arrays that were held before stay valid. */
 static int hold(Array *array, PyObject *object, const char *name, char kind, Py_ssize_t size, Py_ssize_t count,
                 int writable)
 {
@@ -97,13 +103,15 @@ static int hold(Array *array, PyObject *object, const char *name, char kind, Py_
     return 0;
 }
 
-/* Hold an array for longer: its memory must be of a bytearray (see `carved` in blocks.py), which is locked. */
+/* Hold an array permanently. It must be a view of a bytearray (`carved` in blocks.py): exporting a
+   buffer of a bytearray locks its size, and thereby its memory. */
 static int lock(Array *array, PyObject *object, const char *name, char kind, Py_ssize_t size, Py_ssize_t count)
 {
     PyObject *root = object;
     const char *begin, *at;
     if (hold(array, object, name, kind, size, count, 1) < 0)
         return -1;
+    /* From view to base, down to the owner of the memory. */
     for (int depth = 0; root != NULL && depth < 16; ++depth) {
         if (PyArray_Check(root))
             root = PyArray_BASE((PyArrayObject *)root);
@@ -118,6 +126,7 @@ static int lock(Array *array, PyObject *object, const char *name, char kind, Py_
     }
     if (PyObject_GetBuffer(root, &array->lock, PyBUF_WRITABLE) < 0)
         return -1;
+    /* An array can be made to point anywhere, whatever its base is. */
     begin = array->lock.buf, at = array->view.buf;
     if (array->view.len && (at < begin || at - begin > array->lock.len - array->view.len)) {
         PyErr_Format(PyExc_ValueError, "%s lies outside of its bytearray.", name);
@@ -141,6 +150,10 @@ static int lock_attribute(Array *array, PyObject *owner, const char *name, char 
 
 /* ------------------------------------------------------------------ a block */
 
+/* Tables of one entry are interleaved, so that a step reads few lines of the cache. `leads` is
+   `goto` of kernel.py, which is a keyword of C. */
+
+/* One action on one segment of one type. */
 typedef struct {
     double reward, score;
     int16_t leads;
@@ -148,6 +161,7 @@ typedef struct {
     uint8_t aborts, acts;
 } Cell;
 
+/* One slot of one type. */
 typedef struct {
     double miss_reward, error_reward, due, tolerance;
     int32_t graded_from;
@@ -156,9 +170,10 @@ typedef struct {
     uint8_t asked;
 } Terms;
 
+/* One segment of one type. */
 typedef struct {
     int32_t duration, period;
-    int32_t noise_from, noise_to; /* units with noise */
+    int32_t noise_from, noise_to; /* range of the units with noise; noise_to is 0 without */
     int64_t target, script;
 } Spot;
 
@@ -171,7 +186,7 @@ typedef struct {
     int continuous, trigger;
     int64_t stride, first_serial, cursor;
     double dt;
-    char *memory; /* all that follows, up to best */
+    char *memory; /* one allocation for all tables below */
     Cell *cells;
     Spot *spots;
     Terms *terms;
@@ -215,7 +230,7 @@ static const struct {
     {"first_action", 'i', 4},
 };
 
-/* The shape of a table, or -1 with an error. */
+/* Read the shape of a table; return -1 with an error. */
 static int shape_of(PyObject *tables, const char *name, int dimensions, Py_ssize_t *shape)
 {
     PyObject *object = PyObject_GetAttrString(tables, name);
@@ -239,6 +254,7 @@ static int bad_table(const char *name)
 
 #define IN(value, low, high) ((value) >= (low) && (value) < (high))
 
+/* Copy the tables into one allocation, and check every index in them. */
 static int copy_tables(Rules *r, Array *t)
 {
     const Py_ssize_t k = r->types, S = r->segments, A = r->actions, K = r->slots, U = r->units, P = r->periods;
@@ -255,6 +271,7 @@ static int copy_tables(Rules *r, Array *t)
         PyErr_NoMemory();
         return -1;
     }
+    /* Types in order of their alignment, so that none needs padding. */
     TAKE(cells, Cell, k * S * A);
     TAKE(spots, Spot, k * S);
     TAKE(terms, Terms, k * K);
@@ -311,6 +328,7 @@ static int copy_tables(Rules *r, Array *t)
             return bad_table("duration");
         if (!IN(spot->script, -1, R + 1))
             return bad_table("script_at");
+        /* Only units between the first and the last one with noise draw numbers. */
         spot->noise_from = (int32_t)U;
         for (Py_ssize_t u = 0; u < U; ++u)
             if (sd[u] != 0) {
@@ -366,6 +384,7 @@ static int read_tables(Rules *r, PyObject *tables)
         return -1;
     r->sd_per_type = sds[0] != 1;
     r->continuous = r->dimensions > 0;
+    /* Limits far above any task, so that indices fit into the types of the structs above. */
     if (k < 1 || S < 1 || r->actions < 1 || k > (1 << 28) || S > MANY_SEGMENTS || r->actions > (1 << 24) ||
         r->slots > 127 || r->periods < 1 || U < 1 || U > MANY_UNITS) {
         PyErr_SetString(PyExc_ValueError, "tables are empty, or too large to be played.");
@@ -382,7 +401,7 @@ static int read_tables(Rules *r, PyObject *tables)
     counts[T_WINDOW] = times(times(k, S), r->slots);
     counts[T_GRADED] = times(each, r->grades);
     counts[T_NEEDS] = counts[T_FIRST_ACTION] = r->slots;
-    /* First all that may run Python, then the memory of the arrays. */
+    /* First everything that can run Python; after it the memory of the arrays can be held. */
     value = PyObject_GetAttrString(tables, "dt");
     r->dt = value == NULL ? -1 : PyFloat_AsDouble(value);
     Py_XDECREF(value);
@@ -398,7 +417,7 @@ static int read_tables(Rules *r, PyObject *tables)
             goto done;
     for (int i = 0; i < TABLES; ++i) {
         if (i == T_TARGET && r->continuous)
-            continue; /* targets of continuous actions are Python's business */
+            continue; /* the stepper reads targets of continuous actions from the tables itself */
         if (hold(&held[i], objects[i], TABLE[i].name, TABLE[i].kind, TABLE[i].size, counts[i], 0) < 0)
             goto done;
     }
@@ -478,13 +497,13 @@ static Rules *make_rules(PyObject *block)
 
 /* ------------------------------------------------------------------ the kernel */
 
-/* Place of kernel.py. What an ordinary step needs comes first, in one line of the processor's cache. */
+/* Place of kernel.py. The fields of an ordinary step come first, in one line of the cache. */
 typedef struct {
-    Rules *rules; /* of the block; NULL: none, or set by Python and not checked yet */
+    Rules *rules; /* of the block; NULL: no block, or a state set by Python that was not checked */
     int64_t here; /* type * segments + segment */
     int64_t clock, until;
     int64_t row;
-    double total; /* reward so far; the log has it when the trial ends */
+    double total; /* reward so far; written to the log when the trial ends */
     int64_t waiting;
     int64_t entered;
     int64_t block, type, segment, period_at, number, session, left, last_block, last_row;
@@ -494,7 +513,7 @@ enum { STATES = 13 };
 static const struct {
     const char *name;
     size_t offset;
-    int place; /* whether it says where the env stands */
+    int place; /* whether it is part of the position within the trial (WHERE in kernel.py) */
 } STATE[STATES] = {
     {"block", offsetof(Place, block), 1},           {"row", offsetof(Place, row), 1},
     {"type", offsetof(Place, type), 1},             {"segment", offsetof(Place, segment), 1},
@@ -524,9 +543,9 @@ typedef struct {
     int next_step, once, busy;
     PyObject *names, *deal, *check, *check_all;
     PyObject *period_names; /* tuple of str */
-    PyObject *info, *info_ended; /* dicts with the keys of `info` */
+    PyObject *info, *info_ended; /* templates of `info`: a copy of a dict is faster than a new one */
     PyObject *last_reward;
-    float *noise;           /* numbers for NOISE_LANES rows */
+    float *noise;           /* room for the numbers of NOISE_LANES rows */
     Py_ssize_t noise_units;
 } Kernel;
 
@@ -534,7 +553,7 @@ static PyObject *text_gt, *text_period, *text_new_trial, *text_trial, *text_mask
 static PyObject *TrialInfo, *VectorInfo, *TrialResults, *Moved;
 static float *noise_table;
 
-/* What can go wrong within a step, told when Python may be called again. */
+/* Errors within a step. They are raised after it, since the GIL may be released during it. */
 enum { FINE, BAD_STATE, BAD_GIVEN };
 
 static int fail(int code)
@@ -546,7 +565,8 @@ static int fail(int code)
     return -1;
 }
 
-/* Whether the kernel was made (and not cleared) and no other thread is in a step of it; else an error. */
+/* Return whether the kernel is initialised, and no other thread is in a step of it; else set an
+   error. */
 static int idle(const Kernel *kernel)
 {
     if (kernel->n && !kernel->busy)
@@ -561,7 +581,7 @@ static Rules *rules_of(const Kernel *kernel, int64_t block)
     return IN(block, 0, (int64_t)kernel->blocks) ? kernel->rules[block] : NULL;
 }
 
-/* Note until when time does nothing. */
+/* Set the clock at which the segment or the trial runs out of time. */
 static void set_time(Place *place)
 {
     const Rules *r = place->rules;
@@ -570,7 +590,8 @@ static void set_time(Place *place)
                                                                      : r->limit[place->type];
 }
 
-/* The rules of a place, checked if Python has set it; NULL if it is outside of its tables. */
+/* Return the rules of a place; NULL if it is outside of its tables. A state that Python has set is
+   checked here, once, and not on every step. */
 static Rules *rules_at(const Kernel *kernel, Place *place)
 {
     Rules *r = place->rules;
@@ -595,7 +616,7 @@ static int64_t landing(const Rules *r, int64_t type, int64_t segment)
             return segment;
         segment = r->follows[segment];
     }
-    return END; /* periods of no steps that lead to each other */
+    return END; /* a cycle of periods without steps */
 }
 
 static void enter(Place *place, int64_t segment, int64_t before)
@@ -656,7 +677,7 @@ static int answer(Place *place, Py_ssize_t env, const Cell *cell, int64_t action
     }
     *leads = cell->leads;
     if (!isnan(terms->due)) {
-        if (outcome == CORRECT || r->continuous) { /* the wrong choice is wrong at any moment */
+        if (outcome == CORRECT || r->continuous) { /* a wrong choice is wrong at any moment */
             wrong = fabs((double)steps * r->dt - terms->due) > terms->tolerance + 1e-9;
             if (terms->graded_from) {
                 int64_t entry = steps - terms->graded_from;
@@ -670,7 +691,7 @@ static int answer(Place *place, Py_ssize_t env, const Cell *cell, int64_t action
         wrong = given->distance[env * r->slots + k] > terms->tolerance + 1e-9;
         if (given->graded != NULL) {
             pay = given->graded[env * r->slots + k];
-            score = isnan(pay) ? score : pay; /* a nearer value is better, not only right */
+            score = isnan(pay) ? score : pay; /* graded by distance */
         }
     }
     if (r->needs[k] >= 0 && outcome == CORRECT &&
@@ -712,7 +733,7 @@ static int close_windows(Place *place, Py_ssize_t env, int64_t coming, const Giv
         if (r->trigger) {
             outcome = terms->miss_outcome;
             *reward += terms->miss_reward;
-        } else { /* a continuous action without a trigger answers by what it is at the end */
+        } else { /* without a trigger, the values on the last step of the window are the answer */
             if (given == NULL || given->distance == NULL || given->values == NULL || given->slots != r->slots ||
                 given->dimensions != r->dimensions)
                 return BAD_GIVEN;
@@ -736,6 +757,7 @@ static void end(Kernel *kernel, Py_ssize_t env, int aborted)
     int asked = 0, worst = NONE;
     for (Py_ssize_t q = 0; q < r->slots; ++q)
         if (r->terms[place->type * r->slots + q].asked) {
+            /* Python can write into the log, and BADNESS is indexed by the outcome. */
             int outcome = LOGGED(r, int8_t, SLOT_OUTCOME)[row * r->slots + q];
             outcome = IN(outcome, 0, OUTCOMES) ? outcome : NONE;
             ++asked;
@@ -767,7 +789,8 @@ static void end(Kernel *kernel, Py_ssize_t env, int aborted)
     }
 }
 
-/* One step of an env whose place and action are in range: what it pays, and whether the trial ended. */
+/* Play one step of an env; the caller has checked its place and action. kernel.py explains the
+   order of the parts. `by_hold` is `leaves` there. */
 static int advance_one(Kernel *kernel, Py_ssize_t env, int64_t action, const Given *given, double *paid, int *ended)
 {
     Place *place = &kernel->places[env];
@@ -845,9 +868,9 @@ static int advance_one(Kernel *kernel, Py_ssize_t env, int64_t action, const Giv
     return FINE;
 }
 
-/* ------------------------------------------------------------------ the coming trials */
+/* ------------------------------------------------------------------ the next trials */
 
-/* Start the coming trials of envs; -1 with an error. */
+/* Start the next trials of envs; return -1 with an error. */
 static int begin_next(Kernel *kernel, const Py_ssize_t *envs, Py_ssize_t count)
 {
     PyObject *dry = NULL, *result;
@@ -910,7 +933,8 @@ static int deal_all(Kernel *kernel)
 
 /* ------------------------------------------------------------------ observations */
 
-/* The observations of all envs, into out (n, units). */
+/* Write the observations of all envs to out (n, units). Noise is made for many rows at once: rows
+   wait until there are NOISE_LANES of them, or until the range of noisy units changes. */
 static int observe_into(Kernel *kernel, float *out, Py_ssize_t units)
 {
     uint64_t serial[NOISE_LANES];
@@ -1005,7 +1029,7 @@ static void drop(Results *results)
     Py_CLEAR(results->finished);
 }
 
-/* TrialResults of the trials that envs have just ended; called before the coming ones begin. */
+/* Make the TrialResults of the trials that have just ended, before the next ones replace them. */
 static PyObject *results_of(Kernel *kernel, const Py_ssize_t *envs, npy_intp count)
 {
     PyObject *rows = PyArray_SimpleNew(1, &count, NPY_INT64), *blocks = NULL, *results = NULL;
@@ -1040,6 +1064,7 @@ static PyObject *results_of(Kernel *kernel, const Py_ssize_t *envs, npy_intp cou
     return results;
 }
 
+/* Play a step of all envs. It must not touch Python: other threads may run meanwhile. */
 static int play(Kernel *kernel, const int64_t *actions, const Given *given, Results *results, Py_ssize_t *envs,
                 Py_ssize_t *count)
 {
@@ -1084,12 +1109,13 @@ static PyObject *empty(Py_ssize_t n, int type)
     return PyArray_SimpleNew(1, &shape, type);
 }
 
-/* Play a step of all envs, and start the coming trials. `performance` and `finished` stay NULL where no trial ended. */
+/* Play a step of all envs, and start the next trials. `performance` and `finished` stay NULL if no
+   trial ended. */
 static int step_all(Kernel *kernel, const int64_t *actions, const Given *given, Results *results)
 {
     Py_ssize_t few[64], *envs = few, count = 0;
     int code, failed = -1;
-    int64_t *own = NULL; /* actions that other threads cannot change */
+    int64_t *own = NULL; /* a copy of the actions, which other threads cannot change */
     results->reward = empty(kernel->n, NPY_FLOAT64);
     results->ended = empty(kernel->n, NPY_BOOL);
     results->over = zeros(kernel->n, NPY_BOOL);
@@ -1149,7 +1175,7 @@ done:
     return failed;
 }
 
-/* (N,) int64 actions whose memory is held, in a copy if they do not lie one after another; or -1 with an error. */
+/* Hold (N,) int64 actions, in a copy if they are not contiguous; return -1 with an error. */
 static int hold_actions(Kernel *kernel, PyObject *actions, Array *array)
 {
     PyObject *straight = NULL;
@@ -1227,7 +1253,7 @@ static PyObject *Kernel_advance(Kernel *kernel, PyObject *arguments)
     return moved;
 }
 
-/* (N,) names of periods. */
+/* Make the (N,) names of periods. */
 static PyObject *named(Kernel *kernel, PyObject *period)
 {
     PyArrayObject *names = (PyArrayObject *)kernel->names;
@@ -1372,7 +1398,7 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
     if (ended) {
         PyObject *number, *trial = NULL;
         const int64_t row = place->row;
-        r = rules_at(kernel, place); /* making the dict may have run anything */
+        r = rules_at(kernel, place); /* filling the dict can have run Python */
         if (r == NULL) {
             fail(BAD_STATE);
             goto done;
@@ -1380,7 +1406,7 @@ static PyObject *Kernel_step(Kernel *kernel, PyObject *given_action)
         value = PyFloat_FromDouble(LOGGED(r, double, PERFORMANCE)[row]);
         number = PyLong_FromLongLong(row);
         if (number != NULL) {
-            PyObject *arguments[2] = {Py_NewRef(r->block), number}; /* it may be detached meanwhile */
+            PyObject *arguments[2] = {Py_NewRef(r->block), number}; /* the call can detach the block */
             trial = PyObject_Vectorcall(TrialInfo, arguments, 2, NULL);
             Py_DECREF(arguments[0]);
         }
@@ -1409,7 +1435,7 @@ done:
 
 /* ------------------------------------------------------------------ the other methods */
 
-/* The index of a name of the state, or -1 with an error. */
+/* Return the index of a name of the state, or -1 with an error. */
 static int state_named(PyObject *name)
 {
     for (int i = 0; i < STATES; ++i)
@@ -1465,7 +1491,8 @@ static PyObject *Kernel_observe(Kernel *kernel, PyObject *Py_UNUSED(ignored))
     return idle(kernel) ? new_observations(kernel, 2) : NULL;
 }
 
-/* Copy the table of noise.py; it takes a while to make, and not every task has noise. */
+/* Copy the table of noise.py. It is loaded on first use: making it takes a while, and not every
+   task has noise. */
 static int load_noise(void)
 {
     PyObject *module, *table;
@@ -1485,7 +1512,7 @@ static int load_noise(void)
             memcpy(copy, array.view.buf, (size_t)array.view.len);
         if (noise_table == NULL)
             noise_table = copy;
-        else /* making the table came here, too */
+        else /* making the table has called this function, too */
             PyMem_RawFree(copy);
     }
     release(&array);
@@ -1493,7 +1520,7 @@ static int load_noise(void)
     return noise_table == NULL ? -1 : 0;
 }
 
-/* Room for the noise that a block can ask for. */
+/* Make room for the noise of the widest segment of a block. */
 static int ensure_noise(Kernel *kernel, const Rules *r)
 {
     Py_ssize_t width = 0;
@@ -1533,7 +1560,7 @@ static PyObject *Kernel_attach(Kernel *kernel, PyObject *arguments)
             return NULL;
         }
     }
-    if (!idle(kernel)) { /* asked now: making rules may have let another thread begin a step */
+    if (!idle(kernel)) { /* checked after making the rules, during which other threads may run */
         free_rules(r);
         return NULL;
     }
@@ -1551,7 +1578,7 @@ static PyObject *Kernel_attach(Kernel *kernel, PyObject *arguments)
     kernel->rules[index] = r;
     for (Py_ssize_t env = 0; env < kernel->n; ++env)
         if (kernel->places[env].block == index)
-            kernel->places[env].rules = NULL; /* to be checked against the other block */
+            kernel->places[env].rules = NULL; /* rules_at checks it against the new block */
     free_rules(old);
     Py_RETURN_NONE;
 }
@@ -1595,7 +1622,7 @@ static PyObject *Kernel_cursor(Kernel *kernel, PyObject *arguments)
     return PyLong_FromLongLong(r->cursor);
 }
 
-/* The envs of a list, checked; NULL with an error. */
+/* Return the envs of a list, checked; NULL with an error. */
 static Py_ssize_t *listed(Kernel *kernel, PyObject *list, Py_ssize_t *count)
 {
     Py_ssize_t *envs;
@@ -1665,7 +1692,7 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
     if (!PyArg_ParseTuple(arguments, "nKO!LpOOO", &n, &key, &PyArray_Type, &names, &per_session, &next_step,
                           &deal, &check, &check_all))
         return -1;
-    if (kernel->places != NULL) { /* asked now: reading a truth value may have made it */
+    if (kernel->places != NULL) { /* checked after parsing, which can run Python, and __init__ */
         PyErr_SetString(PyExc_TypeError, "A kernel is made once.");
         return -1;
     }
@@ -1688,10 +1715,10 @@ static int Kernel_init(Kernel *kernel, PyObject *arguments, PyObject *keywords)
     kernel->info = Py_BuildValue("{OsOsOs}", text_gt, "", text_period, "", text_new_trial, "");
     kernel->info_ended = Py_BuildValue("{OsOsOsOsOs}", text_gt, "", text_period, "", text_new_trial, "", text_trial, "",
                                        text_performance, "");
-    Py_XSETREF(kernel->last_reward, zeros(n, NPY_FLOAT64)); /* it may have been set before */
+    Py_XSETREF(kernel->last_reward, zeros(n, NPY_FLOAT64)); /* Python can have set the attribute */
     if (kernel->info == NULL || kernel->info_ended == NULL || kernel->last_reward == NULL)
         return -1;
-    /* A copy of no subclass, which nothing else knows, because nothing may change its size. */
+    /* A private copy, never of a subclass: no other code can change its size. */
     kernel->names = PyArray_FromArray((PyArrayObject *)names, NULL,
                                       NPY_ARRAY_CARRAY | NPY_ARRAY_ENSURECOPY | NPY_ARRAY_ENSUREARRAY);
     if (kernel->names == NULL)
@@ -1726,7 +1753,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 
 static int Kernel_clear(Kernel *kernel)
 {
-    kernel->n = 0; /* what follows may run Python, and the places of the envs point to rules: refuse all */
+    kernel->n = 0; /* `idle` refuses calls from now on: clearing can run Python, and frees the rules */
     Py_CLEAR(kernel->last_reward);
     Py_CLEAR(kernel->deal);
     Py_CLEAR(kernel->check);
@@ -1901,7 +1928,7 @@ static PyObject *fill(PyObject *Py_UNUSED(module), PyObject *arguments)
             goto done;
     }
 again:
-    if (objects[F_SKIP] == Py_None || objects[F_PLAYED] == Py_None) { /* whole trials */
+    if (objects[F_SKIP] == Py_None || objects[F_PLAYED] == Py_None) { /* default: whole trials */
         npy_intp n = f->trials;
         skip = PyArray_ZEROS(1, &n, NPY_INT64, 0);
         played = PyArray_ZEROS(1, &n, NPY_INT64, 0);
@@ -1936,12 +1963,12 @@ again:
     for (int out = F_INPUTS; out < FILLED; ++out)
         for (int i = 0; i < F_INPUTS; ++i)
             if (overlap(&f->a[out], &f->a[i])) {
-                PyErr_Format(PyExc_ValueError, "fill() was told to write %s over %s.", NAMES[out], NAMES[i]);
+                PyErr_Format(PyExc_ValueError, "fill() cannot write %s over %s.", NAMES[out], NAMES[i]);
                 goto done;
             }
     for (Py_ssize_t i = 0; i < counts[F_SD] && !noisy; ++i)
         noisy = F(float, F_SD)[i] != 0;
-    if (noisy && noise_table == NULL) { /* making the table runs Python: hold the arrays anew */
+    if (noisy && noise_table == NULL) { /* making the table runs Python: hold the arrays again */
         for (int i = 0; i < FILLED; ++i)
             release(&f->a[i]);
         if (load_noise() < 0)
@@ -1992,7 +2019,7 @@ static PyMethodDef methods[] = {
 static PyMemberDef members[] = {
     {"n", T_PYSSIZET, offsetof(Kernel, n), READONLY, "number of envs"},
     {"key", T_ULONGLONG, offsetof(Kernel, key), 0, "key of the noise"},
-    {"last_reward", T_OBJECT_EX, offsetof(Kernel, last_reward), 0, "(N,) what the last step paid"},
+    {"last_reward", T_OBJECT_EX, offsetof(Kernel, last_reward), 0, "(N,) rewards of the last step"},
     {"current", T_PYSSIZET, offsetof(Kernel, current), 0, "index of the block that is dealt from"},
     {NULL, 0, 0, 0, NULL},
 };

@@ -1,11 +1,11 @@
-/* Gaussian noise that belongs to the trial: neurogym_core/trials/noise.py in C, bit for bit.
+/* Gaussian noise as a function of trial and step: neurogym_core/trials/noise.py in C, bit for bit.
 
    The number of (key of the seed, serial number of the trial, step of the trial, unit) is word
    unit % 4 of the Philox4x32-10 block with counter (step, unit / 4, low and high half of serial),
-   looked up in the table of noise.py, which the caller hands over: 16385 pairs of float32.
+   looked up in the table of noise.py, which the caller passes: 16385 pairs of float32.
 
-   Compile with -ffp-contract=off: a product and a sum that the compiler joins into one rounding
-   give other numbers than NumPy. GCC has no pragma for it. */
+   Compile with -ffp-contract=off: if the compiler fuses a product and a sum, they are rounded once,
+   and the numbers differ from those of NumPy. GCC has no pragma for it. */
 
 #ifndef NEUROGYM_NOISE_H
 #define NEUROGYM_NOISE_H
@@ -42,8 +42,8 @@
 #endif
 
 enum {
-    NOISE_LANES = 64,      /* blocks that are made at a time, a multiple of NOISE_WIDEST */
-    NOISE_WIDEST = 8,      /* blocks that the widest processor makes in one instruction */
+    NOISE_LANES = 64,      /* blocks in a batch, a multiple of NOISE_WIDEST */
+    NOISE_WIDEST = 8,      /* blocks per instruction on the widest processor */
     NOISE_FRACTION_BITS = 14
 };
 
@@ -59,7 +59,7 @@ typedef struct {
     uint64_t serial[NOISE_LANES];
     uint32_t step[NOISE_LANES];
     uint32_t block[NOISE_LANES];
-    uint32_t words[4 * NOISE_LANES + 4]; /* copies of four words may run over the end */
+    uint32_t words[4 * NOISE_LANES + 4]; /* noise_move copies four words, also at the end */
 } noise_batch;
 
 /* ---- words: the Philox blocks of the first `lanes` counters, in whole NOISE_WIDEST -------- */
@@ -88,8 +88,8 @@ static inline void noise_words_plain(noise_batch *batch, int lanes, uint64_t key
 
 #if NOISE_X86
 
-/* Compilers find neither vector form by themselves. One 64-bit lane holds one word; what the
-   multiplication leaves in the upper half is ignored by the next one. */
+/* Compilers do not find these vector forms. Each 64-bit lane has one word; the multiplication
+   ignores the upper half of its operands, so it is not cleared between rounds. */
 
 NOISE_TARGET("avx2")
 static inline void noise_words_avx2(noise_batch *batch, int lanes, uint64_t key)
@@ -163,7 +163,7 @@ static inline void noise_words(noise_batch *batch, int lanes, uint64_t key)
         noise_words_avx2(batch, lanes, key);
     else
 #endif
-        noise_words_plain(batch, lanes, key); /* a block or two: sooner ready */
+        noise_words_plain(batch, lanes, key); /* for one or two blocks vectors take longer */
 }
 
 /* ---- numbers: `normal` of noise.py, for at most 4 * NOISE_LANES words --------------------- */
@@ -188,7 +188,7 @@ NOISE_INLINE void noise_normal_loops(const float *NOISE_RESTRICT table,
         memcpy(&rise_bits, cell + 1, 4);
         pair = begin_bits | (uint64_t)rise_bits << 32;
 #if NOISE_X86
-        __asm__("" : "+r"(pair)); /* keeps it one scalar load: faster than a vector gather */
+        __asm__("" : "+r"(pair)); /* prevents a vector gather, which is slower than scalar loads */
 #endif
         line[i] = pair;
     }
@@ -248,7 +248,7 @@ typedef struct {
     size_t n, stride;
     uint32_t first_step;
     int first_block, blocks;
-    int before, behind; /* words of the first and the last block that nothing asked for */
+    int before, behind; /* unused words of the first and of the last block */
 } noise_request;
 
 NOISE_INLINE uint32_t noise_step(const noise_request *request, size_t row)
@@ -256,7 +256,7 @@ NOISE_INLINE uint32_t noise_step(const noise_request *request, size_t row)
     return request->steps ? request->steps[row] : request->first_step + (uint32_t)row;
 }
 
-/* Sets the counters of the coming blocks, from *block of *row on; returns how many. */
+/* Set the counters of the next blocks, from *block of *row on; return their number. */
 static inline int noise_count(const noise_request *request, size_t *row, int *block,
                               noise_batch *batch)
 {
@@ -291,7 +291,7 @@ static inline int noise_count(const noise_request *request, size_t *row, int *bl
     return lanes;
 }
 
-/* Four words at a time: what is copied too much is overwritten by the next copy. */
+/* Copy four words, even if fewer are needed: the next copy overwrites the rest. */
 NOISE_INLINE void noise_move(uint32_t *to, const uint32_t *from)
 {
     uint32_t four[4];
@@ -299,8 +299,7 @@ NOISE_INLINE void noise_move(uint32_t *to, const uint32_t *from)
     memcpy(to, four, sizeof four);
 }
 
-/* Moves the words that were asked for together; returns how many. The first lane is *block of its
-   row. */
+/* Move the requested words together; return their number. The first lane is *block of its row. */
 static inline int noise_pack(const noise_request *request, int block, int lanes, uint32_t *words)
 {
     const int blocks = request->blocks, width = 4 * blocks - request->before - request->behind;
@@ -358,7 +357,7 @@ NOISE_INLINE noise_request noise_request_of(const uint64_t *serial, const uint32
     return request;
 }
 
-/* The numbers of n (trial, step), row by row: out is n x (stop - first), for units first to
+/* Write the numbers of n (trial, step), row by row: out is n x (stop - first), for units first to
    stop - 1. */
 static inline void noise_rows(const float *table, uint64_t key, size_t n, const uint64_t *serial,
                               const uint32_t *step, int first, int stop, float *out)
@@ -367,7 +366,7 @@ static inline void noise_rows(const float *table, uint64_t key, size_t n, const 
     noise_fill(table, key, &request, out);
 }
 
-/* The numbers of n_steps consecutive steps of one trial: out is n_steps x (stop - first). */
+/* Write the numbers of n_steps consecutive steps of one trial: out is n_steps x (stop - first). */
 static inline void noise_run(const float *table, uint64_t key, uint64_t serial,
                              uint32_t first_step, size_t n_steps, int first, int stop, float *out)
 {

@@ -1,4 +1,4 @@
-"""Actions: checked, as columns of the tables, and what hooks and continuous ones add to a step."""
+"""Check actions, turn them into columns of the tables, and collect the `Given` of a step."""
 
 from __future__ import annotations
 
@@ -14,66 +14,69 @@ from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
 if TYPE_CHECKING:
     from neurogym_core.play.stepper import Stepper
 
-NOBODY: Wholes = np.zeros(0, np.int64)
+NO_ENVS: Wholes = np.zeros(0, np.int64)
 
 
 def checked_one(task: Task, action: Any) -> int:
-    """An action id as a number.
+    """Return an action id as an int.
 
     Raises:
-        InvalidValueError: not a whole number, or out of range.
+        InvalidValueError: the action is not an integer, or is out of range.
     """
     array, size, name = np.asarray(action), task.actions.size, task.name
     if array.size != 1 or array.dtype.kind not in "iu":
         raise InvalidValueError(
-            f"{name} was given the action {action!r}; give a whole number from 0 to {size - 1}."
+            f"{name} was given the action {action!r}. Expected a whole number from 0 to {size - 1}."
+            " Choose one of env.action_space."
         )
     value = int(array.reshape(()))
     if not 0 <= value < size:
         raise InvalidValueError(
-            f"{name} was given the action {value}; it must be from 0 to {size - 1}."
+            f"{name} was given the action {value}. Expected a whole number from 0 to {size - 1}."
+            " Choose one of env.action_space."
         )
     return value
 
 
 def checked_all(task: Task, n: int, actions: Any) -> Array:
-    """Actions of all envs: ids (N,) int64, or for continuous actions (N, D) float64.
+    """Return the actions of all envs: ids (N,) int64, or continuous actions (N, D) float64.
 
     Raises:
-        InvalidValueError: not whole numbers (numbers), of another shape, or out of range.
+        InvalidValueError: the actions have a wrong type or shape, or are out of range.
     """
     array, name, size = np.asarray(actions), task.name, task.actions.size
     continuous = task.actions.continuous
     shape = (n, size) if continuous else (n,)
-    kinds, what = (
+    kinds, expected = (
         ("fiu", "numbers in [-1, 1]") if continuous else ("iu", "whole numbers, one per env")
     )
     if array.dtype.kind not in kinds or array.shape != shape:
         raise InvalidValueError(
-            f"{name} was given actions of type {array.dtype} and shape {array.shape}; "
-            f"give {what}: shape {shape}."
+            f"{name} was given actions of type {array.dtype} and shape {array.shape}. "
+            f"Expected {expected}, of shape {shape}. Choose them from env.action_space."
         )
     if continuous:
         if not (np.abs(array) <= 1 + 1e-6).all():
             raise InvalidValueError(
-                f"{name} was given actions from {array.min()} to {array.max()}; "
-                "they must be in [-1, 1]."
+                f"{name} was given actions from {array.min()} to {array.max()}. "
+                "Expected numbers in [-1, 1]. Clip them."
             )
         return array.astype(np.float64)
     if array.min() < 0 or array.max() >= size:
         raise InvalidValueError(
-            f"{name} was given actions from {array.min()} to {array.max()}; "
-            f"they must be from 0 to {size - 1}."
+            f"{name} was given actions from {array.min()} to {array.max()}. "
+            f"Expected whole numbers from 0 to {size - 1}. Choose them from env.action_space."
         )
     return array.astype(np.int64, copy=False)
 
 
 def columns_of(task: Task, actions: Array) -> tuple[Ints, Floats | None]:
-    """Columns of the tables, (N,), and continuous actions in task units, (N, D)."""
+    """Return the columns of the tables, (N,), and continuous actions in task units, (N, D)."""
     declared = task.actions
     if not declared.continuous:
         return actions, None
     values = np.ascontiguousarray(declared.to_task_units(actions))
+    # With a trigger axis the tables have two columns, resting and acting; without one, a single.
     if declared.trigger is None:
         return np.zeros(len(values), np.int64), values
     index, threshold = declared.trigger
@@ -81,25 +84,28 @@ def columns_of(task: Task, actions: Array) -> tuple[Ints, Floats | None]:
 
 
 def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | None:
-    """What hooks and continuous actions add to the step.
+    """Return the contributions of hooks and continuous actions to the step, or None.
 
     Args:
         stepper: the envs, before the step.
         action: (N,) action ids, or (N, D) in task units.
-        values: (N, D) continuous actions in task units; None for others.
+        values: (N, D) continuous actions in task units; None for discrete actions.
     """
     task, given = stepper.task, None
     if values is not None:
         extra = None
+        # A task that is tracked without a trigger is paid for its error, unless its hook pays.
         if task.actions.trigger is None and task.step_action is None:
             extra = _squared_error(stepper, values)
         distance, graded = _judged(stepper, values)
         given = Given(extra=extra, distance=distance, graded=graded, values=values)
     if task.step_action is None:
         return given
-    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.may_wait else NOBODY
+    waiting = np.flatnonzero(stepper.state("waiting")) if stepper.may_wait else NO_ENVS
     if len(waiting) == stepper.n:
         return given
+    # The hook computes all envs at once. Envs that sit out the step must not change, so their
+    # trial state is restored afterwards.
     kept = {}
     if len(waiting):
         kept = {name: memory[waiting].copy() for name, memory in stepper.trial_state.items()}
@@ -114,14 +120,14 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
 
 
 def _each(value: Any, n: int, dtype: type[np.generic]) -> Array | None:
-    """A value for each env, or None."""
+    """Return a C-contiguous array of one value per env, or None."""
     if type(value) is np.ndarray and value.dtype == dtype and value.shape == (n,):
-        return value if value.flags.c_contiguous else value.copy()
+        return value if value.flags.c_contiguous else value.copy()  # the usual case, without a copy
     return None if value is None else np.ascontiguousarray(np.broadcast_to(value, (n,)), dtype)
 
 
 def _squared_error(stepper: Stepper, values: Floats) -> Floats:
-    """(N,) minus the mean squared error per 100 ms, where the weight is not 0."""
+    """Return (N,) the negative mean squared error per 100 ms, where the weight is not 0."""
     error: Floats = ((values - stepper.table_targets()) ** 2).mean(axis=1)
     counts = stepper.table("weight") > 0
     paid: Floats = -error * counts * stepper.task.dt / 100
@@ -129,9 +135,9 @@ def _squared_error(stepper: Stepper, values: Floats) -> Floats:
 
 
 def _judged(stepper: Stepper, values: Floats) -> tuple[Floats, Floats | None]:
-    """(N, K) how far the action is from what each slot wants, and what graded slots pay for that.
+    """Return (N, K) the distance of the action from the aim of each slot, and the graded rewards.
 
-    NaN: what the slot pays does not depend on the distance.
+    A reward is NaN for a slot whose reward does not depend on the distance.
     """
     types, kind = stepper.any_block.types, stepper.state("type")
     aim = stepper.gathered(lambda block, envs: block.tables.aim[kind[envs]])

@@ -1,4 +1,4 @@
-"""`Block`: trials that are dealt together, as rows of one table, and what became of each."""
+"""`Block`: trials that are dealt together, as rows of one table, and the log of their results."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from neurogym_core.trials.record import RESTING
 
 
 class Log:
-    """What became of the trials of a block; rows are filled while they are played.
+    """Results of the trials of a block; the kernel fills a row while it plays the trial.
 
     Attributes:
-        env, number, session: (n,) int64: where the trial was played, its number there, the
-            session's number.
-        steps, aborts: (n,) int64: steps played, actions that broke the hold.
+        env, number, session: (n,) int64, the env of the trial, its number there, and the number
+            of its session.
+        steps, aborts: (n,) int64, steps played, and actions that broke the hold.
         reward, performance: (n,) float64.
         outcome: (n,) int8, the trial's `Outcome`; set when it ends.
         ended: (n,) bool.
-        opened: (n, K) int64, the clock when the window opened.
+        opened: (n, K) int64, the clock at the opening of the response window.
         slot_outcome, slot_choice: (n, K) int8, int64; RESTING: no choice.
-        slot_time: (n, K) float64, ms from the opening to the answer; NaN: none.
+        slot_time: (n, K) float64, ms from the opening to the answer; NaN: no answer.
         slot_score: (n, K) float64.
         values: (n, K, D) float64, continuous answers in task units.
     """
@@ -74,13 +74,14 @@ class Log:
 
 
 def carved(shapes: Mapping[str, tuple[tuple[int, ...], type[np.generic]]]) -> dict[str, Array]:
-    """Arrays of zeros that lie one after another in memory of their own.
+    """Return arrays of zeros that are consecutive views of one new bytearray.
 
-    The compiled kernel writes into them, and nothing in Python can move them: a bytearray that is
-    in use keeps its size, and arrays that do not own their memory do too.
+    The compiled kernel keeps pointers into them, so their memory must not move. Python refuses to
+    resize a bytearray that exports a buffer, and NumPy to resize an array that is a view.
 
     Args:
-        shapes: name -> (shape, type), types of 8 bytes before those of 1.
+        shapes: name -> (shape, type). Types of 8 bytes come before those of 1, so that all arrays
+            are aligned.
     """
     sizes = {
         name: math.prod(shape) * np.dtype(kind).itemsize for name, (shape, kind) in shapes.items()
@@ -98,10 +99,11 @@ class Block:
     Args:
         types: the types of trials.
         kind: (n,) int64, the type of each trial.
-        first_serial: serial number of row 0; the others follow. Noise belongs to serial numbers.
+        first_serial: serial number of row 0; the others follow. The noise of a trial depends on
+            its serial number.
         conditions: name -> (n, …).
-        stride: 1 where an env takes the row after the last one that was dealt; N where row r
-            belongs to env r % N; 0 where rows are dealt one at a time, on demand.
+        stride: 1: every env takes the next row that was not dealt yet; N: row r belongs to env
+            r % N; 0: rows are filled and dealt one at a time, on demand.
     """
 
     def __init__(
@@ -112,13 +114,13 @@ class Block:
         self.kind[:] = kind
         self.conditions = conditions
         self.after: Any = None
-        """State of the dealer after it drew this block, where trials depend on those before."""
+        """State of the dealer after it drew this block, if trials depend on earlier ones."""
         self.following: Any = None
-        """A weak reference to the block after this one, where there is one."""
+        """A weak reference to the next block of the chain, if it was drawn."""
 
     @cached_property
     def log(self) -> Log:
-        """What became of the trials."""
+        """Results of the trials."""
         return Log(len(self), self.tables.n_slots, self.tables.aim.shape[2])
 
     @property
@@ -130,7 +132,7 @@ class Block:
         return len(self.kind)
 
     def __getstate__(self) -> dict[str, Any]:
-        # The block after it is drawn again.
+        # Weak references cannot be pickled; the dealer draws the next block again, from `after`.
         return {**self.__dict__, "kind": self.kind.copy(), "following": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

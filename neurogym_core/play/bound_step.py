@@ -1,4 +1,4 @@
-"""`BoundStep`: what envs share that bind the kernel's own step to themselves."""
+"""`BoundStep`: base of the envs that use the kernel's step as their own."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 class BoundStep:
-    """Binds the kernel's step where nothing is added to it: it saves a call on every step.
+    """Bind the kernel's step as ``self.step`` if nothing is added to it, to save a call per step.
 
-    Copies and pickles leave the bound step out, and bind that of their own kernel.
+    Copies and pickles leave the bound step out, and bind that of the copied kernel.
     """
 
     def _kernel_step(self) -> Callable[..., Any] | None:
-        """The kernel's step, or None where hooks, figures or subclasses add to it."""
+        """Return the kernel's step, or None if hooks, figures or a subclass add to it."""
         raise NotImplementedError
 
     def _bind(self) -> None:

@@ -31,26 +31,22 @@ from neurogym_core.trials.record import TrialRecord
 SPLITS = ("train", "validation")
 TARGETS = ("action", "units", "best")
 CHUNK_STEPS = 1 << 15
-"""Small batches are rendered several at a time, about so many steps together."""
+"""Approximate number of steps that are rendered together; small batches share a chunk."""
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Trials and where they lie: which row (m,), first step there and last + 1 (m,)."""
+    """m trials and their places in a batch: row, first step, and last step + 1, each (m,)."""
 
     row: Array
     start: Array
     stop: Array
     conditions: Mapping[str, Array]
     trials: Callable[[Array], TrialBatch] | None = None
-    """The trials as a batch, given which of them are wanted; None where they were stepped
-    through.
-    """
+    """Function of indices that returns these trials as a batch; None for a task that is stepped."""
 
     def window(self, begin: int, steps: int) -> Placed:
-        """The trials that lie at least partly within `steps` steps from `begin` on, counted from
-        there.
-        """
+        """Return the trials that overlap with the `steps` steps from `begin`, relative to it."""
         inside = np.flatnonzero((self.stop > begin) & (self.start < begin + steps))
         trials = None if self.trials is None else partial(_some_of, self.trials, inside)
         conditions = {name: values[inside] for name, values in self.conditions.items()}
@@ -69,15 +65,15 @@ def _some_of(trials: Callable[[Array], TrialBatch], inside: Array, which: Array)
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Trials of one block and where they go.
+    """Trials of one block, and their places in a chunk.
 
     Attributes:
         block: the block.
-        rows: (m,) the trials' rows of it.
-        steps: types, serial numbers and steps of these trials.
-        row, start: (m,) which row of the chunk each trial goes to, and the step there of its first
-            one (negative: it began before).
-        order: (m,) its place among all trials of the chunk.
+        rows: (m,) rows of the trials in the block.
+        steps: types, serial numbers and steps of the trials.
+        row, start: (m,) row of each trial in the chunk, and its first step there (negative: the
+            trial began in an earlier chunk).
+        order: (m,) index of each trial among all trials of the chunk.
     """
 
     block: Block
@@ -93,23 +89,23 @@ class Part:
         return self.block.types
 
     def conditions(self) -> dict[str, Array]:
-        """Conditions of the trials, name -> (m, …)."""
+        """Return the conditions of the trials, name -> (m, …)."""
         return {name: values[self.rows] for name, values in self.block.conditions.items()}
 
     def trials(self) -> TrialBatch:
-        """The trials as a batch."""
+        """Return the trials as a batch."""
         return self.types.batch.take(self.steps.kind, self.conditions())
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Trials and where they go, not rendered yet: what a device needs to render them by itself.
+    """Trials and their places, before rendering; enough for a device to render them itself.
 
     Attributes:
         parts: the trials, by block.
         shape: (rows, steps).
-        padded: whether rows are whole trials, which may be shorter than that.
-        key: of the noise.
+        padded: whether each row is one whole trial, which can be shorter than `steps`.
+        key: key of the noise.
     """
 
     parts: tuple[Part, ...]
@@ -127,7 +123,7 @@ class Chunk:
         return mask
 
     def placed(self) -> Placed:
-        """Where the trials lie, in order of their rows."""
+        """Return the places of the trials, in order of their rows."""
         back = np.argsort(np.concatenate([part.order for part in self.parts]), kind="stable")
 
         def joined(values: list[Array]) -> Array:
@@ -145,7 +141,8 @@ class Chunk:
         return TrialBatch.concatenate([part.trials() for part in self.parts]).take(back[which])
 
     def rendered(self, encode: Callable[[Array], Array]) -> tuple[Array, Array, Array, Array]:
-        """Inputs, targets, weights and first steps, each (rows, steps, …)."""
+        """Render inputs, targets, weights and first steps of trials, each (rows, steps, …)."""
+        # Streams fill every step, so their arrays need no zeros.
         shown, made = self.parts[0].types.shown, np.zeros if self.padded else np.empty
         inputs = made((*self.shape, shown.n_units), np.float32)
         targets = made((*self.shape, *shown.target.shape[2:]), shown.target.dtype)
@@ -162,8 +159,7 @@ class Chunk:
 
 
 class Batch:
-    """One supervised batch; B rows (streams or trials), T steps. The arrays are the caller's to
-    keep.
+    """One supervised batch of B rows (streams or trials) and T steps, in new arrays.
 
     Attributes:
         inputs: (B, T, obs) float32.
@@ -171,16 +167,21 @@ class Batch:
             float32 bumps.
         weights: (B, T) float32, 0 = masked.
         new_trial: (B, T) bool, the first step of a trial.
-        row, start, stop: (m,) which row each trial is in, its first step there and its last + 1; a
-            trial that began in an earlier batch has a negative start, one that goes on in the next
-            has stop > T.
-        conditions: name -> (m, …) of these trials.
+        row, start, stop: (m,) row of each trial, its first step there, and its last step + 1. A
+            trial that began in an earlier batch has start < 0; one that continues in the next has
+            stop > T.
+        conditions: name -> (m, …), conditions of these trials.
     """
 
     def __init__(
-        self, inputs: Singles, targets: Array, weights: Singles, new_trial: Bools, placed: Callable[[], Placed],
+        self,
+        inputs: Singles,
+        targets: Array,
+        weights: Singles,
+        new_trial: Bools,
+        placed: Callable[[], Placed],
         dataset: Dataset,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.inputs, self.targets, self.weights, self.new_trial = (
             inputs,
             targets,
@@ -218,12 +219,12 @@ class Batch:
 
     @cached_property
     def trials(self) -> TrialBatch | None:
-        """The trials as a table; None where they were stepped through."""
+        """The trials as a `TrialBatch`; None if the task was stepped."""
         placed = self._placed
         return None if placed.trials is None else placed.trials(np.arange(len(placed.row)))
 
     def __getstate__(self) -> dict[str, Any]:
-        placed = self._placed  # noqa: F841
+        placed = self._placed  # noqa: F841  computed now: a function cannot be pickled
         return self.__dict__
 
     def __repr__(self) -> str:
@@ -234,27 +235,28 @@ class Batch:
 
     @property
     def complete(self) -> Array:
-        """(m,) whether all steps of a trial are in this batch."""
+        """(m,) whether all steps of each trial are in this batch."""
         whole: Array = (self.start >= 0) & (self.stop <= self.inputs.shape[1])
         return whole
 
     def score(self, outputs: Any) -> TrialRecord:
-        """The trial record of a subject that gave these outputs; trials that are not wholly in the
-        batch are left out.
+        """Score outputs; return the record of the trials that are completely in the batch.
 
         Args:
             outputs: action ids (B, T), or one output per action unit (B, T, units), of which the
-                largest is chosen (with ``targets="units"``: rest while the resting output is above
-                0.5, else what the others point to). Continuous actions: (B, T, k) in [-1, 1].
+                largest is chosen (with ``targets="units"``: rest if the resting output is above
+                0.5, else the direction or unit of the other outputs). Continuous actions: (B, T, k)
+                in [-1, 1].
 
         Raises:
-            NotSupportedError: the task was stepped through, since what it shows depends on what the
-                subject does.
+            NotSupportedError: the observations of the task depend on the actions of the subject.
+            InvalidValueError: the outputs have a wrong shape, or ids that are out of range.
         """
         if self._placed.trials is None:
             raise NotSupportedError(
-                f"{self.task.name} shows what depends on the subject's actions, so outputs cannot"
-                " be scored afterwards; play it instead: run(task, subject, n_trials=…)."
+                f"Outputs of {self.task.name} were given to score(), but its observations depend on"
+                " the subject's actions. Expected a task with fixed observations. Play this one:"
+                " run(task, subject, n_trials=…)."
             )
         actions = self._actions(np.asarray(outputs))
         which = np.flatnonzero(self.complete)
@@ -273,29 +275,31 @@ class Batch:
         if actions.continuous:
             if outputs.shape != (*shape, actions.size):
                 raise InvalidValueError(
-                    f"score() was given outputs of shape {outputs.shape}; give"
-                    f" {(*shape, actions.size)}, in [-1, 1]."
+                    f"score() was given outputs of shape {outputs.shape}. Expected"
+                    f" {(*shape, actions.size)}. Give one value in [-1, 1] per dimension and step."
                 )
             return np.clip(outputs, -1, 1)
         if outputs.shape == shape and outputs.dtype.kind in "iu":
             if outputs.min() < 0 or outputs.max() >= actions.size:
                 raise InvalidValueError(
-                    f"score() was given action ids from {outputs.min()} to {outputs.max()};"
-                    f" {self.task.name} has those from 0 to {actions.size - 1}."
+                    f"score() was given action ids from {outputs.min()} to {outputs.max()}."
+                    f" Expected those of {self.task.name}, 0 to {actions.size - 1}. Correct them."
                 )
             return outputs
         if outputs.shape != (*shape, actions.size):
             raise InvalidValueError(
-                f"score() was given outputs of shape {outputs.shape} and type {outputs.dtype}; give"
-                f" action ids of shape {shape}, or one output per action unit,"
-                f" {(*shape, actions.size)}."
+                f"score() was given outputs of shape {outputs.shape} and type {outputs.dtype}."
+                f" Expected integer action ids {shape}, or one output per action unit"
+                f" {(*shape, actions.size)}. Give one of these."
             )
         return decode_units(self.task, outputs) if self.kind == "units" else outputs.argmax(axis=2)
 
 
 def decode_units(task: Task, outputs: Array) -> Array:
-    """Action ids that unit outputs (…, units) stand for: rest above 0.5, else the direction or unit
-    pointed to.
+    """Return the action ids of unit outputs (…, units): rest above 0.5, else direction or unit.
+
+    A single ring of actions is read by its population vector, other actions by their largest
+    output.
     """
     actions = task.actions
     groups = [name for name in actions if name != actions.rest_name]
@@ -310,9 +314,7 @@ def decode_units(task: Task, outputs: Array) -> Array:
 
 
 def unit_targets(task: Task | Interface) -> Array:
-    """(actions, units) float32: what every action looks like on the output units: its encoder's
-    bump, or one-hot.
-    """
+    """Return (actions, units) float32, the targets of each action: its ring's bump, or one-hot."""
     actions = task.actions
     table = np.eye(actions.size, dtype=np.float32)
     for name, encoder in actions.parts.items():
@@ -322,25 +324,31 @@ def unit_targets(task: Task | Interface) -> Array:
 
 
 class Dataset:
-    """An endless iterable of supervised batches; ``next(dataset)`` or ``for batch in dataset``.
+    """An endless iterable of supervised batches: ``next(dataset)`` or ``for batch in dataset``.
 
-    Supervised trials run every period they visit to its end; where the path depends on the subject
-    it is the oracle's.
+    In supervised trials every period lasts to its end; if the path depends on the subject, it is
+    the path of the oracle.
 
     Args:
         task: an id, a Task, a Task class, or ``"file.py:Class"``; also a class of envs whose form
             has batches (see `EnvForm`).
-        batch_size: rows of a batch.
-        seq_len: None: every row is one whole trial, padded with weight 0; T: rows are continuous
-            streams of back-to-back trials, cut every T steps.
-        seed: fixes everything; `restart` returns to it.
+        batch_size: number of rows of a batch.
+        seq_len: None: each row is one whole trial, padded with weight 0; T: rows are continuous
+            streams of trials, cut every T steps.
+        seed: determines all batches; `restart` returns to it.
         split: None, "train" or "validation": disjoint streams of the same seed.
         targets: "action" (ids; values for continuous actions), "units" (one output per action
-            unit), or "best" (the best-paid action, for tasks where nothing is right).
+            unit), or "best" (the action with the largest reward, for tasks without correct
+            actions).
         wrap, params: as in `make_task`.
 
     Attributes:
-        n_inputs, n_outputs: what a network needs.
+        n_inputs, n_outputs: number of input and output units that a network needs.
+
+    Raises:
+        InvalidValueError, UnknownNameError: a setting has a wrong value.
+        NotSupportedError: the task has no correct actions, and `targets` is not "best"; or the task
+            is an env without batches.
 
     Example:
         >>> from neurogym_core import Dataset
@@ -352,14 +360,24 @@ class Dataset:
     """
 
     def __init__(
-        self, task: Any, batch_size: int = 16, seq_len: int | None = None, seed: int | None = None, split: str | None = None,
-        *, targets: str = "action", wrap: Any = (), **params: Any,
-    ) -> None:  # fmt: skip
+        self,
+        task: Any,
+        batch_size: int = 16,
+        seq_len: int | None = None,
+        seed: int | None = None,
+        split: str | None = None,
+        *,
+        targets: str = "action",
+        wrap: Any = (),
+        **params: Any,
+    ) -> None:
         self.batch_size = _whole("batch_size", batch_size)
         self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
-        self.seed = _any_seed() if seed is None else _seed(seed)
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+        self.seed = _seed(seed)
         found = resolve(task)
         batches = form_of(found).batches if is_env_class(found) else None
         self._open: Callable[[Dataset, np.random.SeedSequence], BatchSource]
@@ -377,13 +395,13 @@ class Dataset:
     def _check_supervised(self) -> None:
         if not self.task.supervised and self.targets != "best":
             raise NotSupportedError(
-                f"In {self.task.name} nothing is right or wrong, so there are no targets to train"
-                " on. Use targets='best' for the best-paid action, or train with rewards (make,"
-                " make_vec)."
+                f"{self.task.name} has no correct actions, so it has no targets to train on."
+                " Expected a task with answers. Use targets='best' for the action with the largest"
+                " reward, or train with rewards (make, make_vec)."
             )
 
     def restart(self) -> None:
-        """Return to the seed: the same batches again."""
+        """Return to the seed: the same batches follow again."""
         sequence = np.random.SeedSequence(
             self.seed, spawn_key=() if self.split is None else (100 + SPLITS.index(self.split),)
         )
@@ -398,24 +416,22 @@ class Dataset:
 
     @property
     def from_tables(self) -> bool:
-        """Whether batches can be had as tables: not where the task has to be stepped through, and
-        not of envs.
-        """
+        """Whether `next_chunk` works: False for envs, and for tasks that have to be stepped."""
         return isinstance(self._source, _Streams)
 
     def next_chunk(self) -> Chunk:
-        """What comes next, not rendered: one batch of whole trials, or a run of `seq_len` steps
-            several times over.
+        """Return the next trials before rendering: a batch of whole trials, or several batches of
+        `seq_len` steps.
 
-        It takes the trials that ``next(dataset)`` would have had.
+        These trials do not occur in ``next(dataset)`` any more.
 
         Raises:
-            NotSupportedError: the task has to be stepped through (`from_tables` is False).
+            NotSupportedError: the task has to be stepped (`from_tables` is False).
         """
         if not isinstance(self._source, _Streams):
             raise NotSupportedError(
-                f"{self.task!r} is stepped through, since what comes depends on what is done: it"
-                " has no table ahead. Use next(dataset)."
+                f"next_chunk() was called for {self.task!r}, whose trials depend on actions."
+                " Expected a task whose trials are known in advance. Use next(dataset)."
             )
         return self._source.next_chunk()
 
@@ -426,19 +442,19 @@ class Dataset:
         )
 
     def encode(self, targets: Array) -> Array:
-        """Targets as they are wanted: ids, units, or [-1, 1].
+        """Return targets in the form of ``Dataset(targets=…)``: ids, units, or values in [-1, 1].
 
         Args:
-            targets: action ids, or values of continuous actions, of any shape.
+            targets: action ids, or values of continuous actions in task units, of any shape.
         """
         return self._source.encode(targets)
 
 
 class _TaskBatches:
-    """What the batches of a `Task` have in common.
+    """Base of the batches of a `Task`.
 
     Attributes:
-        n_inputs, n_outputs: what a network needs.
+        n_inputs, n_outputs: number of input and output units that a network needs.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -449,7 +465,7 @@ class _TaskBatches:
         self._units = unit_targets(task) if as_units else None
 
     def encode(self, targets: Array) -> Array:
-        """Targets in the form asked for: ids, units, or [-1, 1]."""
+        """Return targets as ids, units, or values in [-1, 1]."""
         if self.dataset.task.actions.continuous:
             scaled: Array = self.dataset.task.actions.from_task_units(targets)
             return scaled
@@ -462,9 +478,7 @@ def _batches_of_task(dataset: Dataset, sequence: np.random.SeedSequence) -> Batc
 
 
 class _Streams(_TaskBatches):
-    """Trials back to back in every row, cut every so many steps; or one whole trial in every
-    row.
-    """
+    """Batches of trials from tables: continuous streams in every row, or one trial per row."""
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         super().__init__(dataset)
@@ -472,24 +486,22 @@ class _Streams(_TaskBatches):
         self.dealer = Dealer(dataset.task, n, sequence)
         self.batches = max(CHUNK_STEPS // (n * dataset.seq_len), 1) if dataset.seq_len else 1
         self._served = self.batches
-        # Trials are numbered through all blocks; where they depend on those before them, trial r +
-        # k n is row r's.
+        # Trials are numbered through all blocks. If they depend on earlier ones, the trials
+        # r, r + n, r + 2 n, … belong to row r; else every row takes the next number.
         self._own = stateful(dataset.task)
-        self._blocks: list[tuple[int, Block]] = []  # each with the number of its first trial
-        self._lengths: Wholes = np.zeros(0, np.int64)  # steps of the trials of these blocks
-        self._first = self._least = (
-            0  # number of the first of them, and of the first that the chunk needs
-        )
-        self._next = np.arange(
-            n
-        )  # number of the coming trial of every row; of all rows, if they are shared
-        self._unfinished = np.zeros(
-            n, np.int64
-        )  # number of the trial that every row is in the middle of
-        self._done = np.zeros(n, np.int64)  # steps of it that were in earlier chunks
+        # Each block with the number of its first trial, and the steps of all trials of the blocks.
+        self._blocks: list[tuple[int, Block]] = []
+        self._lengths: Wholes = np.zeros(0, np.int64)
+        # Number of the first trial in the blocks, and of the first one that the chunk needs.
+        self._first = self._least = 0
+        # Number of the next trial of every row; if trials are shared, of all rows.
+        self._next = np.arange(n)
+        # Number of the trial that was cut at the end of every row, and its steps so far.
+        self._unfinished = np.zeros(n, np.int64)
+        self._done = np.zeros(n, np.int64)
 
     def next_batch(self) -> Batch:
-        """The coming batch."""
+        """Return the next batch."""
         steps = self.dataset.seq_len
         if steps is None or self.batches == 1:
             chunk = self.next_chunk()
@@ -507,7 +519,7 @@ class _Streams(_TaskBatches):
         return Batch(inputs, targets, weights, new_trial, placed, self.dataset)
 
     def next_chunk(self) -> Chunk:
-        """The coming steps of every row, or the coming trial."""
+        """Return the next steps of every row, or its next trial."""
         n = self.dataset.batch_size
         steps = self.dataset.seq_len and self.dataset.seq_len * self.batches
         number, row = self._dealt(steps)
@@ -517,12 +529,14 @@ class _Streams(_TaskBatches):
         skip = np.zeros(len(row), np.int64)
         skip[first] = self._done
         stop = length.copy()
-        start = np.cumsum(length - skip) - length  # of each trial, if rows were one after another
+        # First steps, as if all rows were one; then relative to the beginning of each row.
+        start = np.cumsum(length - skip) - length
         start -= np.repeat((start + skip)[first], counts)
         if steps is None:
             shape = (n, int(length.max()))
         else:
             shape = (n, steps)
+            # The last trial of a row goes over its end by `excess` steps.
             last = first + counts - 1
             excess = start[last] + length[last] - steps
             stop[last] -= excess
@@ -532,7 +546,9 @@ class _Streams(_TaskBatches):
         return Chunk(parts, shape, steps is None, self.dealer.key)
 
     def _dealt(self, steps: int | None) -> tuple[Wholes, Wholes]:
-        """The numbers of the chunk's trials and their rows, row by row."""
+        """Return the numbers of the chunk's trials, and their rows, in order of the rows."""
+        # Every row goes on with its unfinished trial, then takes one trial per round until it is
+        # full. In a round rows are served in order, which determines the trials of each row.
         begun = np.flatnonzero(self._done)
         self._least = min(self._next.min(), self._unfinished[begun].min(initial=self._next.min()))
         numbers: list[Array] = [self._unfinished[begun]]
@@ -548,7 +564,7 @@ class _Streams(_TaskBatches):
         return np.concatenate(numbers)[order], row[order]
 
     def _taken(self, rows: Wholes) -> Wholes:
-        """The numbers of the coming trials of some rows."""
+        """Return the numbers of the next trials of some rows."""
         number = self._next[rows] if self._own else self._next[0] + np.arange(len(rows))
         while number.max() >= self._first + len(self._lengths):
             self._extend()
@@ -559,7 +575,7 @@ class _Streams(_TaskBatches):
         return number
 
     def _extend(self) -> None:
-        """Draw another block, and forget those that this chunk does not need any more."""
+        """Draw another block, and drop those that this chunk does not need."""
         needed = [
             (first, block) for first, block in self._blocks if first + len(block) > self._least
         ]
@@ -590,19 +606,19 @@ def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
 
 
 class _Stepped(_TaskBatches):
-    """Tasks that depend on actions: played by the oracle, which answers at the end of every
-    window.
+    """Batches of tasks that depend on actions, played by an oracle that answers at the end of every
+    response window, so that each window is seen completely.
     """
 
     def __init__(self, dataset: Dataset, sequence: np.random.SeedSequence) -> None:
         super().__init__(dataset)
         self.stepper = Stepper(dataset.task, dataset.batch_size, sequence)
-        self.stepper.may_wait = True  # rows whose trial is over, for those whose is not
+        self.stepper.may_wait = True  # rows of one trial wait for the longest
         self._observation = self.stepper.reset()
-        self._lasted = np.zeros(dataset.batch_size, np.int64)
+        self._lasted = np.zeros(dataset.batch_size, np.int64)  # steps of the current trials
 
     def next_batch(self) -> Batch:
-        """The coming batch."""
+        """Return the next batch."""
         n, limit = self.dataset.batch_size, self.dataset.seq_len
         columns: list[tuple[Array, ...]] = []
         trials: list[tuple[int, int, int, dict[str, Any]]] = []
@@ -615,7 +631,8 @@ class _Stepped(_TaskBatches):
             np.stack(values, axis=1) for values in zip(*columns, strict=True)
         )
         under_way = dict(self.stepper.conditions)
-        for env in np.flatnonzero(self._lasted > 0).tolist():  # their end is not known yet
+        # The end of current trials is not known; stop > T marks them as incomplete.
+        for env in np.flatnonzero(self._lasted > 0).tolist():
             trials.append(
                 (env, len(columns) - self._lasted[env], len(columns) + 1, _row_of(under_way, env))
             )
@@ -625,9 +642,7 @@ class _Stepped(_TaskBatches):
         return Batch(inputs, targets, weights.astype(np.float32), new_trial, placed, self.dataset)
 
     def _step(self, on: Array, step: int, trials: list[Any]) -> tuple[Array, ...]:
-        """Play a step in the rows that are `on`: inputs, targets, weights and first steps of all
-        rows.
-        """
+        """Play a step in the rows that are `on`; return inputs, targets, weights, first steps."""
         stepper = self.stepper
         target = stepper.targets()
         shown = target if stepper.task.actions.continuous else self.encode(target)
@@ -637,7 +652,7 @@ class _Stepped(_TaskBatches):
             np.where(on, stepper.table("weight"), 0),
             (self._lasted == 0) & on,
         )
-        conditions = dict(stepper.conditions)  # of the trials that this step may end
+        conditions = dict(stepper.conditions)  # before the step, which can begin the next trials
         stepper.kernel.set("waiting", (~on).astype(np.int64))
         moved = stepper.step(self._policy(target))
         self._lasted += on
@@ -661,15 +676,11 @@ def _row_of(columns: Columns, i: int) -> dict[str, Any]:
     return {name: values[i] for name, values in columns.items()}
 
 
-def _any_seed() -> int:
-    """A seed of the operating system's entropy."""
-    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
-
-
 def _seed(seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidValueError(
-            f"Dataset() was given seed={seed!r}; it needs a whole number, 0 or more, or None."
+            f"Dataset() was given seed={seed!r}. Expected a whole number, at least 0, or None."
+            " Give one."
         )
     return int(seed)
 
@@ -677,13 +688,12 @@ def _seed(seed: Any) -> int:
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InvalidValueError(
-            f"Dataset was given {name}={value!r}; it needs a whole number, at least 1."
+            f"Dataset() was given {name}={value!r}. Expected a whole number, at least 1. Give one."
         )
     return int(value)
 
 
 def _known(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     if value not in allowed:
-        error = unknown(name, value, [item for item in allowed if item], of="Dataset")
-        raise error
+        raise unknown(name, value, [item for item in allowed if item], of="Dataset")
     return value

@@ -1,11 +1,10 @@
-"""`Dealer`: which trial an env, or a row of a dataset, plays next.
+"""`Dealer`: draw trials, and deal them to envs and to rows of datasets.
 
-It alone decides what equal seeds give.
-A seed gives three independent generators (conditions and durations; sessions; hooks) and the key of
-the noise. Trials come in one of three ways. *Shared*: trials that depend on nothing are dealt in
-order to whichever env asks next. *Per session*: trials that depend on those before them belong to
-their env; each env goes through a chain of blocks at its own pace. *On demand*: trials that depend
-on outcomes are drawn when the last one has ended.
+Reproducibility depends on this file alone. A seed determines three independent generators
+(conditions and durations; sessions; hooks) and the key of the noise. There are three ways to deal.
+*Shared*: trials that depend on nothing go in order to the env that asks next. *Per session*: trials
+that depend on earlier ones belong to an env; each env follows a chain of blocks at its own pace.
+*On demand*: trials that depend on outcomes are drawn when the previous trial has ended.
 """
 
 from __future__ import annotations
@@ -36,25 +35,35 @@ from neurogym_core.trials.arrays import Array, Columns, Ints
 from neurogym_core.trials.noise import key_of
 from neurogym_core.trials.record import DURATION
 
+# A large block spreads the cost of building trials over many steps; these limits bound the memory,
+# and the time until the first step. They are part of the stream: generators are used block by
+# block, so other limits give other trials for the same seed.
 BLOCK_STEPS = 1 << 15
-"""Steps of a block, about: as many trials as typically last so long."""
+"""Approximate number of steps of a block."""
 BLOCK_UNITS = 1 << 21
-"""Numbers that the layout of a block may have, about."""
+"""Approximate number of values in the layout of a block."""
 BLOCK_SEGMENTS = 16
-"""Segments that a trial has, at most, about."""
+"""Assumed largest number of segments of a trial."""
 BLOCK_DRAWS = 1 << 10
-"""Trials of each env in a block, at most, where each is a call of `draw`."""
+"""Largest number of trials per env in a block, if each one is a call of `draw`."""
 SMALLEST = 16
+"""Smallest number of trials of a block."""
 ROOM = 256
 """Rows of a block that is filled on demand."""
 
 
 class Dealer:
-    """Trials for `n` envs.
+    """Draws and deals the trials of `n` envs.
+
+    Args:
+        task: the task.
+        n: number of envs.
+        seed: as for `seed`.
 
     Attributes:
-        key: of the noise.
-        hooks: generator for what happens only when a subject acts.
+        key: key of the noise.
+        hooks: generator of the hooks. It is separate, so that a subject's actions do not change
+            the trials that follow.
     """
 
     def __init__(
@@ -66,38 +75,43 @@ class Dealer:
         self.seed(seed)
 
     def seed(self, seed: int | np.random.SeedSequence | None) -> None:
-        """Begin again; `seed` fixes all that follows (None: the operating system's entropy)."""
+        """Restart; `seed` determines all following trials (None: entropy of the system)."""
         sequence = (
             seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
         )
-        # Fresh children of the same sequence whenever it is used: spawn() would count on from
-        # the last time.
+        # Not spawn(), which gives other children when the same sequence is used a second time.
         conditions, noise, sessions, hooks = (
             np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, k))
             for k in range(4)
         )
         self.conditions, self.sessions, self.hooks = map(_generator, (conditions, sessions, hooks))
         self.key = key_of(noise)
-        self.serial = 0  # of the coming trial
+        self.serial = 0  # of the next trial
         self.session: Session | None = None
         self.subject: Session | None = None
         self.impose({})
 
     def impose(self, conditions: Mapping[str, Any]) -> None:
-        """Impose conditions (and durations, as ``duration.<period>``) on all coming trials.
+        """Impose conditions (and durations, as ``duration.<period>``) on all following trials.
 
-        A value holds for every trial; an array (m,) gives the values of the coming trials in turn,
-        over and over.
+        Args:
+            conditions: name -> a value for every trial, or (m,) values that the trials take one
+                after the other, over and over.
+
+        Raises:
+            UnknownNameError: the task has no such condition or period.
+            InvalidValueError: the task cannot take a value, or it is NaN.
         """
         imposed = read_values(self.task, conditions)
         for name, values in imposed.items():
             if values.dtype.kind == "f" and np.isnan(values).any():
                 raise InvalidValueError(
-                    f"The condition {name!r} of {self.task.name} was imposed as NaN; give a number."
+                    f"The condition {name!r} of {self.task.name} was imposed as NaN. Expected a"
+                    " number. Give one."
                 )
         self.imposed, self._imposed_at = imposed, 0
         self._durations: Columns = {}
-        # The block that is filled on demand, and how many of its rows are.
+        # The block that is being filled on demand, and the number of its filled rows.
         self._open: Block | None = None
         self._used = 0
 
@@ -110,7 +124,7 @@ class Dealer:
             self.subject = self.session.subject
 
     def _renew_sessions(self, envs: Ints) -> None:
-        """Start another session in some of the envs; subjects remember the last trial before it."""
+        """Start another session in some envs; subjects remember the last trial before it."""
         assert self.session is not None
         subject = self.subject.take(envs)  # type: ignore[union-attr]
         subject.previous = {name: values[envs] for name, values in self.session.previous.items()}
@@ -121,24 +135,27 @@ class Dealer:
     # ------------------------------------------------------------------ blocks
 
     def block(self) -> Block:
-        """The next block: of stride 1 if trials depend on nothing, else of stride n."""
+        """Draw the next block: of stride 1 if trials depend on nothing, else of stride n."""
         task, rows = self.task, self.block_rows
         if not stateful(task):
             drawn = draw_overriding(task, self.conditions, rows, self._next_imposed(rows))
-            return self._lay_out(drawn, rows, stride=1)
+            return self._build(drawn, rows, stride=1)
         trials = max(rows // self.n, 1)
         drawn = {
             name: values.reshape(-1, *values.shape[2:])
             for name, values in self._sessions(trials).items()
         }
-        block = self._lay_out(
+        block = self._build(
             self._with_imposed(drawn, trials * self.n), trials * self.n, stride=self.n
         )
+        # Envs reach the end of the block at different times. The first one draws the next block,
+        # from this state; the others find it, or draw an equal one if it is gone (`following`).
         block.after = _Snapshot(self)
         return block
 
     def following(self, block: Block) -> Block:
-        """The block after one: that which others play already, or drawn from where it ended."""
+        """Return the next block of the chain; draw it unless an env plays it already."""
+        # A weak reference: a block is freed when its last env has left it.
         known = block.following() if block.following is not None else None
         if known is None:
             block.after.restore(self)
@@ -147,7 +164,7 @@ class Dealer:
         return known
 
     def _sessions(self, trials: int) -> Columns:
-        """Conditions of `trials` trials of every env, (trials, n, …); sessions end and begin."""
+        """Draw `trials` trials of every env, (trials, n, …), with the sessions that they need."""
         limit, parts, left = self.task.trials_per_session, [], trials
         while left:
             if self.session is None or (limit is not None and self.session.trial[0] >= limit):
@@ -161,7 +178,12 @@ class Dealer:
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def on_demand(self, envs: Ints, ended: TrialResults | None) -> tuple[Block, int]:
-        """The coming trials of envs whose last ones ended: a block, and their first row in it."""
+        """Draw the next trials of some envs; return a block, and their first row in it.
+
+        Args:
+            envs: (m,) the envs, whose trials have ended.
+            ended: the results of these trials; None at the beginning.
+        """
         session = self.session
         if session is None:
             self.new_sessions()
@@ -186,7 +208,7 @@ class Dealer:
         return self._with_imposed(drawn, len(envs))
 
     def _add(self, conditions: Columns, n: int) -> tuple[Block, int]:
-        """Rows for trials on demand: of the current block if it has room and holds their types."""
+        """Add trials on demand to the open block; begin another one if they do not fit into it."""
         types, kind = self.types.find(conditions, n, self.conditions, self._durations)
         block, used = self._open, self._used
         if (
@@ -195,6 +217,7 @@ class Dealer:
             or used + n > len(block)
             or not _fits(block.conditions, conditions)
         ):
+            # If types do not recur, the next trials have other tables and cannot join this block.
             size = n if self.types.useless else max(n, ROOM)
             block = Block(
                 types, np.zeros(size, np.int64), self.serial, _room(conditions, size), stride=0
@@ -204,11 +227,11 @@ class Dealer:
         for name, values in conditions.items():
             block.conditions[name][used : used + n] = values
         self._used = used + n
-        # Not those of rows that stay empty: noise must not depend on which rows share a block.
+        # Rows that stay empty have no serial number: noise must not depend on the size of a block.
         self.serial += n
         return block, used
 
-    def _lay_out(self, conditions: Columns, n: int, stride: int) -> Block:
+    def _build(self, conditions: Columns, n: int, stride: int) -> Block:
         types, kind = self.types.find(conditions, n, self.conditions, self._durations)
         block = Block(types, kind, self.serial, conditions, stride)
         self.serial += n
@@ -217,7 +240,7 @@ class Dealer:
     # ------------------------------------------------------------------ imposing
 
     def _next_imposed(self, n: int) -> Columns:
-        """The imposed conditions of the coming `n` trials; imposed durations go to `_durations`."""
+        """Return the conditions imposed on the next `n` trials; put durations in `_durations`."""
         values = {name: self._slice(name, value, n) for name, value in self.imposed.items()}
         self._durations = {
             name.removeprefix(DURATION): value
@@ -228,6 +251,7 @@ class Dealer:
         return {name: value for name, value in values.items() if not name.startswith(DURATION)}
 
     def _slice(self, name: str, value: Array, n: int) -> Array:
+        """Return the values of the next `n` trials, or the one value of all trials."""
         several = 0 if name.startswith(DURATION) else dimensions_of(self.task, name)
         return (
             value
@@ -242,7 +266,7 @@ class Dealer:
 
 
 class _Snapshot:
-    """What a dealer draws from, as it is when a block has been drawn."""
+    """The random state of a dealer after it has drawn a block."""
 
     NAMES = ("session", "subject", "conditions", "sessions", "serial", "_imposed_at")
 
@@ -250,7 +274,7 @@ class _Snapshot:
         self._state = copy.deepcopy({name: getattr(dealer, name) for name in self.NAMES})
 
     def restore(self, dealer: Dealer) -> None:
-        """Go back to that moment."""
+        """Set the dealer back to this state."""
         for name, value in copy.deepcopy(self._state).items():
             setattr(dealer, name, value)
 
@@ -260,7 +284,7 @@ def _generator(sequence: np.random.SeedSequence) -> np.random.Generator:
 
 
 def _block_rows(task: Task, n: int) -> int:
-    """Trials that are laid out together."""
+    """Return the number of trials of a block."""
     steps = typical_steps(task)
     wanted = max(BLOCK_STEPS // steps, 32 * n if n > 1 else 1)
     if stateful(task) and type(task).draw_ahead is Task.draw_ahead:
@@ -270,7 +294,7 @@ def _block_rows(task: Task, n: int) -> int:
 
 
 def _history(ended: TrialResults) -> dict[str, Array]:
-    """What `session.previous` keeps of the trials that ended."""
+    """Return the columns of ended trials for `session.previous`."""
     return {
         **ended.conditions, "choice": ended.choice, "outcome": ended.outcome,
         "reward": ended.reward, "performance": ended.performance,
@@ -278,6 +302,7 @@ def _history(ended: TrialResults) -> dict[str, Array]:
 
 
 def _room(conditions: Columns, size: int) -> dict[str, Array]:
+    """Return empty columns of `size` rows, of the same types and shapes."""
     return {
         name: np.zeros((size, *values.shape[1:]), values.dtype)
         for name, values in conditions.items()
@@ -285,7 +310,7 @@ def _room(conditions: Columns, size: int) -> dict[str, Array]:
 
 
 def _fits(there: Columns, coming: Columns) -> bool:
-    """Whether columns can take values without changing their type or shape."""
+    """Return whether columns can take values without a change of their type or shape."""
     return all(
         there[name].shape[1:] == values.shape[1:] and there[name].dtype == values.dtype
         for name, values in coming.items()

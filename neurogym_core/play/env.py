@@ -22,17 +22,20 @@ from neurogym_core.trials.arrays import Array
 
 
 class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
-    """One subject playing one task, trial after trial.
+    """A Gymnasium env of one task, for one subject that plays trial after trial.
 
-    ``step(action)`` scores the action against the observation it was chosen on and returns the next
-    one. `info`: `gt` (target of the step scored), `period`, `new_trial`; when a trial ended also
-    `trial` (its record, as a dict) and `performance`. `target`, `trial` and `period` belong to the
-    current observation.
+    ``step(action)`` scores the action on the current observation and returns the next one. `info`
+    has `gt` and `period` (target and period of the step that was scored), and `new_trial` (whether
+    a trial ended); if a trial ended, also `trial` (its record, as a dict) and `performance`. The
+    properties `target`, `period` and `conditions` belong to the current observation.
 
     Args:
         task: the task.
         render_mode: None, or "rgb_array": `render` draws the trial so far.
-        seed: seed used until `reset` is given one.
+        seed: seed until `reset` is given another one.
+
+    Raises:
+        InvalidValueError: `render_mode` is neither None nor "rgb_array".
 
     Example:
         >>> from neurogym_core import TaskEnv, make_task
@@ -51,7 +54,8 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise InvalidValueError(
-                f"render_mode={render_mode!r} was given; give None or 'rgb_array'."
+                f"render_mode={render_mode!r} was given. Expected None or 'rgb_array'."
+                " Use one of them."
             )
         self.task = task
         self.render_mode = render_mode
@@ -70,12 +74,14 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """A new session; without seed or options it goes on with the coming trial.
+        """Start a session; return the first observation (obs,) and `info` with `period`.
+
+        Without `seed` and `options` the stream of trials continues with the next one.
 
         Args:
-            seed: fixes everything that follows.
-            options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming
-                session.
+            seed: determines all following trials and noise.
+            options: ``{"conditions": {name: value}}``, imposed until the next `reset` with a seed
+                or options; of (m,) values the trials take one after the other.
         """
         super().reset(seed=seed)
         observation = self.stepper.reset(seed, read_options(options))[0]
@@ -84,10 +90,13 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         return observation, {"period": self.period}
 
     def step(self, action: Any) -> Stepped:
-        """One step; see the class.
+        """Play one step; return observation, reward, terminated, truncated, `info` (see the class).
 
         Args:
             action: an action id, or (k,) values in [-1, 1].
+
+        Raises:
+            InvalidValueError: the action is not in the action space.
         """
         if self.stepper.hooked:
             result = self._step_with_hooks(action)
@@ -126,36 +135,39 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         )
 
     def render(self) -> Array | None:
-        """The figure of the trial so far, (height, width, 3) uint8; needs matplotlib."""
+        """Return the figure of the trial so far, (height, width, 3) uint8; needs matplotlib.
+
+        None without a render mode.
+        """
         return self._trace.picture() if self._trace is not None else None
 
     # ------------------------------------------------------------------ the current observation
 
     @property
     def target(self) -> Any:
-        """The right action: an action id, or (k,) float32 in [-1, 1]."""
+        """Correct action: an action id, or (k,) float32 in [-1, 1]."""
         target = self.stepper.targets()[0]
         return target if np.ndim(target) else target.item()
 
     @property
     def period(self) -> str:
-        """Name of the period."""
+        """Name of the current period."""
         return period_names_of(self.task)[self.stepper.period.item(0)]
 
     @property
     def conditions(self) -> dict[str, Any]:
-        """Conditions of the trial."""
+        """Conditions of the current trial, name -> value."""
         conditions = self.stepper.conditions
         return {name: conditions[name][0].tolist() for name in conditions}
 
     @property
     def is_asked(self) -> bool:
-        """Whether a slot may be answered."""
+        """Whether a slot can be answered on the current step."""
         return bool(self.stepper.is_asked()[0])
 
     @property
     def can_wait(self) -> bool:
-        """Whether the slot may also be answered on a later step."""
+        """Whether a slot can be answered on the current step and also on the next one."""
         return bool(self.stepper.can_wait()[0])
 
 
@@ -190,6 +202,6 @@ class _Trace:
             self.begin(observation)
 
     def picture(self) -> Array:
-        from neurogym_core.plots import picture_of
+        from neurogym_core.plots import picture_of  # a cycle: figures are made by playing envs
 
         return picture_of(self.env.task, self)

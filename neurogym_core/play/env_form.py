@@ -1,4 +1,4 @@
-"""`EnvForm`: how the core makes a class of Gymnasium envs, and what else that class offers."""
+"""`EnvForm`: how the core makes and supports envs of a class of Gymnasium envs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+import gymnasium
+import numpy as np
+
 from neurogym_core.errors import unknown
 
 if TYPE_CHECKING:
-    import gymnasium
-    import numpy as np
-
     from neurogym_core.play.dataset import Batch, Dataset
     from neurogym_core.trials.arrays import Array
 
@@ -20,24 +20,24 @@ class BatchSource(Protocol):
     """The batches of a `Dataset`.
 
     Attributes:
-        n_inputs, n_outputs: what a network needs.
+        n_inputs, n_outputs: number of input and output units that a network needs.
     """
 
     n_inputs: int
     n_outputs: int
 
     def next_batch(self) -> Batch:
-        """The coming batch."""
+        """Return the next batch."""
 
     def encode(self, targets: Array) -> Array:
-        """Targets in the form that ``Dataset(targets=…)`` asks for."""
+        """Return targets in the form of ``Dataset(targets=…)``."""
 
 
 class EnvForm:
-    """What the core does with a task that is a class of Gymnasium envs.
+    """How the core handles a task that is a class of Gymnasium envs.
 
-    Every such class can be a task. One that offers more names an instance of a subclass of this in
-    the class attribute `ngym_form`::
+    Every class of Gymnasium envs can be a task. A class that supports more has an instance of a
+    subclass of `EnvForm` in the class attribute `ngym_form`::
 
         class PixelForm(EnvForm):
             name = "a pixel env"
@@ -50,14 +50,14 @@ class EnvForm:
             ngym_form = PixelForm()
 
     Attributes:
-        name: the kind of env, in errors; with its article.
-        wrapper: the kind of wrapper that changes such envs, in errors.
+        name: the env, with its article, for error messages.
+        wrapper: the wrapper that changes such envs, for error messages.
         reports_trials: whether ``info`` has `new_trial`, `gt`, `performance` and, when a trial
-            ends, its record as `trial`, as the envs of Tasks have; `ngym check` then checks them.
+            ends, its record as `trial`, like the envs of Tasks; `ngym check` then checks them.
         batches: None, or a function of the env (with its wrappers), the `Dataset` and a
-            `numpy.random.SeedSequence` that returns a `BatchSource`. `Dataset` calls it at first
-            and on every `restart`; the settings are attributes of the dataset (`batch_size`,
-            `seq_len`, `targets`).
+            `numpy.random.SeedSequence` that returns a `BatchSource`. `Dataset` calls it when it is
+            made and on every `restart`. It reads the settings from attributes of the dataset
+            (`batch_size`, `seq_len`, `targets`).
     """
 
     name = "a plain Gymnasium env"
@@ -68,12 +68,12 @@ class EnvForm:
     def make(
         self, cls: type[gymnasium.Env[Any, Any]], params: Mapping[str, Any], seed: int | None
     ) -> gymnasium.Env[Any, Any]:
-        """An env of the class.
+        """Return an env of the class.
 
         Args:
             cls: the class.
-            params: the keywords given to `neurogym_core.make`, and `render_mode` if one is given.
-            seed: of the random numbers until `reset` is given one; ignored here.
+            params: the keywords of `neurogym_core.make`, and `render_mode` if one is given.
+            seed: seed until `reset` is given one; plain Gymnasium envs ignore it.
         """
         env: gymnasium.Env[Any, Any] = applied(cls, settings=params)
         return env
@@ -83,20 +83,18 @@ PLAIN = EnvForm()
 
 
 def is_env_class(value: Any) -> bool:
-    """Whether this is a class of Gymnasium envs, which a task may be instead of a `Task`."""
-    import gymnasium  # this module is imported where nothing is made, and Gymnasium takes a while
-
+    """Return whether a value is a class of Gymnasium envs, which can be a task like a `Task`."""
     return isinstance(value, type) and issubclass(value, gymnasium.Env)
 
 
 def form_of(cls: type) -> EnvForm:
-    """The form of a class of Gymnasium envs: its `ngym_form`, or that of plain envs."""
+    """Return the form of a class of Gymnasium envs: its `ngym_form`, or that of plain envs."""
     form: EnvForm = getattr(cls, "ngym_form", PLAIN)
     return form
 
 
 def applied(wrapper: Callable[..., Any], *env: Any, settings: Mapping[str, Any]) -> Any:
-    """Call a wrapper or an env class; an unknown setting is answered with those there are."""
+    """Call a wrapper or an env class; the error for an unknown setting lists the known ones."""
     try:
         return wrapper(*env, **settings)
     except TypeError as error:

@@ -1,9 +1,9 @@
-"""`Experiment`: what is played, as a file that goes into a paper's supplement.
+"""`Experiment`: a task with its settings, wrappers, subject and seed, as a file for a paper.
 
 ::
 
     schema = 1
-    task = "perceptual/PerceptualDecisionMaking-v0"   # the whole id: namespace and version
+    task = "perceptual/PerceptualDecisionMaking-v0"   # the full id: namespace and version
     seed = 0
     trials = 500                                      # or steps
     subject = "oracle"
@@ -14,16 +14,16 @@
     [timing]                                          # also [rewards] and [conditions]
     delay = {uniform = [500, 1500]}
 
-    [imposed]                                         # on all trials; several values are taken in turn
+    [imposed]                                         # on all trials; lists: one value per trial
     coherence = 51.2
 
     [[wrap]]                                          # innermost first
     name = "core/ReactionTime"
     urgency = -0.01
 
-A task in a file of one's own, ``task = "my_task.py:MyTask"``, is looked for beside the experiment's
-file, and is only run where somebody says that it may be (`trust`). A table ``[train]`` is for those
-who train (`ngym train`)."""
+A task in a Python file, ``task = "my_task.py:MyTask"``, is looked for beside the experiment's file.
+Its code is run only if you allow it (`trust`). The table ``[train]`` has the settings of
+`ngym train`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import gymnasium
 
 from neurogym_core.ecosystem.discovery import find_wrapper, installed, load_wrapper, task_id
 from neurogym_core.ecosystem.files import is_file_reference
@@ -49,6 +51,8 @@ from neurogym_core.errors import (
     unknown,
 )
 from neurogym_core.files import replacing
+from neurogym_core.play.dataset import Dataset
+from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.make import (
     _as_list,
     _wrapper,
@@ -59,22 +63,18 @@ from neurogym_core.play.make import (
     make_vec,
     resolve,
 )
-
-if TYPE_CHECKING:
-    import gymnasium
-
-    from neurogym_core.play.dataset import Dataset
-    from neurogym_core.play.vector_env import TaskVectorEnv
-    from neurogym_core.tasks.task import Task
+from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.identity import plain_settings
+from neurogym_core.tasks.task import Task
 
 SCHEMA = 1
 SECTIONS = ("parameters", "timing", "rewards", "conditions")
 TASK_KEYS = ("other_tasks", "distractor")
-"""Settings of wrappers that name tasks, or hold tables with a ``task``."""
+"""Settings of wrappers that name tasks, or have tables with a ``task``."""
 NOTHING = "none"
-"""How None is written: TOML has no word for it."""
+"""The text for None, for which TOML has no value."""
 Keys = tuple[Any, ...]
-"""The path of a key in a file: names, and numbers of tables in a list."""
+"""Path of a key in a file: names, and indices of tables in a list."""
 
 _TASK_ID = re.compile(r"[\w.-]+/[\w.-]+-v\d+")
 _WRAPPER_ID = re.compile(r"[\w.-]+/\w+")
@@ -82,19 +82,19 @@ _WRAPPER_ID = re.compile(r"[\w.-]+/\w+")
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A task with its settings and wrappers, a seed, and how much of it is played by whom.
+    """A task with its settings and wrappers, a seed, a subject, and a number of trials.
 
     Attributes:
-        task: whole id, or "file.py:Class".
-        parameters, timing, rewards, conditions: settings of the task that are not its defaults.
-        imposed: conditions of all trials, as `reset` takes them: values, or lists that are taken in
-            turn.
-        wrap: (name, settings) of wrappers of tasks and envs, innermost first; names are whole ids.
-        seed: of the stream of trials.
-        trials, steps: how much is played; one of them, or neither.
-        subject: who plays, by name.
-        train: what training reads.
-        folder: where files of one's own are looked for; not part of what is saved.
+        task: full id, or "file.py:Class".
+        parameters, timing, rewards, conditions: settings of the task that differ from its defaults.
+        imposed: conditions of all trials, as for `reset`: values, or lists of which the trials
+            take one value after the other.
+        wrap: (name, settings) of wrappers of tasks and envs, innermost first; names are full ids.
+        seed: seed of the trials.
+        trials, steps: number of trials or steps to play; at most one of them.
+        subject: name of the subject.
+        train: settings of training.
+        folder: folder in which files of tasks are looked for; it is not saved.
 
     Example:
         >>> from neurogym_core import Experiment
@@ -127,11 +127,11 @@ class Experiment:
     train: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False)
 
-    # ------------------------------------------------------------------ making what it says
+    # ------------------------------------------------------------------ making tasks and envs
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Keywords of the task, as `make` takes them."""
+        """The keywords of the task for `make`."""
         found = resolve(self.source)
         parameters = {
             name: _read(value, getattr(found, name, None))
@@ -144,7 +144,7 @@ class Experiment:
 
     @property
     def source(self) -> str:
-        """The task, as `make` takes it: its file beside the experiment's."""
+        """The task for `make`: its id, or its file, found from the experiment's folder."""
         return self._beside(self.task)
 
     def _beside(self, name: str) -> str:
@@ -154,7 +154,7 @@ class Experiment:
 
     @property
     def wrappers(self) -> list[tuple[str, dict[str, Any]]]:
-        """The wrappers, as `make` takes them."""
+        """The wrappers for `make`."""
         made = []
         for name, settings in self.wrap:
             wrapper = load_wrapper(name)
@@ -165,21 +165,25 @@ class Experiment:
         return made
 
     def make_task(self) -> Task:
-        """The task with its task wrappers; wrappers of envs are left out."""
+        """Return the task with its task wrappers; env wrappers are left out."""
         wrap = [item for item in self.wrappers if _wraps_tasks(_wrapper(item)[0])]
         return make_task(self.source, wrap=wrap, **self.settings)
 
     def make(self, **options: Any) -> gymnasium.Env:
-        """The env, as `neurogym_core.make` makes it; `options` are those of `make`."""
+        """Return the env.
+
+        Args:
+            options: as in `neurogym_core.make`; they override the experiment.
+        """
         return make(
             self.source, wrap=self.wrappers, **{"seed": self.seed, **self.settings, **options}
         )
 
     def make_vec(self, num_envs: int = 1, **options: Any) -> TaskVectorEnv:
-        """The vector env, as `neurogym_core.make_vec` makes it.
+        """Return the vector env.
 
         Args:
-            num_envs, options: as in `make_vec`.
+            num_envs, options: as in `neurogym_core.make_vec`; options override the experiment.
         """
         return make_vec(
             self.source,
@@ -189,22 +193,20 @@ class Experiment:
         )
 
     def dataset(self, batch_size: int = 16, seq_len: int | None = None, **options: Any) -> Dataset:
-        """Supervised batches of the task with its task wrappers.
+        """Return a `Dataset` of the task with its task wrappers.
 
         Args:
-            batch_size, seq_len, options: as in `Dataset`.
+            batch_size, seq_len, options: as in `Dataset`; options override the experiment.
         """
-        from neurogym_core.play.dataset import Dataset
-
         return Dataset(self.make_task(), batch_size, seq_len, **{"seed": self.seed, **options})
 
     # ------------------------------------------------------------------ writing
 
     def to_toml(self) -> str:
-        """The text of the file. Reading it gives an equal experiment.
+        """Return the text of the file. Reading it gives an equal experiment.
 
         Raises:
-            NotSupportedError: a setting that cannot be written, such as a task that is no id.
+            NotSupportedError: a setting cannot be written as TOML, such as an array of objects.
         """
         lines = [f"schema = {SCHEMA}", f"task = {written(self.task)}"]
         lines += [
@@ -220,13 +222,14 @@ class Experiment:
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the file, in one piece; tasks in files are named as they are found from its folder.
+        """Write the file, completely or not at all; paths of tasks become relative to its folder.
 
         Args:
             path: the file, TOML.
 
         Raises:
-            FileNotWrittenError (OSError): it cannot be written; an earlier file is as it was.
+            FileNotWrittenError (OSError): the file cannot be written; an existing file is
+                unchanged.
         """
         text = self._moved_to(Path(path).parent).to_toml()
         with replacing(path) as temporary:
@@ -234,7 +237,7 @@ class Experiment:
         return Path(path)
 
     def _moved_to(self, folder: Path) -> Experiment:
-        """The same with files of one's own named as they are found from another folder."""
+        """Return the experiment with paths of tasks relative to another folder."""
 
         def moved(name: str) -> str:
             if not is_file_reference(name):
@@ -247,18 +250,16 @@ class Experiment:
 
     @classmethod
     def of(cls, task: Any, *, wrap: Any = (), **settings: Any) -> Experiment:
-        """The experiment of what `make` would be given.
+        """Return the experiment of arguments as for `make`.
 
         Args:
             task: an id, a bare name, or "file.py:Class".
             wrap: as for `make`, but wrappers by name, or installed ones.
-            settings: those of the experiment (seed, trials, …); others are the task's.
+            settings: attributes of the experiment (seed, trials, …), and settings of the task.
 
         Raises:
-            NotSupportedError: a task or wrapper that has no name others could find it by.
+            NotSupportedError: the task or a wrapper has no name that a file can refer to.
         """
-        from neurogym_core.tasks.identity import plain_settings
-
         own = {one.name for one in fields(cls)} - {"task", "wrap"}
         kept = {name: value for name, value in settings.items() if name in own}
         parameters = plain_settings(
@@ -268,21 +269,21 @@ class Experiment:
         for name in (*SECTIONS, "imposed"):
             kept[name] = plain_settings(kept.get(name) or {})
         return cls(
-            task=_whole_id(task),
+            task=_full_id_of(task),
             wrap=tuple(_named_wrapper(item) for item in _as_list(wrap)),
             **kept,
         )
 
 
 def load(path: str | os.PathLike[str], *, trust: bool = False) -> Experiment:
-    """The experiment in a file, checked by making its task.
+    """Read an experiment from a file, and check it by making its task.
 
     Args:
         path: the file, TOML.
-        trust: whether code in a file that it names (``my_task.py:MyTask``) may be run.
+        trust: whether to run the code of a task in a Python file (``my_task.py:MyTask``).
 
     Raises:
-        InvalidValueError: what the file says cannot be; names the line.
+        InvalidValueError: the file has an error; the message has its line.
         OSError: the file cannot be read.
 
     Example:
@@ -300,31 +301,32 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> Experiment:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidValueError(
-            f"{path.name} is no text in UTF-8: {error}. Save it as UTF-8."
+            f"{path.name} is not UTF-8: {error}. Expected a TOML file. Save it as UTF-8."
         ) from error
     return replace(_Reader(text, path.name, trust, path.parent).read(), folder=path.parent)
 
 
 class _Reader:
-    """Reads an experiment's text; every complaint names the line."""
+    """Reads the text of an experiment; every error has the line."""
 
     def __init__(self, text: str, file: str, trust: bool, folder: Path) -> None:
         self.file, self.trust, self.folder = file, trust, folder
         try:
-            self.said = tomllib.loads(text)
+            self.data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"line (\d+)", str(error))
             raise self.wrong(
                 int(line.group(1)) if line else None,
-                f"this is not TOML: {error}. Correct it there.",
+                f"this is not TOML: {error}. Correct this line.",
             ) from error
         self.lines = dict(_lines_of(text))
 
-    def wrong(self, line: int | None, says: str) -> InvalidValueError:
-        return InvalidValueError(f"{self.file}{f', line {line}' if line else ''}: {says}")
+    def wrong(self, line: int | None, message: str) -> InvalidValueError:
+        """Return the error for a line."""
+        return InvalidValueError(f"{self.file}{f', line {line}' if line else ''}: {message}")
 
     def at(self, *path: Any) -> int | None:
-        """The line of a key, or of the table it is in."""
+        """Return the line of a key, or else of its table."""
         while path:
             if path in self.lines:
                 return self.lines[path]
@@ -334,7 +336,7 @@ class _Reader:
     def read(self) -> Experiment:
         self._check_keys()
         self._check_task()
-        wrap = tuple(self._wrapper(k, table) for k, table in enumerate(self.said.get("wrap", [])))
+        wrap = tuple(self._wrapper(k, table) for k, table in enumerate(self.data.get("wrap", [])))
         seed, trials, steps = (self._number(name) for name in ("seed", "trials", "steps"))
         if trials is not None and steps is not None:
             raise self.wrong(
@@ -345,7 +347,7 @@ class _Reader:
             name: self._table(name) for name in (*SECTIONS, "imposed", "train")
         }
         found = Experiment(
-            task=self.said["task"], wrap=wrap, subject=self._subject(), folder=self.folder,
+            task=self.data["task"], wrap=wrap, subject=self._subject(), folder=self.folder,
             seed=seed, trials=trials, steps=steps, **sections,
         )  # fmt: skip
         self._check_made(found)
@@ -364,22 +366,27 @@ class _Reader:
             "wrap",
             "train",
         )
-        for name in self.said:
+        for name in self.data:
             if name not in known:
                 raise self.wrong(self.at(name), str(unknown("key", name, known)))
-        if self.said.get("schema", SCHEMA) != SCHEMA:
+        if self.data.get("schema", SCHEMA) != SCHEMA:
             raise self.wrong(
                 self.at("schema"),
-                f"schema is {self.said['schema']!r}; this core reads {SCHEMA}. Use a newer core.",
+                f"schema is {self.data['schema']!r}. Expected {SCHEMA}, which this core reads."
+                " Use a newer core.",
             )
-        if "task" not in self.said:
-            raise self.wrong(None, 'it names no task; give task = "namespace/Name-v0".')
+        if "task" not in self.data:
+            raise self.wrong(
+                None, 'the file names no task. Expected a full id. Give task = "namespace/Name-v0".'
+            )
 
     def _check_task(self) -> None:
-        self._check_task_name(self.said["task"], self.at("task"))
-        if not isinstance(self.said.get("wrap", []), list):
+        self._check_task_name(self.data["task"], self.at("task"))
+        if not isinstance(self.data.get("wrap", []), list):
             raise self.wrong(
-                self.at("wrap"), "wrap is no list of tables; write each wrapper under [[wrap]]."
+                self.at("wrap"),
+                "wrap is not a list of tables. Expected one table per wrapper. Write each under"
+                " [[wrap]].",
             )
 
     def _check_task_name(self, name: Any, line: int | None) -> None:
@@ -387,19 +394,19 @@ class _Reader:
             if not self.trust:
                 raise self.wrong(
                     line,
-                    f"the task {name!r} is code in a file, which would be run. Read it, then give"
-                    " --trust (in Python: trust=True).",
+                    f"the task {name!r} is code in a file, which would be run. Expected your"
+                    " permission. Read it, then give --trust (in Python: trust=True).",
                 )
         elif not isinstance(name, str) or not _TASK_ID.fullmatch(name):
             raise self.wrong(
                 line,
-                f"the task {name!r} is no whole id; expected namespace/Name-v0."
+                f"the task {name!r} is not a full id. Expected namespace/Name-v0."
                 f" {self._full_id(name)}",
             )
 
     @staticmethod
     def _full_id(name: Any) -> str:
-        """The whole id of what was meant, where that is clear."""
+        """Return a hint with the full id of a name, or the reason why there is none."""
         try:
             return f"Write {task_id(name)!r}."
         except DiscoveryError as error:
@@ -410,8 +417,8 @@ class _Reader:
         if not isinstance(name, str) or not _WRAPPER_ID.fullmatch(name):
             raise self.wrong(
                 self.at("wrap", k, "name"),
-                f"the wrapper {name!r} is no whole id; expected a name such as"
-                ' "core/ReactionTime".',
+                f"the wrapper {name!r} is not a full id. Expected namespace/Name. Write a name such"
+                ' as "core/ReactionTime".',
             )
         settings = {key: value for key, value in table.items() if key != "name"}
         for key, value in settings.items():
@@ -420,36 +427,40 @@ class _Reader:
         return name, settings
 
     def _number(self, name: str) -> int | None:
-        value, least = self.said.get(name), 0 if name == "seed" else 1
+        value, least = self.data.get(name), 0 if name == "seed" else 1
         if value is not None and (
             isinstance(value, bool) or not isinstance(value, int) or value < least
         ):
             raise self.wrong(
-                self.at(name), f"{name} is {value!r}; expected a whole number, at least {least}."
+                self.at(name),
+                f"{name} is {value!r}. Expected a whole number, at least {least}. Give one.",
             )
         return value
 
     def _subject(self) -> str | None:
-        value = self.said.get("subject")
+        value = self.data.get("subject")
         if value is not None and not isinstance(value, str):
             raise self.wrong(
-                self.at("subject"), f'subject is {value!r}; expected a name such as "oracle".'
+                self.at("subject"),
+                f'subject is {value!r}. Expected a text. Write a name such as "oracle".',
             )
         return value
 
     def _table(self, name: str) -> dict[str, Any]:
-        value = self.said.get(name, {})
+        value = self.data.get(name, {})
         if not isinstance(value, dict):
-            raise self.wrong(self.at(name), f"{name} is {value!r}; expected a table, [{name}].")
+            raise self.wrong(
+                self.at(name),
+                f"{name} is {value!r}. Expected a table. Write its keys under [{name}].",
+            )
         return value
 
-    # ------------------------------------------------------------------ what only making it shows
+    # ------------------------------------------------------------------ checks that make the task
 
     def _check_made(self, found: Experiment) -> None:
-        from neurogym_core.play.dealer import Dealer
-
+        """Make the task, wrapper by wrapper, and impose the conditions."""
         self._tried(lambda: resolve(found.source), ("task",), {})
-        # A plain env has no Task to check; it is made when it is played.
+        # A plain env has no Task to check; errors show when it is made.
         if not is_task(resolve(found.source)):
             return
         given: dict[Keys, Any] = {
@@ -470,8 +481,12 @@ class _Reader:
         )
 
     def _tried(self, make: Callable[[], Any], fallback: Keys, given: Mapping[Keys, Any]) -> None:
-        """Make something; a failure is told with the line of the key that it is about, by its name
-        or its value.
+        """Call `make`; raise its error with the line of the key that the message is about.
+
+        Args:
+            make: makes the task, or a part of it.
+            fallback: the key to blame if the message has no name or value of `given`.
+            given: the settings, by key.
         """
         try:
             make()
@@ -494,7 +509,7 @@ class _Reader:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in a value."""
+    """Yield all strings in a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -506,9 +521,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _check_env_wrapper(name: str, settings: Mapping[str, Any]) -> None:
-    """Raise for settings that a wrapper of envs does not take; one of tasks says so itself when it
-    is made.
-    """
+    """Raise for unknown settings of an env wrapper; task wrappers raise when they are made."""
     wrapper = load_wrapper(name)
     parameters = inspect.signature(wrapper).parameters
     if _wraps_tasks(wrapper) or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
@@ -519,7 +532,7 @@ def _check_env_wrapper(name: str, settings: Mapping[str, Any]) -> None:
             raise unknown("parameter", key, known, of=wrapper.__name__)
 
 
-# ---- lines ----------------------------------------------------------------------------------------------------------
+# ---- lines ----
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=""")
@@ -527,8 +540,9 @@ _QUOTED = re.compile(r"'''.*?'''|\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'[^']*'|#.
 
 
 def _lines_of(text: str) -> Iterator[tuple[Keys, int]]:
-    """Where every key of a TOML text is written: path -> line, from 1. Keys of inline tables are
-    left out.
+    """Yield each key of a TOML text with its line, from 1; keys of inline tables are left out.
+
+    `tomllib` does not report lines. This reader need not be exact: it only serves error messages.
     """
     table: Keys = ()
     counts: dict[str, int] = {}
@@ -553,14 +567,14 @@ def _lines_of(text: str) -> Iterator[tuple[Keys, int]]:
         )
 
 
-# ---- values ---------------------------------------------------------------------------------------------------------
+# ---- values ----
 
 
 def written(value: Any) -> str:
-    """A value as TOML writes it.
+    """Return a value as TOML text.
 
     Raises:
-        NotSupportedError: it cannot be written.
+        NotSupportedError: TOML has no form for the value.
     """
     if hasattr(value, "to_plain"):
         value = value.to_plain()
@@ -591,8 +605,8 @@ def written(value: Any) -> str:
     if hasattr(value, "tolist"):
         return written(value.tolist())
     raise NotSupportedError(
-        f"{value!r} cannot be written into an experiment's file; numbers, texts, lists and mappings"
-        " can. Name tasks by their ids."
+        f"{value!r} cannot be written into an experiment's file. Expected numbers, strings, lists"
+        " and mappings. Name tasks by their ids."
     )
 
 
@@ -605,27 +619,25 @@ def _key(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A TOML text; it is written as JSON writes it, but for one character that JSON lets pass."""
+    """Return a TOML string: as in JSON, except that TOML also requires DEL to be escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _read(value: Any, default: Any) -> Any:
-    """A value of the file; "none" is None where it can be no text."""
+    """Return a value of the file; "none" means None, unless the setting is a string."""
     return None if value == NOTHING and not isinstance(default, str) else value
 
 
-def _whole_id(task: Any) -> str:
+def _full_id_of(task: Any) -> str:
     if not isinstance(task, str):
         raise NotSupportedError(
-            f"{task!r} has no id; an experiment names its task by the id of an installed one, or by"
-            " its file. Give that."
+            f"{task!r} has no id. Expected the id of an installed task, or 'file.py:Class', which a"
+            " file can refer to. Give that."
         )
     return task if is_file_reference(task) else task_id(task)
 
 
 def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
-    from neurogym_core.tasks.identity import plain_settings
-
     wrapper, settings = item if isinstance(item, tuple) else (item, {})
     if isinstance(wrapper, str):
         name = find_wrapper(wrapper).id
@@ -634,16 +646,16 @@ def _named_wrapper(item: Any) -> tuple[str, dict[str, Any]]:
         name = next((one.id for one in installed().wrappers if one.value == value), "")
         if not name:
             raise NotSupportedError(
-                f"{wrapper!r} is no installed wrapper, so an experiment's file could not name it."
-                " Install it."
+                f"{wrapper!r} is not an installed wrapper. Expected one, which a file can refer to."
+                " Install its package."
             )
-    return name, _with_tasks(plain_settings(settings), _whole_id)
+    return name, _with_tasks(plain_settings(settings), _full_id_of)
 
 
 def _with_tasks(
     value: Any, change: Callable[[str], Any], key: str = "", inside: bool = False
 ) -> Any:
-    """A wrapper's settings with every name of a task in them changed."""
+    """Return the settings of a wrapper with `change` applied to every name of a task in them."""
     if isinstance(value, str):
         return change(value) if key in TASK_KEYS or (inside and key == "task") else value
     if isinstance(value, Mapping):

@@ -1,8 +1,8 @@
-"""The kernel: one step of a trial, in plain Python. This file defines what a step does.
+"""The kernel: one step of a trial, in plain Python. This file is the definition of a step.
 
-`PlainKernel` moves N envs through the tables of their blocks. `_kernel.c` is the same, compiled;
-`kernels.py` chooses between them, and the tests hold the two together bit by bit. What a step does
-is in `PlainKernel.advance_one`, with `_answer`, `_close`, `_enter` and `_end`, and nowhere else.
+`PlainKernel` moves N envs through the tables of their blocks. `_kernel.c` is a compiled copy;
+`kernels.py` chooses between them, and the tests compare the two bit by bit. The rules of a step are
+in `PlainKernel.advance_one`, with `_answer`, `_close`, `_enter` and `_end`, and nowhere else.
 """
 
 from __future__ import annotations
@@ -24,41 +24,42 @@ from neurogym_core.trials.record import Outcome
 NONE, CORRECT, ERROR = int(Outcome.NONE), int(Outcome.CORRECT), int(Outcome.ERROR)
 ABORT, MISS, OTHER = int(Outcome.ABORT), int(Outcome.MISS), int(Outcome.OTHER)
 BADNESS = {NONE: 0, CORRECT: 1, OTHER: 2, MISS: 3, ERROR: 4, ABORT: 5}
-"""A trial comes out as the worst of its slots."""
+"""The outcome of a trial is the worst outcome of its slots."""
+# Far below 2**63, so that sums with it cannot overflow in C; exact as a float.
 NEVER = 1 << 52
-"""Trials of a session without end, and the clock at which an endless segment runs out."""
+"""Number of trials of an endless session; duration of an endless segment."""
 
 STATE = (
     "block", "row", "type", "segment", "entered", "clock", "period_at",
     "number", "session", "left", "waiting", "last_block", "last_row",
 )  # fmt: skip
-"""The state of an env, all whole numbers (see `Place`)."""
+"""The state of an env: integers, described in `Place`. `get`, `set` and pickles use these names."""
 
 WHERE = STATE[:6]
-"""Those that say where in its trial an env stands."""
+"""The part of the state that gives the position of an env within its trial."""
 
 Stepped = tuple[Array, float, bool, bool, dict[str, Any]]
 VectorStepped = tuple[Array, Array, Array, Array, dict[str, Any]]
 
 
 class Place:
-    """Where an env stands.
+    """State of one env.
 
     Attributes:
-        block, row: the trial that it plays: index of a block (-1: none yet), and a row of it.
-        type, segment: the row of the tables that holds on the current step.
+        block, row: the current trial: index of its block (-1: none yet), and its row there.
+        type, segment: row of the tables that applies to the current step.
         clock: steps played of this trial.
-        entered, period_at: clock when the segment, and when the period began.
+        entered, period_at: clock at the onset of the segment, and of the period.
         number, session: number of the trial in this env, and of the session.
-        left: trials left of the session, the current one included.
+        left: remaining trials of the session, including the current one.
         waiting: 1 if the env sits out the next step, because its session ended on the last one.
         last_block, last_row: the trial that ended last.
-        until: clock on which time ends the segment or the trial.
-        on_tape: row of the block's rendered observations for clock 0; -1 where the trial has left
-            their order.
-        rules: the block, as this kernel reads it.
-        here: type * segments + segment.
-        total: reward so far; the log has it when the trial ends.
+        until: clock at which the segment or the trial runs out of time.
+        on_tape: row of the block's rendered observations for clock 0; -1 if the trial does not
+            follow the rendered order.
+        rules: the block in the form that this kernel reads.
+        here: type * segments + segment, the row in flat tables.
+        total: reward so far; written to the log when the trial ends.
     """
 
     __slots__ = (*STATE, "here", "on_tape", "rules", "total", "until")
@@ -72,15 +73,15 @@ class Place:
 
 
 class Given(NamedTuple):
-    """What hooks and continuous actions add to a step of N envs; None where they add nothing.
+    """Contributions of hooks and continuous actions to a step of N envs; None: no contribution.
 
     Attributes:
-        reward: (N,) float64, all that the step pays.
-        extra: (N,) float64, added to what the table pays.
-        goto: (N,) int64, destinations; STAY: what the table says.
-        outcome: (N,) int64, `Outcome` of the first slot; 0: what the table says.
-        distance: (N, K) float64, how far a continuous action is from what each slot wants.
-        graded: (N, K) float64, what it pays if it is near enough; NaN: what the table pays.
+        reward: (N,) float64, total reward of the step; replaces everything else.
+        extra: (N,) float64, added to the reward of the table.
+        goto: (N,) int64, destinations; STAY leaves the decision to the table.
+        outcome: (N,) int64, `Outcome` of the first slot; 0 leaves it to the table.
+        distance: (N, K) float64, distance of a continuous action from the target of each slot.
+        graded: (N, K) float64, reward if the distance is tolerated; NaN: reward of the table.
         values: (N, D) float64, the action in task units.
     """
 
@@ -94,15 +95,15 @@ class Given(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """What a step of N envs brought.
+    """Results of one step of N envs.
 
     Attributes:
         reward: (N,) float64.
-        ended, over: (N,) bool, where a trial and where a session ended.
-        target: (N,) int64, the right action on the step that was scored; 0 for continuous actions.
-        period: (N,) int64, its period.
+        ended, over: (N,) bool, whether a trial, and whether a session ended.
+        target: (N,) int64, correct action of the step that was scored; 0 for continuous actions.
+        period: (N,) int64, period of that step.
         performance: (N,) float64, of the trials that ended; 0 elsewhere.
-        finished: these trials, or None.
+        finished: the trials that ended, or None.
     """
 
     reward: Floats
@@ -115,7 +116,7 @@ class Moved(NamedTuple):
 
 
 class _Rules:
-    """A block as the plain kernel reads it: flat lists, which Python indexes fastest."""
+    """A block in the form that the plain kernel reads: flat lists, which Python indexes fastest."""
 
     TABLES = (
         "period", "follows", "endless", "entry", "duration", "limit", "reward", "aborts", "goto",
@@ -129,7 +130,9 @@ class _Rules:
     )  # fmt: skip
     duration: Any
     FEW = 1 << 14
-    """Numbers up to which a list is made; more are read through a memoryview."""
+    """Largest table that becomes a list. Converting a larger one would take longer than it saves,
+    so it is read through a memoryview.
+    """
 
     def __init__(self, block: Block, key: int) -> None:
         self.block, self.log, tables = block, block.log, block.tables
@@ -141,14 +144,17 @@ class _Rules:
             setattr(self, name, self._listed(getattr(tables, name)))
         for name in self.LOGGED:
             setattr(self, f"log_{name}", getattr(block.log, name).reshape(-1).data)
-        self.type = block.kind.data  # on demand, rows are filled while the block is played
-        # Does more than pay, and count as a broken hold.
+        # A view, not a copy: the rows of a block on demand are filled while it is played.
+        self.type = block.kind.data
+        # Cells in which an action has an effect beyond its reward and the count of aborts. Only
+        # these, and the end of a segment, need the slow part of `advance_one`.
         self.acts = self._listed((tables.slot >= 0) | (tables.goto != STAY))
         self.target = None if self.continuous else self._listed(tables.target)
         self.n_grades = tables.graded.shape[2]
         self.cursor = 0
         self.tape: Singles | None = None
         self.tape_at: Any = None
+        # Blocks on demand (stride 0) are filled row by row: there is nothing to render ahead.
         if block.stride:
             self.tape, self.tape_at = self._rendered(key)
 
@@ -157,7 +163,9 @@ class _Rules:
         return flat.tolist() if flat.size <= self.FEW else flat.data
 
     def _rendered(self, key: int) -> tuple[Singles, memoryview]:
-        """The observations of all rows, periods in order, and where each row begins."""
+        """Render all rows with their periods in order; return the observations, and where each row
+        begins.
+        """
         block = self.block
         duration = block.tables.duration[block.kind]
         lengths = duration.sum(axis=1)
@@ -170,24 +178,22 @@ class _Rules:
         return tape, begins.data
 
     def offset(self, kind: int, segment: int) -> int:
-        """Step on which a segment begins when all are played in order."""
+        """Return the step on which a segment begins if all segments are played in order."""
         begin = kind * self.n_segments
         return sum(self.duration[begin : begin + segment])
 
 
 class PlainKernel:
-    """N envs.
+    """The kernel of N envs.
 
     Args:
         n: number of envs.
-        key: of the noise.
+        key: key of the noise.
         names: (P,) names of the periods.
-        per_session: trials of a session, or NEVER.
-        next_step: whether envs sit out the step after a session's end.
-        deal: called with the envs that need a trial and find none in their block; it calls `begin`
-            for each.
-        check: called with an action that is no plain number in range; returns it as a number, or
-            raises.
+        per_session: trials per session, or NEVER.
+        next_step: whether an env sits out the step after the end of a session.
+        deal: called with the envs whose block has no further trial; it calls `begin` for each.
+        check: called with an action that is not an int in range; returns it as an int, or raises.
         check_all: called with the actions of all envs; returns them as (N,) int64, or raises.
     """
 
@@ -204,37 +210,39 @@ class PlainKernel:
         """Index of the block of stride 1 that trials are dealt from."""
         self.places = [Place(per_session) for _ in range(n)]
         self.last_reward = np.zeros(n)
-        """(N,) what the last step paid; 0 after a reset."""
+        """(N,) reward of the last step; 0 after a reset."""
         self._period_names = names.tolist()
 
     # ------------------------------------------------------------------ blocks and state
 
     def attach(self, index: int, block: Block | None) -> None:
-        """Hold a block under an index; None: hold none there any more."""
+        """Attach a block under an index; None detaches the block that is there."""
         self.rules += [None] * (index + 1 - len(self.rules))
         self.rules[index] = None if block is None else _Rules(block, self.key)
 
     def get(self, name: str) -> Ints:
-        """(N,) one of `STATE`, a copy."""
+        """Return one of `STATE` for all envs, (N,), as a copy."""
         return np.array([getattr(place, name) for place in self.places], np.int64)
 
     def set(self, name: str, values: Ints) -> None:
-        """Set one of `STATE`, (N,)."""
+        """Set one of `STATE` for all envs, (N,)."""
         for place, value in zip(self.places, values.tolist(), strict=True):
             setattr(place, name, value)
+            # Everything else in a place follows from the position. The reward so far is only in
+            # the log, to which `sync` wrote it before the state was read.
             if name in WHERE and place.block >= 0:
                 place.rules = self.rules[place.block]
                 place.total = place.rules.log_reward[place.row]
                 self._set_time(place)
 
     def sync(self) -> None:
-        """Write the rewards of the current trials into the logs."""
+        """Write the rewards of the current trials to the logs, for a pickle or copy."""
         for place in self.places:
             if place.block >= 0:
                 place.rules.log_reward[place.row] = place.total
 
     def cursor(self, index: int, row: int | None = None) -> int:
-        """The row that is dealt next from a block of stride 1; `row` sets it."""
+        """Return the next row to deal from a block of stride 1; `row` sets it."""
         if row is not None:
             self.rules[index].cursor = row
         return self.rules[index].cursor  # type: ignore[no-any-return]
@@ -242,17 +250,19 @@ class PlainKernel:
     # ------------------------------------------------------------------ trials begin
 
     def begin(self, env: int, index: int, row: int) -> None:
-        """Start a trial in an env."""
+        """Start the trial of a row in an env."""
         place, rules = self.places[env], self.rules[index]
         place.block, place.row, place.type = index, row, rules.type[row]
         place.rules, place.clock, place.total = rules, 0, 0.0
         self._enter(place, self._landing(place, 0), -1)
 
     def begin_next(self, envs: list[int]) -> None:
-        """Start the coming trials of envs: the next of their blocks, else what `deal` deals."""
+        """Start the next trial of each env: from its block, else from `deal`."""
         dry = []
         for env in envs:
             place = self.places[env]
+            # Shared trials come from the current block, also for an env whose last trial was one
+            # of an earlier block.
             index = self.current if self.rules[place.block].block.stride == 1 else place.block
             rules = self.rules[index]
             stride = rules.block.stride
@@ -262,11 +272,12 @@ class PlainKernel:
                 self.begin(env, index, row)
             else:
                 dry.append(env)
+        # One call for all: on demand, their trials are drawn together.
         if dry:
             self.deal(dry)
 
     def stop(self, envs: list[int]) -> None:
-        """End trials where they are, and start the coming ones."""
+        """End the current trials of some envs, and start the next ones."""
         for env in envs:
             self._end(env, aborted=False)
         self.begin_next(envs)
@@ -274,18 +285,26 @@ class PlainKernel:
     # ------------------------------------------------------------------ one step of one env
 
     def advance_one(self, env: int, action: int, given: Given | None) -> tuple[float, bool]:
-        """Play one step of an env: what it pays, and whether the trial ended."""
+        """Play one step of an env; return its reward, and whether the trial ended.
+
+        The order of the parts is part of the definition; each comment says what depends on it.
+        """
         place = self.places[env]
         rules = place.rules
         cell = place.here * rules.n_actions + action
         reward = rules.reward[cell]
+        # An action takes effect at the end of its step, so the clock moves first: an answer on the
+        # first step of a window has a reaction time of dt.
         place.clock = clock = place.clock + 1
         if rules.aborts[cell]:
             rules.log_aborts[place.row] += 1
+        # Most steps end here.
         if given is None and clock < place.until and not rules.acts[cell]:
             place.total += reward
             return reward, False
 
+        # The hook comes before the answer: `extra` is part of the reward that an answer may
+        # replace, and an outcome that the hook sets counts as the first answer to that slot.
         if given is not None:
             if given.extra is not None:
                 reward += given.extra.item(env)
@@ -294,6 +313,10 @@ class PlainKernel:
                 if outcome and not rules.log_slot_outcome[first]:
                     rules.log_slot_outcome[first] = outcome
                     rules.log_slot_score[first] = float(outcome == CORRECT)
+        # The answer comes before the end of the segment: on the last step of a window an answer
+        # still counts. `leaves` is True for a destination that is not the effect of an answer: the
+        # action broke a hold. If the trial ends there, it was aborted. A hook's destination
+        # overrides that of the table, and is never an abort.
         goto, leaves = STAY, False
         if rules.slot[cell] >= 0:
             reward, goto = self._answer(env, cell, action, reward, given)
@@ -302,6 +325,8 @@ class PlainKernel:
         if given is not None and given.goto is not None and given.goto[env] != STAY:
             goto, leaves = given.goto.item(env), False
 
+        # A destination wins over time. Only time closes windows: a trial that an action takes out
+        # of a window pays no miss for it.
         segment, moves = place.segment, True
         if goto >= 0:
             segment = self._landing(place, rules.entry[goto])
@@ -312,17 +337,24 @@ class PlainKernel:
             reward = self._close(env, segment, reward, given)
         else:
             moves = False
+        # Known before the limit is applied: a trial that only ran out of steps was not aborted.
         aborted = leaves and segment < 0
+        # The limit comes last, because a trial that has just ended needs none. Windows that were
+        # closed above have an outcome, so no miss is paid twice.
         if segment >= 0 and clock >= rules.limit[place.type]:
             segment = END
             reward = self._close(env, END, reward, given)
 
+        # The hook's reward replaces everything, also the rewards for misses.
         if given is not None and given.reward is not None:
             reward = given.reward.item(env)
-        place.total += reward
+        place.total += reward  # before `_end`, which computes the performance from it
         if segment < 0:
             self._end(env, aborted)
             return reward, True
+        # `_enter` comes after `_close`, which needs the segment that is left. A window that spans
+        # both segments stays open on the way forward; on the way back it opens again, and
+        # reaction times count from the new opening.
         if moves:
             self._enter(place, segment, place.segment if segment > place.segment else -1)
         return reward, False
@@ -330,11 +362,12 @@ class PlainKernel:
     def _answer(
         self, env: int, cell: int, action: int, reward: float, given: Given | None
     ) -> tuple[float, int]:
-        """The answer to a slot: what the step pays, and where it leads. The first answer counts."""
+        """Score an answer to a slot; return the reward of the step, and the destination."""
         place = self.places[env]
         rules = place.rules
         k = rules.slot[cell]
         at, terms = place.row * rules.n_slots + k, place.type * rules.n_slots + k
+        # Only the first answer counts; a later one has neither reward nor effect.
         if rules.log_slot_outcome[at]:
             return 0.0, STAY
         steps = place.clock - rules.log_opened[at]
@@ -342,7 +375,9 @@ class PlainKernel:
         due, tolerance = rules.due[terms], rules.tolerance[terms]
         wrong, pay = False, float("nan")
         if not isnan(due):
-            if outcome == CORRECT or rules.continuous:  # the wrong choice is wrong at any moment
+            # A timed answer: the moment is judged, if the choice is correct. 1e-9 is for rounding,
+            # since dt and the tolerance need not be exact in binary.
+            if outcome == CORRECT or rules.continuous:
                 wrong = abs(steps * rules.dt - due) > tolerance + 1e-9
                 if rules.graded_from[terms]:
                     entry = min(max(steps - rules.graded_from[terms], 0), rules.n_grades - 1)
@@ -351,7 +386,9 @@ class PlainKernel:
             wrong = given.distance.item(env, k) > tolerance + 1e-9
             if given.graded is not None:
                 pay = given.graded.item(env, k)
-                score = score if isnan(pay) else pay  # a nearer value is better, not only right
+                # Graded by distance, so that performance distinguishes near from very near.
+                score = score if isnan(pay) else pay
+        # A slot that needs another one is correct only if that one was answered correctly before.
         needs = rules.needs[k]
         if needs >= 0 and outcome == CORRECT:
             wrong |= rules.log_slot_outcome[place.row * rules.n_slots + needs] != CORRECT
@@ -368,7 +405,7 @@ class PlainKernel:
         return reward, goto
 
     def _close(self, env: int, coming: int, reward: float, given: Given | None) -> float:
-        """Close windows not open in the coming segment (END: all); what the step pays then."""
+        """Close the windows that are not open in the next segment (END: all); return the reward."""
         place = self.places[env]
         rules = place.rules
         window, opens = place.here * rules.n_slots, -1
@@ -383,7 +420,7 @@ class PlainKernel:
             if rules.trigger:
                 outcome = rules.miss_outcome[terms]
                 reward += rules.miss_reward[terms]
-            else:  # a continuous action without a trigger answers by what it is at the end
+            else:  # without a trigger, the values on the last step of the window are the answer
                 distance = given.distance.item(env, k)  # type: ignore[union-attr]
                 outcome = CORRECT if distance <= rules.tolerance[terms] + 1e-9 else ERROR
                 rules.log_slot_choice[at] = 0
@@ -395,16 +432,18 @@ class PlainKernel:
         return reward
 
     def _landing(self, place: Place, segment: int) -> int:
-        """The segment that a trial that enters one comes to: those of 0 steps are passed over."""
+        """Return the segment that is played on entering `segment`: those of 0 steps are skipped."""
         rules = place.rules
+        # Periods can lead back to each other. After so many skips the trial can only be in a cycle
+        # of empty segments; it ends, instead of hanging the process.
         for _ in range(2 * rules.n_segments):
             if segment < 0 or rules.duration[place.type * rules.n_segments + segment]:
                 return segment
             segment = rules.follows[segment]
-        return END  # periods of no steps that lead to each other
+        return END
 
     def _enter(self, place: Place, segment: int, before: int) -> None:
-        """Come to a segment from another one before it, or from elsewhere (-1)."""
+        """Enter a segment, coming from an earlier one (`before`), or from elsewhere (-1)."""
         rules = place.rules
         if before < 0 or rules.period[segment] != rules.period[before]:
             place.period_at = place.clock
@@ -417,19 +456,20 @@ class PlainKernel:
         self._set_time(place)
 
     def _set_time(self, place: Place) -> None:
-        """Note until when time does nothing, and where the rendered observation is."""
+        """Set the fields that depend on the segment: its row, its end, the rendered observation."""
         rules = place.rules
         place.here = place.type * rules.n_segments + place.segment
         endless = rules.endless[place.segment]
         duration = NEVER if endless else rules.duration[place.here]
         place.until = min(place.entered + duration, rules.limit[place.type])
-        # Without a timer it may outlast what was rendered of it.
+        # Noise belongs to (serial number, clock), so the rendered observations are those of this
+        # trial only while it is in order. An endless segment may outlast its rendered steps.
         timed = rules.tape is not None and not endless
         in_order = timed and rules.offset(place.type, place.segment) == place.entered
         place.on_tape = rules.tape_at[place.row] if in_order else -1
 
     def _end(self, env: int, aborted: bool) -> None:
-        """The trial is over: its outcome, performance and place among the env's trials."""
+        """End the trial: log its outcome and performance, and count it."""
         place = self.places[env]
         rules, row = place.rules, place.row
         asked, score, worst = 0, 0.0, NONE
@@ -439,6 +479,7 @@ class PlainKernel:
                 asked += 1
                 score += rules.log_slot_score[row * rules.n_slots + k]
                 worst = outcome if BADNESS[outcome] > BADNESS[worst] else worst
+        # Slots whose windows never closed have no outcome; if no slot has one, that is a miss.
         if asked and worst == NONE:
             worst = MISS
         best = rules.best[place.type]
@@ -463,11 +504,12 @@ class PlainKernel:
     # ------------------------------------------------------------------ one step of all envs
 
     def advance(self, actions: Ints, given: Given | None = None) -> Moved:
-        """Play one step of every env that does not wait, and start the coming trials.
+        """Play one step of every env that does not wait, and start the next trials.
 
         Args:
-            actions: (N,) action ids, or columns of the tables for continuous actions; checked by
-                the caller.
+            actions: (N,) action ids, or columns of the tables for continuous actions; the caller
+                has checked them.
+            given: contributions of hooks and continuous actions.
         """
         reward, performance = np.zeros((2, self.n))
         ended, over = np.zeros((2, self.n), np.bool_)
@@ -475,6 +517,7 @@ class PlainKernel:
         envs: list[int] = []
         for env, (place, action) in enumerate(zip(self.places, actions.tolist(), strict=True)):
             rules = place.rules
+            # Read before the step: the action was chosen on the current observation.
             if rules.target is not None:
                 target[env] = rules.target[place.here]
             period[env] = rules.period[place.segment]
@@ -485,8 +528,10 @@ class PlainKernel:
             if ended[env]:
                 envs.append(env)
                 performance[env] = rules.log_performance[place.last_row]
+                # `_end` has set the count of the next session.
                 over[env] = place.left == self.per_session
         finished = None
+        # Only now, when all have played: trials on demand depend on the outcomes of this step.
         if envs:
             blocks = [self.rules[self.places[env].block].block for env in envs]
             one = all(block is blocks[0] for block in blocks)
@@ -498,8 +543,9 @@ class PlainKernel:
         return Moved(reward, ended, over, target, period, performance, finished)
 
     def observe(self) -> Singles:
-        """The current observations, (N, U) float32, of the caller's own."""
+        """Return the current observations, (N, U) float32, in a new array."""
         first = self.rules[self.places[0].block]
+        # The usual case, in one call of NumPy: all envs in one block, in the rendered order.
         if all(place.on_tape >= 0 and place.block == self.places[0].block for place in self.places):
             rows = [place.on_tape + place.clock for place in self.places]
             return first.tape.take(rows, axis=0)  # type: ignore[no-any-return]
@@ -520,14 +566,18 @@ class PlainKernel:
             place.clock,
         )
 
-    # ------------------------------------------------------------------ what Gymnasium is told
+    # ------------------------------------------------------------------ steps for Gymnasium
 
     def step(self, action: Any) -> Stepped:
-        """One step of the only env, as `gymnasium.Env.step` returns it; discrete actions."""
+        """Play a step of the only env; return the tuple of `gymnasium.Env.step`.
+
+        Discrete actions only.
+        """
         place = self.places[0]
         if place.block < 0:
             self.deal([0])
         rules = place.rules
+        # The bound step of an env is this method, without a caller that has checked the action.
         if not isinstance(action, int) or not 0 <= action < rules.n_actions:
             action = self.check(action)
         target, period = rules.target[place.here], self._period_names[rules.period[place.segment]]
@@ -542,7 +592,10 @@ class PlainKernel:
         return self._observe_one(place), reward, over and self.once, over and not self.once, info
 
     def vector_step(self, actions: Any) -> VectorStepped:
-        """One step of all envs, as Gymnasium's `VectorEnv.step` returns it; discrete actions."""
+        """Play a step of all envs; return the tuple of Gymnasium's `VectorEnv.step`.
+
+        Discrete actions only.
+        """
         if self.places[0].block < 0:
             self.deal(list(range(self.n)))
         moved = self.advance(self.check_all(actions))

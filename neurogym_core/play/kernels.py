@@ -1,7 +1,7 @@
-"""Finds the compiled kernel, or says why the plain one plays.
+"""Choose the kernel: the compiled one if it can be loaded, else the plain one.
 
-Both kernels compute the same, bit for bit. `NGYM_KERNEL=plain` leaves the compiled one unused;
-`NGYM_KERNEL=compiled` makes its absence an error.
+Both kernels compute the same numbers, bit for bit. `NGYM_KERNEL=plain` selects the plain one;
+`NGYM_KERNEL=compiled` raises an error if the compiled one is missing.
 """
 
 from __future__ import annotations
@@ -10,45 +10,47 @@ import importlib
 import os
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from neurogym_core.errors import InvalidValueError, MissingDependencyError
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from neurogym_core.play.blocks import Block
-    from neurogym_core.play.kernel import Given, Moved, Stepped, VectorStepped
-    from neurogym_core.play.render import Steps
-    from neurogym_core.play.tables import Shown
-    from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles, Wholes
+from neurogym_core.play.blocks import Block
+from neurogym_core.play.kernel import Given, Moved, PlainKernel, Stepped, VectorStepped
+from neurogym_core.play.render import Steps, fill
+from neurogym_core.play.tables import Shown
+from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Singles, Wholes
 
 VARIABLE = "NGYM_KERNEL"
 VERSION = 5
-"""Of the calls to `_kernel.c`, which has the same; one built from other sources is not used."""
+"""Version of the interface to `_kernel.c`, which has the same number. A compiled kernel of another
+version was built from other sources, and is not used."""
 HOW_TO_BUILD = (
-    "To have it compiled, install a C compiler (Debian: gcc and python3-dev) and then, in a "
-    "checkout, run "
-    "`NEUROGYM_BUILD_KERNEL=1 python -m pip install -e .`, which says why where compiling fails"
+    "To compile it, install a C compiler (Debian: gcc and python3-dev) and run, in a checkout, "
+    "`NEUROGYM_BUILD_KERNEL=1 python -m pip install -e .`, which reports why compiling fails"
 )
 
 
 class Kernel(Protocol):
-    """What both kernels offer; `PlainKernel` says what each method does."""
+    """The interface of both kernels; `PlainKernel` documents the methods."""
 
     key: int
     last_reward: Floats
     current: int
 
-    def __init__(self, n: int, key: int, names: npt.NDArray[
-        np.str_
-    ], per_session: int, next_step: bool, deal: Callable[[list[int]], None], check: Callable[
-        [Any], int
-    ], check_all: Callable[
-        [Any], Ints
-    ], /,
-    ) -> None: ...  # fmt: skip
+    def __init__(
+        self,
+        n: int,
+        key: int,
+        names: npt.NDArray[np.str_],
+        per_session: int,
+        next_step: bool,
+        deal: Callable[[list[int]], None],
+        check: Callable[[Any], int],
+        check_all: Callable[[Any], Ints],
+        /,
+    ) -> None: ...
 
     def attach(self, index: int, block: Block | None, /) -> None: ...
 
@@ -76,14 +78,24 @@ class Kernel(Protocol):
 
 
 class Fill(Protocol):
-    """The signature of `render.fill`, which says what it does."""
+    """The signature of `render.fill`, which documents it."""
 
-    def __call__(self, shown: Shown, steps: Steps, offset: Wholes, key: int, inputs: Singles, targets: Array, weights: Singles, real: Bools | None, /,
-    ) -> None: ...  # fmt: skip
+    def __call__(
+        self,
+        shown: Shown,
+        steps: Steps,
+        offset: Wholes,
+        key: int,
+        inputs: Singles,
+        targets: Array,
+        weights: Singles,
+        real: Bools | None,
+        /,
+    ) -> None: ...
 
 
 class Loaded(NamedTuple):
-    """Which kernel is used: its module, None for the plain one; and why."""
+    """The kernel in use (its module, or None for the plain one), and the reason."""
 
     module: ModuleType | None
     reason: str
@@ -94,7 +106,7 @@ class Loaded(NamedTuple):
         return "plain" if self.module is None else "compiled"
 
     def __str__(self) -> str:
-        """One line: which kernel plays, why, and what is slower."""
+        """Return the kernel, the reason, and for the plain one its costs, as one line."""
         line = f"The {self.name} kernel plays: {self.reason}."
         slower = (
             " Results are the same; steps of envs and the rendering of datasets are slower."
@@ -104,11 +116,11 @@ class Loaded(NamedTuple):
 
 
 def load() -> Loaded:
-    """The compiled module, or None with the reason why the plain kernel is used.
+    """Return the compiled module, or None with the reason why the plain kernel is used.
 
     Raises:
-        InvalidValueError: `NGYM_KERNEL` is something else than ``plain`` or ``compiled``.
-        MissingDependencyError: it is ``compiled``, and there is none that can be used.
+        InvalidValueError: `NGYM_KERNEL` is neither ``plain`` nor ``compiled`` nor empty.
+        MissingDependencyError: `NGYM_KERNEL` is ``compiled``, and no compiled kernel can be used.
     """
     wanted = os.environ.get(VARIABLE, "")
     if wanted not in ("", "plain", "compiled"):
@@ -138,29 +150,25 @@ def _compiled() -> Loaded:
     if version != VERSION:
         return Loaded(
             None,
-            f"the compiled kernel is of version {version}, built from other sources: "
-            f"{VERSION} is needed",
+            f"the compiled kernel has version {version} and was built from other sources; "
+            f"version {VERSION} is needed",
         )
     return Loaded(module, f"version {version}, {module.__file__}")
 
 
 def kernel_class() -> type[Kernel]:
-    """The class of kernels to use: `PlainKernel`, or the compiled one with the same methods."""
+    """Return the class of kernels to use: `PlainKernel`, or the compiled one."""
     module = load().module
     if module is None:
-        from neurogym_core.play.kernel import PlainKernel
-
         return PlainKernel
     compiled: type[Kernel] = module.Kernel
     return compiled
 
 
 def fill_function() -> Fill:
-    """The function that renders trials into a batch: `render.fill`, or the compiled one."""
+    """Return the function that renders trials into a batch: `render.fill`, or the compiled one."""
     module = load().module
     if module is None:
-        from neurogym_core.play.render import fill
-
         return fill
     compiled: Fill = module.fill
     return compiled

@@ -1,45 +1,49 @@
-"""`make`, `make_vec` and `make_task`: from a name to something that plays."""
+"""`make`, `make_vec` and `make_task`: make envs and tasks from an id."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import VectorWrapper
 
 from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
+from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
-
-if TYPE_CHECKING:
-    import gymnasium
-    from gymnasium.envs.registration import EnvSpec
-
-    from neurogym_core.play.vector_env import TaskVectorEnv
-    from neurogym_core.tasks.task import Task
+from neurogym_core.play.order_enforcing import OrderEnforcingOnce
+from neurogym_core.play.trial_end_hooks import TrialEndHooks
+from neurogym_core.play.vector_env import TaskVectorEnv
+from neurogym_core.tasks.identity import plain_settings, with_settings
+from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.wrapper import TaskWrapper
 
 TaskLike = Any
 """A Task, a Task class, the id of an installed task, or ``"file.py:Class"``."""
 Wrap = Any
-"""A wrapper class, its name, ``(class or name, settings)``, or a function of the task or env."""
+"""A wrapper class or its name, ``(class or name, settings)``, or a function of the task or env."""
 Wrappers = list[tuple[Any, dict[str, Any]]]
 """Wrappers and their settings, innermost first."""
 
 
 def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any) -> Task:
-    """A task, with parameters set and task wrappers applied.
+    """Return a task with these parameters and task wrappers.
 
     Args:
-        task: an id (``"perceptual/PerceptualDecisionMaking-v0"``, or the bare name while it is
+        task: an id (``"perceptual/PerceptualDecisionMaking-v0"``, or the bare name if it is
             unique), a Task class, a Task, or ``"file.py:Class"``.
         wrap: task wrappers, innermost first.
         params: the task's parameters, and `timing`, `rewards`, `conditions`.
 
     Raises:
         UnknownTaskError, AmbiguousTaskError, BrokenTaskError, IncompatibleTaskError: the task
-        cannot be had.
-        UnknownNameError, InvalidValueError: parameters it does not take.
-        NotSupportedError: an env wrapper among the wrappers, or something that is no `Task`.
+            cannot be found or loaded.
+        UnknownNameError, InvalidValueError: the task has no such parameter, or refuses its value.
+        NotSupportedError: `wrap` has an env wrapper, or `task` is not a `Task`.
 
     Example:
         >>> from neurogym_core import make_task
@@ -51,7 +55,8 @@ def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any
     if env_wrappers:
         names = [getattr(wrapper, "__name__", repr(wrapper)) for wrapper, _ in env_wrappers]
         raise NotSupportedError(
-            f"{listed(names)} wraps envs, not tasks: use it with make() or make_vec()."
+            f"{listed(names)} wraps envs, not tasks. Expected a task wrapper. Use it with make() or"
+            " make_vec()."
         )
     return made
 
@@ -65,15 +70,16 @@ def make(
     plugins: bool = True,
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
-    """A Gymnasium env of a task, checked for the order of calls, with env wrappers and plug-ins
-    applied.
+    """Return a Gymnasium env of a task.
+
+    The env checks that `reset` comes before `step`. Env wrappers and plug-ins are applied.
 
     Args:
-        task, wrap, params: as in `make_task`; `wrap` may also hold env wrappers.
+        task, wrap, params: as in `make_task`; `wrap` can also have env wrappers.
         render_mode: None or "rgb_array".
-        seed: used until `reset` is given one.
-        plugins: whether installed plug-ins may wrap the env (hook ``ngym_wrap_env``) and listen to
-            trials.
+        seed: seed until `reset` is given one.
+        plugins: whether installed plug-ins can wrap the env (hook ``ngym_wrap_env``) and are
+            called after each trial (hook ``ngym_trial_end``).
 
     Example:
         >>> from neurogym_core import make
@@ -85,24 +91,19 @@ def make(
         >>> reward
         0.0
     """
-    from gymnasium.envs.registration import EnvSpec
-
     spec = EnvSpec(
-        id=_spec_id(task), entry_point="neurogym_core.gym:env", vector_entry_point="neurogym_core.gym:vector_env",
-        kwargs=_spec_kwargs(task, wrap, params), disable_env_checker=True,
-    )  # fmt: skip
+        id=_spec_id(task),
+        entry_point="neurogym_core.gym:env",
+        vector_entry_point="neurogym_core.gym:vector_env",
+        kwargs=_spec_kwargs(task, wrap, params),
+        disable_env_checker=True,
+    )
     env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
     env.unwrapped.spec = spec
-    env = _ordered(env)
+    env = OrderEnforcingOnce(env)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
     return _with_plugins(env, spec) if plugins else env
-
-
-def _ordered(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
-    from neurogym_core.play.order_enforcing import OrderEnforcingOnce
-
-    return OrderEnforcingOnce(env)
 
 
 def bare_env(
@@ -113,8 +114,10 @@ def bare_env(
     seed: int | None = None,
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
-    """The env of a task with its wrappers, without the order check and plug-ins that `make`
-    adds.
+    """Return the env of a task with its wrappers, without the order check and plug-ins of `make`.
+
+    Args:
+        task, wrap, render_mode, seed, params: as in `make`.
     """
     env, env_wrappers = _bare(task, wrap, render_mode, seed, params)
     for wrapper, settings in env_wrappers:
@@ -129,20 +132,18 @@ def _bare(
     if is_env_class(found):
         params = {**params, "render_mode": render_mode} if render_mode else params
         return form_of(found).make(found, params, seed), _env_wrappers(found, wrap)
-    from neurogym_core.play.env import TaskEnv
-
     made, env_wrappers = _make_with(found, wrap, params)
     return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
 
 
 def _env_wrappers(cls: type, wrap: Any) -> Wrappers:
-    """The wrappers of a plain env; none of them may wrap tasks."""
+    """Return the wrappers of a plain env; refuse task wrappers."""
     wrappers = [_wrapper(item) for item in _as_list(wrap)]
     for wrapper, _ in wrappers:
         if _wraps_tasks(wrapper):
             raise NotSupportedError(
-                f"{wrapper.__name__} wraps tasks, and {cls.__name__} is {form_of(cls).name}, which"
-                " has no trials as tables. Write it as a Task, or change the env in a"
+                f"{wrapper.__name__} wraps tasks, and {cls.__name__} is {form_of(cls).name}, not a"
+                " Task. Expected a wrapper of envs. Write it as a Task, or change the env in a"
                 f" {form_of(cls).wrapper}."
             )
     return wrappers
@@ -157,13 +158,13 @@ def make_vec(
     seed: int | None = None,
     **params: Any,
 ) -> TaskVectorEnv:
-    """A native Gymnasium vector env of a task.
+    """Return a native Gymnasium vector env of a task.
 
     Args:
         task, wrap, params: as in `make`.
         num_envs: number of envs.
         autoreset_mode: "NextStep" or "SameStep".
-        seed: used until `reset` is given one.
+        seed: seed until `reset` is given one.
 
     Example:
         >>> from neurogym_core import make_vec
@@ -175,13 +176,11 @@ def make_vec(
         >>> rewards.tolist()
         [0.0, 0.0, 0.0, 0.0]
     """
-    from neurogym_core.play.vector_env import TaskVectorEnv
-
     found = resolve(task)
     if is_env_class(found):
         raise NotSupportedError(
-            f"{found.__name__} is {form_of(found).name}, without a native vector form; use "
-            f"gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
+            f"{found.__name__} is {form_of(found).name}, without a native vector form. Expected a"
+            f" Task. Use gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
         )
     made, env_wrappers = _make_with(found, wrap, params)
     env = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
@@ -191,49 +190,42 @@ def make_vec(
 
 
 def resolve(task: TaskLike) -> Any:
-    """The Task, Task class or Gymnasium env class that a name stands for.
+    """Return the Task, Task class or Gymnasium env class of a name.
 
     Raises:
-        UnknownTaskError: nothing of that name.
-        InvalidValueError: not something that names a task.
+        UnknownTaskError: no task has this name.
+        InvalidValueError: the value is neither a task nor the name of one.
     """
     if isinstance(task, str):
-        task = _named(task)
+        task = load_from_file(task) if is_file_reference(task) else discovery.load_task(task)
     if is_task(task) or is_env_class(task):
         return task
     raise InvalidValueError(
-        f"{task!r} is no task; give an id such as 'PerceptualDecisionMaking-v0', a Task, a Task"
-        " class, or 'file.py:Class'."
+        f"{task!r} was given as a task. Expected a Task, a Task class, an id or 'file.py:Class'."
+        " Give an id such as 'PerceptualDecisionMaking-v0'."
     )
 
 
-def _named(name: str) -> Any:
-    return load_from_file(name) if is_file_reference(name) else discovery.load_task(name)
-
-
 def is_task(value: Any) -> bool:
-    from neurogym_core.tasks.task import Task
-
+    """Return whether a value is a Task or a Task class."""
     return isinstance(value, Task) or (
         isinstance(value, type) and issubclass(value, Task) and value is not Task
     )
 
 
 def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task, Wrappers]:
-    """The wrapped task, and the env wrappers that remain."""
+    """Return the wrapped task, and the env wrappers, which the caller applies."""
     found = resolve(task)
     if not is_task(found):
         form = form_of(found)
-        has = "make()" if form.batches is None else "make() and Dataset()"
+        supported = "make()" if form.batches is None else "make() and Dataset()"
         raise NotSupportedError(
-            f"{found.__name__} is {form.name}: it has no Task, and so no tables, task wrappers,"
-            f" oracle or native vector env. Use {has}, or write it as a Task."
+            f"{found.__name__} is {form.name}: it has no Task. Expected one, for task wrappers, an"
+            f" oracle or a native vector env. Use {supported}, or write it as a Task."
         )
     if isinstance(found, type):
         found = found(**params)
     elif params:
-        from neurogym_core.tasks.identity import with_settings
-
         found = with_settings(found, **params)
     env_wrappers: Wrappers = []
     for item in _as_list(wrap):
@@ -241,8 +233,8 @@ def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task,
         if _wraps_tasks(wrapper):
             if env_wrappers:
                 raise InvalidValueError(
-                    f"{wrapper.__name__} wraps tasks and comes after a wrapper of envs; name task"
-                    " wrappers first."
+                    f"{wrapper.__name__}, which wraps tasks, was given after a wrapper of envs."
+                    " Expected task wrappers first. Change the order."
                 )
             found = wrapper(found, **settings)
         else:
@@ -267,27 +259,24 @@ def _wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
         wrapper = discovery.load_wrapper(wrapper)
     if not callable(wrapper):
         raise InvalidValueError(
-            f"{item!r} is no wrapper; give a wrapper class, its name, or (wrapper, {{settings}})."
+            f"{item!r} was given as a wrapper. Expected a wrapper class or its name. Give that, or"
+            " (wrapper, {settings})."
         )
     return wrapper, dict(settings)
 
 
 def _wraps_tasks(wrapper: Any) -> bool:
-    from neurogym_core.tasks.wrapper import TaskWrapper
-
     return isinstance(wrapper, type) and issubclass(wrapper, TaskWrapper)
 
 
 def _vector_twin(wrapper: Any) -> Any:
     twin = getattr(wrapper, "vector", None)
     if twin is None and isinstance(wrapper, type):
-        from gymnasium.vector import VectorWrapper
-
         if issubclass(wrapper, VectorWrapper):
             return wrapper
         raise NotSupportedError(
-            f"{wrapper.__name__} has no form for vector envs; use it with make(), or give a"
-            " VectorWrapper."
+            f"make_vec() was given {wrapper.__name__}, which does not wrap vector envs. Expected a"
+            " VectorWrapper, or a wrapper with the attribute `vector`. Give that, or use make()."
         )
     return twin or wrapper
 
@@ -301,8 +290,6 @@ def _spec_id(task: TaskLike) -> str:
 
 
 def _spec_kwargs(task: TaskLike, wrap: Any, params: dict[str, Any]) -> dict[str, Any]:
-    from neurogym_core.tasks.identity import plain_settings
-
     kwargs: dict[str, Any] = {"task": task, **plain_settings(params)}
     if wrap is not None and wrap != ():
         kwargs["wrap"] = wrap
@@ -313,13 +300,12 @@ def _with_plugins(env: gymnasium.Env[Any, Any], spec: EnvSpec) -> gymnasium.Env[
     if "neurogym_core.ecosystem.hooks" not in sys.modules and not any(
         package.plugins for package in discovery.declared().packages
     ):
-        return env  # pluggy takes a while to import, and there is nothing to call
+        return env
+    # Imported only if there is a plug-in to call, because importing pluggy takes a while.
     from neurogym_core.ecosystem import hooks
 
     env = hooks.wrap_env(env, spec)
     listeners = hooks.trial_end_listeners()
     if listeners:
-        from neurogym_core.play.trial_end_hooks import TrialEndHooks
-
         env = TrialEndHooks(env, listeners)
     return env

@@ -9,11 +9,11 @@ from neurogym_core.errors import InvalidValueError, unknown
 
 
 def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The conditions that `options` impose, or None.
+    """Return the conditions that `options` impose, or None.
 
     Raises:
-        UnknownNameError: an option other than ``conditions``.
-        InvalidValueError: conditions that are not given by name.
+        UnknownNameError: an option is not ``conditions``.
+        InvalidValueError: the conditions are not a mapping.
     """
     if not options:
         return None
@@ -23,7 +23,7 @@ def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     conditions = options["conditions"]
     if not isinstance(conditions, Mapping):
         raise InvalidValueError(
-            f"reset() was given conditions={conditions!r}; give them by name, e.g. {{'coherence':"
-            " 51.2}."
+            f"reset() was given conditions={conditions!r}. Expected a mapping from names to values."
+            " Give them by name, e.g. {'coherence': 51.2}."
         )
     return conditions

@@ -1,4 +1,4 @@
-"""Gymnasium's check that `reset` comes before `step`, without its cost on every step."""
+"""Gymnasium's check that `reset` comes before `step`, without a cost on every step."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from gymnasium.wrappers import OrderEnforcing
 
 
 class OrderEnforcingOnce(OrderEnforcing):
-    """Refuses `step` and `render` before the first `reset`; after it, `step` is the env's own:
-    there is nothing left to check.
+    """Refuse `step` and `render` before the first `reset`.
+
+    After it there is nothing left to check, and `step` is that of the wrapped env.
     """
 
     def reset(

@@ -1,4 +1,6 @@
-"""Observations and targets of tables, step by step: what is shown, plus SD times noise."""
+"""Render trials step by step: observations (the noiseless ones plus SD times noise), targets, and
+weights.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,13 @@ from neurogym_core.trials.noise import add_noise
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Which steps of m trials are rendered, one trial after another.
+    """The steps of m trials to render, one trial after another.
 
     Args:
         kind, serial: (m,) types and serial numbers.
         path: (m, S) steps of each segment, in the order in which they are played.
-        skip, played: (m,) steps of each trial that come before, and that are rendered; default all.
+        skip, played: (m,) number of steps to skip at the onset of each trial, and to render after
+            them; by default all steps are rendered.
     """
 
     kind: Wholes
@@ -38,7 +41,7 @@ class Steps:
 
 
 def render(shown: Shown, steps: Steps, key: int | None) -> Singles:
-    """Observations, (steps, U) float32; `key` is that of the noise, None: without noise."""
+    """Return the observations, (steps, U) float32; `key` is that of the noise, None: no noise."""
     place, trial, clock = _places(steps)
     if len(shown.script):
         out = shown.script[_script_rows(shown, steps, place, trial, clock)]
@@ -51,7 +54,7 @@ def render(shown: Shown, steps: Steps, key: int | None) -> Singles:
 
 
 def render_targets(shown: Shown, steps: Steps) -> Wholes | Reals:
-    """Right actions, (steps,) int64 or (steps, D) float32 in task units."""
+    """Return the correct actions, (steps,) int64 or (steps, D) float32 in task units."""
     place, trial, clock = _places(steps)
     if len(shown.target_script):
         return shown.target_script[_script_rows(shown, steps, place, trial, clock)]
@@ -59,7 +62,7 @@ def render_targets(shown: Shown, steps: Steps) -> Wholes | Reals:
 
 
 def render_weights(shown: Shown, steps: Steps) -> Singles:
-    """Weights of the steps in a supervised loss, (steps,) float32."""
+    """Return the weights of the steps in a supervised loss, (steps,) float32."""
     return shown.weight.reshape(-1)[_places(steps)[0]]
 
 
@@ -70,11 +73,12 @@ def fill(
     """Write the steps of m trials into the arrays of a batch.
 
     Args:
-        offset: (m,) the place of each trial's first step among all rows of the batch, one after
-            another.
-        key: of the noise.
-        inputs, targets, weights: (rows, T, …), written where these trials lie.
-        real: (rows, T), set to True there; None: all places are filled.
+        shown: the tables of the trials' types.
+        steps: the steps to write.
+        offset: (m,) index of each trial's first step in the flat batch, row * T + step.
+        key: key of the noise.
+        inputs, targets, weights: (rows, T, …), changed at the steps of these trials.
+        real: (rows, T), set to True at these steps; None: every step of the batch is filled.
     """
     played = steps.duration.sum(axis=1)
     at = np.repeat(offset - (np.cumsum(played) - played), played) + np.arange(played.sum())
@@ -91,7 +95,7 @@ def fill(
 def observation(
     shown: Shown, kind: int, segment: int, within: int, key: int, serial: int, clock: int
 ) -> Singles:
-    """One observation, (U,) float32: step `within` of a segment, at the trial's `clock`."""
+    """Return one observation, (U,) float32: step `within` of a segment, at the trial's `clock`."""
     at = shown.script_at[kind, segment]
     out = shown.shown[kind, segment].copy() if at < 0 else shown.script[at + within].copy()
     sd = shown.sd[kind if len(shown.sd) > 1 else 0, segment][None]
@@ -100,7 +104,7 @@ def observation(
 
 
 def _places(steps: Steps) -> tuple[Wholes, Wholes, Wholes]:
-    """For every step: row of its (type, segment) in flat tables, its trial, and its clock."""
+    """Return for every step: its row (type, segment) in flat tables, its trial, and its clock."""
     duration = steps.duration
     n_segments = duration.shape[1]
     rows = (steps.kind[:, None] * n_segments + np.arange(n_segments)).ravel()

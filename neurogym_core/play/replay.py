@@ -1,4 +1,4 @@
-"""Judging actions after the fact: the record of trials in which a subject did these."""
+"""`replay`: score actions that were chosen before, such as the outputs of a network on a batch."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from neurogym_core.trials.record import TrialRecord
 
 
 def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
-    """The record of `n` trials.
+    """Return the record of `n` trials that are played with the given actions.
 
     Args:
-        task: the task whose trials these are.
+        task: the task of the trials.
         trials: the trials.
-        actions: (n, T[, D]) what was done on each step along the oracle's path. A trial that leaves
-            this path ends there, because what came after was never seen.
+        actions: (n, T[, D]) actions on the observations along the oracle's path. A trial that
+            leaves this path ends there, because the subject has not seen the steps that follow.
     """
     stepper = _Replay(task, trials)
     segment, within = _path(trials)
     for step in range(actions.shape[1]):
+        # A copy: stopping a trial changes `running`.
         running = stepper.running.copy()
         if step < segment.shape[1]:
             on_path = segment[:, step] == stepper.state("segment")
@@ -42,7 +43,7 @@ def replay(task: Task, trials: TrialBatch, actions: Array) -> TrialRecord:
 
 
 def _path(trials: TrialBatch) -> tuple[Array, Array]:
-    """(n, T) segment, and step within it, on each step of the oracle's path; -1 after its end."""
+    """Return (n, T) segment and step within it along the oracle's path; -1 after its end."""
     path = trials.path
     lengths = path.sum(axis=1)
     segment, within = np.full((2, len(trials), int(lengths.max())), -1)
@@ -54,16 +55,16 @@ def _path(trials: TrialBatch) -> tuple[Array, Array]:
 
 
 class _Replay(Stepper):
-    """Plays given trials, one in each env, each once.
+    """Play each of some trials once, one per env.
 
     Attributes:
-        trials: the block of the trials; one row more takes the envs whose trial has ended.
-        running: (n,) whether the trial of each env goes on.
+        trials: the block of the trials, and one more row: envs whose trial has ended wait there.
+        running: (n,) whether the trial of each env has not ended.
     """
 
     def __init__(self, task: Task, trials: TrialBatch) -> None:
         super().__init__(task, len(trials), 0)
-        self.may_wait = True  # envs whose trial has ended
+        self.may_wait = True  # envs whose trial has ended wait for the others
         n = len(trials)
         types = Types(trials)
         self.trials = Block(types, np.append(np.arange(n), 0), 0, trials.conditions, stride=0)
@@ -75,12 +76,12 @@ class _Replay(Stepper):
         self._one = self.trials
 
     def _deal(self, envs: list[int]) -> None:
-        """Park envs whose trial has ended on the last row."""
+        """Move envs whose trial has ended to the last row."""
         self.running[envs] = False
         for env in envs:
             self.kernel.begin(env, 0, self.n)
 
     def stop(self, envs: Array) -> None:
-        """End trials where they are: slots that were not answered stay so."""
+        """End the current trials of some envs; their unanswered slots stay unanswered."""
         if len(envs):
             self.kernel.stop(envs.tolist())

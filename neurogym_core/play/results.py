@@ -1,4 +1,6 @@
-"""`TrialResults`: trials that ended, as columns computed on first access; and `info` of them."""
+"""`TrialResults`: results of ended trials, and the ``info["trial"]`` dicts. Both compute their
+columns on first access.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ from neurogym_core.trials.slot_columns import SLOTS
 
 
 class TrialResults:
-    """m trials that ended.
+    """Results of m trials that ended.
 
     Args:
         rows: (m,) rows of the trials in their blocks.
-        blocks: their block, or one for each.
+        blocks: the block of all trials, or one block per trial.
     """
 
     def __init__(self, rows: Ints, blocks: Block | Sequence[Block]) -> None:
@@ -36,7 +38,7 @@ class TrialResults:
 
     @cached_property
     def _parts(self) -> list[tuple[Block, Array]]:
-        """The blocks, and which of the trials are of each."""
+        """The blocks, and the indices of the trials of each."""
         if isinstance(self._blocks, Block):
             return [(self._blocks, np.arange(len(self.rows)))]
         which: dict[int, list[int]] = {}
@@ -46,11 +48,11 @@ class TrialResults:
 
     @cached_property
     def _order(self) -> Array:
-        """(m,) where each trial is among those of all parts, one part after another."""
+        """(m,) index of each trial in the concatenation of all parts."""
         return np.argsort(np.concatenate([places for _, places in self._parts]), kind="stable")
 
     def _gather(self, values_of: Callable[[Block, Array], Array]) -> Array:
-        """Values (m, …) from those of each block's rows."""
+        """Return (m, …) values of the trials, by one call ``values_of(block, rows)`` per block."""
         if isinstance(self._blocks, Block):
             return values_of(self._blocks, self.rows)
         parts = [values_of(block, self.rows[places]) for block, places in self._parts]
@@ -67,7 +69,7 @@ class TrialResults:
 
     @property
     def envs(self) -> Array:
-        """(m,) int64, the env each trial was played in."""
+        """(m,) int64, the env of each trial."""
         return self._logged("env")
 
     @property
@@ -77,22 +79,22 @@ class TrialResults:
 
     @property
     def session(self) -> Array:
-        """(m,) int64, number of its session."""
+        """(m,) int64, number of each trial's session."""
         return self._logged("session")
 
     @property
     def reward(self) -> Array:
-        """(m,) float64, sum over the trial."""
+        """(m,) float64, total reward of each trial."""
         return self._logged("reward")
 
     @property
     def aborts(self) -> Array:
-        """(m,) int64, actions that broke the hold."""
+        """(m,) int64, number of actions that broke the hold."""
         return self._logged("aborts")
 
     @property
     def steps(self) -> Array:
-        """(m,) int64, steps played."""
+        """(m,) int64, number of steps played."""
         return self._logged("steps")
 
     @property
@@ -107,7 +109,7 @@ class TrialResults:
 
     @property
     def choice(self) -> Array:
-        """(m,) int64, choice of the first slot; -1: none."""
+        """(m,) int64, choice in the first slot; -1: none."""
         return self._gather(
             lambda block, rows: (
                 block.log.slot_choice[rows, 0]
@@ -132,12 +134,12 @@ class TrialResults:
         return {name: joined[name][self._order] for name in joined.columns}
 
     def record(self) -> TrialRecord:
-        """The trials as a record."""
+        """Return the trials as a record."""
         names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slot_names)
         return TrialRecord(self.columns, meta={SLOTS: tuple(names)})
 
     def row(self, i: int) -> dict[str, Any]:
-        """Trial `i` as Python values; a reaction time that is absent is an absent key."""
+        """Return trial `i` as Python values, without the keys of absent reaction times."""
         row = {name: values[i].tolist() for name, values in self.columns.items()}
         return {
             name: value
@@ -173,7 +175,7 @@ def _columns(block: Block, rows: Array) -> dict[str, Array]:
 
 
 def _choice(block: Block, rows: Array, k: int) -> Array:
-    """(m,) choices of a slot; continuous ones in task units, (m,) or (m, dimensions)."""
+    """Return (m,) choices in a slot; continuous ones in task units, (m,) or (m, dimensions)."""
     log = block.log
     if not log.values.shape[2]:
         choice: Array = log.slot_choice[rows, k]
@@ -186,10 +188,10 @@ def _choice(block: Block, rows: Array, k: int) -> Array:
 
 
 class LazyDict(dict[str, Any]):
-    """A dict whose items are computed when one of them is first asked for.
+    """A dict whose items are computed on first access.
 
-    Gymnasium asks whether `info["trial"]` is a dict, and few subjects look into it on every step.
-    It copies and pickles as a plain dict.
+    Gymnasium requires that `info["trial"]` is a dict, but few callers read it after every trial.
+    Copies and pickles are plain dicts.
     """
 
     __slots__ = ("_pending",)
@@ -198,7 +200,7 @@ class LazyDict(dict[str, Any]):
         self._pending = True
 
     def compute(self) -> dict[str, Any]:
-        """The items."""
+        """Return the items."""
         raise NotImplementedError
 
     def _full(self) -> dict[str, Any]:
@@ -287,18 +289,18 @@ class LazyDict(dict[str, Any]):
 
 
 class TrialInfo(LazyDict):
-    """``info["trial"]`` of one env: column -> Python value; no reaction time, no such key."""
+    """``info["trial"]`` of one env: column -> Python value, without absent reaction times."""
 
     __slots__ = ("_block", "_row")
 
     def __init__(self, block: Block, row: int) -> None:
         self._pending, self._block, self._row = True, block, row
-        # json takes a dict without items for an empty one.
+        # json writes a dict whose C length is 0 as {}, without asking for its items.
         dict.__setitem__(self, "trial", block.log.number.item(row))
 
     @classmethod
     def of(cls, results: TrialResults) -> TrialInfo:
-        """Of the only one of these trials."""
+        """Return the info of results that are a single trial."""
         return cls(results.block, results.rows.item())
 
     @property
@@ -311,9 +313,9 @@ class TrialInfo(LazyDict):
 
 
 class VectorInfo(LazyDict):
-    """``info["trial"]`` of a vector env: column -> (N,) array, filled in where ``_trial`` is True.
+    """``info["trial"]`` of a vector env: column -> (N,) array, valid where ``_trial`` is True.
 
-    Reaction times have a mask of their own, ``_reaction_time``.
+    Reaction times have a separate mask, ``_reaction_time``.
     """
 
     __slots__ = ("_n", "finished")

@@ -1,4 +1,4 @@
-"""`Stepper`: N envs of one task: the kernel, the dealer of its trials, and the task's hooks."""
+"""`Stepper`: N envs of one task, made of a kernel, a dealer of trials, and the task's hooks."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints, Reals, Singles
 
 Envs = Ints | slice
-"""Which envs: their indices, or all."""
+"""Indices of envs, or a slice for all of them."""
 
 
 class Now:
-    """The current step of N envs, as hooks see it.
+    """The current step of N envs, as passed to hooks.
 
     Attributes:
         n: number of envs.
         dt: ms per step.
-        trial_state: name -> (N, …), per-trial arrays; only `step_action` changes them.
+        trial_state: name -> (N, …), state of the current trials; only `step_action` changes it.
         conditions: name -> (N, …), conditions and notes of the current trials.
     """
 
@@ -43,7 +43,7 @@ class Now:
 
     @property
     def rng(self) -> np.random.Generator:
-        """Generator for what happens only when a subject acts; each seed gives a new one."""
+        """Generator of the hooks, independent of that of the trials; each seed gives a new one."""
         return self._stepper.dealer.hooks
 
     @property
@@ -53,11 +53,11 @@ class Now:
 
     @property
     def period(self) -> Ints:
-        """(N,) index of the period."""
+        """(N,) index of the current period."""
         return self._stepper.period
 
     def number_of(self, period: str) -> int:
-        """Index of a period, to be returned as `goto` or compared with `period`.
+        """Return the index of a period, to return it as `goto` or to compare it with `period`.
 
         Raises:
             UnknownNameError: the task has no such period.
@@ -68,7 +68,7 @@ class Now:
         return numbers[period]
 
     def in_period(self, name: str) -> Bools:
-        """(N,) whether this is the period."""
+        """Return (N,) whether each env is in a period."""
         is_it: Bools = self._stepper.period == self.number_of(name)
         return is_it
 
@@ -79,19 +79,20 @@ class Now:
 
     @property
     def remaining(self) -> Reals:
-        """(N,) ms until the time of the period runs out; dt on its last step; inf without a
-        timer.
-        """
+        """(N,) ms until the end of the period; dt on its last step; inf for untimed periods."""
         return self._stepper.remaining * self.dt
 
     @property
     def target(self) -> Any:
-        """(N,) or (N, D), the target that the table holds, in task units."""
+        """(N,) or (N, D), the target of the tables, in task units."""
         return self._stepper.table_targets()
 
 
 class _Conditions(Mapping[str, Array]):
-    """Conditions and notes of the current trials, name -> (N, …)."""
+    """Conditions and notes of the current trials, name -> (N, …), gathered on access.
+
+    Only conditions are iterated over; notes are found by name.
+    """
 
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
@@ -120,11 +121,11 @@ class Stepper:
         task: the task.
         n: number of envs.
         seed: seed of the `Dealer`.
-        next_step: whether an env sits out the step after a session's end.
+        next_step: whether an env sits out the step after the end of a session.
 
     Attributes:
-        hooked: whether hooks or continuous actions add to what the kernel does in a step.
-        may_wait: whether envs sit out steps, on which hooks must leave the trial state as it is.
+        hooked: whether hooks or continuous actions add to the steps of the kernel.
+        may_wait: whether envs can sit out steps, on which hooks must not change their trial state.
     """
 
     def __init__(
@@ -140,13 +141,14 @@ class Stepper:
         self.begun = False
         self.hooked = hooked(task) or task.actions.continuous
         self.trial_state = {
-            name: _of_each(initial, n) for name, initial in task.trial_state.items()
+            name: np.repeat(np.asarray(initial)[None], n, axis=0)
+            for name, initial in task.trial_state.items()
         }
         self._next_step = self.may_wait = next_step
         self._blocks: list[Block | None] = []
         self._current = 0  # index of the block that shared trials are dealt from
-        self._one: Block | None = None  # the block that all envs are in
-        self._attached = False  # whether there are blocks of which this is not known yet
+        self._one: Block | None = None  # the block of all envs, if they are in the same one
+        self._attached = False  # whether `_one` has to be found again
         self._make_kernel()
 
     def _make_kernel(self) -> None:
@@ -157,6 +159,9 @@ class Stepper:
         )  # fmt: skip
         self.conditions = _Conditions(self)
         self.now = Now(self)
+
+    # A kernel cannot be pickled (the compiled one has pointers). Its state can, in a form that both
+    # kernels read, so that a pickle of one kernel can be loaded with the other.
 
     def __getstate__(self) -> dict[str, Any]:
         state = {
@@ -180,6 +185,7 @@ class Stepper:
             if block is not None:
                 self.kernel.attach(index, block)
                 self.kernel.cursor(index, cursor)
+        # After all blocks: the kernel checks the positions against their tables.
         for name, values in places.items():
             self.kernel.set(name, values)
 
@@ -190,11 +196,12 @@ class Stepper:
         seed: int | np.random.SeedSequence | None = None,
         conditions: Mapping[str, Any] | None = None,
     ) -> Singles:
-        """New sessions in all envs; the first observations, (N, U).
+        """Start sessions in all envs; return the first observations, (N, U).
 
-        Without seed and conditions, trials under way are given up, and the sessions go on with the
-        coming ones.
+        Without seed and conditions, current trials are dropped, and the new sessions begin with the
+        next trials of the stream.
         """
+        # A trial that was begun and dropped keeps its number, so that the record shows the gap.
         number = self.state("number") + self._started
         session = self.state("session") + self._session_begun
         if seed is not None:
@@ -203,8 +210,9 @@ class Stepper:
             number, session = np.zeros((2, self.n), np.int64)
         if conditions is not None:
             self.dealer.impose(conditions)
-        anew = not self.begun or seed is not None or conditions is not None
-        if not anew and not self._session_begun.any():
+        redraw = not self.begun or seed is not None or conditions is not None
+        # A second reset in a row changes nothing: no trial is skipped.
+        if not redraw and not self._session_begun.any():
             return self.observations()
         played = np.flatnonzero(self._started)
         self.kernel.set("number", number)
@@ -212,7 +220,9 @@ class Stepper:
         self.kernel.set("left", np.full(self.n, self.task.trials_per_session or NEVER))
         self.kernel.set("waiting", np.zeros(self.n, np.int64))
         self.kernel.last_reward = np.zeros(self.n)
-        if anew or stateful(self.task):
+        # Trials of a session depend on its earlier ones, so a new session needs new blocks. Shared
+        # trials do not: an env whose trial was not started keeps it.
+        if redraw or stateful(self.task):
             self._begin()
         else:
             self._reset_trial_state(played)
@@ -221,19 +231,19 @@ class Stepper:
 
     @property
     def _started(self) -> Bools:
-        """(N,) whether a step of the current trial was played."""
+        """(N,) whether at least one step of the current trial was played."""
         started: Bools = (self.state("clock") > 0) & self.begun
         return started
 
     @property
     def _session_begun(self) -> Bools:
-        """(N,) whether a step of the current session was played."""
+        """(N,) whether at least one step of the current session was played."""
         fewer_left = self.state("left") != (self.task.trials_per_session or NEVER)
         begun: Bools = self._started | (fewer_left & self.begun)
         return begun
 
     def _begin(self) -> None:
-        """Give every env the first trial of a session."""
+        """Deal the first trial of a session to every env."""
         self.begun = True
         for index in range(len(self._blocks)):
             self._hold(index, None)
@@ -243,6 +253,7 @@ class Stepper:
             self._deal_on_demand(np.arange(self.n), None)
         else:
             index = self._index(self.dealer.block())
+            # Row `env` for both strides: the first n shared trials, or the first row of each env.
             for env in range(self.n):
                 self.kernel.begin(env, index, env)
             self.kernel.cursor(index, self.n)
@@ -256,7 +267,8 @@ class Stepper:
     # ------------------------------------------------------------------ trials are dealt
 
     def _deal(self, envs: list[int]) -> None:
-        """Give envs that found no trial in their block the coming one."""
+        """Deal the next trial to envs whose block has none left; the kernel calls this."""
+        # The first step of an env that was never reset.
         if not self.begun:
             self.reset()
             return
@@ -268,7 +280,8 @@ class Stepper:
                 block = self.dealer.following(self._block(self.state("block").item(env)))
                 index = self._index(block)
                 self.kernel.begin(env, index, env)
-                if self.n == 1:  # a stride of 1: the kernel deals from the current block
+                # One env has a stride of 1 = n, for which the kernel deals from the current block.
+                if self.n == 1:
                     self._current = self.kernel.current = index
                     self.kernel.cursor(index, 1)
         else:
@@ -299,7 +312,7 @@ class Stepper:
         return block
 
     def _index(self, block: Block) -> int:
-        """The index under which the kernel holds a block."""
+        """Return the kernel's index of a block; attach the block if it has none."""
         for index, held in enumerate(self._blocks):
             if held is block:
                 return index
@@ -316,7 +329,9 @@ class Stepper:
         self.kernel.attach(index, block)
 
     def _find_one(self) -> None:
-        """Let go of blocks that no env is in, and see whether one is left."""
+        """Detach blocks that no env is in, and set `_one` if a single block is left."""
+        # With one block, and none attached since, nothing can have changed. This is checked on
+        # every step on which trials end.
         if self._one is not None and not self._attached:
             return
         self._attached = False
@@ -329,16 +344,16 @@ class Stepper:
     # ------------------------------------------------------------------ the current step
 
     def state(self, name: str) -> Ints:
-        """(N,) int64, one of the kernel's `STATE`; not to be changed."""
+        """Return (N,) int64, one of the kernel's `STATE`; do not change it in place."""
         return self.kernel.get(name)
 
     @property
     def any_block(self) -> Block:
-        """A block that some env is in."""
+        """The block of the first env."""
         return self._block(self.state("block").item(0))
 
     def gathered(self, values_of: Callable[[Block, Envs], Array]) -> Array:
-        """(N, …) of ``values_of(block, envs)``, asked once for each block that envs are in."""
+        """Return (N, …) values of all envs, from one call ``values_of(block, envs)`` per block."""
         if self._one is not None:
             return values_of(self._one, slice(None))
         index = self.state("block")
@@ -355,7 +370,7 @@ class Stepper:
         return out
 
     def table(self, name: str) -> Array:
-        """(N, …) of a table (k, S, …) on the current step."""
+        """Return (N, …) the entries of a table (k, S, …) for the current step."""
         kind, segment = self.state("type"), self.state("segment")
         return self.gathered(
             lambda block, envs: getattr(block.tables, name)[kind[envs], segment[envs]]
@@ -363,20 +378,20 @@ class Stepper:
 
     @property
     def period(self) -> Ints:
-        """(N,) index of the period."""
+        """(N,) index of the current period."""
         segment = self.state("segment")
         return self.gathered(lambda block, envs: block.tables.period[segment[envs]])
 
     @property
     def remaining(self) -> Floats:
-        """(N,) steps until the time of the period runs out, the current one included."""
+        """(N,) steps until the end of the period, including the current one."""
         kind, segment = self.state("type"), self.state("segment")
         ahead = self.gathered(lambda block, envs: block.types.ahead[kind[envs], segment[envs]])
         steps: Floats = ahead - (self.state("clock") - self.state("entered"))
         return steps
 
     def table_targets(self) -> Array:
-        """(N,) or (N, D), the targets that the tables hold, in task units."""
+        """Return (N,) or (N, D), the targets of the tables, in task units."""
         kind, segment = self.state("type"), self.state("segment")
         within = self.state("clock") - self.state("entered")
 
@@ -399,31 +414,35 @@ class Stepper:
         return self.task.actions.from_task_units(target) if self.task.actions.continuous else target
 
     def observations(self) -> Singles:
-        """Current observations, (N, U) float32, of the caller's own."""
+        """Return the current observations, (N, U) float32, in a new array."""
         seen = self.kernel.observe()
         if self.task.step_observation is not None:
             seen = np.asarray(self.task.step_observation(self.now, seen), dtype=np.float32)
         return seen
 
     def _open(self) -> Bools:
-        """(N, K) which slots may be answered."""
+        """Return (N, K) whether each slot can be answered."""
         row = self.state("row")
         answered = self.gathered(lambda block, envs: block.log.slot_outcome[row[envs]])
         is_open: Bools = self.table("window") & (answered == 0)
         return is_open
 
     def is_asked(self) -> Bools:
-        """(N,) whether a slot may be answered."""
+        """Return (N,) whether a slot can be answered on the current step."""
         asked: Bools = np.any(self._open(), axis=1)
         return asked
 
     def can_wait(self) -> Bools:
-        """(N,) whether a slot may be answered now and on the next step, at no set moment."""
+        """Return (N,) whether a slot can be answered now and on the next step.
+
+        Slots that are due at a moment do not count: there a later answer is worth less.
+        """
         kind, segment = self.state("type"), self.state("segment")
         within = self.state("clock") - self.state("entered")
 
         def stays(block: Block, envs: Envs) -> Array:
             tables, k, s = block.tables, kind[envs], segment[envs]
+            # A window stays open over the end of a segment if the next one is part of it, too.
             last = (within[envs] + 1 >= tables.duration[k, s]) & ~tables.endless[s]
             coming = tables.landing(k, tables.follows[s])
             goes_on = tables.window[k, np.maximum(coming, 0)] & (coming >= 0)[:, None]
@@ -439,19 +458,14 @@ class Stepper:
         """Play one step of every env that does not wait.
 
         Args:
-            actions: (N,) action ids, checked by the caller; or (N, D) in [-1, 1].
+            actions: (N,) action ids, or (N, D) in [-1, 1]; the caller has checked them.
         """
         if not self.begun:
             self.reset()
         columns, values = columns_of(self.task, actions)
         given = added_by(self, actions if values is None else values, values)
         moved = self.kernel.advance(columns, given)
+        # The next trials have begun already; their state must not be that of the last ones.
         if self.trial_state and moved.finished is not None:
             self._reset_trial_state(np.flatnonzero(moved.ended))
         return moved
-
-
-def _of_each(initial: Any, n: int) -> Array:
-    """(N, …) a value for each of `n` envs, to be written into."""
-    values = np.asarray(initial)
-    return np.broadcast_to(values, (n, *values.shape)).copy()

@@ -1,8 +1,8 @@
-"""`Tables`: everything that can happen in trials of k types, as flat arrays.
+"""`Tables`: all that can happen in trials of k types, as flat arrays.
 
-A trial is a state machine over segments. On each step of a segment the table says what is shown,
-with how much noise, which action is right, and for each action what it pays, means, answers, and
-where it leads; a segment ends when its steps are played, or when an action leads out of it. The
+A trial is a state machine over segments. Each segment has an observation, an SD of the noise and a
+correct action; each action on a segment has a reward, an outcome, a slot that it answers and a
+destination. A segment ends when its steps are played, or when an action has a destination. The
 kernel (`kernel.py`, `_kernel.c`) interprets these arrays and knows nothing else: no task, no period
 names, no Python objects.
 """
@@ -23,16 +23,17 @@ from neurogym_core.trials.payoffs import Payoffs
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shown:
-    """What k types of trials show and ask for on every step of S segments; U observation units.
+    """Observations, targets and weights of k types of trials with S segments.
 
-    Continuous actions have D dimensions.
+    Observations have U units; continuous actions have D dimensions.
 
     Attributes:
         shown: (k, S, U) float32, the observation without noise.
         sd: (k or 1, S, U) float32, SD of the noise.
-        script: (R, U) float32, observations of types that change within a segment, without noise.
-        script_at: (k, S) int64, row of `script` for a segment's first step, or -1: `shown` holds.
-        target: (k, S) int64, the right action; (k, S, D) float32 in task units for continuous
+        script: (R, U) float32, noiseless observations of types that change within a segment.
+        script_at: (k, S) int64, row of `script` for the first step of a segment; -1: `shown` is
+            used.
+        target: (k, S) int64, the correct action; (k, S, D) float32 in task units for continuous
             actions.
         target_script: (R, D) float32, targets that change within a segment; empty if none does.
         weight: (k, S) float32, the weight of a step in a supervised loss.
@@ -58,40 +59,41 @@ class Shown:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables(Shown):
-    """All that can happen in k types of trials: S segments, P periods, A actions, K answer slots.
+    """Transition tables of k types of trials: S segments, P periods, A actions, K answer slots.
 
-    For continuous actions A = 2 (resting, acting), or 1 where no axis triggers. A destination is
-    the index of a period, STAY (-1) or END (-2).
+    For continuous actions A = 2 (resting, acting), or 1 without a trigger. A destination is the
+    index of a period, STAY (-1) or END (-2).
 
     Attributes:
         period: (S,) int32, the period of each segment.
-        follows: (S,) int32, the segment after each when its time runs out, or END.
+        follows: (S,) int32, the next segment when the time of a segment is over, or END.
         endless: (S,) bool, segments without a timer.
         entry: (P,) int32, the first segment of each period.
-        duration: (k, S) int32, steps; segments of 0 steps are passed over.
-        limit: (k,) int32, steps after which the trial is over.
+        duration: (k, S) int32, steps; segments of 0 steps are skipped.
+        limit: (k,) int32, steps after which the trial ends in any case.
         reward: (k, S, A) float64.
         aborts: (k, S, A) bool, the action breaks the hold.
         goto: (k, S, A) int16, destination.
         slot: (k, S, A) int8, the slot that the action answers, or -1.
         outcome: (k, S, A) int8, the `Outcome` of that answer.
         score: (k, S, A) float64, its score.
-        window: (k, S, K) bool, the slot may be answered here.
+        window: (k, S, K) bool, the slot can be answered on this segment.
         asked: (k, K) bool, the slot exists in this type.
         miss_reward, miss_outcome: (k, K) float64, int8, of a window that closes unanswered.
         error_reward, error_goto: (k, K) float64, int16, of an answer that is too early, too late,
-            too far off, or lacks the slot it needs.
-        due: (k, K) float64, ms from the window's opening to the right moment; NaN: any moment.
+            too far off, or whose needed slot is not correct.
+        due: (k, K) float64, ms from the opening of the window to the correct moment; NaN: any.
         tolerance: (k, K) float64, ms around `due`, or the largest distance of a continuous answer.
-        graded: (k, K, G) float64, pay of a timed answer that is right, by its step in the window.
+        graded: (k, K, G) float64, reward of a correct timed answer, by its step in the window.
         graded_from: (k, K) int32, the step in the window (from 1) of the first entry of `graded`;
-            0: pay is flat.
-        aim: (k, K, D) float64, wanted values of continuous answers, task units.
-        best: (k,) float64, the most a trial can pay, or NaN: performance is the mean score.
-        needs: (K,) int32, the slot that has to be correct for this one to be, or -1.
+            0: the reward is not graded.
+        aim: (k, K, D) float64, correct values of continuous answers, task units.
+        best: (k,) float64, the maximal reward of a trial, or NaN: performance is the mean score.
+        needs: (K,) int32, the slot that must be correct for this one to be correct, or -1.
         first_action: (K,) int32, the action that is choice 0 of the slot.
         dt: ms per step.
-        trigger: False for continuous actions that are judged when the window closes.
+        trigger: False for continuous actions without a trigger; these are scored when the window
+            closes.
     """
 
     period: Wholes
@@ -129,26 +131,30 @@ class Tables(Shown):
         return len(self.needs)
 
     def landing(self, kind: Wholes, segment: Wholes) -> Wholes:
-        """(m,) the segments that trials of types `kind` (m,) come to from entering `segment` (m,).
+        """Return (m,) the segments that are played on entering `segment`; empty ones are skipped.
 
-        Segments of 0 steps are passed over.
+        Args:
+            kind: (m,) types of the trials.
+            segment: (m,) segments, or END.
         """
         segment = np.array(segment)
+        # As `PlainKernel._landing`, for many trials: after so many skips it is a cycle.
         for _ in range(2 * len(self.follows)):
             passed = np.flatnonzero(segment >= 0)
             passed = passed[self.duration[kind[passed], segment[passed]] == 0]
             if not len(passed):
                 return segment
             segment[passed] = self.follows[segment[passed]]
-        segment[passed] = END  # periods of no steps that lead to each other
+        segment[passed] = END
         return segment
 
 
 def shown_of(batch: TrialBatch) -> Shown:
-    """What the trials of a batch show and ask for, each a type of its own."""
+    """Return the observations, targets and weights of a batch; each trial becomes one type."""
     script, script_at, target_script = _scripts(batch)
     return Shown(
-        # No -0.0, which adding noise of SD 0 could turn into 0.0.
+        # Adding 0 turns -0.0 into 0.0. Noise of SD 0 would do so, too, but not every renderer adds
+        # it, and all must give the same bits.
         shown=np.add(batch.shown, 0, dtype=np.float32, order="C"),
         sd=_as(batch.noise, np.float32),
         script=script,
@@ -160,10 +166,14 @@ def shown_of(batch: TrialBatch) -> Shown:
 
 
 def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
-    """The tables of a batch, each trial a type of its own; `shown` is `shown_of` it.
+    """Return the tables of a batch; each trial becomes one type.
+
+    Args:
+        batch: the trials.
+        shown: the result of `shown_of` for this batch.
 
     Raises:
-        TrialLayoutError: a trial is over before its first step.
+        TrialLayoutError: a trial ends before its first step.
     """
     pay, duration, actions = batch.payoffs, batch.duration, batch.interface.actions
     lengths = duration.sum(axis=1)
@@ -181,8 +191,8 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
         reward=_as(pay.reward, np.float64),
         aborts=_as(pay.aborts, np.bool_),
         goto=_as(pay.goto, np.int16),
-        # Batches that are joined get segments that last no steps, with zeros, also where there
-        # is no slot 0.
+        # Where batches are joined, segments that one of them lacks are filled with zeros; without
+        # this, a task without slots would have a slot 0.
         slot=_as(pay.slot if pay.slot_names else np.full_like(pay.slot, -1), np.int8),
         outcome=_as(pay.outcome, np.int8),
         score=_as(pay.score, np.float64),
@@ -208,12 +218,14 @@ def tables_of(batch: TrialBatch, shown: Shown) -> Tables:
 
 
 def _as(values: Array, dtype: npt.DTypeLike) -> Array:
+    # The compiled kernel reads memory, so types and order must be exact.
     return np.ascontiguousarray(values, dtype)
 
 
 def _follows(period: Wholes, then: Wholes, entry: Wholes) -> Wholes:
-    """(S,) the segment after each when its time runs out."""
+    """Return (S,) the next segment when the time of a segment is over."""
     follows = np.append(np.arange(1, len(period)), END).astype(np.int32)
+    # The destination of a period applies at the end of its last segment.
     last = np.append(period[1:] != period[:-1], True)
     for segment in np.flatnonzero(last):
         destination = then[period[segment]]
@@ -223,7 +235,7 @@ def _follows(period: Wholes, then: Wholes, entry: Wholes) -> Wholes:
 
 
 def _endless(batch: TrialBatch) -> Bools:
-    """(S,) the last segments of periods without a timer."""
+    """Return (S,) bool: a period without a timer is endless on its last segment."""
     endless = np.zeros(len(batch.period), np.bool_)
     for name in batch.untimed:
         endless[np.flatnonzero(batch.period == batch.period_names.index(name))[-1]] = True
@@ -231,14 +243,14 @@ def _endless(batch: TrialBatch) -> Bools:
 
 
 def _limit(batch: TrialBatch, lengths: Wholes) -> Wholes:
-    """(n,) steps that trials may last, which periods without a timer do not add to."""
+    """Return (n,) the largest number of steps; periods without a timer do not extend it."""
     endless = np.isin(batch.period, batch.untimed_places)
     timed = lengths - batch.duration[:, endless].sum(axis=1)
     return np.maximum(batch.interface.max_steps_of(timed), 1)
 
 
 def _scripts(batch: TrialBatch) -> tuple[Reals, Wholes, Reals]:
-    """Observations and targets of every step, where some change within a segment."""
+    """Return scripts: observations and targets of every step, if some change within a segment."""
     n_units, size = batch.shown.shape[2], batch.target.shape[2] if batch.target.ndim == 3 else 0
     nothing = (
         np.zeros((0, n_units), np.float32),
@@ -261,7 +273,11 @@ def _scripts(batch: TrialBatch) -> tuple[Reals, Wholes, Reals]:
 
 
 def _graded(pay: Payoffs, dt: float) -> tuple[Reals, Wholes]:
-    """What timed answers pay on each step at which they are right, and the first of these steps."""
+    """Return the rewards of timed answers on each step with a correct answer, and the first step.
+
+    Rewards depend on the time error, which takes few values: they are computed here once, so that
+    the kernel only looks them up.
+    """
     n, n_slots = pay.due.shape
     start = np.zeros((n, n_slots), np.int32)
     timed = [
@@ -286,11 +302,11 @@ def _graded(pay: Payoffs, dt: float) -> tuple[Reals, Wholes]:
 def _check_begins(tables: Tables, lengths: Wholes, name: str) -> None:
     if not lengths.all():
         raise TrialLayoutError(
-            f"A trial of {name} lasts 0 steps; let at least one period last dt={tables.dt:g} ms "
-            "or more."
+            f"A trial of {name} lasts 0 steps. Expected at least one. "
+            f"Let a period last dt={tables.dt:g} ms or more."
         )
     if (tables.landing(np.arange(len(tables)), np.zeros(len(tables), np.int64)) == END).any():
         raise TrialLayoutError(
-            f"A trial of {name} is over before its first step: periods of 0 ms lead to its end; "
-            "let the period that it begins with last longer, or lead elsewhere."
+            f"A trial of {name} is over before its first step: periods of 0 ms lead to its end. "
+            "Expected a first period with steps. Let it last longer, or lead to another period."
         )

@@ -1,4 +1,4 @@
-"""The env wrapper that tells plug-ins about finished trials (hook ``ngym_trial_end``)."""
+"""`TrialEndHooks`: the env wrapper that calls plug-ins after each trial (``ngym_trial_end``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import gymnasium
 
 
 class TrialEndHooks(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Calls every listener with the env and the record of each trial that ended."""
+    """Call every listener with the env and the record of each trial that ended."""
 
     def __init__(
         self, env: gymnasium.Env[Any, Any], listeners: Sequence[Callable[..., Any]]

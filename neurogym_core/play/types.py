@@ -1,8 +1,8 @@
-"""`TypeIndex`: trials with the same conditions are of one type, which is laid out once.
+"""`TypeIndex`: trials with the same conditions are of one type, which is built once.
 
-Where conditions say all of a trial but its noise (no duration is drawn, `new_trial` draws nothing),
-a task has as many types of trials as its conditions have combinations, and looking one up is
-several times as fast as laying it out.
+If the conditions determine a trial but for its noise (no duration is drawn, `new_trial` draws
+nothing), a task has as many types of trials as its conditions have combinations. Looking a type up
+is several times as fast as building it.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from neurogym_core.trials.arrays import Array, Bools, Columns, Floats, Ints, Who
 from neurogym_core.trials.batch import TrialBatch
 
 FEW = 16
-"""Trials up to which their types are found one by one."""
+"""Largest number of trials whose types are looked up one by one, in a dict."""
 TRIED = 256
-"""Types that are laid out before it is asked whether any of them come again."""
+"""Number of types that are built before the index is checked for types that never recur."""
 COMBINATIONS = 1 << 20
+"""Largest size of the look-up table: one entry for each combination of known values."""
 
 
 class Types:
-    """k types of trials: their tables, and what records, datasets and continuous answers need.
+    """k types of trials: their tables, and properties for records, datasets and answers.
 
     Args:
         batch: one trial of each type.
 
     Attributes:
-        shown: what they show and ask for.
+        shown: observations, targets and weights of the types.
     """
 
     shown: Shown
@@ -44,7 +45,7 @@ class Types:
 
     @cached_property
     def tables(self) -> Tables:
-        """All that can happen; datasets need it only to judge answers."""
+        """The transition tables; datasets need them only to score outputs."""
         return tables_of(self.batch, self.shown)
 
     @property
@@ -59,12 +60,12 @@ class Types:
 
     @property
     def slot_units(self) -> tuple[slice, ...]:
-        """(K,) slices of the action that answer each slot."""
+        """(K,) slices of the action vector that answer each slot."""
         return self.batch.payoffs.units
 
     @property
     def pays(self) -> tuple[Any, ...]:
-        """(K,) pay of a continuous answer, (distance, tolerance) -> reward, or None."""
+        """(K,) graded reward of a continuous answer, (distance, tolerance) -> reward, or None."""
         return self.batch.payoffs.pays
 
     @property
@@ -74,19 +75,17 @@ class Types:
 
     @cached_property
     def path(self) -> Wholes:
-        """(k, S) steps of each segment that the oracle plays."""
+        """(k, S) steps of each segment on the path of the oracle."""
         return np.ascontiguousarray(self.batch.path, np.int64)
 
     @cached_property
     def steps(self) -> Wholes:
-        """(k,) steps that the oracle plays."""
+        """(k,) length of the path of the oracle."""
         return self.path.sum(axis=1)  # type: ignore[no-any-return]
 
     @cached_property
     def ahead(self) -> Floats:
-        """(k, S) steps from the first one of a segment to its period's end; inf: without a
-        timer.
-        """
+        """(k, S) steps from the onset of a segment to the end of its period; inf: no timer."""
         period, places = self.batch.period, np.arange(len(self.batch.period))
         later = (period == period[:, None]) & (places >= places[:, None])
         steps: Floats = (self.batch.duration @ later.T.astype(np.int64)).astype(np.float64)
@@ -103,19 +102,27 @@ class Types:
 
 
 class TypeIndex:
-    """The types of trials of a task that were met so far."""
+    """The types of trials of a task that have occurred so far."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.useless = False
-        """Whether too few trials share a type, or conditions do not say all of a trial."""
+        """Whether the index is off: types rarely recur, or conditions do not determine a trial."""
         self._batch: TrialBatch | None = None  # one trial of each type
-        self._asked = 0
+        self._asked = 0  # number of trials so far
 
     def find(
         self, conditions: Columns, n: int, rng: np.random.Generator, durations: Columns
     ) -> tuple[Types, Ints]:
-        """The types of `n` trials with these conditions and durations; (n,) the type of each."""
+        """Return the types of `n` trials with these conditions and durations, and each one's type.
+
+        Args:
+            conditions: name -> (n, …).
+            n: number of trials.
+            rng: generator of durations, and of `new_trial`.
+            durations: imposed durations, name -> ms. They are not part of the conditions, so trials
+                with imposed durations are always built.
+        """
         self._asked += n
         found = None
         if not self.useless and not durations:
@@ -130,13 +137,16 @@ class TypeIndex:
         )
 
     def _first(self, conditions: Columns, n: int, rng: np.random.Generator) -> tuple[Types, Ints]:
-        """Lay out all trials, and keep their types if those with equal conditions are equal."""
+        """Build all trials; keep their types if equal conditions give equal trials."""
+        # The state of the generator shows whether `new_trial` or a duration has drawn from it. If
+        # so, looking trials up instead of building them would also change all later draws.
         before = str(rng.bit_generator.state)
         batch = build_trials(self.task, conditions, rng, n, {})
         if batch.random or batch.frames or not conditions or str(rng.bit_generator.state) != before:
             self.useless = True
         else:
             first, kind = _distinct(_flat(conditions))
+            # `new_trial` may use state other than the conditions, so the trials are compared.
             self.useless = len(first) > max(TRIED, n // 2) or not _alike(batch, first, kind)
         if self.useless:
             return Types(batch), np.arange(n)
@@ -144,7 +154,7 @@ class TypeIndex:
         return self._types, kind
 
     def _known(self, conditions: Columns, rng: np.random.Generator) -> tuple[Types, Ints] | None:
-        """Look the types up, and lay out those that are new."""
+        """Look the types up, and build those that are new; None if that is not possible."""
         kind = self._find(_flat(conditions))
         new = np.flatnonzero(kind < 0)
         if len(new):
@@ -159,12 +169,16 @@ class TypeIndex:
             known = [self._batch] if self._batch is not None else []
             self._keep(TrialBatch.concatenate([*known, batch]))
             kind = self._find(_flat(conditions))
-            self.useless = self.useless or bool((kind < 0).any())  # NaN is unlike itself
+            # A type that was just added is not found if a condition is NaN, which differs from
+            # itself.
+            self.useless = self.useless or bool((kind < 0).any())
         return None if self.useless and (kind < 0).any() else (self._types, kind)
 
     def _keep(self, batch: TrialBatch) -> None:
         self._batch, self._types = batch, Types(batch)
         columns = _flat(batch.conditions)
+        # A type is found by the position of its values among the known ones of each condition, as
+        # an index into a table of all combinations; a dict serves calls with few trials.
         self._levels = [np.unique(values) for values in columns]
         combinations = math.prod(len(levels) for levels in self._levels)
         many = len(batch) > TRIED and 2 * len(batch) > self._asked
@@ -175,7 +189,7 @@ class TypeIndex:
             self._type_of[self._codes(columns)[0]] = np.arange(len(batch))
 
     def _codes(self, columns: list[Array]) -> tuple[Ints, Bools]:
-        """(n,) a number for each combination of known values, and (n,) where all are known."""
+        """Return (n,) the index of each combination of values, and (n,) whether all are known."""
         code, known = np.zeros(len(columns[0]), np.int64), np.ones(len(columns[0]), np.bool_)
         for levels, values in zip(self._levels, columns, strict=True):
             at = np.minimum(levels.searchsorted(values), len(levels) - 1)
@@ -184,7 +198,7 @@ class TypeIndex:
         return code, known
 
     def _find(self, columns: list[Array]) -> Ints:
-        """(n,) the type of each trial, -1 where it is not known."""
+        """Return (n,) the type of each trial, -1 if it is not known."""
         if len(columns) != len(self._levels) or self.useless:
             return np.full(len(columns[0]), -1)
         if len(columns[0]) <= FEW:
@@ -194,7 +208,7 @@ class TypeIndex:
 
 
 def _flat(conditions: Columns) -> list[Array]:
-    """All conditions as columns (n,)."""
+    """Return all conditions as columns (n,); conditions with several values give several."""
     return [
         part
         for values in conditions.values()
@@ -207,7 +221,8 @@ def _rows(columns: list[Array]) -> Iterator[tuple[Any, ...]]:
 
 
 def _distinct(columns: list[Array]) -> tuple[Ints, Ints]:
-    """(k,) the first row of each combination of values; (n,) which of these each row is like."""
+    """Return (k,) the first row of each combination of values, and (n,) each row's combination."""
+    # np.unique cannot sort rows of different types, so the values are numbered column by column.
     codes = np.stack(
         [np.unique(values, return_inverse=True)[1].reshape(-1) for values in columns], axis=1
     )
@@ -216,7 +231,7 @@ def _distinct(columns: list[Array]) -> tuple[Ints, Ints]:
 
 
 def _alike(batch: TrialBatch, first: Wholes, kind: Wholes) -> bool:
-    """Whether trials of one type are the same in what is shown, asked and noted."""
+    """Return whether all trials of a type have equal durations, observations, targets and notes."""
     columns = [batch.duration, batch.target, batch.weight, batch.shown, *batch.notes.values()]
     columns += [batch.noise] if len(batch.noise) > 1 else []
     return all(np.array_equal(values, values[first][kind]) for values in columns)

@@ -23,19 +23,22 @@ from neurogym_core.trials.arrays import Array
 
 
 class TaskVectorEnv(BoundStep, VectorEnv):
-    """`num_envs` envs of one task in one set of arrays.
+    """A native Gymnasium vector env: `num_envs` envs of one task, stepped together.
 
-    ``step(actions)`` scores each action against the observation it was chosen on and returns the
-    coming ones. `info` holds arrays (num_envs,): `gt` (target of the step scored), `period`,
-    `new_trial`; where trials ended, `performance` and `trial` (column -> array) with the mask
-    ``_trial``.
+    ``step(actions)`` scores the actions on the current observations and returns the next ones.
+    `info` has arrays (num_envs,): `gt` and `period` (target and period of the step that was
+    scored), and `new_trial` (whether a trial ended); if trials ended, also `performance`, and
+    `trial` (column -> array) with the mask ``_trial``.
 
     Args:
         task: the task.
         num_envs: number of envs.
-        autoreset_mode: ``"NextStep"`` (the step after a session's end ignores the action and pays
-            0) or ``"SameStep"``.
-        seed: seed used until `reset` is given one.
+        autoreset_mode: ``"NextStep"`` (the step after the end of a session ignores the action and
+            has a reward of 0) or ``"SameStep"``.
+        seed: seed until `reset` is given another one.
+
+    Raises:
+        InvalidValueError: `num_envs` is not an integer above 0, or the mode is not one of these.
 
     Example:
         >>> from neurogym_core import TaskVectorEnv, make_task
@@ -60,7 +63,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
             raise InvalidValueError(
-                f"num_envs={num_envs!r} was given; it needs a whole number, at least 1."
+                f"num_envs={num_envs!r} was given. Expected a whole number, at least 1. Give one."
             )
         self.task = task
         self.num_envs = int(num_envs)
@@ -88,12 +91,13 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         seed: int | list[int | None] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> tuple[Array, dict[str, Any]]:
-        """New sessions on all envs.
+        """Start sessions in all envs; return observations (num_envs, obs) and `info` with `period`.
 
         Args:
-            seed: fixes everything that follows; a list of seeds (one per env) is joined to one.
-            options: ``{"conditions": {name: value or (m,) values in turn}}`` for the coming
-                sessions.
+            seed: determines all following trials and noise; a list of seeds (one per env) is
+                combined into one.
+            options: ``{"conditions": {name: value}}``, imposed until the next `reset` with a seed
+                or options; of (m,) values the trials take one after the other.
 
         Example:
             >>> from neurogym_core import make_vec
@@ -109,10 +113,13 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         return observations, {"period": self.period}
 
     def step(self, actions: Any) -> VectorStepped:
-        """One step of every env; see the class.
+        """Play one step of every env; return arrays (num_envs, …) as described in the class.
 
         Args:
             actions: (num_envs,) ids, or (num_envs, k) values in [-1, 1].
+
+        Raises:
+            InvalidValueError: the actions are not in the action space.
         """
         if self.stepper.hooked:
             checked = checked_all(self.task, self.num_envs, actions)
@@ -142,7 +149,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         return stepper.observations(), moved.reward, *ends, info
 
     def _add_final(self, result: VectorStepped) -> None:
-        """SameStep: what belongs to the session that ended goes under ``final_info``."""
+        """Move the last observations and infos of sessions that ended to ``final_*`` (SameStep)."""
         observations, _, terminated, truncated, info = result
         mask = terminated | truncated
         final = np.full(self.num_envs, None, dtype=object)
@@ -156,39 +163,39 @@ class TaskVectorEnv(BoundStep, VectorEnv):
 
     @property
     def target(self) -> Array:
-        """The right actions: (num_envs,) ids, or (num_envs, k) for continuous actions."""
+        """Correct actions: (num_envs,) ids, or (num_envs, k) for continuous actions."""
         return self.stepper.targets()
 
     @property
     def period(self) -> Array:
-        """(num_envs,) names of the periods."""
+        """(num_envs,) names of the current periods."""
         names: Array = self._names[self.stepper.period]
         return names
 
     @property
     def conditions(self) -> dict[str, Array]:
-        """Conditions of the trials, name -> (num_envs, …)."""
+        """Conditions of the current trials, name -> (num_envs, …)."""
         conditions = self.stepper.conditions
         return {name: conditions[name] for name in conditions}
 
     @property
     def trial_number(self) -> Array:
-        """(num_envs,) how many trials each env has finished."""
+        """(num_envs,) number of trials that each env has finished."""
         return self.stepper.state("number").copy()
 
     @property
     def last_reward(self) -> Array:
-        """What the last step paid, (num_envs,); 0 after a reset."""
+        """(num_envs,) rewards of the last step; 0 after a reset."""
         return self.stepper.kernel.last_reward.copy()
 
     @property
     def is_asked(self) -> Array:
-        """(num_envs,) whether a slot may be answered."""
+        """(num_envs,) whether a slot can be answered on the current step."""
         return self.stepper.is_asked()
 
     @property
     def can_wait(self) -> Array:
-        """(num_envs,) whether the slot may also be answered on a later step."""
+        """(num_envs,) whether a slot can be answered on the current step and also on the next."""
         return self.stepper.can_wait()
 
 
@@ -197,7 +204,7 @@ def _mode(mode: str | AutoresetMode) -> AutoresetMode:
     found = mode if isinstance(mode, AutoresetMode) else names.get(mode)
     if found is None or found not in names.values():
         raise InvalidValueError(
-            f"autoreset_mode={mode!r} was given; give 'NextStep' or 'SameStep'."
+            f"autoreset_mode={mode!r} was given. Expected 'NextStep' or 'SameStep'. Use one."
         )
     return found
 
@@ -206,11 +213,12 @@ def _one_seed(seed: Any, num_envs: int) -> int | None:
     if isinstance(seed, list | tuple):
         if len(seed) != num_envs:
             raise InvalidValueError(
-                f"reset() was given {len(seed)} seeds for {num_envs} envs; give one for each, or"
-                " one number for all."
+                f"reset() was given {len(seed)} seeds for {num_envs} envs. Expected one per env."
+                " Give as many, or one number for all."
             )
         if all(item is None for item in seed):
             return None
-        numbers = [0 if item is None else item + 1 for item in seed]  # each in its place
+        # Shifted by 1, so that None and 0 differ.
+        numbers = [0 if item is None else item + 1 for item in seed]
         return int(np.random.SeedSequence(numbers).generate_state(1)[0])
     return seed  # type: ignore[no-any-return]

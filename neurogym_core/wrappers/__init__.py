@@ -1,8 +1,8 @@
 """The five wrappers of the core, one file each, imported on first use.
 
-`TaskWrapper`s (task in, task out) change which trials come or what is in them; wrappers of envs
-change what a step returns, and have a twin for vector envs in their attribute `vector`. All other
-wrappers are in the package neurogym-wrappers."""
+A `TaskWrapper` makes a task from a task, and changes the trials. A wrapper of envs changes the
+results of `step`; its attribute `vector` is the wrapper for vector envs. All other wrappers are in
+the package neurogym-wrappers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [*_HOMES]
 def __getattr__(name: str) -> Any:
     if name in companions.WRAPPERS:
         package = companions.WRAPPERS[name]
-        # Not an AttributeError: `from neurogym_core.wrappers import …` would replace its message.
+        # `from neurogym_core.wrappers import …` would replace the message of an AttributeError.
         raise ImportError(
             f"{companions.comes_with(name, package)}, then `from {package.replace('-', '_')} import"
             f" {name}`."

@@ -1,4 +1,4 @@
-"""What `PassAction` and `PassReward` share: a few numbers about the last step, appended to the
+"""Base of `PassAction` and `PassReward`: wrappers that append values of the last step to the
 observation.
 """
 
@@ -17,15 +17,15 @@ from neurogym_core.errors import NotSupportedError
 
 
 def extended_space(space: gymnasium.Space, low: np.ndarray, high: np.ndarray, owner: str) -> Box:
-    """The space of observations with numbers between `low` and `high` (k,) appended, float32.
+    """Return the space of observations (obs + k,) float32, with the bounds `low`, `high` (k,).
 
     Raises:
-        NotSupportedError: the observations are no vectors.
+        NotSupportedError: the observations are not vectors.
     """
     if not isinstance(space, Box) or len(space.shape) != 1:
         raise NotSupportedError(
-            f"{owner} cannot be applied: it appends to vectors, and the observations are {space}."
-            " Flatten them first."
+            f"{owner} cannot be applied: the observations are {space}. Expected vectors. Flatten"
+            " the observations first."
         )
     bounds = [
         np.concatenate([mine, added]).astype(np.float32)
@@ -35,10 +35,10 @@ def extended_space(space: gymnasium.Space, low: np.ndarray, high: np.ndarray, ow
 
 
 class Appending(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """Appends `extra`, (k,) float32, to every observation; zeros after a reset."""
+    """Append (k,) float32 values to every observation; zeros after a reset."""
 
     vector: type[VectorAppending]
-    """The same for vector envs."""
+    """The wrapper for vector envs."""
 
     def _extend(self, low: np.ndarray, high: np.ndarray) -> None:
         self.observation_space = extended_space(
@@ -57,14 +57,12 @@ class Appending(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
         return _joined(obs, self._extra(action, reward)), reward, terminated, truncated, info
 
     def _extra(self, action: Any, reward: Any) -> np.ndarray:
-        """What to append, (k,) float32."""
+        """Return the values to append, (k,) float32."""
         raise NotImplementedError
 
 
 class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
-    """Appends `extra`, (N, k) float32, to every observation; zeros where a session begins, in every
-    autoreset mode.
-    """
+    """Append (N, k) float32 values to every observation; zeros at the onset of every session."""
 
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
@@ -81,12 +79,10 @@ class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         fresh = np.ones(self.num_envs, bool)
-        if (
-            isinstance(options, Mapping) and "reset_mask" in options
-        ):  # Gymnasium's: only some of the envs
-            fresh = np.array(
-                options["reset_mask"], bool
-            )  # before the env takes it out of the options
+        # With Gymnasium's option only some envs are reset. It is copied here, because the env
+        # removes it from the options.
+        if isinstance(options, Mapping) and "reset_mask" in options:
+            fresh = np.array(options["reset_mask"], bool)
         obs, info = self.env.reset(seed=seed, options=options)
         self._last = np.where(fresh[:, None], np.float32(0), self._last)
         self._over = np.zeros(self.num_envs, bool)
@@ -101,14 +97,14 @@ class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         extra = self._extra(actions, reward)
         if mode == AutoresetMode.SAME_STEP:
             info = self._with_final(info, extra)
-        # NextStep: the step after a session's end resets it, whatever the action was.
+        # In NextStep mode, the step after the end of a session ignores the action and resets.
         fresh = over if mode == AutoresetMode.SAME_STEP else self._over
         self._last = np.where(fresh[:, None], np.float32(0), extra)
         self._over = over if mode == AutoresetMode.NEXT_STEP else self._over
         return _joined(obs, self._last), reward, terminated, truncated, info
 
     def _with_final(self, info: dict[str, Any], extra: np.ndarray) -> dict[str, Any]:
-        """The last observations of sessions that ended, with what belongs to them appended."""
+        """Return `info` with the values appended to the last observations of ended sessions."""
         if "final_obs" not in info:
             return info
         final = np.full(self.num_envs, None, dtype=object)
@@ -117,7 +113,7 @@ class VectorAppending(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
         return {**info, "final_obs": final}
 
     def _extra(self, actions: Any, rewards: np.ndarray) -> np.ndarray:
-        """What to append, (N, k) float32."""
+        """Return the values to append, (N, k) float32."""
         raise NotImplementedError
 
 

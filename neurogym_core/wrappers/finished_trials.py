@@ -1,5 +1,5 @@
-"""Read the trials that ended on a step from an env's `info`, as a record. Wrappers that record or
-watch trials use it.
+"""Read the trials that ended on a step from `info` as a record, for wrappers that record or watch
+trials.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from neurogym_core.trials.record import TrialRecord
 
 
 def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
-    """The trial that ended on the last step of a single env, as a record of one row; None if no
-    trial ended.
-    """
+    """Return the trial that ended on a step of a single env, as a record of one row, or None."""
     if "trial" not in info:
         return None
     if hasattr(info["trial"], "finished"):
@@ -24,8 +22,9 @@ def finished_in_env(info: Mapping[str, Any]) -> TrialRecord | None:
 
 
 def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
-    """The trials that ended on the last step of a vector env, native or of Gymnasium, as a record;
-    None if no trial ended.
+    """Return the trials that ended on a step of a vector env as a record, or None.
+
+    The env can be native, or one of Gymnasium's vector envs.
     """
     trial = info.get("trial")
     if hasattr(trial, "finished"):
@@ -34,16 +33,14 @@ def finished_in_envs(info: Mapping[str, Any]) -> TrialRecord | None:
     if not rows:
         return None
     names = dict.fromkeys(name for row in rows for name in row)
-    missing = np.nan  # only reaction times may be absent
+    missing = np.nan  # only reaction times can be absent
     return TrialRecord(
         {name: np.stack([np.asarray(row.get(name, missing)) for row in rows]) for name in names}
     )
 
 
 def _rows(info: Any) -> Iterator[dict[str, Any]]:
-    """What a vector env of Gymnasium's collected: for each column an array, and a mask under its
-    name after "_".
-    """
+    """Yield the rows that Gymnasium's vector envs collect: an array and a ``_`` mask per column."""
     if not isinstance(info, Mapping) or "trial" not in info:
         return
     trial = info["trial"]

@@ -1,4 +1,4 @@
-"""Add noise to what is seen."""
+"""Add noise to the observations."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from neurogym_core.trials.layout import Layout, Show, Span
 
 
 class Noise(TaskWrapper):
-    """Gaussian noise on every step of a trial, beside the task's own.
+    """Add Gaussian noise to every step of a trial, in addition to the noise of the task.
 
-    As everywhere in this project sigma does not depend on dt: the SD of a step is sigma / sqrt(dt
-    in ms), independent over steps and units. Variances add up.
+    As everywhere in this project, sigma does not depend on dt: the SD of a step is sigma / sqrt(dt
+    in ms), independent over steps and units. The variances of all noise add up.
 
     Args:
         sigma: SD times sqrt(ms); 1 is an SD of 0.1 at dt = 100 ms.
         noisy_channels: names of the channels that get noise; (): all channels.
 
     Raises:
-        InvalidValueError: a sigma that is not above 0.
-        UnknownNameError: a channel that the task does not have.
+        InvalidValueError: sigma is not a number above 0.
+        UnknownNameError: the task has no such channel.
     """
 
     sigma: float = 1.0
@@ -33,8 +33,8 @@ class Noise(TaskWrapper):
     def define(self) -> None:
         if not (math.isfinite(self.sigma) and self.sigma > 0):
             raise InvalidValueError(
-                f"Noise was given sigma={self.sigma!r}; it needs a number above 0, SD times"
-                " sqrt(ms)."
+                f"Noise was given sigma={self.sigma!r}. Expected a number above 0. Give the SD"
+                " times sqrt(ms)."
             )
         self._noisy = noisy_channels(self.task, self.noisy_channels)
 
@@ -44,10 +44,10 @@ class Noise(TaskWrapper):
 
 
 def noisy_channels(task: Task, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The channels that get noise.
+    """Return the channels that get noise: `names`, or all if it is empty.
 
     Raises:
-        UnknownNameError: one that the task does not have.
+        UnknownNameError: the task has no such channel.
     """
     for name in names:
         if name not in task.channels:
@@ -56,7 +56,7 @@ def noisy_channels(task: Task, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def add_noise(layout: Layout, channels: tuple[str, ...], sigma: Any) -> None:
-    """Add noise of `sigma`, a number or (n,), to these channels on all steps."""
+    """Add noise of `sigma`, a number or (n,), to channels on all steps."""
     layout.shows.extend(
         Show(channel, 0, Span(layout.timeline.names), sigma) for channel in channels
     )

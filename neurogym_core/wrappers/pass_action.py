@@ -1,4 +1,4 @@
-"""Show the subject what it did last."""
+"""Append the last action to the observation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neurogym_core.wrappers._appended import Appending, VectorAppending
 
 
 class _Code:
-    """How actions are written: one-hot, or as they are; (…, size) float32."""
+    """The code of actions, (…, size) float32: one-hot, or unchanged."""
 
     def __init__(self, space: gymnasium.Space, raw: bool) -> None:
         if isinstance(space, Box) and len(space.shape) == 1:
@@ -27,10 +27,10 @@ class _Code:
             self.ids = int(space.start) + np.arange(int(space.n))
         else:
             raise NotSupportedError(
-                "PassAction cannot be applied: actions must be Discrete, or a Box of one"
-                f" dimension, and are {space}."
+                f"PassAction cannot be applied: the actions are {space}. Expected Discrete, or a"
+                " Box of one dimension. Change the action space first."
             )
-        # Zeros stand for "no action yet", whatever the space.
+        # Zeros, which mean "no action yet", must be in every space.
         self.low, self.high = np.minimum(self.low, 0), np.maximum(self.high, 0)
 
     def __call__(self, actions: Any) -> np.ndarray:
@@ -56,20 +56,21 @@ class VectorPassAction(VectorAppending):
 
 
 class PassAction(Appending):
-    """Appends the last action to the observation, float32; zeros on the first observation after a
-    reset.
+    """Append the last action to the observation, float32.
 
-    After Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860,
-    doi:10.1038/s41593-018-0147-8, whose agents get their last action and reward as inputs.
+    The first observation after a reset gets zeros.
+
+    As in Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860,
+    doi:10.1038/s41593-018-0147-8, where agents get their last action and reward as inputs.
 
     Args:
         env: any env whose observations are vectors.
-        raw: the number of the action instead of one unit per action. Continuous actions are
-            appended as they are.
+        raw: whether to append the id of the action instead of one unit per action. Continuous
+            actions are appended unchanged.
 
     Raises:
-        NotSupportedError: observations that are no vectors, or actions that are neither Discrete
-            nor a vector.
+        NotSupportedError: the observations are not vectors, or the actions are neither Discrete
+            nor vectors.
     """
 
     vector = VectorPassAction

@@ -1,4 +1,4 @@
-"""Show the subject what it was paid last."""
+"""Append the last reward to the observation."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ class VectorPassReward(VectorAppending):
 
 
 class PassReward(Appending):
-    """Appends the last reward to the observation, float32; zero on the first observation after a
-    reset.
+    """Append the last reward to the observation, float32.
 
-    After Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860,
-    doi:10.1038/s41593-018-0147-8, whose agents get their last action and reward as inputs.
+    The first observation after a reset gets zero.
+
+    As in Wang, Kurth-Nelson, Kumaran, et al. (2018), Nat. Neurosci. 21:860,
+    doi:10.1038/s41593-018-0147-8, where agents get their last action and reward as inputs.
 
     Args:
         env: any env whose observations are vectors.
 
     Raises:
-        NotSupportedError: observations that are no vectors.
+        NotSupportedError: the observations are not vectors.
     """
 
     vector = VectorPassReward

@@ -1,4 +1,4 @@
-"""Let the subject answer as soon as it sees the evidence."""
+"""Let the subject answer from the onset of the evidence."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from neurogym_core.trials.layout import STAY, Charge, Layout, Slot, Span
 
 
 class ReactionTime(TaskWrapper):
-    """The reaction-time version of a task: the response window opens with the evidence, not after
-    it.
+    """Make the reaction-time version of a task: the response window opens with the evidence.
 
     As in Roitman & Shadlen (2002), J. Neurosci. 22:9475, doi:10.1523/JNEUROSCI.22-21-09475.2002.
 
     The window opens with the first period whose evidence suffices to answer: the first of the
-    task's `evidence`, or else its last period called "stimulus…" (or "stim…"). The task's `go_cue`
-    moves there: it goes off (or on) at the same moment. Reaction times count from there. A sure
-    bet, or another priced choice that joins the question later, stays where it is.
+    task's `evidence_periods`, or else its last period called "stimulus…" (or "stim…"). Reaction
+    times count from there. The task's `go_cue` moves with the window: it goes off (or on) at the
+    opening. A sure bet, or another priced choice that joins the slot later, does not move.
 
     Args:
-        end_on_stimulus: the window closes, and the trial ends, with the evidence; later periods get
-            no time, but for those that an answer leads to. False: the window closes when it did.
-        urgency: reward per 100 ms from the opening of the window until the answer, the step of the
-            answer included (urgency * reaction time / 100 in all); negative to make waiting costly.
+        end_on_stimulus: whether the window closes, and the trial ends, with the evidence. Later
+            periods then last 0 ms, except those that an answer leads to. False: the window closes
+            at its original end.
+        urgency: reward per 100 ms from the opening of the window to the answer, including the step
+            of the answer (urgency * reaction time / 100 in total); negative to make waiting costly.
 
     Raises:
-        NotSupportedError: the task has no such period or asks nothing after it, its window opens
-            there already, the answer is due at a moment of its own or judged on every step, or
-            something else is asked in the time that would be dropped.
+        NotSupportedError: the task has no such period, or no answer slot during or after it; the
+            window is already open at its onset; the answer is due at a moment, or is scored on
+            every step; or another slot is asked in a period that would be dropped.
         InvalidValueError: `urgency` is not finite.
     """
 
@@ -45,13 +45,13 @@ class ReactionTime(TaskWrapper):
     def define(self) -> None:
         if not math.isfinite(self.urgency):
             raise InvalidValueError(
-                f"ReactionTime was given urgency={self.urgency!r}; it needs a finite reward per"
-                " 100 ms."
+                f"ReactionTime was given urgency={self.urgency!r}. Expected a finite reward per"
+                " 100 ms. Give a number."
             )
         if state_of(self.task).joint:
             raise self._refusal(
-                "it is several tasks, each with evidence of its own; apply ReactionTime to each of"
-                " them before joining them"
+                "it is made of several tasks with separate evidence. Expected a single task. Apply"
+                " ReactionTime to each of them before joining them"
             )
         self._evidence = self._evidence_periods()
         layouts = sample_layouts(self.task)
@@ -66,75 +66,78 @@ class ReactionTime(TaskWrapper):
         self._dropped = self._dropped_periods(layouts) if self.end_on_stimulus else ()
         self._check_dropped([slot for slot in slots if not self._moves(slot)])
 
-    # ------------------------------------------------------------------ what there is to move
+    # ------------------------------------------------------------------ finding the window
 
     def _evidence_periods(self) -> tuple[str, ...]:
-        """The periods whose evidence suffices, in the order of the trial."""
+        """Return the periods whose evidence suffices, in the order of the trial."""
         names = period_names_of(self.task)
         if self.evidence_periods is not None:
             missing = [name for name in self.evidence_periods if name not in names]
             if missing or not self.evidence_periods:
                 raise self._refusal(
-                    f"its evidence= names {listed(missing)}, but its periods are {listed(names)}"
+                    f"its evidence_periods= names {listed(missing)}. Expected some of its periods,"
+                    f" {listed(names)}. Correct the task's class"
                 )
             return tuple(name for name in names if name in self.evidence_periods)
         last = [name for name in names if name.startswith("stim")][-1:]
         if not last:
             raise self._refusal(
-                f"it has no period called 'stimulus…' among {listed(names)}; name those whose"
-                " evidence suffices in the task's class: evidence = ('…',)"
+                f"it has no period called 'stimulus…'. Expected one among {listed(names)}. Name"
+                " those whose evidence suffices in the task's class: evidence_periods = ('…',)"
             )
         return tuple(last)
 
     def _first_asked(self, slots: list[Slot]) -> str:
-        """Name of the question that is asked first once the evidence is there."""
+        """Return the name of the first slot that is asked during or after the evidence."""
         onset = self._place(self._evidence[0])
         later = [slot for slot in slots if self._place(slot.span.periods[-1]) >= onset]
         if not later:
             raise self._refusal(
-                "it asks for no answer (trial.answer, trial.offer) during or after"
-                f" {self._evidence[0]!r}"
+                "it has no answer slot during or after"
+                f" {self._evidence[0]!r}. Expected trial.answer or trial.offer there. Leave"
+                " ReactionTime out"
             )
         return min(later, key=lambda slot: self._place(slot.span.periods[0])).name
 
     def _moves(self, slot: Slot) -> bool:
+        """Return whether the wrapper moves a slot; priced choices move only with their like."""
         return slot.name == self._slot and (self._priced or slot.amounts is None)
 
     def _check_moved(self, slots: list[Slot]) -> None:
         onset = self._evidence[0]
         if self.step_action is not None:
             raise self._refusal(
-                "it computes what actions do on every step (step_action), not only in a window that"
-                " could be moved"
+                "it scores actions on every step (step_action). Expected answers in a response"
+                " window. Leave ReactionTime out"
             )
         if any(slot.due is not None for slot in slots):
             raise self._refusal(
-                f"the answer {self._slot!r} is due at a certain moment (answer_at), and cannot be"
-                " given earlier"
+                f"the answer {self._slot!r} is due at a certain moment (answer_at). Expected"
+                " trial.answer, which has a window. Leave ReactionTime out"
             )
         if self.actions.continuous and self.actions.trigger is None:
             raise self._refusal(
-                "none of its continuous actions has a trigger=, so there is no moment at which it"
-                " is answered"
+                "its continuous actions have no trigger=, so an answer has no moment. Expected an"
+                " axis that triggers. Declare trigger= in the task's actions"
             )
         if any(self._is_open(slot) for slot in slots):
             raise self._refusal(
-                f"the window of {self._slot!r} is open in {onset!r} already, so it would have no"
-                " effect; leave it away"
+                f"the window of {self._slot!r} is already open in {onset!r}, so it would have no"
+                " effect. Expected a window that opens later. Leave ReactionTime out"
             )
         if self.urgency and any(_goes_on(slot) for slot in slots):
             raise self._refusal(
-                f"urgency= is paid until the answer, but answers to {self._slot!r} do not end the"
-                " wait (then='wait')"
+                f"answers to {self._slot!r} do not end the wait (then='wait'), until which urgency="
+                " is paid. Expected answers that do. Use urgency=0"
             )
         if self.urgency and any(slot.pays is not None or slot.needs is not None for slot in slots):
             raise self._refusal(
-                f"urgency= cannot be added to what {self._slot!r} pays (pays=, needs=); use"
-                " urgency=0"
+                f"the reward of {self._slot!r} is computed (pays=, needs=), so urgency= cannot be"
+                " added to it. Expected fixed rewards. Use urgency=0"
             )
 
     def _is_open(self, slot: Slot) -> bool:
-        """Whether the window is open when the evidence sets in."""
+        """Return whether the window is open at the onset of the evidence."""
         first, onset = self._place(slot.span.periods[0]), self._place(self._evidence[0])
         return first < onset or (
             first == onset and (slot.span.start is None or bool((slot.span.start <= 0).all()))
@@ -149,7 +152,7 @@ class ReactionTime(TaskWrapper):
         return period_names_of(self.task)[self._place(self._evidence[0]) : self._place(end) + 1]
 
     def _dropped_periods(self, layouts: list[Layout]) -> tuple[str, ...]:
-        """The periods after the evidence, but for those that something leads to."""
+        """Return the periods after the evidence, except those that are a destination."""
         reached = set().union(*(_destinations(layout) for layout in layouts))
         later = period_names_of(self.task)[self._place(self._evidence[-1]) + 1 :]
         return tuple(name for name in later if name not in reached)
@@ -159,7 +162,8 @@ class ReactionTime(TaskWrapper):
             if any(name in self._dropped for name in slot.span.periods):
                 raise self._refusal(
                     f"{slot.group!r} is asked in {listed(slot.span.periods)}, which"
-                    " end_on_stimulus=True would drop; use end_on_stimulus=False"
+                    " end_on_stimulus=True would drop. Expected no slot there. Use"
+                    " end_on_stimulus=False"
                 )
 
     def _place(self, period: str) -> int:
@@ -168,7 +172,7 @@ class ReactionTime(TaskWrapper):
     def _refusal(self, why: str) -> NotSupportedError:
         return NotSupportedError(f"ReactionTime cannot be applied to {self.task.name}: {why}.")
 
-    # ------------------------------------------------------------------ moving it
+    # ------------------------------------------------------------------ moving the window
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)
@@ -188,9 +192,7 @@ class ReactionTime(TaskWrapper):
         return replace(slot, span=span)
 
     def _stop(self, layout: Layout, span: Span) -> np.ndarray | None:
-        """The closing of a window that had one of its own, now in ms from the onset of the
-        evidence.
-        """
+        """Return when a window with a given `stop` closes, in ms from the onset of the evidence."""
         if self.end_on_stimulus or span.stop is None:
             return None
         earlier = period_names_of(self.task)[
@@ -199,9 +201,7 @@ class ReactionTime(TaskWrapper):
         return span.stop + sum(layout.timeline.steps[name] for name in earlier) * layout.dt
 
     def _move_cue(self, layout: Layout) -> None:
-        """End a cue that was on until the window opened where it opens now; let one that came with
-        it come along.
-        """
+        """End the go cue at the opening of the window, or show it in the window, as before."""
         for edits, name in ((layout.shows, "channel"), (layout.frames, "name")):
             for edit in [edit for edit in edits if getattr(edit, name) == self.go_cue]:
                 edit.span = replace(edit.span, periods=self._cue_periods(edit.span.periods))
@@ -218,14 +218,14 @@ class ReactionTime(TaskWrapper):
 
 
 def _goes_on(slot: Slot) -> bool:
-    """Whether an answer may leave the window open."""
+    """Return whether an answer can leave the window open."""
     return (
         bool((slot.leads == STAY).any()) if slot.leads is not None else "wait" in slot.then.values()
     )
 
 
 def _destinations(layout: Layout) -> set[str]:
-    """Periods that answers, breaks of a hold, or the end of a period lead to."""
+    """Return the periods to which answers, broken holds, or ends of periods lead."""
     names = layout.timeline.names
     by_choice = {
         names[place]

@@ -1,4 +1,4 @@
-"""Keep a record of what is played."""
+"""Record finished trials, in memory or in a CSV file."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ from neurogym_core.wrappers.finished_trials import finished_in_env, finished_in_
 
 
 class TrialLog:
-    """Finished trials, in memory, in a CSV file, or both. Every trial is on the disk before the
-    next step.
-    """
+    """Finished trials in memory, in a CSV file, or both; the file is complete after every step."""
 
     def __init__(self, file: str | os.PathLike[str] | None, append: bool, memory: bool) -> None:
         if file is None and not memory:
             raise InvalidValueError(
-                "RecordTrials was given memory=False and no file; the record has to be kept"
-                " somewhere. Give one."
+                "RecordTrials was given memory=False and no file. Expected a place for the record."
+                " Give a file."
             )
         self._file = None if file is None else Path(file)
         self._parts: list[TrialRecord] | None = [] if memory else None
@@ -36,12 +34,12 @@ class TrialLog:
             self._open(append)
 
     def _open(self, append: bool) -> None:
-        """See that the file can be written; an older one is only added to if that was asked."""
+        """Create the file, or prepare an existing one for more rows if `append` is set."""
         path = self._file
         exists = path.exists() and path.stat().st_size > 0  # type: ignore[union-attr]
         if exists and not append:
             raise InvalidValueError(
-                f"RecordTrials was given file={str(path)!r}, which exists. A new file was expected."
+                f"RecordTrials was given file={str(path)!r}, which exists. Expected a new file."
                 " Choose another name, remove it, or give append=True to add to it."
             )
         path.parent.mkdir(parents=True, exist_ok=True)  # type: ignore[union-attr]
@@ -53,7 +51,7 @@ class TrialLog:
             path.touch()  # type: ignore[union-attr]
 
     def add(self, record: TrialRecord) -> None:
-        """Keep these trials."""
+        """Add trials."""
         if self._parts is not None:
             self._parts.append(record)
         if self._file is not None:
@@ -72,9 +70,9 @@ class TrialLog:
         ]
         if absent or not set(columns) <= set(self._header):
             raise InvalidValueError(
-                f"RecordTrials cannot add a trial with the columns {list(columns)} to"
-                f" {str(self._file)!r}, whose columns are {self._header}. Record another task in"
-                " another file."
+                f"RecordTrials was given a trial with the columns {list(columns)} for"
+                f" {str(self._file)!r}. Expected {self._header}. Record another task in another"
+                " file."
             )
         n = len(next(iter(columns.values())))
         nothing = [float("nan")] * n
@@ -99,10 +97,12 @@ class TrialLog:
 
 
 def cut_half_line(path: Path) -> None:
-    """Take off a last line without an end, which a run that was killed as it wrote left; a row
-    after it could not be read.
+    """Remove an incomplete last line, which an interrupted run has left, from a file.
+
+    A row that is appended to it could not be read.
     """
     with path.open("rb+") as file:
+        # Backwards in blocks, since the file can be large.
         end, rest = file.seek(0, os.SEEK_END), b""
         while end and b"\n" not in rest:
             begin = max(end - 4096, 0)
@@ -111,15 +111,15 @@ def cut_half_line(path: Path) -> None:
         whole = rest.rfind(b"\n") + 1
         if whole < len(rest):
             warnings.warn(
-                f"{path} ended in half a line, {rest[whole:].decode('utf-8', 'replace')!r:.80},"
-                " which is taken off: the run that wrote it was stopped as it wrote.",
+                f"{path} ended in half a line, {rest[whole:].decode('utf-8', 'replace')!r:.80}."
+                " It was removed; the run that wrote it was interrupted.",
                 stacklevel=2,
             )
             file.truncate(end + whole)
 
 
 def _with_same_columns(parts: list[TrialRecord]) -> list[TrialRecord]:
-    """An absent reaction time is NaN."""
+    """Return the records with all reaction times that occur in one of them; NaN where absent."""
     times = dict.fromkeys(
         name for part in parts for name in part.columns if name.endswith("reaction_time")
     )
@@ -162,23 +162,21 @@ class VectorRecordTrials(VectorWrapper, gymnasium.utils.RecordConstructorArgs):
 
 
 class RecordTrials(gymnasium.Wrapper, gymnasium.utils.RecordConstructorArgs):
-    """Keeps every finished trial: ``env.record`` is a `TrialRecord`; with a file, it is in there as
-    well.
+    """Record every finished trial: ``env.record`` is a `TrialRecord`.
 
-    A line is written, and the file closed again, as soon as a trial ends: nothing is lost when the
-    run is interrupted. The file is what ``TrialRecord.to_csv`` writes, and ``TrialRecord.from_csv``
-    reads it.
+    With a file, each trial is written as soon as it ends, so that an interrupted run loses nothing.
+    The file has the format of ``TrialRecord.to_csv``; ``TrialRecord.from_csv`` reads it.
 
     Args:
         env: any env whose `info` has the record of finished trials.
         file: a CSV file; None: memory only.
-        append: whether to add to a file that exists, for a run that goes on; half a last line is
-            taken off, with a warning.
-        memory: whether to keep trials in memory, too.
+        append: whether to add to an existing file, to continue a run; an incomplete last line is
+            removed with a warning.
+        memory: whether to keep the trials in memory.
 
     Raises:
-        InvalidValueError: the file exists and `append` is not set, or has other columns; nowhere to
-            keep the record.
+        InvalidValueError: the file exists and `append` is not set; the file has other columns; or
+            there is neither a file nor memory.
         OSError: the file cannot be written.
     """
 

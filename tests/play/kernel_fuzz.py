@@ -1,16 +1,16 @@
-"""Fuzzes the compiled kernel with random tables, state, logs, arguments and callbacks.
+"""Fuzz the compiled kernel with random tables, state, logs, arguments and callbacks.
 
     python tests/play/kernel_fuzz.py [--seconds 60] [--seed 0]
 
-Two kinds of examples take turns, each made of (seed, its number) alone:
+Two kinds of examples alternate; each depends only on the seed and its number:
 
-- *Valid* ones: both kernels play the same random tables, and everything that they return, log and
-  keep has the same bits.
-- *Broken* ones: the compiled kernel gets nonsense, as Python code could hand it over. Each call
-  works or raises an exception. What it must not do is end the process (`test_sanitizers.py` runs
-  this under the sanitizers) or keep memory.
+- *Valid* ones: both kernels play the same random tables; their results, logs and states must have
+  the same bits.
+- *Broken* ones: the compiled kernel gets nonsense, as Python code could pass it. Each call must
+  work or raise an exception. It must not end the process (`test_sanitizers.py` runs this under the
+  sanitizers) or leak memory.
 
-What fails names its example; ``--only NUMBER`` runs that one alone.
+A failure names its example; ``--only NUMBER`` runs that one alone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from neurogym_core.play.tables import Tables
 from neurogym_core.trials.layout import END, STAY
 
 LONGEST = 40
-"""Steps after which every trial of valid tables is over."""
+"""Largest number of steps of a trial of valid tables."""
 
 Rng = np.random.Generator
 
@@ -132,7 +132,7 @@ def valid_tables(rng: Rng) -> Tables:
 
 
 def block_of(tables: Tables, kind: Any, first_serial: int, stride: int) -> Block:
-    """A block of tables that no task made."""
+    """Return a block of tables that were not made by a task."""
     return Block(
         SimpleNamespace(tables=tables), np.asarray(kind, np.int64), first_serial, {}, stride
     )  # type: ignore[arg-type]
@@ -142,9 +142,7 @@ def block_of(tables: Tables, kind: Any, first_serial: int, stride: int) -> Block
 
 
 class Game:
-    """What a valid example is made of: tables, number of envs, sessions, and the way in which
-    trials are dealt.
-    """
+    """The input of a valid example: tables, number of envs, sessions, and the way of dealing."""
 
     def __init__(self, rng: Rng) -> None:
         self.tables = valid_tables(rng)
@@ -158,7 +156,7 @@ class Game:
 
 
 class Player:
-    """A kernel and its blocks; equal games are dealt equal trials."""
+    """A kernel and its blocks; for equal games it deals equal trials."""
 
     def __init__(self, kernel_class: Any, game: Game) -> None:
         self.game, self.blocks, self.drawn = game, {}, 0
@@ -186,7 +184,7 @@ class Player:
         return array.astype(np.int64, copy=False)
 
     def new_block(self) -> int:
-        """The index of a new block, of those that no env is in any more."""
+        """Return an index for a new block; reuse those of blocks that no env is in."""
         game, rng = self.game, np.random.default_rng([self.game.seed, self.drawn])
         stride = {"shared": 1, "per session": game.n, "on demand": 0}[game.way]
         kind = rng.integers(0, len(game.tables), game.n * int(rng.integers(1, 5)))
@@ -216,18 +214,18 @@ class Player:
                 self.kernel.begin(env, index, env)
 
     def seen(self) -> list[Any]:
-        """All that can be seen of it."""
+        """Return the observable state."""
         self.kernel.sync()
         return [
             [(name, flat(self.kernel.get(name))) for name in STATE],
-            [(index, self.kernel.cursor(index), [flat(values) for values in vars(block.log).values()])
+            [(index, self.kernel.cursor(index), [flat(array) for array in vars(block.log).values()])
              for index, block in sorted(self.blocks.items())],
             flat(self.kernel.observe()), flat(self.kernel.last_reward) if self.game.n > 1 else None,
         ]  # fmt: skip
 
 
 def flat(value: Any) -> Any:
-    """A value that is equal where all bits are."""
+    """Return a value that is equal if all bits are equal."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, float):
@@ -266,7 +264,7 @@ def random_given(rng: Rng, game: Game) -> Given | None:
 
 
 def random_call(rng: Rng, game: Game) -> Callable[[Player], Any]:
-    """A call of a kernel; equal for each player that it is given."""
+    """A call of a kernel, with equal arguments for each player."""
     n, tables = game.n, game.tables
     actions = rng.integers(0, game.n_actions, n)
     plays = tables.aim.shape[2] == 0
@@ -308,7 +306,7 @@ def random_call(rng: Rng, game: Game) -> Callable[[Player], Any]:
 
 
 def play_both(rng: Rng, compiled: Any) -> None:
-    """Let both kernels play a random game, and compare all that they return, log and keep."""
+    """Let both kernels play a random game; compare their results, logs and states."""
     game = Game(rng)
     players = [Player(kernel_class, game) for kernel_class in (PlainKernel, compiled)]
     for player in players:
@@ -322,7 +320,7 @@ def play_both(rng: Rng, compiled: Any) -> None:
 
 
 def fill_both(rng: Rng, compiled_fill: Any) -> None:
-    """Let both render parts of random trials into a batch."""
+    """Let both `fill` functions render parts of random trials into a batch."""
     tables = valid_tables(rng)
     m, size = int(rng.integers(1, 6)), tables.aim.shape[2]
     kind = rng.integers(0, len(tables), m)
@@ -342,9 +340,11 @@ def fill_both(rng: Rng, compiled_fill: Any) -> None:
             np.zeros((1, places, size), np.float32) if size else np.zeros((1, places), np.int64)
         )
         return [
-            np.zeros((1, places, tables.n_units), np.float32), targets, np.zeros((1, places), np.float32),
+            np.zeros((1, places, tables.n_units), np.float32),
+            targets,
+            np.zeros((1, places), np.float32),
             np.zeros((1, places), np.bool_) if padded else None,
-        ]  # fmt: skip
+        ]
 
     plain, other = outputs(), outputs()
     plain_fill(tables, steps, offset, key, *plain)
@@ -373,7 +373,7 @@ NUMBERS = (
     -(1 << 63),
     1 << 64,
 )
-"""Numbers on which something may turn over."""
+"""Numbers near overflows and other limits."""
 
 
 class Evil:
@@ -409,7 +409,7 @@ class Tricky(np.ndarray):
 
 
 def shrink(array: Any) -> None:
-    """Take an array's memory away, as far as NumPy lets one."""
+    """Free the memory of an array, as far as NumPy allows."""
     for take in (
         lambda: array.resize(0, refcheck=False),
         lambda: array.__setstate__((1, (1,), np.dtype(np.int8), False, b"x")),
@@ -422,7 +422,7 @@ def shrink(array: Any) -> None:
 
 
 def broken_array(rng: Rng, array: Any) -> Any:
-    """An array that is wrong in one way, or something that is none."""
+    """Return an array that is wrong in one way, or an object that is not an array."""
     array = np.array(array)
     what = int(rng.integers(0, 16))
     if what <= 3 and array.size:
@@ -479,15 +479,15 @@ def broken_array(rng: Rng, array: Any) -> Any:
 
 
 class Nonsense:
-    """A compiled kernel in the hands of code that means no good.
+    """Malicious code around a compiled kernel.
 
-    It knows every trick of `broken_array`, and callbacks and numbers that change the kernel under
-    way."""
+    It uses broken arrays (`broken_array`), and callbacks and numbers that change the kernel during
+    a call."""
 
     def __init__(self, rng: Rng, compiled: Any, fill: Any) -> None:
         self.rng, self.compiled, self.fill = rng, compiled, fill
         self.game, self.depth, self.blocks = Game(rng), 0, []
-        self.quiet = rng.random() < 0.3  # callbacks do as they should
+        self.quiet = rng.random() < 0.3  # callbacks work properly
         self.kernel = compiled.__new__(compiled)
         if rng.random() < 0.1:
             self.one_call()  # before __init__
@@ -501,11 +501,17 @@ class Nonsense:
             n = 1000
         with contextlib.suppress(Exception):
             self.kernel.__init__(
-                n, game.key, names, game.per_session, self.evil(1) if self.rng.random() < 0.1 else game.next_step,
-                self.deal, self.check, self.check_all,
-            )  # fmt: skip
+                n,
+                game.key,
+                names,
+                game.per_session,
+                self.evil(1) if self.rng.random() < 0.1 else game.next_step,
+                self.deal,
+                self.check,
+                self.check_all,
+            )
 
-    # what it hands over
+    # arguments
 
     def number(self, usual: int = 0) -> Any:
         what = self.rng.random()
@@ -565,9 +571,12 @@ class Nonsense:
             tables = self.resizing(tables)
         kind = rng.integers(0, len(self.game.tables), self.game.n * 3)
         block: Any = SimpleNamespace(
-            tables=tables, kind=carved({"kind": (kind.shape, np.int64)})["kind"], stride=int(rng.choice([0, 1, self.game.n])),
-            first_serial=self.number(3), log=Log(len(kind), self.game.tables.n_slots, self.game.tables.aim.shape[2]),
-        )  # fmt: skip
+            tables=tables,
+            kind=carved({"kind": (kind.shape, np.int64)})["kind"],
+            stride=int(rng.choice([0, 1, self.game.n])),
+            first_serial=self.number(3),
+            log=Log(len(kind), self.game.tables.n_slots, self.game.tables.aim.shape[2]),
+        )
         block.kind[:] = kind
         if rng.random() < 0.2:
             block.stride = self.number(1)
@@ -600,7 +609,7 @@ class Nonsense:
 
         return Resizing()
 
-    # what its callbacks do
+    # callbacks
 
     def mischief(self) -> None:
         if self.depth > 2 or self.quiet:
@@ -637,7 +646,7 @@ class Nonsense:
         self.mischief()
         return self.actions()
 
-    # what it calls
+    # calls
 
     def one_call(self) -> None:
         """A call that works or raises an exception."""
@@ -704,9 +713,13 @@ class Nonsense:
         )
         targets = np.zeros((places, size), np.float32) if size else np.zeros(places, np.int64)
         arguments: list[Any] = [
-            np.cumsum(played) - played, self.game.key, np.zeros((places, tables.n_units), np.float32), targets,
-            np.zeros(places, np.float32), np.zeros(places, np.bool_),
-        ]  # fmt: skip
+            np.cumsum(played) - played,
+            self.game.key,
+            np.zeros((places, tables.n_units), np.float32),
+            targets,
+            np.zeros(places, np.float32),
+            np.zeros(places, np.bool_),
+        ]
         what = rng.random()
         if what < 0.35:
             name = str(rng.choice([*vars(steps)]))
@@ -750,7 +763,7 @@ class Nonsense:
 
 
 def play_nonsense(rng: Rng, compiled: Any, fill: Any) -> None:
-    """Let a compiled kernel live through a random sequence of nonsense."""
+    """Let a compiled kernel survive a random sequence of nonsense."""
     player = Nonsense(rng, compiled, fill)
     with contextlib.suppress(Exception):
         player.deal(list(range(player.game.n)))
@@ -786,12 +799,13 @@ def example(seed: int, number: int, module: Any) -> None:
 
 
 LITTLE = 64
-"""Bytes that noting how much memory is used takes."""
+"""Bytes that measuring the memory takes itself."""
 
 
 def check_memory(play: Callable[[], None], times: int = 12) -> None:
-    """Play the same over and over: what is kept each time is a leak. Python's and NumPy's caches
-    are full some time.
+    """Play the same example repeatedly: memory that grows every time is a leak.
+
+    The caches of Python and NumPy stop growing after some repetitions.
     """
 
     def kept() -> int:
@@ -816,7 +830,7 @@ def check_memory(play: Callable[[], None], times: int = 12) -> None:
 
 
 def fuzz(seed: int, seconds: float = np.inf, examples: float = np.inf, first: int = 0) -> int:
-    """Run examples for some time, or some number of them; how many there were.
+    """Run examples for some time, or a number of them; return how many were run.
 
     Raises:
         AssertionError: an example failed; the message says which one.

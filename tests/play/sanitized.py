@@ -1,14 +1,14 @@
-"""Runs Python code with a compiled kernel that AddressSanitizer and UndefinedBehaviorSanitizer
-watch.
+"""Run Python code with a kernel that is compiled with AddressSanitizer and
+UndefinedBehaviorSanitizer.
 
 From the shell, at the root of a checkout::
 
-    python tests/play/sanitized.py tests/play/kernel_fuzz.py            # a script with its arguments
-    python tests/play/sanitized.py -m pytest -x tests/trials            # a module with its arguments
+    python tests/play/sanitized.py tests/play/kernel_fuzz.py         # a script with its arguments
+    python tests/play/sanitized.py -m pytest -x tests/trials         # a module with its arguments
 
-From a test: `build`, then `run_sanitized`. What runs does not know of it: the watched module lies
-in `sys.modules` where `neurogym_core.play.kernels.load` finds it. The first thing that a sanitizer
-reports ends the process."""
+From a test: `build`, then `run_sanitized`. The code need not be adapted: the sanitized module is in
+`sys.modules`, where `neurogym_core.play.kernels.load` finds it. The first report of a sanitizer
+ends the process."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def product_flags() -> tuple[str, ...]:
 
 
 def runtime() -> Path | None:
-    """GCC's library of AddressSanitizer; None where there is none."""
+    """Return GCC's library of AddressSanitizer, or None."""
     try:
         said = subprocess.run(
             ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
@@ -61,9 +61,7 @@ def runtime() -> Path | None:
 
 
 def build(folder: Path, source: Path = SOURCE) -> Path:
-    """Compile the kernel, or another module of its name, with both sanitizers; the path of the
-    module.
-    """
+    """Compile the kernel, or another module of its name, with both sanitizers; return its path."""
     import numpy as np
 
     target = folder / f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
@@ -78,21 +76,20 @@ def build(folder: Path, source: Path = SOURCE) -> Path:
 def run_sanitized(
     arguments: Sequence[object], module: Path, *, timeout: float = 600
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script (or ``-m`` and a module) with its arguments in a process of its own, with a
-    kernel that `build` made.
+    """Run a script (or ``-m`` and a module) in a new process with a kernel from `build`.
 
     Args:
-        arguments: what would follow ``python``.
+        arguments: the command line after ``python``.
         module: the kernel.
         timeout: seconds.
 
     Returns:
-        How it ended. Where a sanitizer found something, the exit code is not 0 and `stderr` has its
-        report.
+        The finished process. If a sanitizer reports an error, the exit code is not 0, and `stderr`
+        has the report.
     """
     environment = os.environ | {
         "LD_PRELOAD": str(runtime()),
-        # Python itself leaves objects when it ends; too little memory is an error in Python.
+        # Python does not free all objects at exit; a failed allocation is an error of Python.
         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "PYTHONMALLOC": "malloc",  # Python's own allocator would hide where a small object ends
@@ -110,7 +107,7 @@ def run_sanitized(
 
 
 def _use(path: Path) -> None:
-    """Put the module at `path` where the product looks for its kernel."""
+    """Put the module at `path` in the place of the kernel of the package."""
     from neurogym_core.play import kernels
 
     spec = importlib.util.spec_from_file_location(NAME, path)

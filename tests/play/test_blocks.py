@@ -1,4 +1,4 @@
-"""How many trials are laid out together: as many as nobody has to wait for."""
+"""The number of trials of a block: large, but without a noticeable delay."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OneStep(Task):
 
 
 class Together(OneStep):
-    """The same, drawn together."""
+    """The same trials, drawn together."""
 
     def draw_ahead(self, session, rng, trials):
         return {"side": rng.integers(2, size=(trials, len(session)))}

@@ -1,4 +1,4 @@
-"""Supervised batches: whole, masked, the caller's to keep, and not one step too many."""
+"""Supervised batches: complete, masked, in new arrays, and without extra steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neurogym_core.play import dataset as dataset_module
 
 
 class Dots(Task):
-    """Noise, a random delay, and a question."""
+    """Noise, a random delay, and a response window."""
 
     timing = {"dots": 300, "delay": TruncatedExponential(300, 100, 900), "answer": 200}
 
@@ -58,7 +58,7 @@ def take(dataset, n):
 
 
 def streams(batches):
-    """Inputs, targets, weights and onsets of every stream, batches put one after another."""
+    """Inputs, targets, weights and onsets of every stream, batches concatenated."""
     return [
         np.concatenate([getattr(batch, name) for batch in batches], axis=1)
         for name in ("inputs", "targets", "weights", "new_trial")
@@ -115,7 +115,7 @@ def test_streams_are_trials_back_to_back(kind, size, seq_len):
             shown = targets[row, start:stop]
             assert not shown[:-2].any()
             assert shown[-1] == shown[-2] > 0
-    # Where trials lie, as told batch by batch.
+    # The places of the trials, batch by batch.
     told = [
         (row, start + i * seq_len, stop + i * seq_len)
         for i, batch in enumerate(batches)
@@ -133,7 +133,7 @@ def test_streams_are_trials_back_to_back(kind, size, seq_len):
 
 @every_kind
 @every_shape
-def test_what_trials_are_is_told_with_them(kind, size, seq_len):
+def test_batches_report_the_conditions_of_their_trials(kind, size, seq_len):
     for batch in take(Dataset(kind(), size, seq_len, seed=3), 5):
         assert (
             len(batch.row)
@@ -164,7 +164,7 @@ def test_a_batch_never_changes_later(kind, size, seq_len):
         for name, was in zip(names, copies, strict=True):
             np.testing.assert_array_equal(getattr(batch, name), was)
     again = Dataset(kind(), size, seq_len, seed=1)
-    for batch in batches:  # where its trials lie may be looked at late
+    for batch in batches:  # the places of its trials can be read late
         expected = next(again)
         for name in ("row", "start", "stop"):
             np.testing.assert_array_equal(getattr(batch, name), getattr(expected, name))
@@ -173,7 +173,7 @@ def test_a_batch_never_changes_later(kind, size, seq_len):
 
 @every_kind
 @every_shape
-def test_writing_into_a_batch_harms_nobody(kind, size, seq_len):
+def test_writing_into_a_batch_does_not_change_later_batches(kind, size, seq_len):
     one, other = (Dataset(kind(), size, seq_len, seed=1) for _ in range(2))
     for _ in range(12):
         batch, expected = next(one), next(other)
@@ -248,7 +248,7 @@ def test_memory_stays_where_it_is():
     take(dataset, 20)
 
     def most(batches: int) -> int:
-        """Memory in use where it was most: blocks are drawn now and then."""
+        """Return the peak of the memory in use, since blocks are drawn from time to time."""
         used = []
         for _ in range(batches):
             next(dataset)
@@ -302,7 +302,7 @@ def test_units_are_bumps_of_the_ring_and_are_read_back():
         assert (record["performance"] == 1).all()
 
 
-def test_a_score_tells_right_from_wrong():
+def test_a_score_distinguishes_correct_from_wrong_answers():
     batch = next(Dataset(Dots(), 8, seed=0))
     side = batch.conditions["side"]
     assert (batch.score(batch.targets)["outcome"] == "correct").all()

@@ -1,5 +1,5 @@
-"""How trials and windows end: by their time, by an answer, by `max_duration`, or not at all without
-a timer.
+"""Ends of trials and windows: by time, by an answer, by `max_duration`; and periods without a
+timer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ both = pytest.mark.parametrize("vector", [False, True])
 
 
 class Asking(Task):
-    """One question after 200 ms."""
+    """One slot after 200 ms."""
 
     timing = {"fix": 200, "choice": 1000}
     rewards = {"miss": -5.0, "abort": -0.1}
@@ -54,7 +54,7 @@ class Asking(Task):
 
 
 class AskingTwice(Asking):
-    """Two questions at once."""
+    """Two slots at once."""
 
     def new_trial(self, trial):
         trial.periods("fix", "choice")
@@ -64,7 +64,7 @@ class AskingTwice(Asking):
 
 
 class Restarting(Asking):
-    """Breaking fixation begins it anew; the choice waits for an action."""
+    """Breaking fixation restarts it; the choice waits for an action."""
 
     timing = {"fix": 200, "choice": float("inf")}
 
@@ -76,14 +76,14 @@ class Restarting(Asking):
 
 
 @both
-def test_a_question_that_max_duration_cuts_off_is_a_miss_and_paid_as_one(vector):
+def test_a_window_that_max_duration_cuts_off_is_a_miss_and_paid_as_one(vector):
     for most in (None, 600):
         trial, _ = trial_of(Asking(max_duration=most), {}, vector)
         assert (trial["outcome"], trial["reward"]) == ("miss", -5)
 
 
 @both
-def test_max_duration_counts_the_question_that_is_open_beside_one_answered_rightly(vector):
+def test_max_duration_counts_an_open_slot_beside_a_correct_one_as_a_miss(vector):
     trial, _ = trial_of(AskingTwice(max_duration=600), {3: 1}, vector)
     assert (trial["first.outcome"], trial["second.outcome"], trial["outcome"]) == (
         "correct",
@@ -113,7 +113,7 @@ def test_miss_penalty_is_paid_where_max_duration_cuts_the_window():
 
 
 class Jumping(Task):
-    """A window over four periods; answering the other question on the first jumps to the last."""
+    """A window over four periods; an answer to the other slot in the first jumps to the last."""
 
     timing = {"a": 100, "b": 100, "c": 100, "d": 300}
 
@@ -150,7 +150,7 @@ class Returning(Jumping):
 
 
 @both
-def test_reaction_times_count_the_time_that_was_played_and_not_what_was_jumped_over(vector):
+def test_reaction_times_count_played_time_without_skipped_periods(vector):
     assert trial_of(Jumping(), {0: 2, 1: 1}, vector)[0]["go.reaction_time"] == 200
     assert trial_of(Jumping(), {3: 1}, vector)[0]["go.reaction_time"] == 400
 
@@ -164,7 +164,7 @@ def test_an_answer_that_is_due_after_a_jump_is_due_by_the_time_that_was_played(v
 
 
 @both
-def test_a_step_back_opens_the_window_anew(vector):
+def test_a_step_back_opens_the_window_again(vector):
     trial, periods = trial_of(Returning(), {1: 3, 3: 1}, vector)
     assert periods == ["a", "b", "a", "b"]
     assert trial["go.reaction_time"] == 200
@@ -205,13 +205,13 @@ def test_a_period_without_a_timer_lasts_until_an_action_leads_out_of_it(vector):
 def test_the_period_after_one_without_a_timer_never_begins_by_itself(vector, most):
     trial, periods = trial_of(Poking(max_duration=most), {}, vector)
     assert set(periods) == {"wait"}
-    assert trial["steps"] == (20 if most else 50)  # ten times what the others last
+    assert trial["steps"] == (20 if most else 50)  # ten times the duration of the others
     assert (trial["outcome"], trial["begin.outcome"]) == ("miss", "miss")
 
 
 @both
 def test_moments_of_a_period_without_a_timer_are_counted_from_its_onset(vector):
-    """What is shown from a moment on, or until one, or frame by frame."""
+    """Stimuli with an onset, with an end, and frame by frame."""
 
     class Cued(Poking):
         def new_trial(self, trial):

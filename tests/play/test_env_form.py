@@ -1,4 +1,4 @@
-"""Tasks that are classes of Gymnasium envs: plain ones, and ones that offer more by their form."""
+"""Tasks that are classes of Gymnasium envs: plain ones, and ones with a form that supports more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neurogym_core.wrappers import PassReward, ReactionTime
 
 
 class Guess(gymnasium.Env):
-    """Has nothing to do with this project."""
+    """A plain Gymnasium env."""
 
     observation_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
     action_space = gymnasium.spaces.Discrete(2)
@@ -90,8 +90,8 @@ def test_parameters_it_does_not_take():
         make(Guess, bonsu=1)
 
 
-def test_what_is_no_task_at_all():
-    with pytest.raises(InvalidValueError, match="is no task"):
+def test_a_class_that_is_neither_a_task_nor_an_env_is_refused():
+    with pytest.raises(InvalidValueError, match="was given as a task"):
         make(int)
 
 
@@ -102,7 +102,7 @@ def test_what_is_no_task_at_all():
         (Ramp, "a ramp env", r"make\(\) and Dataset\(\), or", "RampWrapper"),
     ],
 )
-def test_errors_name_the_form_and_what_it_has(cls, kind, has, wrapper):
+def test_errors_name_the_form_and_the_functions_that_support_it(cls, kind, has, wrapper):
     says = rf"wraps tasks, and {cls.__name__} is {kind},.* change the env in a {wrapper}\."
     for wrap in (ReactionTime, "ReactionTime", (TrialHistory, {"probs": 0.9})):
         with pytest.raises(NotSupportedError, match=says):
@@ -141,7 +141,7 @@ def test_a_form_brings_batches_to_the_dataset():
         np.testing.assert_array_equal(next(again).inputs, second.inputs)
     other = next(Dataset(Ramp, 2, 4, seed=1, split="train"))
     assert (other.inputs != first.inputs).any()
-    with pytest.raises(NotSupportedError, match="has no table ahead"):
+    with pytest.raises(NotSupportedError, match="whose trials depend on actions"):
         dataset.next_chunk()
 
 

@@ -1,5 +1,5 @@
-"""Experiment files: what they say is what is played, they come back as they were, and every mistake
-has a line.
+"""Experiment files: they determine the run, reading inverts writing, and every mistake has a
+line.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def ngym(*arguments: str):
     return CliRunner().invoke(main, list(arguments), prog_name="ngym", env={"COLUMNS": "200"})
 
 
-# ---------------------------------------------------------------------- what it says is what is made
+# ---------------------------------------------------------------------- making tasks and envs
 
 
 def test_a_file_is_the_task_env_and_dataset_that_it_says(tmp_path):
@@ -121,7 +121,7 @@ def test_it_comes_back_as_it_was(tmp_path):
     assert pickle.loads(pickle.dumps(again)) == experiment
 
 
-def test_what_make_is_given_can_be_written_down(tmp_path):
+def test_the_arguments_of_make_can_be_written_to_a_file(tmp_path):
     wrap = [
         "reaction_time",
         ("Mixture", {"other_tasks": ("GoNogo-v0", {"task": "DelayComparison-v0", "dt": 100})}),
@@ -141,7 +141,7 @@ def test_what_make_is_given_can_be_written_down(tmp_path):
     assert loaded.make_task().name == "Mixture(ReactionTime(PerceptualDecisionMaking))"
     with pytest.raises(NotSupportedError, match="has no id"):
         Experiment.of(make_task(DOTS))
-    with pytest.raises(NotSupportedError, match="is no installed wrapper"):
+    with pytest.raises(NotSupportedError, match="is not an installed wrapper"):
         Experiment.of(DOTS, wrap=lambda env: env)
     with pytest.raises(NotSupportedError, match="Name tasks by their ids"):
         Experiment.of(DOTS, wrap=("Mixture", {"other_tasks": (make_task("GoNogo-v0"),)})).to_toml()
@@ -195,7 +195,7 @@ MISTAKES = [
     ('subject = "oracle"', "subject = 3", 6, "a name such as"),
     (DOTS, "PerceptualDecisionMaking-v0", 3, f"Write '{DOTS}'"),
     (DOTS, "perceptual/PerceptualDecisionMakin-v0", 3, "Did you mean"),
-    (DOTS, "perceptual/PerceptualDecisionMaking", 3, "no whole id"),
+    (DOTS, "perceptual/PerceptualDecisionMaking", 3, "not a full id"),
     (f'task = "{DOTS}"', "", None, "names no task"),
     ("coherences =", "coherencs =", 9, "Did you mean 'coherences'"),
     ('trials_per_session = "none"', "trials_per_session = 0", 13, "at least 1"),
@@ -223,7 +223,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("right", "wrong", "line", "says"), MISTAKES)
-def test_every_mistake_is_told_with_its_line(tmp_path, right, wrong, line, says):
+def test_every_mistake_is_reported_with_its_line(tmp_path, right, wrong, line, says):
     assert right in FULL
     with pytest.raises(InvalidValueError) as told:
         load(file_of(tmp_path, FULL.replace(right, wrong, 1)))
@@ -236,13 +236,13 @@ def test_every_mistake_is_told_with_its_line(tmp_path, right, wrong, line, says)
 @pytest.mark.parametrize(
     ("former", "now"), [("TrialHistory", "TrialHistory"), ("TrialHistoryV2", "TrialHistory")]
 )
-def test_the_id_that_a_wrapper_had_in_the_core_is_told_with_its_line(tmp_path, former, now):
+def test_the_former_id_of_a_wrapper_is_reported_with_its_line(tmp_path, former, now):
     text = f'task = "{DOTS}"\n\n[[wrap]]\nname = "core/{former}"\n'
     with pytest.raises(InvalidValueError, match=f"line 4: .*is now 'wrappers/{now}'"):
         load(file_of(tmp_path, text))
 
 
-def test_a_wrapper_that_cannot_apply_is_told_with_its_line(tmp_path):
+def test_a_wrapper_that_cannot_apply_is_reported_with_its_line(tmp_path):
     text = (
         'task = "value/Bandit-v0"\n\n[[wrap]]\nname = "core/Noise"\n\n[[wrap]]\nname ='
         ' "wrappers/SideBias"\n'
@@ -253,18 +253,23 @@ def test_a_wrapper_that_cannot_apply_is_told_with_its_line(tmp_path):
         load(file_of(tmp_path, text))
 
 
-def test_lines_of_keys_are_found_whatever_is_around_them():
-    text = '"a" = """\nb = 1\n"""\n'  # a key in a text of several lines is none
-    assert _Reader('task = "x"\n[train]\n\'b\' = [\n  {c = 1},\n]\nd = 2 # e = 3\n', "f", False, Path()).lines == {
-        ("task",): 1, ("train",): 2, ("train", "b"): 3, ("train", "d"): 6,
-    }  # fmt: skip
+def test_lines_of_keys_are_found_beside_lists_texts_and_comments():
+    text = '"a" = """\nb = 1\n"""\n'  # not a key: it is in a text of several lines
+    assert _Reader(
+        "task = \"x\"\n[train]\n'b' = [\n  {c = 1},\n]\nd = 2 # e = 3\n", "f", False, Path()
+    ).lines == {
+        ("task",): 1,
+        ("train",): 2,
+        ("train", "b"): 3,
+        ("train", "d"): 6,
+    }
     assert ("a",) in _Reader(text, "f", False, Path()).lines
 
 
 # ---------------------------------------------------------------------- code in files
 
 
-def test_a_task_in_a_file_is_only_run_where_somebody_says_so(tmp_path):
+def test_a_task_in_a_file_is_run_only_with_permission(tmp_path):
     ran = tmp_path / "ran"
     (tmp_path / "lamp.py").write_text(f"open({str(ran)!r}, 'w')\n{STUDENT}")
     path = file_of(tmp_path, 'task = "lamp.py:Lamp"\ntrials = 3\n')
@@ -272,7 +277,8 @@ def test_a_task_in_a_file_is_only_run_where_somebody_says_so(tmp_path):
         load(path)
     nested = file_of(
         tmp_path,
-        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nother_tasks = [{{task = "lamp.py:Lamp"}}]\n',
+        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\n'
+        'other_tasks = [{task = "lamp.py:Lamp"}]\n',
     )
     with pytest.raises(InvalidValueError, match=r"line 4: .* code in a file"):
         load(nested)
@@ -301,20 +307,20 @@ def test_a_saved_file_finds_the_task_from_where_it_is(tmp_path, monkeypatch):
 
 
 def test_only_the_tasks_that_wrappers_are_given_are_held_to_ids(tmp_path):
-    """A schedule over a mixture names tasks as the mixture calls them."""
+    """A schedule over a mixture names tasks by their names in the mixture."""
     text = (
         f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nother_tasks = ["control/GoNogo-v0"]\n'
         '[[wrap]]\nname = "wrappers/Schedule"\nblocks = [{task = "GoNogo"}]\n'
     )
     assert load(file_of(tmp_path, text)).make_task().tasks[1].name == "GoNogo"
-    with pytest.raises(InvalidValueError, match="line 4: the task 'GoNogo-v0' is no whole id"):
+    with pytest.raises(InvalidValueError, match="line 4: the task 'GoNogo-v0' is not a full id"):
         load(file_of(tmp_path, text.replace("control/GoNogo-v0", "GoNogo-v0")))
 
 
 # ---------------------------------------------------------------------- the command line
 
 
-def test_what_the_command_line_plays_is_saved_and_played_again(tmp_path):
+def test_a_run_of_the_command_line_can_be_saved_and_repeated(tmp_path):
     path, first, second = tmp_path / "e.toml", tmp_path / "1.csv", tmp_path / "2.csv"
     options = [
         "--set",
@@ -384,14 +390,14 @@ def test_a_wrappers_settings_are_read_as_they_are_written(tmp_path):
         (("--save", "e.txt"), 2, "ends in .toml"),
     ],
 )
-def test_wrong_wrappers_and_names_are_told(arguments, code, says, tmp_path, monkeypatch):
+def test_wrong_wrappers_and_names_are_reported(arguments, code, says, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = ngym("run", DOTS, *arguments)
     assert done.exit_code == code, done.output
     assert says in done.output
 
 
-def test_a_file_comes_alone_but_for_who_plays_and_how_long(tmp_path):
+def test_a_file_allows_only_options_for_the_subject_and_the_number_of_trials(tmp_path):
     path = file_of(tmp_path, f'task = "{DOTS}"\nsubject = "rest"\ntrials = 2\n')
     assert ngym("run", str(path), "--set", "coherences=0").exit_code == 2
     done = ngym("run", str(path), "--subject", "oracle", "--n-trials", "4")

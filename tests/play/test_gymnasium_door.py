@@ -1,6 +1,4 @@
-"""Plain `gymnasium.make` and `make_vec`: ids that a training script needs no import for, in worker
-processes too.
-"""
+"""Plain `gymnasium.make` and `make_vec`: ids work without an import, also in worker processes."""
 
 from __future__ import annotations
 
@@ -86,6 +84,6 @@ def test_an_unknown_id_is_gymnasiums_own_error():
         gymnasium.make("neurogym_core.gym:perceptual/PerceptualDecisionMakin-v0")
 
 
-def test_a_wrong_setting_is_told_through_gymnasium_too():
+def test_a_wrong_setting_is_reported_through_gymnasium_too():
     with pytest.raises(TypeError, match=r"(?s)coherencs.*coherences"):
         gymnasium.make(ID, coherencs=(1,))

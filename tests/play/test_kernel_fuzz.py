@@ -55,9 +55,14 @@ def a_player(n: int = 2) -> kernel_fuzz.Player:
 def test_a_kernel_that_was_never_made_refuses_everything():
     kernel = load().module.Kernel.__new__(load().module.Kernel)
     for call in (
-        kernel.observe, kernel.sync, lambda: kernel.vector_step(np.zeros(1, np.int64)), lambda: kernel.stop([]),
-        lambda: kernel.advance(np.zeros(0, np.int64)), lambda: kernel.begin(0, 0, 0), lambda: kernel.cursor(0),
-    ):  # fmt: skip
+        kernel.observe,
+        kernel.sync,
+        lambda: kernel.vector_step(np.zeros(1, np.int64)),
+        lambda: kernel.stop([]),
+        lambda: kernel.advance(np.zeros(0, np.int64)),
+        lambda: kernel.begin(0, 0, 0),
+        lambda: kernel.cursor(0),
+    ):
         with pytest.raises(RuntimeError, match="was not made"):
             call()
 
@@ -145,7 +150,7 @@ def test_actions_may_lie_anywhere_in_memory(spread):
     assert one.seen() == other.seen()
 
 
-def test_a_batch_is_not_filled_over_what_it_is_made_of():
+def test_a_batch_is_not_written_over_its_own_tables():
     tables = a_game().tables
     path = tables.duration[:1].astype(np.int64)
     places = int(path.sum())

@@ -1,6 +1,4 @@
-"""Which kernel plays: what `NGYM_KERNEL` says, what was built, and what becomes of one built from
-other sources.
-"""
+"""The choice of the kernel: `NGYM_KERNEL`, a missing kernel, and one built from other sources."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ def no_switch(monkeypatch):
 
 @pytest.fixture
 def built(monkeypatch):
-    """Puts a module in the compiled kernel's place."""
+    """Put a module in the place of the compiled kernel."""
 
     def put(version: int | None) -> ModuleType:
         module = ModuleType(NAME)
@@ -57,17 +55,17 @@ def test_a_kernel_of_another_version_is_not_used(built, monkeypatch, version):
     built(version)
     found = load()
     assert found.module is None
-    assert f"is of version {version}" in found.reason
+    assert f"has version {version}" in found.reason
     monkeypatch.setenv("NGYM_KERNEL", "compiled")
     with pytest.raises(
         MissingDependencyError,
-        match=f"is of version {version}.*Expected .* version {VERSION}.*pip install -e",
+        match=f"has version {version}.*Expected .* version {VERSION}.*pip install -e",
     ):
         load()
 
 
 @pytest.mark.usefixtures("not_built")
-def test_without_a_built_one_the_plain_kernel_plays_and_the_line_says_what_is_slower():
+def test_without_a_built_one_the_plain_kernel_plays_and_the_line_names_its_costs():
     found = load()
     assert (found.module, found.name, found.reason) == (
         None,

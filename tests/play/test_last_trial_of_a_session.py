@@ -1,4 +1,4 @@
-"""The trial that ends a session is seen by `new_session`, once, and by nobody else."""
+"""Only `new_session` sees the trial that ends a session, and only once."""
 
 from __future__ import annotations
 

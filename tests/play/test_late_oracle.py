@@ -1,4 +1,4 @@
-"""The late oracle: right, half a second after it is asked."""
+"""The late oracle answers correctly, half a second after the opening of the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory does not grow with the steps played, nor with what is kept of trials that are over."""
+"""Memory does not grow with the number of steps, nor with the infos of ended trials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MB = 1e6
 
 
 class Wide(Task):
-    """Many channels, and a condition of which every trial has another value: no two are alike."""
+    """Many channels, and a condition with another value in every trial: no two are alike."""
 
     timing = {"stimulus": 3000, "choice": 100}
 
@@ -71,7 +71,7 @@ class Uneven(Task):
 
 
 def used_by(work: Callable[[], object]) -> tuple[float, float]:
-    """Memory held after some work while its result lives, and the most during it, MB."""
+    """Return the memory in use after some work, and the peak during it, MB."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -94,7 +94,7 @@ def test_a_hundred_thousand_trials_of_continuous_conditions_leave_nothing_behind
             env.step(rng.integers(3, size=64))
 
     def most(steps: int) -> float:
-        """Where it is most, since blocks of 32,768 trials are drawn now and then."""
+        """Return the peak, since blocks of 32,768 trials are drawn from time to time."""
         used = []
         for _ in range(steps // 50):
             play(50)
@@ -112,7 +112,7 @@ def test_a_hundred_thousand_trials_of_continuous_conditions_leave_nothing_behind
 
 
 def test_sessions_of_unequal_pace_side_by_side_do_not_pile_up_trials():
-    """One env acts at once, the others rest: its sessions are far ahead of theirs."""
+    """One env acts at once, and the others rest, so that its sessions are far ahead."""
     env = TaskVectorEnv(Uneven(), 16)
     env.reset(seed=0)
     actions = np.zeros(16, np.int64)
@@ -130,8 +130,8 @@ def test_sessions_of_unequal_pace_side_by_side_do_not_pile_up_trials():
     assert most < 40
 
 
-def test_the_pace_of_one_env_does_not_change_what_the_others_get():
-    """Blocks that one env has left behind are drawn again for those that come to them."""
+def test_the_pace_of_one_env_does_not_change_the_trials_of_the_others():
+    """Blocks that one env has left are drawn again for envs that come to them."""
 
     def trials(fast: int) -> list:
         env = TaskVectorEnv(Uneven(), 3, autoreset_mode="SameStep")
@@ -152,8 +152,8 @@ def test_the_pace_of_one_env_does_not_change_what_the_others_get():
         assert a[:common] == b[:common]
 
 
-def test_infos_that_are_kept_do_not_hold_what_was_shown():
-    """They may take somewhat more than plain dicts do, but not the 5 kB that a trial shows."""
+def test_infos_that_are_kept_do_not_keep_the_observations():
+    """They may take more than plain dicts, but not the 5 kB of the observations of a trial."""
     n = 2000
 
     def infos(keep: Callable) -> list:
@@ -171,7 +171,7 @@ def test_infos_that_are_kept_do_not_hold_what_was_shown():
 
 
 def test_run_keeps_the_record_and_not_the_trials():
-    """What 4,000 trials show takes 20 MB."""
+    """The observations of 4,000 trials take 20 MB."""
     run(Wide(), "oracle", 100, seed=0)
     _, few = used_by(lambda: run(Wide(), "oracle", 4000, seed=0))
     _, many = used_by(lambda: run(Wide(), "oracle", 8000, seed=0))

@@ -32,7 +32,7 @@ class Stepped(Waiting):
 
 
 @pytest.mark.parametrize("seq_len", [None, 13, 3000])
-def test_a_chunk_holds_what_a_batch_shows(seq_len):
+def test_a_chunk_has_the_trials_of_the_batch(seq_len):
     chunks, batches = (Dataset(Waiting(), 16, seq_len, seed=1) for _ in range(2))
     chunk = chunks.next_chunk()
     wide = np.zeros((*chunk.shape, 2), np.float32)

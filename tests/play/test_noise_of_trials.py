@@ -1,4 +1,4 @@
-"""Noise that a trial says it has is shown, however rare or late such trials are."""
+"""The noise of a trial is shown, even if such trials are rare or late."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ C = "perceptual/ContextDecisionMaking-v0"
 
 
 class Rarely(Task):
-    """One trial in thirty shows noise on a channel that is silent in all others."""
+    """One trial in thirty has noise on a channel without noise in all others."""
 
     timing = {"a": 500}
     supervised = False
@@ -86,13 +86,13 @@ def test_tasks_that_come_later_in_a_sequence_keep_their_noise(name):
             seen[channel].append(now[:, task.channels[channel]])
         now = env.step(env.target)[0]
     for channel, values in seen.items():
-        # Without noise what a channel shows has a few dozen values.
+        # Without noise a channel has a few dozen values.
         assert len(np.unique(np.array(values[200:]))) > 500, channel
 
 
 def test_the_last_stage_of_a_curriculum_is_as_noisy_as_the_task_itself():
-    """An integrator at a coherence of 3.2 % within 400 ms is right in two thirds of trials, and not
-    in all.
+    """An integrator at a coherence of 3.2 % within 400 ms is correct in two thirds of the
+    trials.
 
     False alarm: 5 standard errors of 1,500 trials on either side, below 1e-6.
     """

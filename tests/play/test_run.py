@@ -14,7 +14,7 @@ from neurogym_core.errors import InvalidValueError
 
 
 class Sides(Task):
-    """Go to the side that is shown."""
+    """Report the side of the stimulus."""
 
     timing = {"fixation": 200, "decision": 300}
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
@@ -31,7 +31,7 @@ class Sides(Task):
 
 
 class Onlooker:
-    """Goes where it is shown, and notes what it sees and is asked about."""
+    """Reports the side, and records observations and open windows."""
 
     def __init__(self):
         self.seen = []
@@ -50,7 +50,7 @@ def test_a_subject_plays_so_many_trials():
     assert (record["outcome"] == "correct").all()
 
 
-def test_with_wrappers_of_envs_a_subject_sees_what_they_show_and_asks_the_env_itself():
+def test_a_subject_gets_the_observations_of_env_wrappers_and_reads_the_env_itself():
     subject = Onlooker()
     record = run(Sides, subject, 50, seed=1, wrap=["PassReward", "PassAction"])
     assert (record["outcome"] == "correct").all()
@@ -63,7 +63,7 @@ def test_reference_subjects_play_through_wrappers():
     assert run(Sides, "oracle", 20, seed=1, wrap="PassReward")["performance"].mean() == 1
 
 
-# ---------------------------------------------------------------------- stopped, and long
+# ---------------------------------------------------------------------- interrupted and long runs
 
 
 class Stopping(Onlooker):
@@ -93,7 +93,7 @@ def test_ctrl_c_before_a_trial_ended_hands_over_none():
 
 
 def test_trials_become_columns_as_they_come(monkeypatch):
-    """What ended long ago holds on to nothing that was played."""
+    """Trials that ended long ago keep no block in memory."""
     module = importlib.import_module("neurogym_core.play.run")
     monkeypatch.setattr(module, "KEPT", 50)
     env = make_vec(Sides, 4, autoreset_mode="SameStep", seed=0)
@@ -128,22 +128,23 @@ def test_a_seed_is_any_whole_number():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"seed": -1}, "seed=-1; it needs a whole number, at least 0"), ({"seed": 1.5}, "seed=1.5"),
-        ({"seed": True}, "seed=True"), ({"num_envs": 0}, "num_envs=0"), ({"n_trials": 0}, "n_trials=0"),
+        ({"seed": -1}, "seed=-1. Expected a whole number, at least 0"),
+        ({"seed": 1.5}, "seed=1.5"),
+        ({"seed": True}, "seed=True"),
+        ({"num_envs": 0}, "num_envs=0"),
+        ({"n_trials": 0}, "n_trials=0"),
     ],
-)  # fmt: skip
-def test_numbers_that_cannot_be_are_told(settings, said):
+)
+def test_impossible_numbers_are_reported(settings, said):
     with pytest.raises(InvalidValueError, match=said):
         run(Sides, "random", **{"n_trials": 5, **settings})
 
 
-# ---------------------------------------------------------------------- questions that only some trials ask
+# ---------------------------------------------------------------------- slots of some trials only
 
 
 class Confident(Sides):
-    """Only after a right answer the subject is asked how sure it is, and in some trials nothing at
-    all.
-    """
+    """Asks for confidence after a correct answer only, and has trials without any slot."""
 
     reads_outcomes = True
     batched = False
@@ -166,7 +167,7 @@ class Confident(Sides):
             trial.answer("sure", 0, during="decision", then="wait")
 
 
-def test_a_question_that_is_not_always_asked_has_columns_in_every_trial():
+def test_a_slot_that_only_some_trials_ask_has_columns_in_every_trial():
     for envs in (1, 3):
         record = run(Confident, Onlooker(), 60, seed=1, num_envs=envs)
         assert len(record) == 60

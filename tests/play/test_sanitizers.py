@@ -38,7 +38,8 @@ static PyObject *fault(PyObject *self, PyObject *given) {
     %s
 }
 static PyMethodDef methods[] = {{"fault", fault, METH_O, ""}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_kernel", "", -1, methods, NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_kernel", "", -1, methods, NULL, NULL, NULL, NULL};
 PyMODINIT_FUNC PyInit__kernel(void) {
     PyObject *module = PyModule_Create(&definition);
     PyModule_AddIntConstant(module, "version", %d);
@@ -75,4 +76,4 @@ def test_a_fault_of_a_kernel_ends_the_run_with_a_report(name, tmp_path):
 def test_the_fuzzer_of_the_kernel_finds_no_fault(tmp_path):
     done = sanitized.run_sanitized([HERE / "kernel_fuzz.py"], sanitized.build(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert str(tmp_path) in done.stdout  # it was the watched one that played
+    assert str(tmp_path) in done.stdout  # the sanitized kernel played

@@ -1,4 +1,4 @@
-"""One seed, one course of events; copies that are independent; nothing global."""
+"""Equal seeds give equal sequences; copies are independent; no state is global."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from neurogym_core import (
 
 
 class Dots(Task):
-    """Noise, a random delay, and a question."""
+    """Noise, a random delay, and a response window."""
 
     timing = {"dots": 300, "delay": TruncatedExponential(300, 100, 900), "answer": 200}
 
@@ -51,7 +51,7 @@ class Blocks(Dots):
 
 
 class Contrary(Dots):
-    """The side is the one that was not chosen last."""
+    """The correct side is the one that was not chosen last."""
 
     reads_outcomes = True
     trials_per_session: int | None = 10
@@ -65,7 +65,7 @@ KINDS = [Dots, Blocks, Contrary]
 
 
 def play(env, steps, seed=0):
-    """Observations, rewards and what was right, of the same random actions."""
+    """Return observations, rewards and targets for the same random actions."""
     rng = np.random.default_rng(seed)
     seen = []
     for _ in range(steps):
@@ -196,7 +196,7 @@ def test_fresh_noise_after_a_restart_is_seeded_too():
     assert first[0] != first[2]  # the first step of the period, before and after the restart
 
 
-def test_each_env_of_a_vector_env_sees_noise_and_trials_of_its_own():
+def test_envs_of_a_vector_env_differ_in_noise_and_trials():
     env = TaskVectorEnv(Dots(), 3)
     obs, _ = env.reset(seed=0)
     assert len({tuple(row) for row in obs.tolist()}) == 3

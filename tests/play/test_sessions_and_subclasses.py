@@ -1,4 +1,4 @@
-"""Sessions begin and go on the same in every env; subclasses of the envs are obeyed."""
+"""Sessions are the same in every form of env; methods of subclasses of the envs are called."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_equal_seeds_give_hooks_equal_numbers():
 
 
 class Following(Task):
-    """Notes on the first trial of each session what was known of the trial before."""
+    """Records the history on the first trial of each session."""
 
     reads_outcomes = True
     trials_per_session: int | None = 2
@@ -106,10 +106,8 @@ class Following(Task):
 @pytest.mark.parametrize(
     "begun", ["by itself", "by reset", "by reset in mid-session", "by conditions"]
 )
-def test_what_is_known_of_the_trial_before_is_blank_throughout_when_a_session_begins(begun):
-    """Conditions, choice, outcome, reward and performance: all of the last trial, or none of
-    them.
-    """
+def test_the_history_is_blank_when_a_session_begins(begun):
+    """The history has conditions, choice, outcome, reward and performance, or none of them."""
     env = TaskEnv(Following())
     seen = [env.reset(seed=1)[0].item()]
     for trial in range(6):
@@ -119,7 +117,7 @@ def test_what_is_known_of_the_trial_before_is_blank_throughout_when_a_session_be
         elif (over and begun != "by itself") or (begun == "by reset in mid-session" and trial == 2):
             now = env.reset()[0]
         seen.append(now.item())
-    # The side was 1 and the choice 1, which makes 11; -2 stands for nothing known.
+    # The side was 1 and the choice 1, which makes 11; -2 stands for no history.
     expected = (
         [-2, 11, -2, 11, -2, 11, -2]
         if begun != "by reset in mid-session"
@@ -129,7 +127,7 @@ def test_what_is_known_of_the_trial_before_is_blank_throughout_when_a_session_be
 
 
 class Reading(Following):
-    """Notes whether all that is known of the last trial was there on the first one."""
+    """Records whether the history was complete on the first trial."""
 
     def define(self):
         super().define()
@@ -159,8 +157,8 @@ def test_on_the_first_trial_of_a_subject_the_conditions_of_the_last_one_are_ther
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_in_vector_envs_too_nothing_is_known_when_a_session_begins(n):
-    """Also where only some of the envs begin one."""
+def test_the_history_is_blank_in_vector_envs_too(n):
+    """Also if only some envs begin a session."""
 
     class Uneven(Following):
         timing = {"go": 200}
@@ -177,7 +175,7 @@ def test_in_vector_envs_too_nothing_is_known_when_a_session_begins(n):
 
 
 class Plain(Following):
-    """The same without sessions that matter."""
+    """The same without session state."""
 
     reads_outcomes = False
     draw = Task.draw
@@ -242,7 +240,7 @@ def test_a_subclass_that_overrides_step_is_obeyed(task, copied):
         np.testing.assert_array_equal(paid[:, 1], 2 * paid[:, 0])
 
 
-def test_a_copy_in_mid_session_still_tells_of_the_trial_that_ended():
+def test_a_copy_in_mid_session_still_reports_the_trial_that_ended():
     env = TaskEnv(Following())
     env.reset(seed=1)
     info = env.step(2)[4]
@@ -261,7 +259,7 @@ def test_an_observation_that_was_edited_does_not_come_back_with_reset():
 
 
 class Silent(Task):
-    """Without noise; acting during the first period begins it anew."""
+    """Without noise; acting during the first period restarts it."""
 
     timing = {"wait": 300, "go": 100}
 
@@ -276,7 +274,7 @@ class Silent(Task):
         trial.answer("go", 0, during="go")
 
 
-def test_what_is_shown_again_after_a_restart_is_not_what_the_caller_made_of_it():
+def test_a_restart_shows_the_original_observations_after_the_caller_changed_them():
     env = TaskEnv(Silent())
     seen = [env.reset(seed=1)[0]]
     for action in (0, 1, 0, 1, 0, 0, 0):

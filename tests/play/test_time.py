@@ -1,4 +1,4 @@
-"""When things happen: what a step scores, where a session ends, what follows it."""
+"""The order of events: the step that is scored, the end of a session, and the next step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from neurogym_core import Choice, Task, TaskEnv, TaskVectorEnv, make, make_vec
 
 
 class Cue(Task):
-    """Three steps of a cue that says which of two is right, then two to answer in."""
+    """Three steps of a cue for one of two sides, then two steps to answer."""
 
     timing = {"cue": 300, "answer": 200}
     rewards = {"abort": -0.1, "correct": 1.0, "error": -0.5, "miss": -0.25}
@@ -60,15 +60,26 @@ def test_the_record_is_of_the_trial_that_ended_and_the_observation_of_the_next()
         obs, _, _, _, info = env.step(action)
     assert info["new_trial"]
     assert dict(info["trial"]) == {
-        "trial": 0, "env": 0, "session": 0, "side": 0, "choice": 0, "outcome": "correct", "reaction_time": 100.0,
-        "performance": 1.0, "reward": 1.0, "aborts": 0, "steps": 4, "duration.cue": 300.0, "duration.answer": 200.0,
-    }  # fmt: skip
+        "trial": 0,
+        "env": 0,
+        "session": 0,
+        "side": 0,
+        "choice": 0,
+        "outcome": "correct",
+        "reaction_time": 100.0,
+        "performance": 1.0,
+        "reward": 1.0,
+        "aborts": 0,
+        "steps": 4,
+        "duration.cue": 300.0,
+        "duration.answer": 200.0,
+    }
     assert obs.tolist() == [0, 1, 0]
     assert env.unwrapped.conditions == {"side": 1}
     assert env.unwrapped.period == "cue"
 
 
-def test_abort_error_and_miss_cost_what_they_should_and_are_told_apart():
+def test_abort_error_and_miss_have_their_rewards_and_outcomes():
     env = make(Cue, conditions={"side": 0})
     env.reset(seed=0)
     rewards = [env.step(action)[1] for action in (2, 0, 1, 0)]
@@ -140,9 +151,7 @@ def test_a_session_without_end_goes_on():
 
 
 def test_the_step_after_a_session_is_idle():
-    """NextStep: whatever the action, nothing is paid, nothing recorded, and nobody else is kept
-    waiting.
-    """
+    """NextStep: this step has no reward and no record, and does not delay the other envs."""
     env = make_vec(Once, 2, conditions={"side": 0})
     env.reset(seed=0)
     env.step([0, 1])
@@ -172,7 +181,7 @@ def test_the_step_after_a_session_is_idle():
     assert info["_trial"].tolist() == [True, False]
 
 
-def test_same_step_puts_what_ended_under_final_info():
+def test_same_step_puts_ended_sessions_under_final_info():
     env = make_vec(Once, 2, autoreset_mode="SameStep", conditions={"side": 0})
     env.reset(seed=0)
     for actions in ([0, 1], [0, 0], [0, 0]):
@@ -252,7 +261,7 @@ def test_values_are_imposed_in_turn():
     assert vector.conditions["side"].tolist() == [0, 1, 1]
 
 
-def test_what_was_drawn_ahead_is_discarded_when_conditions_are_imposed():
+def test_trials_drawn_ahead_are_discarded_when_conditions_are_imposed():
     env = TaskVectorEnv(Cue(), 4)
     env.reset(seed=0)
     for _ in range(7):
@@ -263,7 +272,7 @@ def test_what_was_drawn_ahead_is_discarded_when_conditions_are_imposed():
         env.step(np.zeros(4, int))
 
 
-def test_the_observation_in_hand_is_described_by_both_envs():
+def test_both_envs_describe_the_current_observation():
     single, vector = TaskEnv(Cue()), TaskVectorEnv(Cue(), 1, autoreset_mode="SameStep")
     single.reset(seed=1)
     vector.reset(seed=1)

@@ -1,4 +1,4 @@
-"""`info["trial"]` is a dict, whatever is done with it; only when it is computed differs."""
+"""`info["trial"]` behaves as a dict in every operation, but is computed on first access."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def several():
 
 
 def plain(trial):
-    """The same in a dict of Python's own, and not one that knows how to be computed."""
+    """Return the same items as a plain dict."""
     return {name: trial[name] for name in list(trial)}
 
 
@@ -71,7 +71,7 @@ WAYS = {
 
 @pytest.mark.parametrize("trial", [single, several])
 @pytest.mark.parametrize("way", WAYS)
-def test_it_is_what_a_dict_is(way, trial):
+def test_it_behaves_as_a_dict(way, trial):
     np.testing.assert_equal(WAYS[way](trial()), WAYS[way](plain(trial())))
 
 
@@ -80,7 +80,7 @@ def test_it_can_be_written_as_json():
 
 
 @pytest.mark.parametrize("trial", [single, several])
-def test_it_is_a_dict_that_lacks_what_is_not_there(trial):
+def test_it_lacks_absent_keys_as_a_dict_does(trial):
     assert isinstance(trial(), dict)
     for given in (trial(), plain(trial())):
         with pytest.raises(KeyError, match="absent"):
@@ -89,7 +89,7 @@ def test_it_is_a_dict_that_lacks_what_is_not_there(trial):
     assert single() == single() == plain(single())
 
 
-def test_it_still_tells_of_its_own_trial_when_it_is_looked_at_later():
+def test_it_still_reports_its_own_trial_when_it_is_read_later():
     env, other = (make_vec(TASK, 5, timing={"delay": {"uniform": [100, 900]}}) for _ in range(2))
     env.reset(seed=1), other.reset(seed=1)
     actions = np.random.default_rng(0).integers(0, 3, (5000, 5))
@@ -104,10 +104,8 @@ def test_it_still_tells_of_its_own_trial_when_it_is_looked_at_later():
         np.testing.assert_equal(one and dict(one), two)
 
 
-def test_gymnasiums_vector_envs_collect_it_as_ours_tell_it():
-    """`SyncVectorEnv` makes of the infos of single envs what a native vector env has from the
-    beginning.
-    """
+def test_gymnasiums_vector_envs_collect_the_same_as_native_ones():
+    """`SyncVectorEnv` collects the infos of single envs to those of a native vector env."""
     seeds, steps = [3, 4], 120
     envs = SyncVectorEnv([lambda: make(TASK)] * 2)
     envs.reset(seed=seeds)

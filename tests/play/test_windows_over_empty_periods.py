@@ -1,4 +1,4 @@
-"""A window goes on over periods that last 0 steps, in datasets as in envs."""
+"""A window stays open over periods of 0 steps, in datasets and in envs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from neurogym_core import Choice, Dataset, Task, TaskEnv
 
 
 class Gapped(Task):
-    """The question stays open over a period that some trials do not have."""
+    """The window stays open over a period that some trials do not have."""
 
     timing = {"early": 200, "gap": Choice((0, 100)), "late": 300}
 

@@ -1,6 +1,4 @@
-"""Makes `small_tasks.py` importable, under a name of its own: tests run with
-``--import-mode=importlib``.
-"""
+"""Make `small_tasks.py` importable under a unique name, for ``--import-mode=importlib``."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from neurogym_core import Axis, Choice, Task, Uniform
 
 
 class Choosing(Task):
-    """Three choices, one right; the first channel is a go cue."""
+    """Three choices, one correct; the first channel is a go cue."""
 
     timing: ClassVar = {"fixation": 100, "stimulus": 300, "decision": 200}
 
@@ -46,7 +46,7 @@ class Going(Task):
 
 
 class Steering(Task):
-    """Continuous: hold a value, judged on every step."""
+    """Continuous: hold a value, scored on every step."""
 
     timing: ClassVar = {"hold": 300}
 

@@ -1,4 +1,4 @@
-"""The core has five wrappers, and says where the others are."""
+"""The core has five wrappers, and names the package of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Noise`: it adds to what a task shows, and changes nothing else."""
+"""`Noise` adds to the observations, and changes nothing else."""
 
 from __future__ import annotations
 

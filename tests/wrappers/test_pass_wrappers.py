@@ -1,6 +1,4 @@
-"""`PassAction` and `PassReward`: what they append, when they append nothing, and that both forms
-agree.
-"""
+"""`PassAction` and `PassReward`: the appended values, resets, and single versus vector envs."""
 
 from __future__ import annotations
 
@@ -184,7 +182,7 @@ def test_gymnasiums_own_vector_envs_can_be_wrapped(mode):
         zeros = over
 
 
-def test_copies_and_pickles_go_their_own_way():
+def test_copies_and_pickles_are_independent():
     for env in (make(Small, wrap=wrap_of("both")), make_vec(Small, 2, wrap=wrap_of("both"))):
         env.reset(seed=0)
         action = np.ones(2, int) if hasattr(env, "num_envs") else 1
@@ -240,7 +238,7 @@ def test_action_ids_may_start_anywhere():
     assert (raw.observation_space.low[1], raw.observation_space.high[1]) == (-1, 1)
 
 
-def test_wrapped_vector_envs_still_tell_what_they_hold():
+def test_wrapped_vector_envs_still_report_their_properties():
     env = make_vec(Small, 2, wrap="PassAction")
     assert isinstance(env.unwrapped, TaskVectorEnv)
     assert env.single_observation_space.shape == (5,)

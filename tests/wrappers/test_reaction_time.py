@@ -1,4 +1,4 @@
-"""`ReactionTime`: the window opens with the evidence, for every player alike."""
+"""`ReactionTime`: the window opens with the evidence, in envs and in datasets."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Cued(Dots):
 
 
 class Wager(Dots):
-    """A sure bet joins the question."""
+    """A sure bet joins the slot."""
 
     def define(self):
         super().define()
@@ -223,7 +223,7 @@ def test_one_trial_at_a_time_gives_the_same_table():
     )
 
 
-def test_it_is_a_value_that_says_what_it_is():
+def test_the_wrapped_task_is_a_value_with_a_readable_repr():
     wrapped = ReactionTime(Dots(dt=50), urgency=-0.2)
     assert wrapped == ReactionTime(Dots(dt=50), urgency=-0.2)
     assert wrapped != ReactionTime(Dots(dt=50))
@@ -302,9 +302,9 @@ class Hooked(Dots):
 @pytest.mark.parametrize(
     ("task", "settings", "says"),
     [
-        (Unasked, {}, "asks for no answer"),
-        (Unnamed, {}, "no period called 'stimulus…' among 'show', 'decision'"),
-        (Open, {}, "open in 'stimulus' already"),
+        (Unasked, {}, "has no answer slot"),
+        (Unnamed, {}, "no period called 'stimulus…'. Expected one among 'show', 'decision'"),
+        (Open, {}, "already open in 'stimulus'"),
         (Timed, {}, "answer_at"),
         (Untriggered, {}, "trigger"),
         (Waits, {"urgency": -0.1}, "then='wait'"),
@@ -328,7 +328,7 @@ def test_a_task_can_name_its_evidence():
     assert ReactionTime(Declared()).sample(1, seed=0).steps.tolist() == [5]
 
 
-def test_bad_settings_are_told():
+def test_bad_settings_are_reported():
     with pytest.raises(UnknownNameError, match="Did you mean 'urgency'"):
         ReactionTime(Dots(), urgenci=1)
     with pytest.raises(UnknownNameError, match="'dt'"):

@@ -1,4 +1,4 @@
-"""`RecordTrials`: every finished trial is kept, in memory and on disk, in every kind of env."""
+"""`RecordTrials`: records every finished trial, in memory and on disk, in every kind of env."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from neurogym_core.wrappers import RecordTrials
 
 
 def play(env, steps: int, seed: int = 0) -> list[dict]:
-    """Play at random; the trials that `info` told of, as rows."""
+    """Play at random; return the trials of `info` as rows."""
     env.reset(seed=seed)
     env.action_space.seed(seed)
     told = []
@@ -32,7 +32,7 @@ def play(env, steps: int, seed: int = 0) -> list[dict]:
 
 
 @pytest.mark.parametrize("task", [Choosing, Going, Steering])
-def test_memory_and_file_hold_what_info_told(task, tmp_path):
+def test_memory_and_file_have_the_trials_of_info(task, tmp_path):
     env = make(task, wrap=("RecordTrials", {"file": tmp_path / "trials.csv"}), trials_per_session=5)
     told = play(env, 300)
     assert len(told) > 10
@@ -91,7 +91,7 @@ def test_a_file_that_exists_is_not_overwritten_and_can_be_added_to(tmp_path):
         make(Choosing, wrap=("RecordTrials", {"file": file}))
     with pytest.raises(InvalidValueError, match="Record another task in another file"):
         play(make(Going, wrap=("RecordTrials", {"file": file, "append": True})), 50)
-    with pytest.raises(InvalidValueError, match="has to be kept somewhere"):
+    with pytest.raises(InvalidValueError, match="Expected a place for the record"):
         make(Choosing, wrap=("RecordTrials", {"memory": False}))
 
 
@@ -111,7 +111,7 @@ def test_half_a_last_line_does_not_spoil_the_file(tmp_path, rows, lost):
     play(recording(file), 2000)
     lines = file.read_bytes().splitlines(keepends=True)[: rows + 2]
     file.write_bytes(b"".join(lines)[:-lost])
-    with pytest.warns(UserWarning, match="ended in half a line, .* taken off"):
+    with pytest.warns(UserWarning, match="ended in half a line, .* was removed"):
         env = recording(file)
     assert file.read_bytes() == b"".join(lines[:-1])
     finished = play(env, 100, seed=5)
@@ -130,7 +130,7 @@ def test_half_a_header_is_no_header(tmp_path):
 
 
 def test_nothing_is_lost_when_the_run_is_killed(tmp_path):
-    """The process is killed without a chance to clean up; all trials it told of are in the file."""
+    """The process is killed without cleaning up; all trials that it reported are in the file."""
     code = (
         "import sys\nfrom neurogym_core import make\nenv = make('GoNogo-v0', wrap=('RecordTrials',"
         " {'file': 'trials.csv'}))\nenv.reset(seed=0)\nn = 0\nwhile True:\n    *_, info ="

@@ -30,7 +30,7 @@ def test_there_is_nothing_but_resting():
 
 
 def test_a_dataset_is_refused_unless_asked_for():
-    with pytest.raises(NotSupportedError, match="nothing is right or wrong"):
+    with pytest.raises(NotSupportedError, match="has no correct actions"):
         Dataset(Null(), 2)
     batch = next(iter(Dataset(Null(), 2, targets="best", seed=2)))
     assert batch.inputs.shape == (2, 100, 1)
