@@ -168,7 +168,7 @@ EXAMPLES = {
 
 
 def page_of(name: str) -> str:
-    """The page of a wrapper."""
+    """Return the page of a wrapper."""
     info, wrapper, example = find_wrapper(name), load_wrapper(name), EXAMPLES[name]
     kind = "task" if issubclass(wrapper, TaskWrapper) else "env"
     parts = [
@@ -187,7 +187,7 @@ def page_of(name: str) -> str:
         *_description(wrapper),
         *([example.note] if example.note else []),
         *_former(info),
-        "[All wrappers together](../assemble-a-task.md) · [write one](../write-a-wrapper.md)",
+        "[All wrappers](../assemble-a-task.md) · [Write a wrapper](../write-a-wrapper.md)",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -195,7 +195,7 @@ def page_of(name: str) -> str:
 def _source(info: WrapperInfo) -> str:
     if info.namespace == "core":
         return ""
-    return f" It comes with {info.distribution}: `pip install {info.distribution}`."
+    return f" It is part of the package `{info.distribution}`."
 
 
 def _stem(name: str) -> str:
@@ -243,12 +243,12 @@ def _output(code: str) -> str:
 
 
 def _description(wrapper: type) -> list[str]:
-    """The docstring: prose as it is, its lists as tables."""
+    """Return the docstring in parts, its lists as tables."""
     text = inspect.getdoc(wrapper) or ""
     prose, *sections = re.split(r"^(Args|Raises):\n", text, flags=re.MULTILINE)
-    parts = ["## What it does", prose.strip().replace("``", "`")]
+    parts = ["## Description", prose.strip().replace("``", "`")]
     for title, body in zip(sections[::2], sections[1::2], strict=True):
-        heading = {"Args": "## Settings", "Raises": "## What it refuses"}[title]
+        heading = {"Args": "## Settings", "Raises": "## Errors"}[title]
         rows = [row for row in _rows(body) if row[0] != "env"]
         if rows:
             parts += [
@@ -304,7 +304,7 @@ def _former(info: WrapperInfo) -> list[str]:
         (f"`{name}`", f"`{info.presets[name]}`" if name in info.presets else "")
         for name in info.aliases
     ]
-    return ["## Former names", _table(("name", "is now this, with"), rows)]
+    return ["## Former names", _table(("former name", "settings"), rows)]
 
 
 # ---- pictures -------------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 def picture_of(name: str) -> str:
-    """The SVG of a wrapper: before above, after below."""
+    """Return the SVG of a wrapper: above without it, below with it."""
     wrapper, example = load_wrapper(name), EXAMPLES[name]
     if example.trials:
         panels = [
@@ -351,7 +351,7 @@ def _trace(example: Example, wrap: Any) -> TrialTrace:
 
 
 def _env_trace(example: Example, wrap: Any) -> TrialTrace:
-    """A trial as an env shows it, with what its wrappers add."""
+    """Return a trial as an env shows it, with the channels that its wrappers append."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
@@ -397,7 +397,7 @@ def _runs(periods: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def _drawn(name: str, example: Example) -> list[tuple[str, np.ndarray]]:
-    """The conditions of 100 trials, before and after."""
+    """Return a condition in 200 trials without the wrapper, and with it."""
     wanted = example.trials[0]
     after = run(example.task, "integrator" if name == "AdaptiveNoise" else example.subject, 200, num_envs=1, seed=2,
                 wrap=(name, example.wrap), **example.params)  # fmt: skip
@@ -407,7 +407,7 @@ def _drawn(name: str, example: Example) -> list[tuple[str, np.ndarray]]:
 
 
 def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, int]:
-    """One bar per trial."""
+    """Return a panel with one mark per trial, and its height."""
     values = np.asarray(values, float)[:150]
     low, high = min(values.min(), 0), max(values.max(), 1)
     step, tall = (WIDTH - LEFT - 10) / len(values), 60
@@ -428,7 +428,7 @@ def _trials_panel(title: str, condition: str, values: np.ndarray) -> tuple[str, 
 
 
 def _trial_panel(title: str, trace: TrialTrace) -> tuple[str, int]:
-    """Channels, actions and rewards of a trial, period by period."""
+    """Return a panel with the channels, actions and rewards of a trial, and its height."""
     step = (WIDTH - LEFT - 10) / max(trace.steps, 1)
     parts, y = [f'<text class="h" x="4" y="12">{title}</text>'], 18
     rows = [(name, trace.observations[:, part]) for name, part in trace.channels.items()]
