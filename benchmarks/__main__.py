@@ -32,8 +32,12 @@ class Worker:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", side],
-            cwd=ROOT, env=os.environ | threads | variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            cwd=ROOT,
+            env=os.environ | threads | variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Send a request and return the reply."""
@@ -84,7 +88,7 @@ def workers(python: str) -> Iterator[dict[str, Worker]]:
 
 
 def in_turn(rows: Iterable[Row]) -> list[Timed]:
-    """Return every case once, in the order of the rows, so that the sides of a ratio are adjacent."""
+    """Return every case once, in the order of the rows: the sides of a ratio are adjacent."""
     cases = [case for row in rows for pair in row.pairs for case in pair]
     return list(
         dict.fromkeys([*cases, *(case for row in rows for case in bounds_of(row).values())])
@@ -183,7 +187,7 @@ def probe(row: Row, rounds: int) -> Result:
 def main(
     quick: bool, rounds: int, seconds: float, only: str, peer_python: str | None, write: bool
 ) -> None:
-    """Compare the speed with that of NeuroGym 2.3.1. The exit code is 1 if a row misses its bound."""
+    """Compare the speed with that of NeuroGym 2.3.1. Exit code 1: a row misses its bound."""
     rounds, seconds = (3, 0.1) if quick else (rounds, seconds)
     chosen = [row for row in ROWS if only.lower() in row.label.lower()]
     rates = [row for row in chosen if not row.probe]

@@ -36,8 +36,8 @@ _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
 
 TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "dots": ("PerceptualDecisionMaking-v0", {"timing": DOTS, "sigma": SIGMA, "dt": DT}),
-    # These wrappers change the conditions and rewards of trials, but not their durations, so that the
-    # steps are comparable.
+    # These wrappers change the conditions and rewards of trials, but not their durations, so that
+    # the steps are comparable.
     "dots, three wrappers": (
         "PerceptualDecisionMaking-v0",
         {
@@ -231,8 +231,9 @@ def swept_pair(kind: str, task: str) -> tuple[slices.Slice, slices.Slice]:
 
 
 def _singles(task: str, drawn: list[int]) -> slices.Slice:
-    """Time single envs at different positions in their blocks, so that they do not all build the next
-    block on the same step.
+    """Time single envs at different positions in their blocks.
+
+    Otherwise all of them would build the next block on the same step.
     """
     envs = [ngym.make(task, seed=number) for number in range(SIDE_BY_SIDE)]
     timed = slices.loop(envs, drawn[:250])

@@ -24,8 +24,8 @@ from benchmarks.settings import (
     drawn_actions,
 )
 
-# Name, parameters, number of drawn actions, and the first of them. In DawTwoStep, action 0 aborts the
-# trial, which is not an action of the core's task.
+# Name, parameters, number of drawn actions, and the first of them. In DawTwoStep, action 0 aborts
+# the trial, which is not an action of the core's task.
 TASKS: dict[str, tuple[str, dict[str, Any], int, int]] = {
     "dots": ("PerceptualDecisionMaking-v0", {"timing": DOTS, "sigma": SIGMA, "dt": DT}, 3, 0),
     "dots, random delay": (
@@ -61,8 +61,8 @@ TASKS: dict[str, tuple[str, dict[str, Any], int, int]] = {
 }
 
 
-# The peer reads attributes through its wrappers, and Gymnasium warns about it on every trial. The peer
-# is about 10 % faster without the warnings.
+# The peer reads attributes through its wrappers, and Gymnasium warns about it on every trial. The
+# peer is about 10 % faster without the warnings.
 gymnasium.logger.set_level(gymnasium.logger.ERROR)
 
 

@@ -135,8 +135,8 @@ def write_page(
         "# Performance",
         "",
         (
-            "*Written by `python -m benchmarks --write`; do not edit it here.* Ratios are relative to"
-            " NeuroGym 2.3.1,"
+            "*Written by `python -m benchmarks --write`; do not edit it here.* Ratios are relative"
+            " to NeuroGym 2.3.1,"
         ),
         "unless a row names another. `benchmarks/README.md` describes the method.",
         "",

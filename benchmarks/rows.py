@@ -41,7 +41,7 @@ def _vector(
 
 
 def _vectors(side: str, task: str, size: int = 64) -> tuple[Timed, Timed]:
-    # The cost per env of the peer's SyncVectorEnv does not depend on their number; it always has 64.
+    # The cost per env of the peer's SyncVectorEnv does not depend on their number, which is 64.
     return (side, Case("vector", task, size)), ("peer", Case("vector", ON_PEER.get(task, task), 64))
 
 
@@ -266,8 +266,8 @@ assert set(REASONS) <= {row.label for row in ROWS}, (
 def bounds_of(row: Row) -> dict[str, Timed]:
     """Return upper bounds for the rate of a row on this machine, by name.
 
-    "noise" only generates the noise of as many steps; "writing" only writes as many bytes. Rows with
-    several rates, and rates of other cases, have no bounds.
+    "noise" only generates the noise of as many steps; "writing" only writes as many bytes. Rows
+    with several rates, and rates of other cases, have no bounds.
     """
     if len(row.pairs) != 1:
         return {}
