@@ -1,3 +1,1 @@
-"""How fast this is beside NeuroGym 2.3.1, in one run: ``python -m benchmarks`` (see
-`README.md`).
-"""
+"""Measure the speed relative to NeuroGym 2.3.1: ``python -m benchmarks`` (see `README.md`)."""

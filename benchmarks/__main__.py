@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: time all rows, print the table."""
+"""Time all rows and print the table: ``python -m benchmarks``."""
 
 from __future__ import annotations
 
@@ -21,35 +21,39 @@ from benchmarks.rows import ROWS, Row, Timed, bounds_of
 from benchmarks.settings import Case
 
 Rates = dict[Timed, float]
-"""Steps per second of the cases of one round."""
+"""Steps per second of each case in one round."""
 
 
 class Worker:
-    """A process that makes cases and times slices of them."""
+    """Process that makes cases and times slices of them."""
 
     def __init__(self, side: str, python: str, **variables: str) -> None:
         self._cases: dict[Case, int] = {}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", side],
-            cwd=ROOT, env=os.environ | threads | variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            cwd=ROOT,
+            env=os.environ | threads | variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
-    def ask(self, **question: Any) -> dict[str, Any]:
-        """Send a line, and read its answer."""
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """Send a request and return the reply."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
             raise click.ClickException(
-                f"A worker ended while it was asked {question}; what it said is above."
+                f"A worker process ended during the request {request}; its error is printed above."
             )
         return json.loads(line)
 
     def make(self, case: Case) -> str:
-        """Make a case; returns why it cannot be had, or nothing."""
+        """Make a case, and return the reason if that fails, else ""."""
         answer = self.ask(make=case)
         if "missing" in answer:
             return answer["missing"]
@@ -57,7 +61,7 @@ class Worker:
         return ""
 
     def rate(self, case: Case, seconds: float) -> float:
-        """Steps per second of a slice."""
+        """Return the steps per second of a slice."""
         answer = self.ask(run=self._cases[case], seconds=seconds)
         return answer["steps"] / answer["seconds"]
 
@@ -70,7 +74,7 @@ class Worker:
 
 @contextlib.contextmanager
 def workers(python: str) -> Iterator[dict[str, Worker]]:
-    """All sides, ended whatever happens."""
+    """Start the workers of all sides, and end them on exit."""
     sides = {
         "core": Worker("core", sys.executable),
         "plain": Worker("core", sys.executable, NGYM_KERNEL="plain"),
@@ -84,9 +88,7 @@ def workers(python: str) -> Iterator[dict[str, Worker]]:
 
 
 def in_turn(rows: Iterable[Row]) -> list[Timed]:
-    """Every case once, in the order in which the rows need them: the sides of a ratio stand side by
-    side.
-    """
+    """Return every case once, in the order of the rows: the sides of a ratio are adjacent."""
     cases = [case for row in rows for pair in row.pairs for case in pair]
     return list(
         dict.fromkeys([*cases, *(case for row in rows for case in bounds_of(row).values())])
@@ -94,7 +96,7 @@ def in_turn(rows: Iterable[Row]) -> list[Timed]:
 
 
 def measure(rows: list[Row], python: str, rounds: int, seconds: float) -> tuple[list[Result], str]:
-    """Time the rows that are rates; and which kernel the core has."""
+    """Time the rows that are rates. Return their results and the name of the kernel of the core."""
     with workers(python) as sides:
         kernel = sides["core"].ask(about=True)["about"]
         missing = {case: why for case in in_turn(rows) if (why := sides[case[0]].make(case[1]))}
@@ -141,8 +143,10 @@ def _result(row: Row, timed: list[Rates], missing: dict[Timed, str]) -> Result:
 
 
 def _swept(row: Row, worker: Worker, rounds: int, seconds: float) -> Result:
-    """The task with the least ratio of all that are installed, over all rounds: laying out comes in
-    lumps.
+    """Return the result of the installed task with the lowest ratio.
+
+    A ratio is taken over all rounds together, because trials are built in blocks: most slices build
+    none, some build many.
     """
     tasks = worker.ask(swept=row.sweep)["tasks"]
     print(f"{len(tasks)} tasks: {row.label}", file=sys.stderr)
@@ -164,28 +168,26 @@ def _short(side: str, case: Case, why: str) -> str:
 
 
 def probe(row: Row, rounds: int) -> Result:
-    """Run a probe `rounds` times."""
+    """Return the result of a probe that is run `rounds` times."""
     return Result(row, [getattr(probes, row.probe)() for _ in range(rounds)])
 
 
 @click.command()
 @click.option(
-    "--quick", is_flag=True, help="3 rounds of short slices: for development, not for reports."
+    "--quick", is_flag=True, help="Run 3 rounds of short slices; for development, not for reports."
 )
 @click.option("--rounds", default=7, show_default=True, type=click.IntRange(min=1))
-@click.option("--seconds", default=0.25, show_default=True, help="Least length of a slice.")
-@click.option("--only", default="", help="Only rows with this text in their label.")
+@click.option("--seconds", default=0.25, show_default=True, help="Minimum length of a slice.")
+@click.option("--only", default="", help="Time only the rows with this text in their label.")
 @click.option(
     "--peer-python",
-    help="Of an environment with NeuroGym 2.3.1; default: .venv-peer, made when needed.",
+    help="Python of an environment with NeuroGym 2.3.1 [default: .venv-peer, made if missing].",
 )
-@click.option("--write", is_flag=True, help="Renew docs/performance.md.")
+@click.option("--write", is_flag=True, help="Write docs/performance.md.")
 def main(
     quick: bool, rounds: int, seconds: float, only: str, peer_python: str | None, write: bool
 ) -> None:
-    """Time this project beside NeuroGym 2.3.1; exit code 1 when something that must be reached is
-    not.
-    """
+    """Compare the speed with that of NeuroGym 2.3.1. Exit code 1: a row misses its bound."""
     rounds, seconds = (3, 0.1) if quick else (rounds, seconds)
     chosen = [row for row in ROWS if only.lower() in row.label.lower()]
     rates = [row for row in chosen if not row.probe]
@@ -199,9 +201,7 @@ def main(
         write_page(Path(ROOT) / "docs" / "performance.md", results, rounds, seconds, kernel)
     missed = [result.row.label for result in results if result.mark == "MISSED"]
     if missed:
-        raise click.ClickException(
-            f"{len(missed)} rows do not reach what they must: {'; '.join(missed)}."
-        )
+        raise click.ClickException(f"{len(missed)} rows miss their bounds: {'; '.join(missed)}.")
 
 
 if __name__ == "__main__":

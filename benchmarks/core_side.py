@@ -1,4 +1,4 @@
-"""Cases as this project makes them."""
+"""Cases of this project."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _DELAY = {"truncated_exponential": list(RANDOM_DELAY)}
 
 TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "dots": ("PerceptualDecisionMaking-v0", {"timing": DOTS, "sigma": SIGMA, "dt": DT}),
-    # Wrappers that change which trials come and what they pay, and leave their length alone: the
-    # same steps are compared.
+    # These wrappers change the conditions and rewards of trials, but not their durations, so that
+    # the steps are comparable.
     "dots, three wrappers": (
         "PerceptualDecisionMaking-v0",
         {
@@ -64,7 +64,7 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "bandit": ("Bandit-v0", {"dt": DT, "probabilities": (0.5, 0.5)}),
     "reaching": ("Reaching1D-v0", {"timing": REACHING, "dt": DT}),
     "pennies": ("MatchingPennies-v0", {"dt": DT}),
-    # As many channels as the peer's has: 16 units a modality, and no rule units.
+    # 16 units per modality and no rule units give as many channels as the peer's task has.
     "yang19": (
         "yang19/DM1-v0",
         {
@@ -78,7 +78,7 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def made(case: Case) -> slices.Slice:
-    """The loop that runs a case; raises DiscoveryError where its task is not installed."""
+    """Return the loop of a case. Raise DiscoveryError if its task is not installed."""
     return KINDS[case.kind](case)
 
 
@@ -91,7 +91,7 @@ def _single(case: Case) -> slices.Slice:
 def _alone(space: Any) -> list:
     if isinstance(space, gymnasium.spaces.Discrete):
         return drawn_actions(int(space.n), 4000)
-    # A continuous action stands for the ids -, 0, + of the peer's discrete one.
+    # The actions -1, 0, 1 correspond to the three actions of the peer's discrete space.
     return [np.full(space.shape, step - 1, np.float32) for step in drawn_actions(3, 4000)]
 
 
@@ -112,9 +112,7 @@ def _dataset(case: Case) -> slices.Slice:
 
 
 def _numpy_noise(case: Case) -> slices.Slice:
-    """Draw noise for every channel of such batches with NumPy's generator, and nothing else: an
-    array a batch.
-    """
+    """Time NumPy's generator alone, which draws noise for every channel of a batch."""
     shape = (case.size, SEQ_LEN, _made(case.task).channels.size)
     generator = np.random.Generator(np.random.SFC64(1))
     return slices.repeated(
@@ -123,7 +121,7 @@ def _numpy_noise(case: Case) -> slices.Slice:
 
 
 def _noise(case: Case) -> slices.Slice:
-    """Make the noise of such batches, and nothing else: of the steps and units that have noise."""
+    """Time the noise of a batch alone, for the steps and units with noise."""
     trials = _made(case.task).sample(2000, seed=1)
     noisy = np.broadcast_to(trials.noise, trials.shown.shape) > 0
     units = np.flatnonzero(noisy.any(axis=(0, 1)))
@@ -150,7 +148,7 @@ def _written_by_envs(case: Case) -> slices.Slice:
 
 
 def _written(case: Case, bytes_per_step: int) -> slices.Slice:
-    """Write the bytes of such batches, and nothing else."""
+    """Time writing the bytes of a batch alone."""
     steps = case.size * SEQ_LEN
     room = np.empty(steps * bytes_per_step, np.uint8)
     return slices.repeated(lambda: room.fill(1), steps)
@@ -162,7 +160,7 @@ def _made(task: str) -> Task:
 
 
 def _acting(case: Case) -> slices.Slice:
-    """One env of a task with its own settings, and a subject that acts at random, or rests."""
+    """Time one env of a task with its default settings, with a random or a resting subject."""
     return _subject(case.task, case.kind)
 
 
@@ -205,11 +203,11 @@ SIDE_BY_SIDE = 16
 
 
 def swept(kind: str) -> list[str]:
-    """The ids of the installed tasks that a sweep goes through.
+    """Return the ids of the installed tasks in a sweep.
 
     Args:
-        kind: "vector", discrete tasks without hooks; or "random", tasks in which a subject can
-            rest.
+        kind: "vector" for discrete tasks without hooks, "random" for tasks with an action of
+            resting.
     """
     found = []
     for entry in installed().tasks:
@@ -223,7 +221,7 @@ def swept(kind: str) -> list[str]:
 
 
 def swept_pair(kind: str, task: str) -> tuple[slices.Slice, slices.Slice]:
-    """What is timed of a task, and what it is divided by."""
+    """Return the two loops of a task whose rates form the ratio."""
     if kind == "random":
         return _subject(task, "random"), _subject(task, "resting")
     env = ngym.make_vec(task, SIDE_BY_SIDE)
@@ -233,8 +231,9 @@ def swept_pair(kind: str, task: str) -> tuple[slices.Slice, slices.Slice]:
 
 
 def _singles(task: str, drawn: list[int]) -> slices.Slice:
-    """As many single envs, each somewhere else in its block of trials, so that they do not draw the
-    next one together.
+    """Time single envs at different positions in their blocks.
+
+    Otherwise all of them would build the next block on the same step.
     """
     envs = [ngym.make(task, seed=number) for number in range(SIDE_BY_SIDE)]
     timed = slices.loop(envs, drawn[:250])
@@ -252,6 +251,6 @@ def _singles(task: str, drawn: list[int]) -> slices.Slice:
 
 
 def about() -> str:
-    """Which kernel plays."""
+    """Return the name of the kernel, with the reason if it is not the compiled one."""
     used = load()
     return used.name if used.module else f"{used.name}: {used.reason}"

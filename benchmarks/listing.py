@@ -1,9 +1,10 @@
-"""How long ``ngym list`` takes with a hundred packages installed, beside importing what it stands
-on.
+"""Time ``ngym list`` with a hundred installed packages, relative to importing its dependencies.
 
-``python -m benchmarks.listing`` prints CPU seconds (user and system) of whole processes and their
-ratio to ``python -c "import click, importlib_metadata"``, which has to find those packages too;
-medians of rounds in turn. The issue asks for at most 2 for ``--json`` and 4 for the table."""
+``python -m benchmarks.listing`` prints the CPU seconds (user and system) of whole processes, and
+their ratio to ``python -c "import click, importlib_metadata"``, which also has to find those
+packages. Each value is a median over rounds. The ratio should be at most 2 for ``--json``, and at
+most 4 for the table.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def main() -> None:
         for number in range(ROUNDS + 1):
             for case, arguments in CASES.items():
                 took = _cpu_seconds([str(python), "-P", *arguments])
-                if number:  # the first round warms the disk's cache and writes byte code
+                if number:  # the first round fills the disk cache and writes bytecode
                     seconds[case].append(took)
     base = statistics.median(next(iter(seconds.values())))
     for case, values in seconds.items():
@@ -44,9 +45,7 @@ def main() -> None:
 
 
 def _environment(folder: Path) -> Path:
-    """The python of an environment with the core's wheel and a hundred packages, and nothing else
-    of ours.
-    """
+    """Make an environment with the core's wheel and a hundred packages, and return its Python."""
     packages = _module("packages", REPOSITORY / "tests_common" / "made_packages.py")
     environments = _module("environments", REPOSITORY / "tests_common" / "environments.py")
     made = environments.Environment(folder / "venv", environments.borrowed(folder / "third-party"))

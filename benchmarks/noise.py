@@ -1,4 +1,4 @@
-"""The core's generator of noise in a bare loop: what bounds everything that has noise."""
+"""The noise generator of the core in a bare loop: an upper bound for tasks with noise."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ void rows(const float *table, uint64_t key, size_t n, const uint64_t *serial, co
 
 
 def noise_filler(n: int, units: slice) -> Callable[[], Any]:
-    """A function that makes the noise of n steps for some units: compiled, or NumPy's where there
-    is no compiler.
+    """Return a function that makes the noise of n steps for some units.
+
+    It calls compiled code, or NumPy's if there is no compiler.
     """
     serial, step = np.arange(n, dtype=np.uint64) // 20, np.arange(n, dtype=np.uint32) % 20
     compiled = _compiled()
@@ -38,7 +39,8 @@ def noise_filler(n: int, units: slice) -> Callable[[], Any]:
     table, out = noise.table(), np.empty((n, units.stop - units.start), np.float32)
     arrays = [array.ctypes.data for array in (table, serial, step, out)]
 
-    def fill(kept: Any = (table, serial, step, out)) -> None:  # whose memory the addresses are
+    # The default argument keeps the arrays alive whose addresses are passed.
+    def fill(kept: Any = (table, serial, step, out)) -> None:
         compiled(arrays[0], 1, n, arrays[1], arrays[2], units.start, units.stop, arrays[3])
 
     return fill
@@ -46,7 +48,7 @@ def noise_filler(n: int, units: slice) -> Callable[[], Any]:
 
 @cache
 def _compiled() -> Any:
-    """`noise_rows` of the core's header, or None without a compiler."""
+    """Compile and return `noise_rows` of the core's header, or None if there is no compiler."""
     command = (
         shlex.split(os.environ.get("CC", ""))
         or [name for name in ("cc", "gcc", "clang") if shutil.which(name)][:1]

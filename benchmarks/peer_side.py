@@ -1,4 +1,4 @@
-"""Cases as NeuroGym 2.3.1 makes them; runs in `.venv-peer`."""
+"""Cases of NeuroGym 2.3.1; runs in `.venv-peer`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from benchmarks.settings import (
     drawn_actions,
 )
 
-# Name, parameters, how many of its actions are drawn from and which is the first of them: in
-# DawTwoStep action 0 breaks the trial off, which the core's task does not know.
+# Name, parameters, number of drawn actions, and the first of them. In DawTwoStep, action 0 aborts
+# the trial, which is not an action of the core's task.
 TASKS: dict[str, tuple[str, dict[str, Any], int, int]] = {
     "dots": ("PerceptualDecisionMaking-v0", {"timing": DOTS, "sigma": SIGMA, "dt": DT}, 3, 0),
     "dots, random delay": (
@@ -61,20 +61,20 @@ TASKS: dict[str, tuple[str, dict[str, Any], int, int]] = {
 }
 
 
-# Gymnasium would warn of how the peer reaches through its wrappers, once per trial; without, it is
-# some 10 % faster.
+# The peer reads attributes through its wrappers, and Gymnasium warns about it on every trial. The
+# peer is about 10 % faster without the warnings.
 gymnasium.logger.set_level(gymnasium.logger.ERROR)
 
 
 def made(case: Case) -> slices.Slice:
-    """The loop that runs a case."""
+    """Return the loop of a case."""
     return {"single": _single, "vector": _vector, "dataset": _dataset}[case.kind](case)
 
 
 def _env(task: str) -> gymnasium.Env:
     name, params, _, _ = TASKS[task]
     if task in ("context", "dots, random delay"):
-        # A fresh one for every env: it owns a generator.
+        # One for every env, because it has its own generator.
         params = {**params, "timing": {**params["timing"], "delay": TruncExp(*RANDOM_DELAY)}}
     return neurogym.make(name, **params)
 

@@ -1,4 +1,4 @@
-"""The peer's environment: `.venv-peer` beside `.venv`, made once by plain venv and pip."""
+"""The environment of the peer, `.venv-peer`, made once with venv and pip."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PEER = ("neurogym==2.3.1", "torch==2.13.0")  # this torch keeps CUDA away
+PEER = ("neurogym==2.3.1", "torch==2.13.0")  # this version does not install CUDA
 
 
 def make_peer() -> Path:
-    """The interpreter of `.venv-peer`, which is made first where it is not there.
+    """Return the Python of `.venv-peer`, and make that environment if it does not exist.
 
     Raises:
-        subprocess.CalledProcessError: it could not be made; what venv or pip said is on the
-            terminal.
+        subprocess.CalledProcessError: venv or pip failed; their output is on the terminal.
     """
     folder = ROOT / ".venv-peer"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    done = folder / "installed"  # pip may have been stopped half-way
+    done = folder / "installed"  # missing if pip was interrupted
     if not done.is_file():
         print("Making .venv-peer with", *PEER, file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)

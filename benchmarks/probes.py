@@ -1,5 +1,6 @@
-"""What is not a rate: start-up time, memory, steps generated. Fresh processes, one value a
-round.
+"""Measurements that are not rates: start-up time, memory, generated steps, lines and classes.
+
+Start-up time, memory and generated steps are measured in new processes, one value per round.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import tracemalloc
 import neurogym_core as ngym
 from benchmarks.core_side import TASKS
 name, params = TASKS["dots"]
-next(ngym.Dataset(name, 2, 100, seed=1, **params))  # what is imported and cached once is nobody's batch
+next(ngym.Dataset(name, 2, 100, seed=1, **params))  # imports and caches are not counted
 tracemalloc.start()
 dataset = ngym.Dataset(name, 256, 100, seed=1, **params)
 for _ in range(30):
     batch = next(dataset)
-    arrays = sum(array.nbytes for array in (batch.inputs, batch.targets, batch.weights, batch.new_trial))
+    members = batch.inputs, batch.targets, batch.weights, batch.new_trial
+    arrays = sum(array.nbytes for array in members)
+    del members
     del batch
 print((tracemalloc.get_traced_memory()[1] - arrays) / 2**20)
 """
@@ -59,34 +62,35 @@ PLAYING = (
     "results",
     "replay",
 )
-"""The modules of `neurogym_core.play` that play tables."""
+"""Modules of `neurogym_core.play` that play tables."""
 
 
 def start() -> float:
-    """CPU time of the import and a first make, over that of importing Gymnasium; the interpreter's
-    own not counted.
+    """Return the CPU time of the import and the first `make`, relative to importing Gymnasium.
+
+    The start of the interpreter is not counted.
     """
     ours = "import neurogym_core; neurogym_core.make('PerceptualDecisionMaking-v0')"
     return _printed(_CLOCK.format(ours)) / _printed(_CLOCK.format("import gymnasium"))
 
 
 def memory() -> float:
-    """MiB at the peak of 30 batches of 256 x 100, beyond the arrays of the batch in hand."""
+    """Return the peak memory of 30 batches of 256 x 100 in MiB, without the arrays of one batch."""
     return _printed(_MEMORY)
 
 
 def generated() -> float:
-    """Steps rendered over steps delivered, in 50 batches."""
+    """Return the ratio of rendered to delivered steps in 50 batches."""
     return _printed(_GENERATED)
 
 
 def lines() -> float:
-    """Lines of the modules in PLAYING, all of them: also empty ones, comments and docstrings."""
+    """Return the lines of the modules in PLAYING, with empty lines, comments and docstrings."""
     return float(sum(len(source.splitlines()) for source in _sources()))
 
 
 def classes() -> float:
-    """Classes that these modules define."""
+    """Return the number of classes in these modules."""
     return float(
         sum(
             isinstance(node, ast.ClassDef)
@@ -102,8 +106,9 @@ def _sources() -> list[str]:
 
 
 def _printed(code: str) -> float:
-    """What the code prints, run twice: the first time leaves compiled modules behind, as an
-    installation does.
+    """Run code and return the number that it prints.
+
+    It runs twice: the first run writes the bytecode that an installation would have.
     """
     with_bytecode = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"

@@ -1,4 +1,4 @@
-"""The table on the terminal, and the page `docs/performance.md`."""
+"""The table of results, on the terminal and in `docs/performance.md`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from benchmarks.rows import REASONS, Row
 
 @dataclass(frozen=True)
 class Result:
-    """A row with one value per round, or why there is none.
+    """Result of a row.
 
     Attributes:
-        row: what was measured.
-        values: one per round.
-        rate: steps per second of the core, median; None for probes.
-        missing: why nothing was measured.
-        which: the task with the least ratio, where a row has several.
-        bounds: name -> steps per second of what cannot be beaten (`rows.bounds_of`).
+        row: the measured row.
+        values: one value per round.
+        rate: median steps per second of the core; None for probes.
+        missing: reason why the row was not measured, or "".
+        which: the task with the lowest ratio, if the row has several.
+        bounds: name -> steps per second of an upper bound (`rows.bounds_of`).
     """
 
     row: Row
@@ -38,14 +38,12 @@ class Result:
 
     @property
     def value(self) -> float:
-        """The median over the rounds."""
+        """Median over the rounds."""
         return median(self.values)
 
     @property
     def mark(self) -> str:
-        """How it stands: ``stretch``, ``ok``, ``MISSED``, ``–`` (for information) or ``not
-        measured``.
-        """
+        """``stretch``, ``ok``, ``MISSED``, ``–`` (for information) or ``not measured``."""
         if self.missing:
             return "not measured"
         if self.row.must is None:
@@ -59,22 +57,23 @@ class Result:
         )
 
     def _reaches(self, goal: float | None) -> bool:
-        # What must be 1.0 is counted, not timed: rounding is no failure.
+        # Rows with the bound 1.0 are counted, not timed, and may differ by rounding.
         value = round(self.value, 4)
         return goal is not None and (value <= goal if self.row.less else value >= goal)
 
 
 BOUNDS = {"noise": "noise alone", "writing": "writing alone"}
-HEADS = ("what", "must", "stretch", "measured", "range", "steps/s", *BOUNDS.values(), "mark")
+HEADS = ("row", "bound", "stretch", "measured", "range", "steps/s", *BOUNDS.values(), "mark")
 NOTES = f"""\
-"noise alone" makes the noise of as many steps with the same generator in a bare loop, "writing alone" fills as many bytes as
-the steps hold; both in steps/s, with the share of it that is reached. Lines are all lines of the modules of neurogym_core/play
-that play tables ({", ".join(PLAYING)}), also empty ones, comments
-and docstrings; classes are the classes that they define."""
+"noise alone" generates the noise of as many steps with the same generator in a bare loop. "writing
+alone" writes as many bytes as the steps have. Both are in steps/s, with the reached fraction in
+parentheses. Lines are all lines of the modules of neurogym_core/play that play tables
+({", ".join(PLAYING)}),
+with empty lines, comments and docstrings; classes are the classes in these modules."""
 
 
 def cells(result: Result) -> list[str]:
-    """The texts of a row, in the order of HEADS."""
+    """Return the cells of a row, in the order of HEADS."""
     row = result.row
     goals = [_goal(row, row.must), _goal(row, row.stretch)]
     if result.missing:
@@ -93,9 +92,9 @@ def _bound(result: Result, name: str) -> str:
 
 
 def reasons(results: Sequence[Result]) -> list[str]:
-    """Why rows are not reached, a line for each."""
+    """Return one line per missed row, with the reason."""
     missed = [result.row.label for result in results if result.mark == "MISSED"]
-    return [f"{label}: {REASONS.get(label, 'no reason is given.')}" for label in missed]
+    return [f"{label}: {REASONS.get(label, 'no reason is known.')}" for label in missed]
 
 
 def _goal(row: Row, goal: float | None) -> str:
@@ -109,14 +108,16 @@ def _number(value: float) -> str:
 
 
 def print_table(results: Sequence[Result], kernel: str) -> None:
-    """The table on the terminal; `kernel` says which one plays."""
+    """Print the table, and the name of the kernel."""
     from rich.console import Console
     from rich.table import Table
 
-    print(f"Kernel: {kernel or 'not asked'}")
-    table = Table(title="Beside NeuroGym 2.3.1 unless another is named", title_justify="left")
+    print(f"Kernel: {kernel or 'not used'}")
+    table = Table(
+        title="Relative to NeuroGym 2.3.1, unless the row names another", title_justify="left"
+    )
     for head in HEADS:
-        table.add_column(head, justify="left" if head in ("what", "mark") else "right")
+        table.add_column(head, justify="left" if head in ("row", "mark") else "right")
     styles = {"MISSED": "bold red", "stretch": "bold green", "ok": "green"}
     for result in results:
         table.add_row(*cells(result), style=styles.get(result.mark, ""))
@@ -129,15 +130,15 @@ def print_table(results: Sequence[Result], kernel: str) -> None:
 def write_page(
     path: Path, results: Sequence[Result], rounds: int, seconds: float, kernel: str
 ) -> None:
-    """The page of the documentation."""
+    """Write the page of the documentation."""
     lines = [
         "# Performance",
         "",
         (
-            "Written by the benchmarks with `--write`; do not edit. Ratios are to NeuroGym 2.3.1"
-            " unless a row names"
+            "*Written by `python -m benchmarks --write`; do not edit it here.* Ratios are relative"
+            " to NeuroGym 2.3.1,"
         ),
-        "something else; how they are measured stands in `benchmarks/README.md`.",
+        "unless a row names another. `benchmarks/README.md` describes the method.",
         "",
         f"- Date: {date.today().isoformat()}",
         f"- Kernel: {kernel}",
@@ -155,7 +156,7 @@ def write_page(
         NOTES,
         "",
         *(
-            ["Why rows are not reached:", "", *(f"- {line}" for line in reasons(results)), ""]
+            ["Reasons for the missed rows:", "", *(f"- {line}" for line in reasons(results)), ""]
             if reasons(results)
             else []
         ),
@@ -164,12 +165,12 @@ def write_page(
 
 
 def versions() -> str:
-    """Of what the speed depends on, in the core's environment."""
+    """Return the versions of the libraries on which the speed depends."""
     return ", ".join(f"{name} {version(name)}" for name in ("numpy", "gymnasium"))
 
 
 def machine() -> str:
-    """The processor and the system; no names of hosts, users or folders."""
+    """Return the processor and the system, without names of hosts, users or folders."""
     return (
         f"{_processor()}, {os.cpu_count()} logical CPUs, {platform.system()} {platform.machine()}"
     )

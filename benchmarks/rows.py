@@ -1,4 +1,4 @@
-"""The rows of the table: what is compared, and what must be reached."""
+"""Rows of the table: the compared cases, their bounds, and reasons for missed rows."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from typing import NamedTuple
 from benchmarks.settings import ON_PEER, Case
 
 Timed = tuple[str, Case]
-"""A case, and the side that runs it: "core", "plain" (the core with its plain kernel) or "peer"."""
+"""Side and case; the side is "core", "plain" (the core with its plain kernel) or "peer"."""
 
 
 class Row(NamedTuple):
-    """A rate over another rate of the same round, the least of several such ratios, or a probe.
+    """Ratio of two rates of the same round, the lowest of several such ratios, or a probe.
 
     Attributes:
-        label: what is measured.
-        must, stretch: what must be reached, and what would be fine; None: for information.
-        pairs: what is timed, and what it is divided by; of several pairs the one with the least
-            ratio counts.
-        sweep: "vector" or "random", for a ratio of every installed task (see `core_side.swept`);
-            the least counts.
-        probe: name of a function of `probes`, for what is not a rate.
-        unit: behind the number.
-        less: whether less is better.
+        label: name of the row.
+        must, stretch: bound that must be reached, and a better one; None for information only.
+        pairs: numerator and denominator of each ratio. The pair with the lowest ratio counts.
+        sweep: "vector" or "random" for a ratio of every installed task (see `core_side.swept`).
+            The lowest counts.
+        probe: name of a function in `probes`, for rows that are not rates.
+        unit: unit of the value.
+        less: True if lower values are better.
     """
 
     label: str
@@ -42,7 +41,7 @@ def _vector(
 
 
 def _vectors(side: str, task: str, size: int = 64) -> tuple[Timed, Timed]:
-    # The peer's SyncVectorEnv costs the same per env whatever their number; it always has 64.
+    # The cost per env of the peer's SyncVectorEnv does not depend on their number, which is 64.
     return (side, Case("vector", task, size)), ("peer", Case("vector", ON_PEER.get(task, task), 64))
 
 
@@ -67,12 +66,12 @@ def _dataset(
 def _within(
     label: str, must: float | None, stretch: float | None, case: Case, other: Case, unit: str = "x"
 ) -> Row:
-    """Two cases of the core."""
+    """Return a row with two cases of the core."""
     return Row(label, must, stretch, ((("core", case), ("core", other)),), unit=unit)
 
 
 def _wrapped(label: str, kind: str, size: int) -> Row:
-    """With a stack of three task wrappers, over the same without: it may cost 1.5 times as much."""
+    """Return a row with and without three task wrappers, which may cost a factor of 1.5."""
     return _within(
         label, 1 / 1.5, 0.8, Case(kind, "dots, three wrappers", size), Case(kind, "dots", size)
     )
@@ -88,7 +87,9 @@ ROWS: tuple[Row, ...] = (
     _single("single env, DawTwoStep (session state)", 3, 5, "two-step"),
     _single("single env, Bandit", 6, 9, "bandit"),
     _single("single env, Reaching1D (hooks)", 0.25, 0.5, "reaching"),
-    _single("single env, MatchingPennies (reads outcomes; the peer's Bandit)", 0.1, 0.3, "pennies"),
+    _single(
+        "single env, MatchingPennies (outcome-dependent; the peer's Bandit)", 0.1, 0.3, "pennies"
+    ),
     _within(
         "single env, IBL: a random subject, x a resting one",
         0.3,
@@ -97,7 +98,7 @@ ROWS: tuple[Row, ...] = (
         Case("resting", "ibl/IBL-v0"),
     ),
     Row(
-        "single env, every task: a random subject, x a resting one; the least",
+        "single env, every task: a random subject, x a resting one; the lowest",
         None,
         None,
         sweep="random",
@@ -111,11 +112,11 @@ ROWS: tuple[Row, ...] = (
     _vector("vector env of 64, Bandit", 60, 90, "bandit"),
     _vector("vector env of 64, Reaching1D (hooks)", 5, 20, "reaching"),
     _vector(
-        "vector env of 64, MatchingPennies (reads outcomes; the peer's Bandit)", 5, 20, "pennies"
+        "vector env of 64, MatchingPennies (outcome-dependent; the peer's Bandit)", 5, 20, "pennies"
     ),
     Row(
         "vector env of 16, every discrete task without hooks, x 16 single envs in a loop; the"
-        " least",
+        " lowest",
         2,
         4,
         sweep="vector",
@@ -146,7 +147,7 @@ ROWS: tuple[Row, ...] = (
     _share("share of the same, 33 channels", 0.75, 0.85, "dots, 32 directions", "numpy noise"),
     _single("plain kernel: single env, PerceptualDecisionMaking", 3, 5, "dots", "plain"),
     Row(
-        "plain kernel: vector env of 64, every task of this table; the least",
+        "plain kernel: vector env of 64, every task of this table; the lowest",
         1.5,
         5,
         tuple(
@@ -192,81 +193,82 @@ ROWS: tuple[Row, ...] = (
 
 REASONS: dict[str, str] = {
     "single env, PerceptualDecisionMaking": (
-        "`np.empty(3)` alone takes two thirds as long as the whole step, and every step returns a"
-        " new array; where the machine is quiet, the row is reached in some rounds."
+        "every step returns a new array, and `np.empty(3)` alone takes two thirds as long as the"
+        " whole step; on an idle machine some rounds reach the bound."
     ),
     "single env, DawTwoStep (session state)": (
-        "its scores depend on probabilities that drift, so each trial, of two "
-        'steps, is laid out and scored: a third of the time; making `info["trial"]` is a fifth.'
+        "its rewards depend on drifting probabilities, so each trial, of two steps, is built and"
+        ' scored separately: a third of the time. Making `info["trial"]` takes a fifth.'
     ),
     "single env, Bandit": (
         'a trial is one step, so every step makes `info["trial"]`, a Python object: a third of the'
         " time."
     ),
     "single env, Reaching1D (hooks)": (
-        "the hooks of the task are NumPy on arrays of one row: half of the time."
+        "the hooks of the task call NumPy on arrays with one row: half of the time."
     ),
-    "single env, MatchingPennies (reads outcomes; the peer's Bandit)": (
-        "each trial is drawn after the one before it has ended, in NumPy on arrays of one row; the"
-        " draw of the task alone takes longer than the bound allows."
+    "single env, MatchingPennies (outcome-dependent; the peer's Bandit)": (
+        "each trial is drawn after the previous one has ended, with NumPy on arrays with one row;"
+        " this draw alone takes longer than the bound allows."
     ),
     "vector env of 1024, PerceptualDecisionMaking (the peer's of 64)": (
-        "it lies at the bound and falls on either side of it between runs."
+        "its ratio is close to the bound, and above or below it from run to run."
     ),
     "vector env of 64, DawTwoStep": (
-        "laying out and scoring its trials is four fifths of the time, as above."
+        "building and scoring its trials takes four fifths of the time, as above."
     ),
     "vector env of 64, Bandit": (
-        "drawing its trials of one step and finding their types is half of the time."
+        "drawing its trials of one step and finding their types takes half of the time."
     ),
-    "vector env of 64, MatchingPennies (reads outcomes; the peer's Bandit)": (
-        "the trials are drawn each time some "
-        "envs end one, in NumPy on few rows: nine tenths of the time."
+    "vector env of 64, MatchingPennies (outcome-dependent; the peer's Bandit)": (
+        "trials are drawn whenever some envs end one, with NumPy on few rows: nine tenths of the"
+        " time."
     ),
-    "vector env of 16, every discrete task without hooks, x 16 single envs in a loop; the least": (
-        "what follows in IBLTraining depends on the outcomes, and its envs end their trials at"
-        " different steps, so that each trial is drawn alone, as in the loop."
+    "vector env of 16, every discrete task without hooks, x 16 single envs in a loop; the lowest": (
+        "trials of IBLTraining depend on outcomes, and its envs end their trials on different"
+        " steps, so each trial is drawn separately, as in the loop."
     ),
     "dataset 256 x 100, PerceptualDecisionMaking": (
-        "dealing the trials, in NumPy, takes about as long as writing the steps."
+        "dealing the trials, with NumPy, takes about as long as writing the steps."
     ),
-    "dataset 256 x 100, 33 channels": "it lies at the bound; four tenths of the time is the noise.",
+    "dataset 256 x 100, 33 channels": (
+        "its ratio is close to the bound; noise takes four tenths of the time."
+    ),
     "dataset 256 x 100, yang19 DM1 (33 channels)": (
-        "the directions are continuous, so no two trials share a type: "
-        "laying them out takes longer than writing the steps."
+        "directions are continuous, so no two trials have the same type, and building them takes"
+        " longer than writing the steps."
     ),
     "vector env of 64 with three task wrappers, x without (1 / 1.5)": (
-        "it differs by half from round to "
-        "round; in the quiet rounds the wrappers cost less than the bound allows."
+        "rounds differ by half; on an idle machine the wrappers cost less than the bound allows."
     ),
     "plain kernel: single env, PerceptualDecisionMaking": (
-        "a new array and a new dict a step are a quarter of the "
-        "time; the rest is Python's own loop over the timers and windows of the trial."
+        "a new array and a new dict per step take a quarter of the time; the rest is a Python loop"
+        " over the timers and windows of the trial."
     ),
-    "plain kernel: vector env of 64, every task of this table; the least": (
-        "the same draws of MatchingPennies, on few rows, as with the compiled kernel."
+    "plain kernel: vector env of 64, every task of this table; the lowest": (
+        "MatchingPennies draws its trials on few rows, as with the compiled kernel."
     ),
     "lines of Python that play a table": (
-        "besides the loop they hold the log, the types, the results, the replay and "
-        "the pictures; a third of the lines are docstrings, comments and empty."
+        "besides the loop they contain the log, the types, the results, the replay and the"
+        " rendering; a third of the lines are docstrings, comments and empty lines."
     ),
     "classes that play a table": (
-        "many are records: what a type, a block, a chunk and a result are made of."
+        "many are records: the parts of a type, a block, a chunk and a result."
     ),
 }
-"""Label of a row that is not reached -> a sentence that says why."""
+"""Label of a missed row -> reason, as one sentence or two."""
 
 assert set(REASONS) <= {row.label for row in ROWS}, (
-    "a reason is given for a row that does not exist"
+    "REASONS has a label that is not in ROWS; correct the label"
 )
 
 
 def bounds_of(row: Row) -> dict[str, Timed]:
-    """What no implementation can beat on this machine, by name, for rows with a single rate of the
-    core.
+    """Return upper bounds for the rate of a row on this machine, by name.
 
-    "noise": making the noise of as many steps and nothing else; "writing": writing as many bytes
-    and nothing else."""
+    "noise" only generates the noise of as many steps; "writing" only writes as many bytes. Rows
+    with several rates, and rates of other cases, have no bounds.
+    """
     if len(row.pairs) != 1:
         return {}
     _, case = row.pairs[0][0]

@@ -1,5 +1,6 @@
-"""Numbers that both sides share. Standard library only: the peer's environment has nothing else of
-ours.
+"""Settings of both sides.
+
+This module imports the standard library only, because it also runs in the peer's environment.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ YANG19 = {
     "response": 200,
 }  # ms: uniform, choice, constant
 SEQ_LEN = 100  # steps of a dataset's batch
-ON_PEER = {"pennies": "bandit"}  # what stands for tasks that the peer does not have
+ON_PEER = {"pennies": "bandit"}  # replacements for tasks that the peer does not have
 
 
 class Case(NamedTuple):
-    """What a worker runs.
+    """Case that a worker times.
 
     Attributes:
-        kind: "single", "vector", "dataset", or one of the kinds that only the core's worker has
-            (`core_side.made`).
-        task: a key of the side's TASKS; of "random" and "resting" a task's id.
-        size: envs of a vector env, rows of a dataset's batch.
+        kind: "single", "vector", "dataset", or a kind that only the core's worker has
+            (`core_side.KINDS`).
+        task: key of TASKS on its side; for "random" and "resting" the id of a task.
+        size: number of envs in a vector env, or of rows in a batch.
     """
 
     kind: str
@@ -39,7 +40,8 @@ class Case(NamedTuple):
 
 
 def drawn_actions(n_actions: int, n: int) -> list[int]:
-    """The action ids of a run; by Python's generator, which gives both sides the same whatever
-    their NumPy.
+    """Draw the actions of a run.
+
+    Python's generator gives both sides the same actions, whichever NumPy they have.
     """
     return random.Random(1).choices(range(n_actions), k=n)

@@ -1,6 +1,4 @@
-"""The timed loops, the same for both sides. CPU time: what else runs on the machine does not
-count.
-"""
+"""Timed loops of both sides, in CPU time, which other programs on the machine do not change."""
 
 from __future__ import annotations
 
@@ -9,11 +7,11 @@ from time import process_time
 from typing import Any
 
 Slice = Callable[[float], "tuple[int, float]"]
-"""Runs for at least so many seconds; returns the env steps made and the seconds taken."""
+"""Function that runs for a minimum of seconds, and returns the env steps and the seconds."""
 
 
 def single(env: Any, actions: Sequence[int]) -> Slice:
-    """One env, through its `step`."""
+    """Time the `step` of one env."""
     env.reset(seed=1)
 
     def once() -> int:
@@ -28,7 +26,7 @@ def single(env: Any, actions: Sequence[int]) -> Slice:
 
 
 def loop(envs: Sequence[Any], actions: Sequence[int]) -> Slice:
-    """Several single envs, one after another on every step."""
+    """Time several single envs, which step in turn."""
     for env in envs:
         env.reset()
 
@@ -44,7 +42,7 @@ def loop(envs: Sequence[Any], actions: Sequence[int]) -> Slice:
 
 
 def vector(env: Any, actions: Sequence[Any]) -> Slice:
-    """A vector env; `actions` holds one array (num_envs,) per step."""
+    """Time a vector env; `actions` has one array (num_envs,) per step."""
     env.reset(seed=1)
     n = len(actions) * env.num_envs
 
@@ -58,7 +56,7 @@ def vector(env: Any, actions: Sequence[Any]) -> Slice:
 
 
 def dataset(batches: Iterable, steps: int) -> Slice:
-    """An endless iterable of batches of `steps` steps each."""
+    """Time an endless iterable of batches of `steps` steps each."""
     iterator = iter(batches)
 
     def once() -> int:
@@ -69,7 +67,7 @@ def dataset(batches: Iterable, steps: int) -> Slice:
 
 
 def repeated(work: Callable[[], Any], steps: int) -> Slice:
-    """Anything that stands for `steps` steps."""
+    """Time a function that counts as `steps` steps."""
 
     def once() -> int:
         work()

@@ -1,11 +1,18 @@
-"""``python -m benchmarks.worker SIDE``: makes cases and times slices of them, as lines of JSON on
-stdin ask for.
+"""Make cases and time slices of them: ``python -m benchmarks.worker SIDE``.
 
-``{"make": [kind, task, size]}`` is answered by ``{"case": number}`` or ``{"missing": why}``,
-``{"run": number, "seconds": s}`` by ``{"steps": n, "seconds": t}``, and ``{"freeze": true}`` by
-``{}``. Of the core only, ``{"about": true}`` is answered by ``{"about": text}``, ``{"swept":
-kind}`` by ``{"tasks": ids}``, and ``{"sweep": kind, "task": id, "rounds": n, "seconds": s}`` by
-``{"rates": [steps per second, those of what it is divided by]}``."""
+Requests are lines of JSON on stdin, replies lines of JSON on stdout:
+
+- ``{"make": [kind, task, size]}`` -> ``{"case": number}`` or ``{"missing": reason}``
+- ``{"run": number, "seconds": s}`` -> ``{"steps": n, "seconds": t}``
+- ``{"freeze": true}`` -> ``{}``
+
+The worker of the core also replies to:
+
+- ``{"about": true}`` -> ``{"about": text}``
+- ``{"swept": kind}`` -> ``{"tasks": ids}``
+- ``{"sweep": kind, "task": id, "rounds": n, "seconds": s}`` -> ``{"rates": [a, b]}``, the steps per
+  second of the numerator and the denominator
+"""
 
 from __future__ import annotations
 
@@ -20,9 +27,9 @@ from benchmarks.settings import Case
 
 
 def main(side: str) -> None:
-    """Answer until stdin ends."""
+    """Reply to requests until stdin ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
-    os.dup2(2, 1)  # what the libraries print must not get between the answers
+    os.dup2(2, 1)  # output of the libraries must not mix with the replies
     maker = importlib.import_module(f"benchmarks.{side}_side")
     slices: list[Any] = []
     for line in sys.stdin:
@@ -30,7 +37,7 @@ def main(side: str) -> None:
         if "make" in asked:
             answer = _make(maker, Case(*asked["make"]), slices)
         elif "freeze" in asked:
-            # The garbage collector would walk through all the other cases' envs again and again.
+            # Otherwise every collection would traverse the envs of all other cases.
             gc.collect()
             gc.freeze()
             answer = {}
@@ -61,7 +68,7 @@ def _make(maker: Any, case: Case, slices: list[Any]) -> dict[str, Any]:
 
 
 def _swept(pair: Any, rounds: int, seconds: float) -> list[float]:
-    """Steps per second of both over all rounds, which they take in turn, after one of warm-up."""
+    """Return the steps per second of both loops, which alternate, after one round of warm-up."""
     timed = [[one(seconds) for one in pair] for _ in range(rounds + 1)][1:]
     return [
         sum(steps for steps, _ in one) / sum(took for _, took in one)

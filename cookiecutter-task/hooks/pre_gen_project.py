@@ -1,4 +1,4 @@
-"""Refuses answers that cannot become a package; `ngym new` asks the same function before anything is written."""
+"""Refuse answers that do not make a valid package; `ngym new` calls `problems` before it writes."""
 
 from __future__ import annotations
 
@@ -10,24 +10,40 @@ from urllib.parse import unquote
 
 LICENCES = ("BSD-3-Clause", "MIT", "Apache-2.0")
 KINDS = ("table", "session", "closed-loop", "classic")
-# What the generated files import under these names.
-TAKEN = ("Choice", "OneHot", "Task", "Trial", "TrialEnv", "TrialSession")
+# Names that the generated files import: a task of the same name would replace them.
+TAKEN = ("Any", "Choice", "OneHot", "Session", "Task", "TrialBuilder", "TrialEnv")
 
 
 def problems(answers: dict[str, str]) -> list[str]:
-    """What is wrong with the answers: what was given, what was expected. Empty when nothing is."""
+    """Return the problems of the answers, one sentence or two each; [] if there are none."""
     found = []
     name, lab, author = (str(answers.get(key, "")) for key in ("task_name", "lab", "author"))
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]{1,60}", name):
-        found.append(f"task_name is {name!r}, expected CapitalizedWords of letters and digits, such as SideMemory.")
+        found.append(
+            f"task_name is {name!r}, expected CapitalizedWords of letters and digits, such as"
+            " SideMemory."
+        )
     elif name in TAKEN or keyword.iskeyword(name.lower()) or name.startswith("Test"):
-        found.append(f"task_name is {name!r}, which has a meaning in Python, pytest or the core; expected another name.")
+        found.append(
+            f"task_name is {name!r}, which has a meaning in Python, pytest or neurogym-core."
+            " Choose another name."
+        )
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", lab) or len(lab) > 40:
-        found.append(f"lab is {lab!r}, expected lower-case letters and digits, words joined by one hyphen, such as my-lab.")
+        found.append(
+            f"lab is {lab!r}, expected lower-case letters and digits, with single hyphens between"
+            " words, such as my-lab."
+        )
     elif lab in ("core", "wrappers") or lab.startswith("x-"):
-        found.append(f"lab is {lab!r}, which would claim a namespace that is another's; expected another name.")
-    if not author.strip() or author != author.strip() or not author.isprintable() or set(author) & set('"\\{}<>%#`|$*_[]'):
-        found.append(f"author is {author!r}, expected a name without quotation marks, brackets or other signs.")
+        found.append(
+            f"lab is {lab!r}, the namespace of another package. Choose another name."
+        )
+    signs = set('"\\{}<>%#`|$*_[]')
+    printable = author.strip() and author == author.strip() and author.isprintable()
+    if not printable or set(author) & signs:
+        found.append(
+            f"author is {author!r}, expected a name without quotation marks, brackets or other"
+            " signs."
+        )
     for key, known in (("licence", LICENCES), ("kind", KINDS)):
         if answers.get(key) not in known:
             found.append(f"{key} is {answers.get(key)!r}, expected one of {', '.join(known)}.")

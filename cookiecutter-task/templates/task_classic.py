@@ -13,12 +13,12 @@ class {{ cookiecutter.task_name }}(TrialEnv):
 
     Cite here the paper that the task follows, with its DOI.
 
-    Deviations from the paper: list here what differs.
+    Deviations from the paper: list them here.
 
     Args:
         dt: ms per step.
-        rewards: overrides of what is paid.
-        timing: overrides of durations, ms.
+        rewards: rewards that replace the defaults.
+        timing: durations that replace the defaults, ms.
         sigma: SD of the noise of the light, times sqrt(ms).
     """
 
@@ -32,13 +32,16 @@ class {{ cookiecutter.task_name }}(TrialEnv):
         super().__init__(dt=dt)
         self.sigma = sigma / np.sqrt(self.dt)
         self.rewards = {"abort": -0.1, "correct": 1.0, "fail": 0.0, **(rewards or {})}
-        self.timing = {"fixation": 300, "light": 500, "delay": 600, "decision": 500, **(timing or {})}
+        durations = {"fixation": 300, "light": 500, "delay": 600, "decision": 500}
+        self.timing = {**durations, **(timing or {})}
         names = {"fixation": 0, "light": [1, 2]}
-        self.observation_space = spaces.Box(-np.inf, np.inf, shape=(3,), dtype=np.float32, name=names)
+        self.observation_space = spaces.Box(
+            -np.inf, np.inf, shape=(3,), dtype=np.float32, name=names
+        )
         self.action_space = spaces.Discrete(3, name={"fixation": 0, "choice": [1, 2]})
 
     def new_trial(self, **kwargs: Any) -> dict[str, Any]:
-        """Lay out one trial; returns its conditions."""
+        """Build one trial and return its conditions."""
         trial = {"side": self.rng.integers(2), **kwargs}
         before = ["fixation", "light", "delay"]
         self.add_period([*before, "decision"])
@@ -51,7 +54,7 @@ class {{ cookiecutter.task_name }}(TrialEnv):
         return trial
 
     def _step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Score one step."""
+        """Score one step and return its observation, reward and info."""
         reward, new_trial = 0.0, False
         if self.in_period("decision"):
             if action != 0:

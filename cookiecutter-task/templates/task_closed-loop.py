@@ -9,15 +9,15 @@ from neurogym_core import Choice, Task, TrialBuilder
 
 
 class {{ cookiecutter.task_name }}(Task):
-    """Push a drifting point back to 0: what is seen next depends on what was just done.
+    """Push a drifting point back to 0. The next observation depends on the last action.
 
     Cite here the paper that the task follows, with its DOI.
 
-    Deviations from the paper: list here what differs.
+    Deviations from the paper: list them here.
 
     Args:
-        drifts: how far the point moves by itself, per 100 ms; one of them is drawn for each trial.
-        push: how far a push moves it, per 100 ms.
+        drifts: possible drifts of the point per 100 ms; one is drawn for each trial.
+        push: movement of the point by a push, per 100 ms.
     """
 
     drifts: tuple[float, ...] = (-0.2, 0.2)
@@ -28,30 +28,31 @@ class {{ cookiecutter.task_name }}(Task):
     trial_state = {"at": 0.0}  # one value per trial; only `step_action` changes it
 
     def define(self) -> None:
-        """Channels, actions, and what varies from trial to trial."""
+        """Declare the channels, the actions and the conditions."""
         self.observe(at=1)
-        self.act(rest=1, push=2)  # the first, single one is the rest; 0 pushes down, 1 up
+        self.act(rest=1, push=2)  # the first single action is the rest; push 0 is down, 1 is up
         self.vary(drift=Choice(self.drifts))
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        """Lay out trials: written for one, run for a whole batch."""
+        """Describe one trial; the method runs once for a batch, so that conditions are arrays."""
         trial.periods("keep")
         trial.hold(during="keep", cost=0)  # pushing is free
         trial.record(towards=np.sign(trial.drift))
         trial.max_reward(self.rewards["near"] * trial.duration("keep") / 100)
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:
-        """What the step pays, and where it leads (None: as the periods say)."""
+        """Return the rewards of the step, and None, since no action leads to another period."""
         pushed = np.array([0.0, -self.push, self.push])[action]
-        now.trial_state["at"] = now.trial_state["at"] + (now.conditions["drift"] + pushed) * now.dt / 100
+        moved = (now.conditions["drift"] + pushed) * now.dt / 100
+        now.trial_state["at"] = now.trial_state["at"] + moved
         near = np.maximum(1.0 - np.abs(now.trial_state["at"]), 0.0)
         return self.rewards["near"] * near * now.dt / 100, None
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
-        """What is seen, with what was done; asked on the first step too."""
+        """Return the observation after the action; it is called for the first step too."""
         obs[:, self.channels["at"]] = now.trial_state["at"][:, None]
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:
-        """What is right now: push against the drift."""
+        """Return the correct action: a push against the drift."""
         return np.where(now.conditions["drift"] > 0, 1, 2)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from neurogym_core import Choice, OneHot, Task, TrialBuilder
-from neurogym_core import Session as TrialSession
+from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
 
 
 class {{ cookiecutter.task_name }}(Task):
-    """Report the side of a light, where one side is more likely for a block of trials.
+    """Report the side of a light, in blocks of trials in which one side is more likely.
 
     Cite here the paper that the task follows, with its DOI.
 
-    Deviations from the paper: list here what differs.
+    Deviations from the paper: list them here.
 
     Args:
-        bias: probability of the side that a block favours, 0.5 to 1.
-        block: trials in a block.
+        bias: probability of the more likely side, 0.5 to 1.
+        block: number of trials in a block.
         sigma: SD of the noise of the light, times sqrt(ms).
     """
 
@@ -29,23 +28,23 @@ class {{ cookiecutter.task_name }}(Task):
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
-        """Channels, actions, and what varies from trial to trial."""
+        """Declare the channels, the actions and the conditions."""
         self.observe(fixation=1, light=OneHot(2))
-        self.act(fixate=1, choose=2)  # the first, single one is the rest
+        self.act(fixate=1, choose=2)  # the first single action is the rest
         self.vary(side=Choice(2), answer="side")
 
-    def new_session(self, session: TrialSession, rng: np.random.Generator) -> None:
-        """State that lasts from trial to trial, one value for each session that is played side by side."""
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        """Set the state that lasts from trial to trial: one value for each parallel session."""
         session.left_first = rng.random(len(session)) < 0.5
 
-    def draw(self, session: TrialSession, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """The conditions of the coming trial of each session."""
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Return the conditions of the next trial of each session."""
         left = session.left_first ^ (session.trial // self.block % 2 == 1)
         p_right = np.where(left, 1 - self.bias, self.bias)
         return {"side": (rng.random(len(session)) < p_right).astype(int)}
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        """Lay out trials: written for one, run for a whole batch. What `draw` says is a condition like any other."""
+        """Describe one trial; the method runs once for a batch, so that conditions are arrays."""
         trial.periods("fixation", "light", "decision")
         trial.show("fixation", 1, during=("fixation", "light"))
         light = self.channels.encoder("light").encode(trial.side)

@@ -6,11 +6,11 @@ from neurogym_core import Choice, OneHot, Task, TrialBuilder
 
 
 class {{ cookiecutter.task_name }}(Task):
-    """Remember on which side a light was, over a delay.
+    """Remember the side of a light over a delay.
 
     Cite here the paper that the task follows, with its DOI.
 
-    Deviations from the paper: list here what differs.
+    Deviations from the paper: list them here.
 
     Args:
         contrasts: strength of the light, 0 to 1.
@@ -24,13 +24,13 @@ class {{ cookiecutter.task_name }}(Task):
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
-        """Channels, actions, and what varies from trial to trial."""
+        """Declare the channels, the actions and the conditions."""
         self.observe(fixation=1, light=OneHot(2))
-        self.act(fixate=1, choose=2)  # the first, single one is the rest
+        self.act(fixate=1, choose=2)  # the first single action is the rest
         self.vary(side=Choice(2), contrast=Choice(self.contrasts), answer="side")
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        """Lay out trials: written for one, run for a whole batch."""
+        """Describe one trial; the method runs once for a batch, so that conditions are arrays."""
         before = ("fixation", "light", "delay")
         trial.periods(*before, "decision")
         trial.show("fixation", 1, during=before)

@@ -1,4 +1,4 @@
-"""What the task claims."""
+"""Claims of the task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TASK = "{{ cookiecutter.lab }}/{{ cookiecutter.task_name }}-v0"
 
 
 def play(side, choice, early=0):
-    """The rewards of a trial in which the subject does `early` on the first step, and chooses once it is asked."""
+    """Return the rewards of a trial with the action `early` on the first step."""
     env = make(TASK)
     env.reset(seed=1, options={"conditions": {"side": side}})
     rewards = [env.step(early)[1]]
@@ -22,7 +22,7 @@ def play(side, choice, early=0):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_the_side_of_the_light_is_right_and_the_other_one_wrong(side):
+def test_choosing_the_side_of_the_light_is_correct_and_the_other_side_an_error(side):
     assert sum(play(side, 1 + side)) == 1.0
     assert sum(play(side, 2 - side)) == 0.0
 

@@ -1,4 +1,4 @@
-"""What the task claims."""
+"""Claims of the task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from neurogym_core import make_task, run
 TASK = "{{ cookiecutter.lab }}/{{ cookiecutter.task_name }}-v0"
 
 
-def test_a_subject_that_knows_the_targets_is_always_right():
+def test_the_oracle_is_always_correct():
     assert (run(TASK, "oracle", 200, seed=1)["outcome"] == "correct").all()
 
 
@@ -20,8 +20,8 @@ def test_blocks_favour_one_side_and_then_the_other():
     assert (sides[1:, 0] != sides[:-1, 0]).all()
 
 
-def test_both_sides_come_equally_often_in_the_long_run():
-    # 4000 trials of 20 sessions: blocks are balanced within a session, so the share is within 0.05 of a half unless the
-    # draws are wrong; a false alarm has a probability below 1e-9.
+def test_both_sides_are_equally_frequent():
+    # 4000 trials in 20 sessions. Blocks are balanced within a session, so that the fraction differs
+    # from 0.5 by more than 0.05 with a probability below 1e-9.
     sides = run(TASK, "oracle", 4000, num_envs=20, seed=1)["side"]
     assert abs(np.mean(sides) - 0.5) < 0.05

@@ -1,4 +1,4 @@
-"""Measures the sources of packages, for a table that compares this project with others.
+"""Measure the sources of packages, for a table that compares this project with others.
 
 ``python docs/_make/anatomy.py [HEADING=]FOLDER[:TESTS[,TESTS…]] …`` prints a Markdown table with a column for each
 package, e.g. ``core=neurogym_core:tests``. Nothing is imported; all numbers are counted in the text:
@@ -103,7 +103,7 @@ class Package:
 
     @cached_property
     def modules(self) -> list[Module]:
-        """All modules that are no tests, sorted by path."""
+        """All modules except tests, sorted by path."""
         found = []
         for path in sorted(self.folder.rglob("*.py")):
             parts = path.relative_to(self.folder).with_suffix("").parts

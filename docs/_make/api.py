@@ -1,6 +1,4 @@
-"""Writes ``docs/api.md``, the reference of the public names, from their docstrings: ``python
-docs/_make/api.py``.
-"""
+"""Write ``docs/api.md``, the API reference, from the docstrings: ``python docs/_make/api.py``."""
 
 from __future__ import annotations
 
@@ -32,13 +30,13 @@ GROUPS = {
     "Extend": ("TaskWrapper", "hookimpl", "NeurogymError"),
 }  # fmt: skip
 
-# Classes that the core instantiates; authors and players use the instances.
+# Classes that the core instantiates; you only use the instances.
 MADE_BY_THE_CORE = {
     "TrialBuilder": "passed to `Task.new_trial`",
     "TrialBatch": "returned by `Task.sample`",
     "Outcome": "an `enum.IntEnum`",
 }
-# Classes whose Python signature hides their arguments: `__new__` chooses a class, or subclasses change it.
+# Classes whose signature hides their arguments: `__new__` chooses a class, or subclasses change it.
 SIGNED_BY_INIT = {"Dataset"}
 SIGNATURES = {"TaskWrapper": "(task: Task, **parameters: Any)"}
 
@@ -46,9 +44,9 @@ HEAD = """# API reference
 
 *Made by `docs/_make/api.py` from the docstrings; do not edit it here.*
 
-The public names of `neurogym_core`, which are importable from it: `from neurogym_core import make`. All other names
-may change without notice. Shapes are written as (n, S): trials by segments. Times are in ms unless steps are named,
-angles in radians. The words are in the [glossary](glossary.md).
+Import the names on this page from `neurogym_core`: `from neurogym_core import make`. All other names may change without
+notice. Shapes are written as (n, S), for n trials and S segments. Times are in ms unless the text says steps; angles are
+in radians. The [glossary](glossary.md) defines the terms.
 """
 
 SECTIONS = ("Args", "Attributes", "Returns", "Raises", "Example")
@@ -59,10 +57,10 @@ class Entry:
     """A public name, or a member of a public class.
 
     Args:
-        name: as it is written: ``"Task.sample"``.
-        value: the object; of a property its getter.
+        name: qualified name, such as ``"Task.sample"``.
+        value: the object; for a property, its getter.
         kind: "function", "class", "method", "property" or "constant".
-        doc: its docstring, "" if it has none.
+        doc: docstring, or "" if there is none.
     """
 
     name: str
@@ -72,7 +70,7 @@ class Entry:
 
     @property
     def sections(self) -> dict[str, str]:
-        """The docstring in parts: "" is the description, others by their headings, in order."""
+        """Sections of the docstring by heading, in order; the description has the heading ""."""
         parts = re.split(rf"^({'|'.join(SECTIONS)}):\n", self.doc, flags=re.MULTILINE)
         found = {"": parts[0].strip()}
         for heading, body in zip(parts[1::2], parts[2::2], strict=True):
@@ -81,7 +79,7 @@ class Entry:
 
     @property
     def parameters(self) -> list[str]:
-        """Names of the parameters, `self` left out."""
+        """Names of the parameters without `self`."""
         signature = self.signature
         return (
             [name for name in signature.parameters if name not in {"self", "cls"}]
@@ -91,7 +89,7 @@ class Entry:
 
     @property
     def signature(self) -> inspect.Signature | None:
-        """The signature, None where there is nothing to call."""
+        """Signature, or None if the object is not callable."""
         if self.kind in {"property", "constant"} or self.name in {*MADE_BY_THE_CORE, *SIGNATURES}:
             return None
         value = self.value.__init__ if self.name in SIGNED_BY_INIT else self.value
@@ -105,7 +103,7 @@ class Entry:
 
 
 def entries() -> dict[str, list[Entry]]:
-    """Every public name with its members, by name: the entry of the name comes first."""
+    """Return the entries of each public name: its own entry, then those of its members."""
     return {name: [_entry(name), *_members(name)] for names in GROUPS.values() for name in names}
 
 

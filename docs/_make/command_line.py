@@ -1,8 +1,7 @@
-"""Writes ``docs/command-line.md`` from the help of every command: ``python
-docs/_make/command_line.py``.
+"""Write ``docs/command-line.md``: ``python docs/_make/command_line.py``.
 
-The commands of the core and of the packages of this project are in it; `make test` installs them. Those that further
-packages add depend on what is installed.
+The page has the help of the commands of the core and of the packages of this project, which
+`make test` installs. Commands of other installed packages are left out.
 """
 
 from __future__ import annotations
@@ -24,21 +23,25 @@ HEAD = """# The command line
 
 *Made from `--help` by `docs/_make/command_line.py`; do not edit it here.*
 
-`ngym` is installed with the core; the last section of its help has the commands that come with other packages of this
-project. Any of them says which package brings it when that is not installed. TASK is an id (`perceptual/PerceptualDecisionMaking-v0`), a bare name while it is
-unique, or a class in a file (`my_task.py:MyTask`). `--json` prints JSON and nothing else on the standard output.
-Exit codes: 0 fine, 1 a problem was found, 2 wrong usage. `--help`, `list` and shell completion import no task package,
-no NumPy and no Gymnasium. Colours go away in a pipe and with `NO_COLOR`.
+The core installs `ngym`. The last section of its help lists the commands of other packages of this project; if such a
+package is not installed, its commands name it.
 
-A package can add a command of its own; see [discovery](discovery.md).
+- TASK is an id (`perceptual/PerceptualDecisionMaking-v0`), a bare name that only one package has
+  (`PerceptualDecisionMaking-v0`), or a class in a file (`my_task.py:MyTask`).
+- With `--json`, the standard output is JSON only.
+- The exit code is 0 for success, 1 if a problem was found, and 2 for wrong usage.
+- `--help`, `list` and shell completion import no task package, no NumPy and no Gymnasium.
+- There are no colours in a pipe or if `NO_COLOR` is set.
+
+Packages can add commands; see [discovery](discovery.md).
 """
 
 
 class ProjectGroup(LazyGroup):
-    """`ngym` as it is with all packages of this project installed, and no others."""
+    """`ngym` with the packages of this project, and no others."""
 
     def foreign(self) -> dict[str, list[Offer]]:
-        """The commands of this project's packages."""
+        """Return the commands of the packages of this project."""
         found = super().foreign()
         return {
             name: offers
@@ -48,7 +51,7 @@ class ProjectGroup(LazyGroup):
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page."""
     group = ProjectGroup(
         "ngym", help=main.help, params=main.params, context_settings=main.context_settings
     )
@@ -58,7 +61,7 @@ def page() -> str:
 
 
 def part_of(group: Any, name: str, top: click.Context) -> str:
-    """The section of one command, and of those below it."""
+    """Return the sections of a command and its subcommands."""
     command = group.get_command(top, name)
     assert command is not None, f"install {COMMANDS.get(name)}, or remove {name} from its table"
     context = context_of(command, name, top)
@@ -71,13 +74,13 @@ def part_of(group: Any, name: str, top: click.Context) -> str:
 def context_of(
     command: click.Command, name: str, parent: click.Context | None = None
 ) -> click.Context:
-    """A context to print help in; nothing is run."""
+    """Return a context in which a command prints its help without running."""
     width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
     return command.make_context(name, [], parent=parent, resilient_parsing=True, **width)
 
 
 def section(command: click.Command, context: click.Context) -> str:
-    """A heading, and the help of one command as a terminal shows it."""
+    """Return a heading and the help of one command, as printed in a terminal."""
     help_text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
     return f"## {context.command_path}\n\n```text\n{help_text}\n```\n"
 

@@ -1,5 +1,6 @@
-"""Writes ``docs/conformance.md``, its table of checks from their docstrings: ``python
-docs/_make/conformance.py``.
+"""Write ``docs/conformance.md``: ``python docs/_make/conformance.py``.
+
+The tables of checks come from the docstrings of the checks.
 """
 
 from __future__ import annotations
@@ -14,18 +15,17 @@ from neurogym_check.run_checks import all_checks
 WIDTH = 80  # as in docs/command-line.md
 TARGET = Path(__file__).resolve().parents[1] / "conformance.md"
 
-HEAD = """# What every task must hold to
+HEAD = """# Conformance: the checks for every task
 
 *Made by `docs/_make/conformance.py`, the checks from their docstrings; do not edit it here.*
 
-The conformance kit is a list of small checks with codes. Each says in one sentence what it holds a task to, and what to
-do about a task that breaks it. It comes with the package `neurogym-check` (`pip install neurogym-check`); the packages of this
-project keep to it like anybody else's.
+The conformance kit is a list of small checks with codes. Each check has one rule, and advice for tasks that break it.
+The kit is the package `neurogym-check`. The tasks of this project have to pass the same checks as yours.
 
 ## From a shell
 
-`ngym check` takes ids of tasks, names of installed packages, folders of their sources, and classes in files. This task
-has a fault:
+`ngym check` accepts ids of tasks, names of installed packages, folders with their sources, and classes in files. The
+following task has an error: the light is visible before it should be.
 
 ```python
 # side.py
@@ -35,7 +35,7 @@ from neurogym_core import Choice, Task
 
 
 class Side(Task):
-    \"\"\"Report on which side the light is.\"\"\"
+    \"\"\"Report the side of a light.\"\"\"
 
     timing = {"fixation": 300, "light": 500, "decision": 300}
 
@@ -64,9 +64,9 @@ during fixation reveal the correct answer: correlation 1.00, ...)
 All 3 checks of 1 task passed, 1 expected failure.
 ```
 
-Without the excuse it ends with exit code 1, and says what to do. `--level quick` (the default) takes a fraction of a second
-for a task; `--level full` plays ten times as much and adds some checks. `--json` prints the results for programs, `--list` all
-checks. The code of the tasks runs in this process: check what you would run.
+Without `--expected-failure` the command prints the advice and ends with exit code 1. `--level quick` (the default) takes
+a fraction of a second per task; `--level full` plays ten times as many trials and adds some checks. `--json` prints the
+results for programs, `--list` all checks. The code of the tasks runs in this process: check only code that you would run.
 
 ## In the tests of a package
 
@@ -75,14 +75,16 @@ checks. The code of the tasks runs in this process: check what you would run.
 from neurogym_check import parametrize_with_checks
 
 
-@parametrize_with_checks("side.py:Side", expected_failures={"B005": "the light is meant to be on from the start"})
+@parametrize_with_checks(
+    "side.py:Side", expected_failures={"B005": "the light is meant to be on from the start"}
+)
 def test_task_conforms(task, check):
     check(task)
 ```
 
-With the name of an installed package instead, it is one test for every task and check. An excuse holds for one code, and
-for all tasks or for one: `{"Side-v0": {"B005": "…"}}`; a check that passes all the same fails, so that the excuse goes
-away. It is the only way round a check.
+With the name of an installed package, there is one test for every task and check. An expected failure applies to one
+code, and to all tasks or to one: `{"Side-v0": {"B005": "…"}}`. If that check passes, the test fails, so that you remove
+the entry. There is no other way to exempt a task from a check.
 
 ## From Python
 
@@ -98,28 +100,27 @@ B005 failed
 True
 ```
 
-`check_task` raises nothing for what the task does. Numbers that a manifest would give are given with
+`check_task` catches the errors of the task and reports them as results. Without a manifest, give its numbers as
 `expected={"chance": 0.5, "oracle_min": 1.0}`.
 
-## What is not a Task
+## Envs that are not Tasks
 
-Envs that report trials as a Task does (`EnvForm.reports_trials`), and any other Gymnasium env, are checked with what
-applies to them: the other checks are *not applicable*, and the reason is given. Of an id, the package around it is
-checked too.
+Gymnasium envs are checked too, and envs that report trials as a Task does (`EnvForm.reports_trials`) more thoroughly.
+Checks that need a Task are *not applicable*, with the reason. If you give an id, its package is checked as well.
 
-## Digests: what a task does changes only with its version
+## Digests: behaviour changes only with the version
 
-`ngym check PACKAGE --write-digests` stores a short digest of each Task in `digests.toml` beside the manifest: of what it
-declares, of tables of its trials, of its sessions and hooks. No random numbers of NumPy's go into it, whose streams may change, and
-numbers with a fraction count as equal as long as they are nearly so. The check R001 fails when the digest changes: somebody's
-results depend on what `Name-v0` does, so that what does something else is `Name-v1`. While a package is not published, `--force`
-replaces its digests.
+`ngym check PACKAGE --write-digests` stores a short digest of each Task in `digests.toml`, beside the manifest. It covers
+the declaration of the task, tables of its trials, its sessions and its hooks. It does not depend on NumPy's random
+streams, which may change between versions, and tolerates rounding errors. The check R001 fails when the digest
+changes: published results depend on the behaviour of `Name-v0`, so a task with another behaviour is `Name-v1`. Before
+the first release of a package, `--force` replaces its digests.
 
-## Checks of your own
+## Add checks
 
-A plug-in's hook `ngym_check_task(spec)` is called with Gymnasium's spec of the task, and returns what it found: one mapping,
-or a list, with a `code` that begins with a letter of your own, `passed`, and if you like `reason`, `rule`, `advice` and
-`details`. See [discovery](discovery.md) for how a plug-in is declared.
+The hook `ngym_check_task(spec)` of a plug-in is called with Gymnasium's spec of the task and returns its results: one
+mapping or a list of them, each with a `code` whose first letter the kit does not use, `passed`, and optionally `reason`,
+`rule`, `advice` and `details`. [Discovery](discovery.md) explains how to declare a plug-in.
 
 ```python
 from neurogym_core import hookimpl
@@ -128,12 +129,17 @@ from neurogym_core import hookimpl
 @hookimpl
 def ngym_check_task(spec):
     passed = "/" in spec.id
-    return {"code": "L001", "passed": passed, "rule": "Our tasks come from packages.", "advice": "Make it one."}
+    return {
+        "code": "L001",
+        "passed": passed,
+        "rule": "Tasks of this lab come from packages.",
+        "advice": "Move the task into a package.",
+    }
 ```
 
 ## The checks
 
-Statistical checks have fixed seeds, and would fail a right task once in ten million.
+Statistical checks have fixed seeds. A correct task fails each of them with a probability of at most 1e-7.
 """
 
 _KINDS = {
@@ -145,7 +151,7 @@ _KINDS = {
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page."""
     context = click.Context(
         command, info_name="ngym check", terminal_width=WIDTH, max_content_width=WIDTH
     )
@@ -162,13 +168,13 @@ def page() -> str:
 
 
 def _family(letter: str, title: str) -> str:
-    """A heading and a table of the family's checks."""
+    """Return the heading of a family and the table of its checks."""
     rows = [_row(one) for one in all_checks() if one.code[0] == letter]
     return "\n".join(
         [
             f"### {letter}: {title}",
             "",
-            "| code | check | what a task is held to | what to do |",
+            "| code | check | rule | advice |",
             "|---|---|---|---|",
             *rows,
             "",

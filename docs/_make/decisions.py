@@ -1,5 +1,6 @@
-"""Writes the index of the decisions, ``docs/decisions/README.md``, from their pages: ``python
-docs/_make/decisions.py``.
+"""Write ``docs/decisions/README.md``, the index of the decisions, from their pages.
+
+Run it with ``python docs/_make/decisions.py``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _STATUS = re.compile(r"accepted|deprecated|superseded by \[\d+\]\((\d{4}-[a-z0-9
 
 @dataclass(frozen=True)
 class Decision:
-    """The fields of one page.
+    """Fields of the page of a decision.
 
     Args:
         path: the file.
@@ -49,21 +50,21 @@ class Decision:
 
     @property
     def number(self) -> int:
-        """The number at the start of the file's name."""
+        """Number at the start of the file name."""
         return int(self.path.name[:4])
 
     @property
     def summary(self) -> str:
-        """The first sentence of the decision."""
+        """First sentence of the section "Decision"."""
         first = " ".join(self.sections["Decision"].split("\n\n")[0].split())
         return re.split(r"(?<=[.!?]) (?=[A-Z`\[])", first)[0].replace("|", "\\|").rstrip(":")
 
 
 def read(path: Path) -> Decision:
-    """The decision in a file.
+    """Read the decision in a file.
 
     Raises:
-        ValueError: the page lacks a field, or a field has another form.
+        ValueError: a field of the page is missing or malformed.
     """
     text = path.read_text("utf-8")
     head = _HEAD.match(text)
@@ -89,10 +90,10 @@ def read(path: Path) -> Decision:
 
 
 def decisions(folder: Path = FOLDER) -> list[Decision]:
-    """All decisions, in order of their numbers.
+    """Return all decisions, sorted by number.
 
     Raises:
-        ValueError: a page lacks a field, or two have one number.
+        ValueError: a page lacks a field, or two pages have the same number.
     """
     found = [read(path) for path in sorted(folder.glob("*.md")) if path.name != TARGET.name]
     wrong = [one.path.name for one in found if not _FILE.fullmatch(one.path.name)]
@@ -106,7 +107,7 @@ def decisions(folder: Path = FOLDER) -> list[Decision]:
 
 
 def page(folder: Path = FOLDER) -> str:
-    """The index."""
+    """Return the index."""
     rows = (
         f"| {one.number} | [{one.title}]({one.path.name}) | {one.date} | {_short(one.status)} |"
         f" {one.summary} |\n"
@@ -116,7 +117,7 @@ def page(folder: Path = FOLDER) -> str:
 
 
 def _short(status: str) -> str:
-    """The first sentence of a status."""
+    """Return the first sentence of a status."""
     return re.split(r"\. ", status)[0].rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""Finds turns of phrase that this project avoids, in its documentation and in its sources.
+"""Find phrases that this project avoids, in its documentation and in its sources.
 
 ``python docs/_make/prose.py [PATHS]`` prints ``file:line: phrase: suggestion`` for each, and exits with 1 if
 there is one. Without paths it reads the whole repository: Markdown outside of code, docstrings, comments and

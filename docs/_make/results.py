@@ -1,8 +1,9 @@
-"""Trains the examples, and writes what it measured to ``docs/results.md``: ``make train-examples``.
+"""Train the examples and write ``docs/results.md``: ``make train-examples``.
 
-``python docs/_make/results.py`` trains all of them; ``--only NAME`` one of them, and keeps the
-others' last numbers, which lie in ``docs/_make/results.json``; ``--page`` trains nothing and writes
-the page anew."""
+``python docs/_make/results.py`` trains all examples. With ``--only NAME`` it trains one, and takes
+the numbers of the others from ``docs/_make/results.json``. With ``--page`` it trains none, and
+writes the page from that file.
+"""
 
 from __future__ import annotations
 
@@ -27,20 +28,20 @@ YANG_2019 = "[Yang et al. 2019](https://doi.org/10.1038/s41593-018-0310-2)"
 
 TEN = ("Go", "RTGo", "DlyGo", "Anti", "RTAnti", "DlyAnti", "DM1", "DM2", "MultiDM", "DlyDM1")
 FRESH = 2000
-"""Trials, none of them seen before, on which what was learned is measured."""
+"""Number of new trials on which the trained networks and agents are tested."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """What is trained, until when, and how often.
+    """Training of one network or agent, repeated with several seeds.
 
     Attributes:
         goal: the criterion in words, with its source.
-        tasks: ids, each with the parameters of all.
-        until: updates or steps at the most.
-        met: the criterion, of the record of the test trials.
-        measured: what is measured on fresh trials, of a record; the worst of several tasks.
-        words: the same as a command line, where there is one.
+        tasks: ids; all tasks have the same `parameters`.
+        until: maximum number of updates or steps.
+        met: whether the record of the test trials meets the criterion.
+        measured: measure on the record of new trials; the lowest of several tasks is reported.
+        words: the same training as a command line, or "".
     """
 
     name: str
@@ -58,17 +59,17 @@ class Example:
 
 
 def correct(record: Any) -> float:
-    """Share of all trials that are correct."""
+    """Return the fraction of all trials that are correct."""
     return float((record["outcome"] == "correct").mean())
 
 
 def at_least(share: float) -> Callable[[Any], bool]:
-    """So many of all trials are correct."""
+    """Return a criterion: at least `share` of all trials are correct."""
     return lambda record: correct(record) >= share
 
 
 def worst_pair(record: Any) -> float:
-    """Share correct in the worst of the conditions of parametric working memory."""
+    """Return the fraction correct in the worst condition of parametric working memory."""
     pairs = [
         (*pair, larger)
         for pair, larger in zip(record["pair"].tolist(), record["larger"].tolist(), strict=True)
@@ -78,7 +79,7 @@ def worst_pair(record: Any) -> float:
 
 
 def worst_task(record: Any) -> float:
-    """Share correct in the worst of several tasks."""
+    """Return the mean performance in the worst of several tasks."""
     if "task" not in record:
         return float(record["performance"].mean())
     return min(
@@ -88,7 +89,7 @@ def worst_task(record: Any) -> float:
 
 
 def reliable(record: Any) -> bool:
-    """80 % of the answers are correct, and at least 99 % of the trials answered."""
+    """Return whether 80 % of the answers are correct and 99 % of the trials are answered."""
     answered = np.isin(record["outcome"], ("correct", "error"))
     return answered.mean() >= 0.99 and (record["outcome"][answered] == "correct").mean() >= 0.8
 
@@ -129,8 +130,8 @@ EXAMPLES = (
     ),
     Example(
         "ten-tasks", "Ten of the twenty tasks of Yang et al. in one network",
-        f"each of them above 80 % correct, read off the last step as in {YANG_2019}; it stops at 84 % of 400 test trials, "
-        "so that the best of many tests is no luck",
+        f"each of them above 80 % correct, from the output on the last step as in {YANG_2019}; training stops at 84 % of "
+        "400 test trials, because the best of many tests overestimates performance",
         tuple(f"yang19/{name}-v0" for name in TEN), "gru", 8000, lambda record: worst_task(record) > 0.84, worst_task,
         parameters={"dt": 100, "rule_input": False},
         options={"loss": "mse", "rest_weight": 2.0, "answers": "last", "learning_rate": 2e-3,
@@ -143,7 +144,7 @@ EXAMPLES = (
 )  # fmt: skip
 
 CHECKPOINTS = (200, 400, 800, 1600, 3200)
-"""Updates after which the threshold is measured."""
+"""Numbers of updates after which the threshold is measured."""
 THRESHOLD_SEEDS = (0, 1, 2)
 
 
@@ -151,7 +152,7 @@ THRESHOLD_SEEDS = (0, 1, 2)
 
 
 def trainer_of(example: Example, seed: int) -> Any:
-    """The trainer of an example, not trained yet."""
+    """Return a new trainer for an example."""
     from neurogym_study import Experiment
 
     kind = "algo" if example.trainer in ("ppo", "a2c", "recurrent-ppo") else "model"
@@ -162,7 +163,7 @@ def trainer_of(example: Example, seed: int) -> Any:
 
 
 def train(example: Example, seed: int) -> dict[str, Any]:
-    """Train once; what happened, as JSON can hold it."""
+    """Train once and return the results as plain values for JSON."""
     began = time.perf_counter(), time.process_time()
     trainer = trainer_of(example, seed)
     why = trainer.train(example.until, criterion=example.met)
@@ -182,12 +183,12 @@ def train(example: Example, seed: int) -> dict[str, Any]:
 
 
 def thresholds(seed: int) -> dict[str, Any]:
-    """The coherence with 75 % correct on fresh trials, while a network learns random dots."""
+    """Return the coherences with 75 % correct while a network learns random dots."""
     from neurogym_study import fit_psychometric
     from neurogym_study.trainers import trainer_named
 
     began = time.perf_counter()
-    # A third of the usual rate: learning is then slow enough to be watched.
+    # A third of the default rate slows learning down, so that the checkpoints show it.
     trainer = trainer_named("rnn")(
         "PerceptualDecisionMaking-v0", seed=seed, test_every=200, learning_rate=3e-4
     )
@@ -201,7 +202,7 @@ def thresholds(seed: int) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """Where it was measured, as far as it matters for the times."""
+    """Return the machine and the versions, on which the times depend."""
     from importlib.metadata import version
 
     names = ("torch", "stable-baselines3", "numpy")
@@ -210,12 +211,12 @@ def machine() -> dict[str, Any]:
 
 
 def read() -> dict[str, Any]:
-    """What was measured last."""
+    """Return the last measurements."""
     return json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
 
 
 def keep(name: str, value: Any) -> None:
-    """Write down at once what was measured, and the page."""
+    """Store measurements and write the page, so that an interruption loses one run at most."""
     measured = {**read(), name: value, "machine": machine()}
     MEASURED.write_text(json.dumps(measured, indent=None, sort_keys=True) + "\n", encoding="utf-8")
     PAGE.write_text(page(measured), encoding="utf-8")
@@ -224,18 +225,19 @@ def keep(name: str, value: Any) -> None:
 # ---------------------------------------------------------------------- the page
 
 
-HEAD = """# What was learned
+HEAD = """# Training results
 
 *Measured and written by `docs/_make/results.py` (`make train-examples`); do not edit it here.*
 
-Networks and agents are trained on tasks of this project until they meet a criterion that was published for the task, from
-several seeds. What they have learned is measured on {fresh:,} trials that neither training nor the criterion saw; it may
-lie a little below the criterion, since the first test that is good enough is also a lucky one. Everything ran on a processor, on one thread.
+Networks and agents are trained on tasks of this project, from several seeds, until they meet a criterion that was
+published for the task. The column "new trials" is the performance on {fresh:,} trials that were used neither for training
+nor for the criterion. It can be slightly below the criterion, because training stops at the first test that meets the
+criterion, which may be by luck. Training ran on one CPU thread.
 """
 
 
 def page(measured: dict[str, Any]) -> str:
-    """The whole page."""
+    """Return the page."""
     parts = [HEAD.format(fresh=FRESH)]
     if "machine" in measured:
         said = measured["machine"]
@@ -244,7 +246,7 @@ def page(measured: dict[str, Any]) -> str:
         )
         parts.append(
             f"Last measured on {said['date']}, {said['processor']}, {said['cores']} cores that"
-            f" other programs shared: wall times are upper limits; {versions}.\n"
+            f" were shared with other programs (wall times are upper limits); {versions}.\n"
         )
     parts += [
         section(example, measured[example.name]) for example in EXAMPLES if example.name in measured
@@ -255,13 +257,13 @@ def page(measured: dict[str, Any]) -> str:
 
 
 def section(example: Example, runs: list[dict[str, Any]]) -> str:
-    """What happened with one example."""
+    """Return the section of one example."""
     unit = runs[0]["unit"]
     met = sum(run["met"] for run in runs)
     lines = [
         f"## {example.title}\n", f"Criterion: {example.goal}. Met by {met} of {len(runs)} seeds.\n",
         "```", example.words, "```\n",
-        f"| seed | {unit} | met | on fresh trials | s, wall | s, processor |", "|---|---|---|---|---|---|",
+        f"| seed | {unit} | met | new trials | wall time (s) | CPU time (s) |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
     lines += [
         f"| {run['seed']} | {run['amount']:,} | {'yes' if run['met'] else 'no'} |"
@@ -273,7 +275,7 @@ def section(example: Example, runs: list[dict[str, Any]]) -> str:
 
 
 def curves(runs: list[dict[str, Any]], points: int = 9) -> list[str]:
-    """A row per seed, about `points` columns."""
+    """Return a table of learning curves: a row per seed and about `points` columns."""
     longest = max((run["curve"] for run in runs), key=len)
     chosen = sorted({round(k) for k in np.linspace(0, len(longest) - 1, min(points, len(longest)))})
     lines = [
@@ -286,15 +288,17 @@ def curves(runs: list[dict[str, Any]], points: int = 9) -> list[str]:
 
 
 def threshold_section(runs: list[dict[str, Any]]) -> str:
-    """How thresholds fall."""
+    """Return the section on psychometric thresholds during training."""
     lines = [
         "## Thresholds fall with training\n",
         (
             "Coherence (%) at which a network that learns random dots (`--model rnn --option"
-            " learning_rate=0.0003`) answers 75 % correctly, from a Weibull function fitted to"
-            " 4,000 fresh trials; – where it does so at no coherence yet.\n"
+            " learning_rate=0.0003`) is 75 % correct, from a Weibull function fitted to 4,000 new"
+            " trials. – means that it does not reach 75 % at any coherence.\n"
         ),
-        "| seed | " + " | ".join(f"{count:,} updates" for count in CHECKPOINTS) + " | s, wall |",
+        "| seed | "
+        + " | ".join(f"{count:,} updates" for count in CHECKPOINTS)
+        + " | wall time (s) |",
         "|---" * (len(CHECKPOINTS) + 2) + "|",
     ]
     for run in runs:
@@ -310,16 +314,19 @@ def threshold_section(runs: list[dict[str, Any]]) -> str:
     type=click.Choice([*(example.name for example in EXAMPLES), "thresholds"]),
 )
 @click.option(
-    "--page", "page_only", is_flag=True, help="Train nothing; write the page from the last numbers."
+    "--page",
+    "page_only",
+    is_flag=True,
+    help="Write the page from the stored numbers, without training.",
 )
 def main(only: tuple[str, ...], page_only: bool) -> None:
-    """Train the examples, and write docs/results.md."""
+    """Train the examples and write docs/results.md."""
     import torch
 
     if page_only:
         PAGE.write_text(page(read()), encoding="utf-8")
         return
-    torch.set_num_threads(1)  # networks of this size do not gain from more
+    torch.set_num_threads(1)  # more threads do not speed up networks of this size
     for example in EXAMPLES:
         if not only or example.name in only:
             runs = []

@@ -248,7 +248,7 @@ def page_of(name: str) -> str:
         *_description(wrapper),
         *([example.note] if example.note else []),
         *_former(info),
-        "[All wrappers together](../assemble-a-task.md) · [write one](../write-a-wrapper.md)",
+        "[All wrappers](../assemble-a-task.md) · [Write a wrapper](../write-a-wrapper.md)",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -256,7 +256,7 @@ def page_of(name: str) -> str:
 def _source(info: WrapperInfo) -> str:
     if info.namespace == "core":
         return ""
-    return f" It comes with {info.distribution}: `pip install {info.distribution}`."
+    return f" It is part of the package `{info.distribution}`."
 
 
 def _stem(name: str) -> str:

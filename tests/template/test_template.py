@@ -126,6 +126,8 @@ HOSTILE = [
     {"task": "../Evil"},
     {"task": "Überlegung"},
     {"task": "Task"},
+    {"task": "TrialBuilder"},
+    {"task": "Session", "kind": "session"},
     {"task": "Class"},
     {"task": "TestTask"},
     {"task": "{{cookiecutter.lab}}"},

@@ -1,4 +1,4 @@
-"""What every task must keep to; `ngym check {{ cookiecutter.__distribution }} --level full` runs the same."""
+"""The checks of `ngym check {{ cookiecutter.__distribution }} --level full`."""
 
 from __future__ import annotations
 
