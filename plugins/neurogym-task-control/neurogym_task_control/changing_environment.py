@@ -81,7 +81,7 @@ class ChangingEnvironment(Task):
                 " needs a number above 0, up to 1."
             )
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.environment = rng.integers(0, len(ENVIRONMENTS), len(session))
@@ -102,7 +102,7 @@ class ChangingEnvironment(Task):
         block = {"environment": np.take(ENVIRONMENTS, session.environment)}
         return self.draw_conditions(rng, len(session), block)
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")

@@ -75,7 +75,7 @@ class NAltConditionalVisuomotor(Task):
             answer=_right_movement,
         )
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         n = len(session)
@@ -110,7 +110,7 @@ class NAltConditionalVisuomotor(Task):
             codes[alike] = rng.integers(1, 2**self.units, (len(alike), self.pictures))
         return (codes[:, :, None] >> np.arange(self.units) & 1).reshape(n, -1)
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")

@@ -24,7 +24,7 @@ class GoNogo(Task):
     - withholding rightly is paid like going rightly;
     - durations and rewards are NeuroGym's.
 
-    Args: none of its own.
+    Args: none.
     """
 
     timing = {"fixation": 0, "stimulus": 500, "delay": 500, "decision": 500}  # ms, as in NeuroGym

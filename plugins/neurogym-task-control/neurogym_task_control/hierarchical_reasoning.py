@@ -73,7 +73,7 @@ class HierarchicalReasoning(Task):
             answer=self._right_side,
         )  # fmt: skip
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.rule = rng.integers(0, len(RULES), len(session))
@@ -88,7 +88,7 @@ class HierarchicalReasoning(Task):
         session.left = np.where(over, self._block_lengths(session, rng), session.left) - 1
         return self.draw_conditions(rng, len(session), {"rule": np.take(RULES, session.rule)})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "rule_report", "pause", "flash1", "interval", "flash2")

@@ -13,7 +13,7 @@ class Null(Task):
 
     Deviations from the paper: none known; there is no paper.
 
-    Args: none of its own.
+    Args: none.
     """
 
     supervised = False

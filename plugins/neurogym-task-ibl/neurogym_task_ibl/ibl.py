@@ -112,7 +112,7 @@ class IBL(Task):
             answer=right_choice,
         )
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         self.blocks.begin(session, rng)
@@ -121,7 +121,7 @@ class IBL(Task):
         coming = self.blocks.next_trial(session, rng)
         return self.draw_conditions(rng, len(session), {"p_left": coming})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_periods(trial)

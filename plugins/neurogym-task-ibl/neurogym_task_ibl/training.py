@@ -96,7 +96,7 @@ class IBLTraining(IBL):
             contrast=Choice(LEVELS), side=Choice(SIDES), answer=right_choice,
         )  # fmt: skip
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         n, subject = len(session), session.subject
@@ -167,7 +167,7 @@ class IBLTraining(IBL):
         share = ((session.responses == 1) & known).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
         return rng.normal(share, 0.5) < 0.5
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def note_block(self, trial: TrialBuilder) -> None:
         trial.record("repeated", proficient=trial.stage == len(STAGES) - 1)

@@ -74,7 +74,7 @@ class IBLWheel(IBL):
         trial.max_reward(self.rewards["correct"])
         self.note_block(trial)
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(
         self, now: Any, action: np.ndarray

@@ -29,7 +29,7 @@ def runs_of(values):
     return values[starts], np.diff(np.append(starts, len(values)))
 
 
-# ---------------------------------------------------------------------- which trial comes
+# ---------------------------------------------------------------------- drawing trials
 
 
 def test_contrasts_are_those_of_the_paper_and_signed_ones_equally_likely():
@@ -122,7 +122,7 @@ def test_who_asks_for_a_prior_gets_it_instead_of_the_blocks():
     assert (one.conditions["side"], one.conditions["contrast"]) == ("right", 25)
 
 
-# ---------------------------------------------------------------------- how a trial runs
+# ---------------------------------------------------------------------- periods of a trial
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])

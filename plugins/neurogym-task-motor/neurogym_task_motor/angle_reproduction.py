@@ -108,7 +108,7 @@ class AngleReproduction(Task):
         paid = (self._paid(left) * (step <= steps[:, None])).sum(axis=1)
         return paid, start + np.sign(ahead) * np.minimum(nearest, steps) * self.stride
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray]:
         first, second = now.in_period("go1"), now.in_period("go2")

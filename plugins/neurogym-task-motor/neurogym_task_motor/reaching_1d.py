@@ -101,7 +101,7 @@ class Reaching1D(Task):
         """Reward of a step that ends at this distance."""
         return np.maximum(self.rewards["correct"] - distance, self.rewards["error"]) * self.dt / 100
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(
         self, now: Any, action: np.ndarray

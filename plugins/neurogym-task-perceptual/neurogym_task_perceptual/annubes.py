@@ -109,7 +109,7 @@ class Annubes(Task):
         given = np.asarray(self.max_sequential, float)
         return np.full(len(self.stimuli), given[0]) if len(given) == 1 else given
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.last = np.full(len(session), -1)
@@ -136,7 +136,7 @@ class Annubes(Task):
         names = np.where(caught, CATCH, np.take(self.stimuli, which))
         return self.draw_conditions(rng, n, {"stimulus": names})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "iti")

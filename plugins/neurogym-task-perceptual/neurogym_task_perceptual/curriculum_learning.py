@@ -99,7 +99,7 @@ class CVLearning(Task):
             answer=_index,
         )  # fmt: skip
 
-    # ------------------------------------------------------------------ what the subject has learned
+    # ------------------------------------------------------------------ learning
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         n, subject = len(session), session.subject
@@ -148,7 +148,7 @@ class CVLearning(Task):
     def _share(book: np.ndarray) -> np.ndarray:
         return book[:, 1] / np.maximum(book[:, 0], 1)
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         n, previous, subject = len(session), session.previous, session.subject
@@ -172,7 +172,7 @@ class CVLearning(Task):
         }
         return impose_on(self, drawn, rng, n, {})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")

@@ -113,7 +113,7 @@ class LeverPress(Task):
     def _least_effort(self) -> float:
         return self.effort * (self.needed * self.dt / 100 + self.poke) * self.thirst
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(
         self, now: Any, action: np.ndarray

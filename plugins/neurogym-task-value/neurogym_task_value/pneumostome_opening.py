@@ -80,7 +80,7 @@ class PneumostomeOpening(Task):
         self.act(do=4)
         self.vary(phase=Choice(PHASES), depth=Choice(range(self.levels)))
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.begun = np.zeros(len(session), int)
@@ -90,7 +90,7 @@ class PneumostomeOpening(Task):
         session.begun = session.begun + 1
         return self.draw_conditions(rng, len(session), {"phase": np.take(PHASES, phase)})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("pond")
@@ -103,7 +103,7 @@ class PneumostomeOpening(Task):
         rising = np.ceil(trial.depth * 100 / self.dt - 1e-9)
         trial.max_reward(pays * np.maximum(steps - rising, 0) * self.dt / 100)
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(
         self, now: Any, action: np.ndarray

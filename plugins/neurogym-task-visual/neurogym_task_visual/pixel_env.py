@@ -94,7 +94,7 @@ class PixelEnv(gymnasium.Env):
         self._image: np.ndarray | None = None
         self._left = trials_per_session
 
-    # ------------------------------------------------------------------ what a task writes
+    # ------------------------------------------------------------------ methods of a task
 
     def declare(self) -> dict[str, Distribution]:
         """Its conditions, name -> distribution."""
@@ -179,7 +179,7 @@ class PixelEnv(gymnasium.Env):
         """The image in hand, (size, size, 3) uint8; None without a render mode."""
         return None if self.render_mode is None or self._image is None else self._image.copy()
 
-    # ------------------------------------------------------------------ the step in hand
+    # ------------------------------------------------------------------ the current step
 
     @property
     def period(self) -> str:

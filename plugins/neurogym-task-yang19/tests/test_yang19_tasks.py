@@ -37,7 +37,7 @@ def spread(values, declared):
     np.testing.assert_allclose(shares, p, atol=5 * np.sqrt(p * (1 - p) / len(values)))
 
 
-# ---------------------------------------------------------------------- what all of them share
+# ---------------------------------------------------------------------- shared by all
 
 
 def test_there_are_twenty_with_85_inputs_and_33_outputs():
