@@ -1,4 +1,4 @@
-"""AntiReach: a ring of 32, and the direction opposite of the stimulus."""
+"""AntiReach: a ring of 32 units, and answers opposite of the stimulus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GoNogo: withholding rightly is as correct as going rightly."""
+"""GoNogo: correct withholding counts like correct going."""
 
 from __future__ import annotations
 
