@@ -92,9 +92,12 @@ class IBLTraining(IBL):
 
     def declare_conditions(self) -> None:
         self.vary(
-            stage=Choice(len(STAGES)), repeated=Choice((False, True)),
-            contrast=Choice(LEVELS), side=Choice(SIDES), answer=right_choice,
-        )  # fmt: skip
+            stage=Choice(len(STAGES)),
+            repeated=Choice((False, True)),
+            contrast=Choice(LEVELS),
+            side=Choice(SIDES),
+            answer=right_choice,
+        )
 
     # ------------------------------------------------------------------ drawing trials
 

@@ -55,7 +55,7 @@ class DelayMatchSampleDistractor1D(Task):
         "test2": 500,
         "delay3": 1000,
         "test3": 500,
-    }  # fmt: skip -- ms, as in NeuroGym
+    }  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0}
     evidence_periods = ("test1", "test2", "test3")
 

@@ -39,7 +39,7 @@ class DelayPairedAssociation(Task):
         "stimulus2": 1000,
         "delay2": 1000,
         "decision": 500,
-    }  # fmt: skip -- ms, as in NeuroGym
+    }  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}  # as in NeuroGym
     evidence_periods = ("stimulus2",)
 

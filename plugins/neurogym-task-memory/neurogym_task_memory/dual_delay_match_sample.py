@@ -63,9 +63,14 @@ class DualDelayMatchSample(Task):
         self.act(fixate=1, choose=2)
         tests = ("match", "nonmatch")
         self.vary(
-            first=Choice(2), second=Choice(2), cue1=Choice(ITEMS), cue2=self._second_cues(), test1=Choice(tests),
-            test2=Choice(tests), answer=lambda drawn: _right(drawn["test1"]),
-        )  # fmt: skip
+            first=Choice(2),
+            second=Choice(2),
+            cue1=Choice(ITEMS),
+            cue2=self._second_cues(),
+            test1=Choice(tests),
+            test2=Choice(tests),
+            answer=lambda drawn: _right(drawn["test1"]),
+        )
 
     def _second_cues(self):
         if self.second_cue == "either":

@@ -53,7 +53,7 @@ class DualTask(Task):
         "test": 1000,
         "delay4": 1000,
         "outer_window": 400,
-    }  # fmt: skip -- ms
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}
     evidence_periods = ("distractor",)
 
@@ -67,9 +67,12 @@ class DualTask(Task):
         self.observe(fixation=1, odour=self.pair, distractor=self.distractor)
         self.act(fixate=1, go=1)
         self.vary(
-            rule=Choice(RULES), first=Choice((1, 2)), distractor=Choice(("nogo", "go")), second=Choice((3, 4)),
+            rule=Choice(RULES),
+            first=Choice((1, 2)),
+            distractor=Choice(("nogo", "go")),
+            second=Choice((3, 4)),
             answer=_right_inner,
-        )  # fmt: skip
+        )
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         block = session.trial // self.block if self.block else np.zeros(len(session), int)

@@ -25,11 +25,20 @@ from neurogym_task_memory.two_alternative_choice import (
 from neurogym_core import Dataset
 
 REWARD = {
-    DelayComparison: 1, DelayEstimation: 1, DelayMatchCategory: 1, DelayMatchSample: 1,
-    DelayMatchSampleDistractor1D: 1, DelayPairedAssociation: 1, JitteredPairedAssociation: 1, DualDelayMatchSample: 2,
-    DualTask: 2, MemoryRecall: 0, TwoAlternativeChoice: 1, SimultaneousTwoAlternativeChoice: 1,
+    DelayComparison: 1,
+    DelayEstimation: 1,
+    DelayMatchCategory: 1,
+    DelayMatchSample: 1,
+    DelayMatchSampleDistractor1D: 1,
+    DelayPairedAssociation: 1,
+    JitteredPairedAssociation: 1,
+    DualDelayMatchSample: 2,
+    DualTask: 2,
+    MemoryRecall: 0,
+    TwoAlternativeChoice: 1,
+    SimultaneousTwoAlternativeChoice: 1,
     GoNogoTwoAlternativeChoice: 1,
-}  # fmt: skip
+}
 """The most that a trial pays."""
 WITH_CUE = [kind for kind in REWARD if "fixation" in kind().channels]
 NOISY = [kind for kind in REWARD if kind().sample(20, seed=0).noise.any()]

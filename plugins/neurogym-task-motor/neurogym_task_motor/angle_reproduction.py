@@ -47,8 +47,14 @@ class AngleReproduction(Task):
     tolerance: float = 0.2
 
     timing = {
-        "fixation": 500, "stimulus1": 500, "delay1": 500, "stimulus2": 500, "delay2": 500, "go1": 2000, "go2": 2000
-    }  # ms  # fmt: skip
+        "fixation": 500,
+        "stimulus1": 500,
+        "delay1": 500,
+        "stimulus2": 500,
+        "delay2": 500,
+        "go1": 2000,
+        "go2": 2000,
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -0.1}  # per 100 ms
     evidence_periods = ("stimulus1", "stimulus2")
     go_cue = "go1"

@@ -34,9 +34,14 @@ def test_periods_are_shown_in_order_with_their_durations(dt):
     task = AngleReproduction(dt=dt)
     batch = task.sample(40, seed=2)
     assert {name: set(steps * dt) for name, steps in batch.period_steps.items()} == {
-        "fixation": {500}, "stimulus1": {500}, "delay1": {500}, "stimulus2": {500}, "delay2": {500},
-        "go1": {2000}, "go2": {2000},
-    }  # fmt: skip
+        "fixation": {500},
+        "stimulus1": {500},
+        "delay1": {500},
+        "stimulus2": {500},
+        "delay2": {500},
+        "go1": {2000},
+        "go2": {2000},
+    }
     ring = task.channels["angle"]
     for period, name in ((1, "angle_1"), (3, "angle_2")):
         shown = batch.shown[:, batch.period == period][:, 0, ring]

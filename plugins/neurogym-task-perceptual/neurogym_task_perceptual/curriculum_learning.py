@@ -94,10 +94,15 @@ class CVLearning(Task):
         self.observe(fixation=1, stimulus=len(SIDES))
         self.act(fixate=1, choose=len(SIDES))
         self.vary(
-            stage=Choice(len(STAGES)), side=Choice(SIDES), either=Choice((False, True)), again=Choice((False, True)),
-            coherence=Choice(self.coherences), delay=Choice(self.delays), delay_share=Choice((0, 0.25, 0.5, 0.75, 1.0)),
+            stage=Choice(len(STAGES)),
+            side=Choice(SIDES),
+            either=Choice((False, True)),
+            again=Choice((False, True)),
+            coherence=Choice(self.coherences),
+            delay=Choice(self.delays),
+            delay_share=Choice((0, 0.25, 0.5, 0.75, 1.0)),
             answer=_index,
-        )  # fmt: skip
+        )
 
     # ------------------------------------------------------------------ learning
 

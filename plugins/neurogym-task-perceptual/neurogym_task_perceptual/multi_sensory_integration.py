@@ -40,9 +40,11 @@ class MultiSensoryIntegration(Task):
         self.observe(fixation=1, first=self.ring, second=self.ring)
         self.act(fixate=1, choose=self.ring)
         self.vary(
-            direction=Choice(self.directions), coherence=Choice(self.coherences), first_share=Uniform(0, 1),
+            direction=Choice(self.directions),
+            coherence=Choice(self.coherences),
+            first_share=Uniform(0, 1),
             answer="direction",
-        )  # fmt: skip
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus")

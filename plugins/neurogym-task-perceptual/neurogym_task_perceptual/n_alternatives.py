@@ -63,9 +63,11 @@ class NAltPerceptualDecisionMaking(Task):
         )
         self.act(fixate=1, choose=self.alternatives)
         self.vary(
-            offered=Choice(self.counts), strongest=_any_offered(), coherence=Choice(self.coherences),
+            offered=Choice(self.counts),
+            strongest=_any_offered(),
+            coherence=Choice(self.coherences),
             answer="strongest",
-        )  # fmt: skip
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus")

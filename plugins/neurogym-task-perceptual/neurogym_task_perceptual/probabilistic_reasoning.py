@@ -47,7 +47,7 @@ class ProbabilisticReasoning(Task):
         "stimulus4": 500,
         "delay": {"uniform": [450, 550]},
         "decision": 500,
-    }  # fmt: skip -- ms
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:

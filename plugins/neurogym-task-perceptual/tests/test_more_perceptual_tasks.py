@@ -28,11 +28,21 @@ from neurogym_core import Dataset
 from neurogym_core.tasks.drawing import answer_of, answers_of
 
 DISCRETE = [
-    AudioVisualRateDiscrimination, PerceptualDecisionMakingDelayResponse, HistoryPerceptualDecisionMaking, PriorBlocks,
-    MultiSensoryIntegration, NAltPerceptualDecisionMaking, JitteredPerceptualDecisionMaking, ManteDecisionMaking,
-    SingleContextDecisionMaking, ProbabilisticReasoning, RoitmanShadlen, ToneDetection, Annubes,
+    AudioVisualRateDiscrimination,
+    PerceptualDecisionMakingDelayResponse,
+    HistoryPerceptualDecisionMaking,
+    PriorBlocks,
+    MultiSensoryIntegration,
+    NAltPerceptualDecisionMaking,
+    JitteredPerceptualDecisionMaking,
+    ManteDecisionMaking,
+    SingleContextDecisionMaking,
+    ProbabilisticReasoning,
+    RoitmanShadlen,
+    ToneDetection,
+    Annubes,
     HistoryNAltPerceptualDecisionMaking,
-]  # fmt: skip
+]
 KINDS = [*DISCRETE, SpatialSuppressMotion]
 
 

@@ -11,9 +11,13 @@ from neurogym_task_perceptual.roitman_shadlen import RoitmanShadlen
 from neurogym_core import TaskEnv
 
 PUBLISHED = {  # coherence %: share correct and mean reaction time in s, means of two monkeys
-    0: (0.50, 0.821), 3.2: (0.639, 0.815), 6.4: (0.772, 0.770), 12.8: (0.940, 0.682), 25.6: (0.995, 0.545),
+    0: (0.50, 0.821),
+    3.2: (0.639, 0.815),
+    6.4: (0.772, 0.770),
+    12.8: (0.940, 0.682),
+    25.6: (0.995, 0.545),
     51.2: (1.0, 0.428),
-}  # fmt: skip
+}
 BOUND, ELSEWHERE = 0.694, 0.334  # SD sqrt(s), s: means of the fits to both monkeys
 
 

@@ -13,11 +13,27 @@ from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 
 RULES = (
-    "Go", "RTGo", "DlyGo", "Anti", "RTAnti", "DlyAnti",
-    "DM1", "DM2", "CtxDM1", "CtxDM2", "MultiDM",
-    "DlyDM1", "DlyDM2", "CtxDlyDM1", "CtxDlyDM2", "MultiDlyDM",
-    "DMS", "DNMS", "DMC", "DNMC",
-)  # fmt: skip
+    "Go",
+    "RTGo",
+    "DlyGo",
+    "Anti",
+    "RTAnti",
+    "DlyAnti",
+    "DM1",
+    "DM2",
+    "CtxDM1",
+    "CtxDM2",
+    "MultiDM",
+    "DlyDM1",
+    "DlyDM2",
+    "CtxDlyDM1",
+    "CtxDlyDM2",
+    "MultiDlyDM",
+    "DMS",
+    "DNMS",
+    "DMC",
+    "DNMC",
+)
 """The twenty rules, in the order of their input units."""
 
 TAU = 100
@@ -370,9 +386,13 @@ class MatchDirection(MatchFamily):
 
     def declare(self) -> None:
         self.vary(
-            sample=Uniform(0, 2 * np.pi), same=Choice((True, False)), separation=Uniform(np.pi / 9, 17 * np.pi / 9),
-            sample_modality=Choice((1, 2)), test_modality=Choice((1, 2)), answer=self.unit_of,
-        )  # fmt: skip
+            sample=Uniform(0, 2 * np.pi),
+            same=Choice((True, False)),
+            separation=Uniform(np.pi / 9, 17 * np.pi / 9),
+            sample_modality=Choice((1, 2)),
+            test_modality=Choice((1, 2)),
+            answer=self.unit_of,
+        )
 
     def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         return np.asarray(conditions["same"], bool)
@@ -386,9 +406,12 @@ class MatchCategory(MatchFamily):
 
     def declare(self) -> None:
         self.vary(
-            sample=Choice(CATEGORY_DIRECTIONS), test=Choice(CATEGORY_DIRECTIONS),
-            sample_modality=Choice((1, 2)), test_modality=Choice((1, 2)), answer=self.unit_of,
-        )  # fmt: skip
+            sample=Choice(CATEGORY_DIRECTIONS),
+            test=Choice(CATEGORY_DIRECTIONS),
+            sample_modality=Choice((1, 2)),
+            test_modality=Choice((1, 2)),
+            answer=self.unit_of,
+        )
 
     def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         return (conditions["sample"] % (2 * np.pi) < np.pi) == (

@@ -314,10 +314,14 @@ def played(name, period, trials=3000):
 @pytest.mark.parametrize(
     ("name", "period", "low", "high"),
     [
-        ("Go", "fixation", 500, 1500), ("Anti", "stimulus", 500, 1500), ("RTGo", "fixation", 500, 2500),
-        ("RTAnti", "fixation", 500, 2500), ("DM1", "fixation", 100, 400), ("CtxDlyDM1", "pause", 100, 300),
+        ("Go", "fixation", 500, 1500),
+        ("Anti", "stimulus", 500, 1500),
+        ("RTGo", "fixation", 500, 2500),
+        ("RTAnti", "fixation", 500, 2500),
+        ("DM1", "fixation", 100, 400),
+        ("CtxDlyDM1", "pause", 100, 300),
     ],
-)  # fmt: skip
+)
 def test_uniform_durations(name, period, low, high):
     ms = played(name, period)
     assert low <= ms.min() < low + 20
