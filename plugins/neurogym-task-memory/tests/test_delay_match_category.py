@@ -1,4 +1,4 @@
-"""DelayMatchCategory: categories that can be told apart."""
+"""DelayMatchCategory: distinguishable categories."""
 
 from __future__ import annotations
 
