@@ -25,9 +25,9 @@ class IBL(Task):
     grating on the left (0) or on the right (1) to the centre. A correct choice is rewarded at once
     and the grating stays in the centre for 1 s; an error or a miss is followed by a burst of noise
     and a time-out of 2 s. A session begins with 90 trials in which both sides are equally likely.
-    Then blocks in which the left side has a probability of 0.8 and of 0.2 alternate; the first
-    is drawn at random. Blocks last 20 to 100 trials (truncated exponential, mean 51) and begin without notice.
-    At a contrast of 0 the grating is invisible, and the rewarded side is drawn as usual.
+    Then blocks in which the left side has a probability of 0.8 and of 0.2 alternate; the first is
+    drawn at random. Blocks last 20 to 100 trials (truncated exponential, mean 51) and begin without
+    notice. At a contrast of 0 the grating is invisible, and the rewarded side is drawn as usual.
 
     The channel `grating` has three units, left, centre and right, that show contrast / 100. In the
     record, `p_left` is the probability of the left side in the current block and `signed_contrast`

@@ -62,8 +62,8 @@ class DelayMatchSampleDistractor1D(Task):
     def define(self) -> None:
         if not 0 < self.least_distance < 180:
             raise InvalidValueError(
-                f"DelayMatchSampleDistractor1D was given least_distance={self.least_distance:g}; give"
-                " a number of degrees above 0 and below 180."
+                f"DelayMatchSampleDistractor1D was given least_distance={self.least_distance:g};"
+                " give a number of degrees above 0 and below 180."
             )
         self.ring = Ring(self.units)
         self.observe(fixation=1, stimulus=self.ring)
