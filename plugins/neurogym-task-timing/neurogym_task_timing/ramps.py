@@ -126,8 +126,7 @@ class CueSetGo(Ramp):
 
 
 class ReadySetGoSinglePrior(Ramp):
-    """Measure the interval from Ready to Set, and raise an output above a threshold after it
-    elapsed again.
+    """Measure an interval, and raise an output above a threshold when it has elapsed again.
 
     After the recurrent networks of Sohn, Narain, Meirhaeghe & Jazayeri (2019), Neuron 103:934,
     doi:10.1016/j.neuron.2019.06.012, with one of its two ranges of intervals.

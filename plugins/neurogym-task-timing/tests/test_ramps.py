@@ -65,7 +65,7 @@ def test_the_ramp_is_proportional_to_time_and_crosses_the_threshold_at_the_targe
         assert (target[: -len(production)] == 0).all()
 
 
-def test_without_a_ramp_only_set_and_the_answer_have_weight():
+def test_without_a_ramp_the_steps_between_set_and_the_answer_have_no_weight():
     batch = next(iter(Dataset(ReadySetGoSinglePrior(ramp=False, intervals=(640,)), 4, seed=4)))
     for row in range(4):
         weight, target = batch.weights[row], (batch.targets[row, :, 0] + 1) / 2
