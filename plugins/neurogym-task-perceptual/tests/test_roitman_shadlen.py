@@ -27,8 +27,8 @@ def test_coherences_are_the_six_of_the_paper():
 
 @pytest.mark.parametrize("coherence", PUBLISHED)
 def test_a_bounded_observer_answers_as_the_monkeys_did(coherence):
-    """800 trials: SD of the accuracy at most 0.018, of the mean time 0.015 s; the limits are 4 SD
-    and more.
+    """800 trials: SD of the accuracy at most 0.018, of the mean time 0.015 s; limits of 4 SD and
+    more.
     """
     dt, n = 10, 800
     task = RoitmanShadlen(dt=dt)
