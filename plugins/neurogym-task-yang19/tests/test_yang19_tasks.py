@@ -1,5 +1,5 @@
-"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and what was wrong with
-them elsewhere.
+"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and known defects
+elsewhere.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ def noise_free(cls, **settings):
 
 
 def spread(values, declared):
-    """Whether the values are all declared ones, about equally often; 5 SDs of a share, false alarm
-    1 in 10^6.
+    """Whether the values are the declared ones, about equally often.
+
+    5 SDs of a fraction, false alarm 1 in 10^6.
     """
     values, declared = np.asarray(values), np.asarray(declared)
     shares = np.array([(values == value).mean() for value in declared])
@@ -67,7 +68,7 @@ def test_oracle_is_always_right_and_paid_once(cls, dt):
 
 
 @pytest.mark.parametrize("cls", ALL)
-def test_the_page_tells_paper_units_and_deviations(cls):
+def test_the_page_names_paper_units_and_deviations(cls):
     for words in (
         "10.1038/s41593-018-0310-2",
         "Deviations from the paper:",
@@ -119,12 +120,12 @@ def test_noise_on_every_input_has_the_published_size_at_any_dt():
         np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.065)
 
 
-def test_a_tolerance_below_the_distance_of_units_is_told():
+def test_a_tolerance_below_the_distance_of_units_is_refused():
     with pytest.raises(InvalidValueError, match="tolerance"):
         tasks.Go(tolerance=0.01)
 
 
-def test_a_ring_without_units_is_told():
+def test_a_ring_without_units_is_refused():
     with pytest.raises(InvalidValueError, match="units=0; a ring needs at least one"):
         tasks.Go(units=0)
 
@@ -159,7 +160,7 @@ def test_go_answers_with_what_is_seen_and_anti_with_the_opposite(name):
 
 
 def test_go_families_draw_the_modality_at_random_and_do_not_alternate():
-    """Elsewhere the modality went 0, 1, 0, 1, …."""
+    """In another implementation the modality was 0, 1, 0, 1, …."""
     for name in ("Go", "DlyAnti", "DMS"):
         env = TaskEnv(getattr(tasks, name)(dt=100))
         env.reset(seed=6)
@@ -177,8 +178,8 @@ def test_go_families_draw_the_modality_at_random_and_do_not_alternate():
 
 
 @pytest.mark.parametrize("name", DECISIONS)
-def test_decisions_go_to_the_stimulus_that_counts(name):
-    """The sum of what the counting modality shows is largest at the right direction."""
+def test_decisions_follow_the_relevant_stimulus(name):
+    """The sum of activity in the relevant modality is largest at the correct direction."""
     task = noise_free(getattr(tasks, name))
     batch = task.sample(300, seed=7)
     counting = {"1": ("modality_1",), "2": ("modality_2",), "i": ("modality_1", "modality_2")}
@@ -214,8 +215,8 @@ def test_decision_conditions_are_the_published_ones():
         assert (apart.min(), apart.max()) == (pytest.approx(90, abs=1), pytest.approx(270, abs=1))
 
 
-def test_dm1_and_dm2_differ_in_nothing_but_the_modality():
-    """Elsewhere dm1 had stimuli of 200 to 600 ms and dm2 of 500 ms."""
+def test_dm1_and_dm2_differ_only_in_the_modality():
+    """In another implementation DM1 had stimuli of 200 to 600 ms and DM2 of 500 ms."""
     one, two = tasks.DM1(), tasks.DM2()
     assert dict(one.timing) == dict(two.timing)
     assert dict(tasks.DlyDM1().timing) == dict(tasks.DlyDM2().timing)
@@ -227,9 +228,10 @@ def test_dm1_and_dm2_differ_in_nothing_but_the_modality():
 
 
 @pytest.mark.parametrize("name", ["CtxDM1", "CtxDM2", "CtxDlyDM1", "CtxDlyDM2"])
-def test_in_context_tasks_the_other_modality_says_nothing(name):
-    """Who follows the wrong modality is right in half of the trials; 3,000 trials, five SDs are 4.6
-    %.
+def test_in_context_tasks_the_other_modality_is_uninformative(name):
+    """A subject that follows the irrelevant modality is correct in half of the trials.
+
+    3,000 trials, five SDs are 4.6 %.
     """
     cond = getattr(tasks, name)().sample(3000, seed=10).conditions
     agree = (cond["coherence"] > 0) == (cond["distracting_coherence"] > 0)
@@ -259,8 +261,8 @@ class _Conditions:
 
 
 @pytest.mark.parametrize("name", MATCHES)
-def test_withholding_rightly_is_correct_and_paid(name):
-    """Elsewhere it was neither, so that an oracle was right in half of the trials."""
+def test_correct_withholding_is_correct_and_rewarded(name):
+    """In another implementation it was neither, so an oracle was correct in half of the trials."""
     task = getattr(tasks, name)()
     record = run(task, "oracle", 400, seed=12)
     withheld = record["choice"] == -1
@@ -274,7 +276,7 @@ def test_withholding_rightly_is_correct_and_paid(name):
 
 @pytest.mark.parametrize("name", ["DMC", "DNMC"])
 def test_categories_are_the_half_rings(name):
-    """Elsewhere the boundary was off by one unit: 7 % of the trials."""
+    """In another implementation the boundary was off by one unit: 7 % of the trials."""
     batch = getattr(tasks, name)().sample(2000, seed=13)
     sample, test = (
         np.rint(np.rad2deg(batch.conditions[key])).astype(int) for key in ("sample", "test")
@@ -333,7 +335,7 @@ def test_uniform_durations(name, period, low, high):
 
 @pytest.mark.parametrize("name", RULES)
 def test_drawn_durations_are_the_published_sets(name):
-    """DlyGo's and the decisions' delays, and how long decisions last."""
+    """Delays of DlyGo and the decisions, and durations of the decisions."""
     known = {
         "delay": (200, 400, 800, 1600),
         "stimulus1": (300,),
