@@ -26,7 +26,7 @@ class PixelEnv(gymnasium.Env):
     ``step(action)`` scores the action against the image on which it was chosen. `info` holds `gt`
     (the correct action for that image), `period`, `new_trial`; when a trial ends, `trial` (its
     record) and `performance`, and `step` returns the first image of the next trial. A session ends
-    after `trials_per_session` trials; `reset` without a seed continues the random numbers.
+    after `trials_per_session` trials; `reset` without a seed continues.
 
     Args:
         size: pixels of each side of the image.

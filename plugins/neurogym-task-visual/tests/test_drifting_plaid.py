@@ -13,7 +13,7 @@ PER_DEGREE = 100 / 16
 
 
 def velocity(images):
-    """Least-squares estimate of the motion from brightness changes, (x, y) pixels per step, y up."""
+    """Least-squares estimate of motion from brightness changes, (x, y) pixels per step, y up."""
     light = images[:, :, :, 0]
     middle = 0.5 * (light[1:] + light[:-1])
     dx = np.gradient(middle, axis=2)
@@ -45,9 +45,7 @@ def test_the_contrast_is_that_of_the_trial(seen, contrast):
 
 @pytest.mark.parametrize("diameter", [2.0, 8.0])
 def test_the_window_has_the_diameter_of_the_trial(seen, diameter):
-    """Horizontal extent of brightness changes over time, in the row near the middle with the
-    largest.
-    """
+    """Measured as the extent of brightness changes over time, in the row with the largest."""
     task = DriftingPlaid(timing={"stimulus": 1000})
     images = seen(task, direction=0, contrast=0.99, diameter=diameter)["stimulus"][:, :, :, 0]
     spread = images.std(axis=0)

@@ -1,4 +1,4 @@
-"""The four families of the tasks of Yang et al. (2019): go, decision, delayed decision, matching."""
+"""The four task families of Yang et al. (2019): go, decision, delayed decision, matching."""
 
 from __future__ import annotations
 
@@ -372,7 +372,7 @@ class MatchFamily(Yang19):
 
 
 class MatchDirection(MatchFamily):
-    """Half of the tests have the direction of the sample, the others are at least 20 degrees away."""
+    """Half of the tests have the direction of the sample, the others are 20 degrees away or more."""
 
     def declare(self) -> None:
         self.vary(

@@ -172,14 +172,14 @@ class DNMS(MatchDirection):
 
 
 class DMC(MatchCategory):
-    """Answer with the direction of the test if its category matches; otherwise keep fixating.
+    """Answer with the test direction if it is of the sample's category; otherwise keep fixating.
 
     Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above
     the other. Modalities are drawn independently and are irrelevant. The fixation cue stays on."""
 
 
 class DNMC(MatchCategory):
-    """Answer with the direction of the test if its category differs; otherwise keep fixating.
+    """Answer with the test direction if it is not of the sample's category; otherwise keep fixating.
 
     Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above
     the other. Modalities are drawn independently and are irrelevant. The fixation cue stays on."""

@@ -1,6 +1,4 @@
-"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and known defects
-elsewhere.
-"""
+"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and past defects."""
 
 from __future__ import annotations
 
