@@ -179,7 +179,7 @@ class DMC(MatchCategory):
 
 
 class DNMC(MatchCategory):
-    """Answer with the test direction if it is not of the sample's category; otherwise keep fixating.
+    """Answer with the test direction unless it is of the sample's category; then keep fixating.
 
     Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above
     the other. Modalities are drawn independently and are irrelevant. The fixation cue stays on."""
