@@ -282,7 +282,8 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
     state.example = {name: np.asarray(values)[0] for name, values in conditions.items()}
     state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}
     batch = build_trials(task, conditions, rng, n)
-    check_shortest(task, batch, conditions)
+    if state.wraps is None:  # a wrapped task was checked itself; of a mixture, each task was
+        check_shortest(task, batch, conditions)
     return batch
 
 

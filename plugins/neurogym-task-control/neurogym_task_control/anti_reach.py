@@ -1,4 +1,4 @@
-"""Answer away from a stimulus."""
+"""Anti-reach: movements away from a stimulus."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class AntiReach(Task):
     Munoz & Everling (2004), Nat. Rev. Neurosci. 5:218, doi:10.1038/nrn1345.
 
     The subject fixates while a stimulus appears at one of several directions; the units of a ring
-    show cos(preferred
-    - direction). When the fixation cue goes off the subject moves: to the opposite direction
-    (``anti=True``), which means holding back the movement that the stimulus invites, or to the
-    stimulus itself (``anti=False``). Exactly one direction is right. The condition `direction` is
-    the index of the stimulus' direction.
+    show cos(preferred - direction). When the fixation cue turns off, the subject moves: in the
+    opposite direction (``anti=True``), which requires suppressing the reflexive movement to the
+    stimulus, or to the stimulus itself (``anti=False``). Exactly one direction is correct. The
+    condition `direction` is the index of the direction of the stimulus.
 
     Deviations from the paper:
 
-    - stimuli lie on the whole circle, there to the left and to the right;
-    - pro and anti are two tasks; there an instruction tells them apart from trial to trial;
+    - stimuli lie on the whole circle (there, to the left and to the right);
+    - pro and anti trials are two tasks (there, an instruction distinguishes them from trial to
+      trial);
     - durations are NeuroGym's.
 
     Args:
-        anti: whether the opposite direction is right.
+        anti: whether the opposite direction is correct.
         directions: number of equally spaced directions; even, so that each has an opposite one.
     """
 
@@ -42,8 +42,8 @@ class AntiReach(Task):
     def define(self) -> None:
         if self.anti and self.directions % 2:
             raise InvalidValueError(
-                f"AntiReach was given directions={self.directions}; give an even number, each needs"
-                " an opposite one."
+                f"AntiReach was given directions={self.directions}; give an even number, because"
+                " each direction needs an opposite one."
             )
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring)
@@ -51,7 +51,7 @@ class AntiReach(Task):
         self.vary(direction=Choice(self.directions), answer=self._goal)
 
     def _goal(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Index of the direction to move to, (n,)."""
+        """Index of the correct direction, (n,)."""
         turn = self.directions // 2 if self.anti else 0
         return (conditions["direction"] + turn) % self.directions
 

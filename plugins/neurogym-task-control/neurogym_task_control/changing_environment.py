@@ -1,4 +1,4 @@
-"""A perceptual decision whose mapping to targets changes without notice."""
+"""A perceptual decision with a hidden environment that changes without notice."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ ENVIRONMENTS = ("lower", "upper")
 
 
 class ChangingEnvironment(Task):
-    """Report the direction of noisy motion on the pair of targets that pays at present, a thing to
-    be found out.
+    """Report the direction of noisy motion on the pair of targets that is currently rewarded.
 
     Purcell & Kiani (2016), PNAS 113:E4531, doi:10.1073/pnas.1524685113.
 
     There are two environments, the lower and the upper pair of targets; in each, the left and the
-    right target stand for the two directions of motion. An environment stays for 2 to 15 trials
-    (truncated geometric distribution) and then changes without notice. The subject is paid if the
-    chosen target is that of the direction *and* of the present environment, so that an unpaid
-    choice may mean that it misjudged the motion or that the environment has changed; how sure it
-    was of the motion helps to tell which. Choice 2 * environment + direction.
+    right target stand for the two directions of motion. An environment lasts for 2 to 15 trials
+    (truncated geometric distribution) and then changes without notice. The subject is rewarded if
+    the chosen target matches the direction *and* the current environment. An unrewarded choice may
+    therefore mean that the subject misjudged the motion or that the environment has changed; its
+    confidence about the motion helps to distinguish the two. Choices are numbered 2 * environment +
+    direction.
 
     The channel `stimulus` has two units, left and right, that show (1 +- coherence) / 2 with
     independent noise on every step. With ``context_cue=True`` a channel `context` shows the
-    environment all the time.
+    environment throughout the trial.
 
     Deviations from the paper:
 
     - coherences are NeuroGym's, as is the noise; so are the durations (fixation 500 ms, stimulus
       truncated exponential from 500 to 1,500 ms; there, shorter stimuli);
-    - the geometric distribution's parameter is ours: 0.15 per trial beyond the shortest block.
+    - the parameter of the geometric distribution is ours: 0.15 per trial beyond the shortest block.
 
     Args:
-        coherences: %.
-        change_probability: that the environment changes after a trial, once it has lasted
-            `shortest_block` trials.
-        shortest_block, longest_block: bounds of a block's length, trials, both included.
+        coherences: motion coherences, %.
+        change_probability: probability that the environment changes after a trial, once it has
+            lasted `shortest_block` trials.
+        shortest_block, longest_block: bounds of the block length, trials, both included.
         context_cue: whether the environment is shown.
         sigma: SD of the noise of the evidence, times sqrt(ms).
     """
@@ -65,9 +65,11 @@ class ChangingEnvironment(Task):
         self.observe(fixation=1, stimulus=len(DIRECTIONS), **cue)
         self.act(fixate=1, choose=len(DIRECTIONS) * len(ENVIRONMENTS))
         self.vary(
-            environment=Choice(ENVIRONMENTS), direction=Choice(DIRECTIONS), coherence=Choice(self.coherences),
+            environment=Choice(ENVIRONMENTS),
+            direction=Choice(DIRECTIONS),
+            coherence=Choice(self.coherences),
             answer=_right_target,
-        )  # fmt: skip
+        )
 
     def _check_blocks(self) -> None:
         if not 1 <= self.shortest_block <= self.longest_block:
@@ -81,14 +83,14 @@ class ChangingEnvironment(Task):
                 " needs a number above 0, up to 1."
             )
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.environment = rng.integers(0, len(ENVIRONMENTS), len(session))
         session.left = self._block_lengths(len(session), rng)
 
     def _block_lengths(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Truncated geometric: by inverting its CDF, (n,)."""
+        """Draw block lengths, (n,), truncated geometric, by inverting the CDF."""
         most = 1 - (1 - self.change_probability) ** (self.longest_block - self.shortest_block + 1)
         if self.change_probability == 1:
             return np.full(n, self.shortest_block)
@@ -102,7 +104,7 @@ class ChangingEnvironment(Task):
         block = {"environment": np.take(ENVIRONMENTS, session.environment)}
         return self.draw_conditions(rng, len(session), block)
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision")

@@ -11,20 +11,20 @@ from neurogym_core.errors import InvalidValueError
 
 
 class ContextSwitch(Task):
-    """Answer one of two stimuli by a mapping that turns round now and then.
+    """Respond to one of two stimuli under a mapping that reverses at random.
 
-    A task of NeuroGym's, for agents that have to find out about a hidden context; there is no
-    single original.
+    A task of NeuroGym's, for agents that have to infer a hidden context; there is no single
+    original.
 
     A trial is one step. The subject sees stimulus 0 or 1 and makes choice 0 or 1; there is no
-    action of resting. In the context "same" the choice with the number of the stimulus is right, in
-    "other" the other one. Before every trial the context changes with a probability of 0.1, without
-    notice; a reward, or none, tells which one holds.
+    resting action. In the context "same" the choice with the number of the stimulus is correct, in
+    the context "other" the other one. Before every trial the context changes with a probability of
+    0.1, without notice; only the reward reveals the current context.
 
-    Deviations from the paper: there is none to deviate from.
+    Deviations from the paper: none; there is no original.
 
     Args:
-        switch_probability: that the context of a trial is not that of the trial before.
+        switch_probability: probability that the context differs from that of the previous trial.
     """
 
     switch_probability: float = 0.1  # as in NeuroGym
@@ -55,8 +55,8 @@ class ContextSwitch(Task):
         self, session: Session, rng: np.random.Generator, trials: int
     ) -> dict[str, np.ndarray]:
         n = len(session)
-        # The number of switches so far says which context holds; the first context of a session is
-        # drawn already.
+        # The parity of the number of switches determines the context; `new_session` has drawn the
+        # first one.
         switches = (rng.random((trials, n)) < self.switch_probability) & (
             session.trial + np.arange(trials)[:, None] > 0
         )

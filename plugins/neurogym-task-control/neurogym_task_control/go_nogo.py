@@ -1,4 +1,4 @@
-"""Go or withhold after a delay."""
+"""Go/no-go after a delay."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class GoNogo(Task):
 
     Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191.
 
-    One of two stimuli (odours) is shown, then nothing for a delay; all that while the fixation cue
-    is on and the subject waits. When the cue goes off it goes if the stimulus was "go", and does
-    nothing if it was "nogo". Withholding rightly is correct and is paid like going rightly, at the
-    end of the response window; going wrongly and not going cost alike.
+    One of two stimuli (odours) is presented, followed by a delay; the fixation cue stays on and the
+    subject waits. When the cue turns off, the subject goes if the stimulus was "go" and withholds
+    if it was "nogo". Correct withholding is rewarded like correct going, at the end of the response
+    window; going after "nogo" and not going after "go" cost the same.
 
     Deviations from the paper:
 
-    - withholding rightly is paid like going rightly;
+    - correct withholding is rewarded like correct going;
     - durations and rewards are NeuroGym's.
 
-    Args: none of its own.
+    Args: none.
     """
 
     timing = {"fixation": 0, "stimulus": 500, "delay": 500, "decision": 500}  # ms, as in NeuroGym
@@ -45,5 +45,5 @@ class GoNogo(Task):
 
 
 def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-    """0 (go) after the go stimulus, -1 (rest) after the other."""
+    """0 (go) after the go stimulus, -1 (rest) after the other, (n,)."""
     return np.where(conditions["stimulus"] == "go", 0, -1)

@@ -1,4 +1,4 @@
-"""Judging an interval under a rule that switches without notice."""
+"""Interval judgements under a hidden rule that switches without notice."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ SIDES = ("left", "right")
 
 
 class HierarchicalReasoning(Task):
-    """Report which rule holds, then apply it to an interval between two flashes.
+    """Report the current rule, then apply it to the interval between two flashes.
 
     Sarafyazd & Jazayeri (2019), Science 364:eaav8911, doi:10.1126/science.aav8911.
 
     A hidden rule holds for a block of trials and then switches without notice. In every trial two
-    targets appear, and the subject reports the rule that it believes in. Then two flashes are shown
-    on one side, left or right, and the subject judges whether the interval between them was longer
-    or shorter than 850 ms. When the fixation cue goes off it answers left or right. Under the rule
-    "pro_if_long" the side of the flashes is right after long intervals and the other side after
-    short ones; under "pro_if_short" it is the other way round. It is paid once, at the end, and
-    only if both answers were right; so after an unpaid trial the subject has to find out whether it
-    misjudged the interval or the rule has changed. An interval of exactly 850 ms counts as long or
-    short at random (the condition `tie`).
+    targets appear, and the subject reports the rule that it infers. Two flashes follow on one side,
+    left or right, and the subject judges whether the interval between them was longer or shorter
+    than 850 ms. When the fixation cue turns off, it answers left or right. Under the rule
+    "pro_if_long" the side of the flashes is correct after long intervals and the other side after
+    short ones; "pro_if_short" is the reverse. The subject is rewarded once, at the end, and only if
+    both answers were correct; after an unrewarded trial it has to infer whether it misjudged the
+    interval or the rule has switched. An interval of exactly 850 ms counts as long or short at
+    random (the condition `tie`).
 
-    What decides is the interval as it was shown, from the end of the first flash to the onset of
-    the second, in whole steps: at dt = 100 ms one of 850 ms lasts 900 ms and is long.
+    The displayed interval decides, from the end of the first flash to the onset of the second, in
+    whole steps: at dt = 100 ms an interval of 850 ms lasts 900 ms and is long.
 
     The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule`
-    was. Performance is the share of the two that was correct.
+    was. Performance is the fraction of the two answers that were correct.
 
     Deviations from the paper:
 
-    - which rule pairs which interval with which side is a convention of this task;
+    - the assignment of intervals to sides under each rule is a convention of this task;
     - intervals, durations and the range of block lengths are NeuroGym's.
 
     Args:
         intervals: between the flashes, ms.
-        threshold: intervals above it are long, ms.
-        shortest_block, longest_block: bounds of a block's length, trials, both included.
+        threshold: longer intervals are long, ms.
+        shortest_block, longest_block: bounds of the block length, trials, both included.
     """
 
     intervals: tuple[float, ...] = (530, 610, 690, 770, 850, 930, 1010, 1090, 1170)
@@ -69,11 +69,14 @@ class HierarchicalReasoning(Task):
         self.observe(fixation=1, rule_targets=len(RULES), flash=len(SIDES))
         self.act(fixate=1, rule=len(RULES), choose=len(SIDES))
         self.vary(
-            rule=Choice(RULES), side=Choice(SIDES), interval=Choice(self.intervals), tie=Choice(("short", "long")),
+            rule=Choice(RULES),
+            side=Choice(SIDES),
+            interval=Choice(self.intervals),
+            tie=Choice(("short", "long")),
             answer=self._right_side,
-        )  # fmt: skip
+        )
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.rule = rng.integers(0, len(RULES), len(session))
@@ -88,7 +91,7 @@ class HierarchicalReasoning(Task):
         session.left = np.where(over, self._block_lengths(session, rng), session.left) - 1
         return self.draw_conditions(rng, len(session), {"rule": np.take(RULES, session.rule)})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "rule_report", "pause", "flash1", "interval", "flash2")
@@ -113,7 +116,7 @@ class HierarchicalReasoning(Task):
         )
 
     def _right_side(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Index of the right side, (n,), with the interval in whole steps, as it will be shown."""
+        """Index of the correct side, (n,), from the interval in whole steps, as displayed."""
         shown = np.floor(np.asarray(conditions["interval"]) / self.dt + 0.5) * self.dt
         return self._side_after(shown, conditions)
 

@@ -1,4 +1,4 @@
-"""Nothing happens."""
+"""A trial without stimuli, responses or rewards."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from neurogym_core import Task, TrialBuilder
 
 
 class Null(Task):
-    """Do nothing for ten seconds: nothing is shown, asked or paid.
+    """Rest for ten seconds; there are no stimuli, responses or rewards.
 
-    A baseline, for measuring what a network or a recording does by itself, and for testing tools.
-    There is one channel, which stays 0, and one action, which is resting.
+    A baseline, for measuring the spontaneous activity of a network or the background of a
+    recording, and for testing tools. There is one channel, which stays 0, and one action, resting.
 
     Deviations from the paper: none known; there is no paper.
 
-    Args: none of its own.
+    Args: none.
     """
 
     supervised = False

@@ -1,4 +1,4 @@
-"""AntiReach: a ring of 32, and the direction opposite of the stimulus."""
+"""AntiReach: a ring of 32 units, and answers opposite of the stimulus."""
 
 from __future__ import annotations
 
@@ -42,8 +42,11 @@ def test_periods_are_as_declared_and_the_cue_goes_off_at_the_decision():
     task = AntiReach(timing={"delay": 200})
     batch = task.sample(20, seed=3)
     assert {name: set(steps * 100) for name, steps in batch.period_steps.items()} == {
-        "fixation": {500}, "stimulus": {500}, "delay": {200}, "decision": {500},
-    }  # fmt: skip
+        "fixation": {500},
+        "stimulus": {500},
+        "delay": {200},
+        "decision": {500},
+    }
     cue = batch.render(None).reshape(20, 17, 33)[:, :, 0]
     np.testing.assert_array_equal(cue, np.broadcast_to(np.arange(17) < 12, (20, 17)))
 

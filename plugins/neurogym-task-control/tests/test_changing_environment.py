@@ -1,4 +1,4 @@
-"""ChangingEnvironment: motion, and targets that stop paying without notice."""
+"""ChangingEnvironment: motion, and an environment that changes without notice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def environments(task=None, sessions=300, trials=100, seed=1):
 
 
 def whole_blocks(sessions):
-    """Lengths of the first four blocks: all of them end within 100 trials."""
+    """Lengths of the first four blocks, which all end within 100 trials."""
     return np.concatenate(
         [np.diff(np.concatenate([[-1], np.flatnonzero(s[1:] != s[:-1])]))[:4] for s in sessions.T]
     )
@@ -65,7 +65,7 @@ def test_only_one_of_the_four_targets_pays(direction, environment):
 
 
 def test_evidence_is_on_the_stimulus_with_and_without_a_cue():
-    """The cue has a channel of its own; the evidence stays where it is."""
+    """The cue has its own channel and does not move the evidence."""
     for cue in (False, True):
         task = ChangingEnvironment(context_cue=cue)
         batch = task.sample(400, seed=4, coherence=51.2)
@@ -93,9 +93,7 @@ def test_durations_of_changing_environment(dt):
 
 
 def test_win_stay_lose_shift_between_environments_pays():
-    """Hold to an environment while paid, leave it when an easy trial is not: far above guessing
-    which one it is.
-    """
+    """A subject that changes sides only after an unrewarded easy trial is far above chance."""
 
     class Inferring:
         def __init__(self):

@@ -1,4 +1,4 @@
-"""NAltConditionalVisuomotor: pairs that hold for a block, and change without notice."""
+"""NAltConditionalVisuomotor: pairs that are constant in a block and change without notice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neurogym_core.tasks.drawing import fresh_session
 
 
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> dict:
-    """Conditions of some sessions drawn side by side, name -> (trials, sessions, …)."""
+    """Conditions of parallel sessions, name -> (trials, sessions, …)."""
     rng = np.random.default_rng(seed)
     return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
 
@@ -64,7 +64,7 @@ def test_the_picture_is_shown_and_nothing_after_it():
     assert batch.noise.max() == pytest.approx(0.1 / np.sqrt(100))
 
 
-def test_who_answers_as_before_errs_after_a_reversal():
+def test_old_answers_are_errors_after_a_reversal():
     """With two pictures a reversal makes every old answer wrong."""
     task = NAltConditionalVisuomotor(shortest_block=3, longest_block=3, trials_per_session=12)
     env = TaskEnv(task)

@@ -1,4 +1,4 @@
-"""ContextSwitch: a mapping that turns round without notice."""
+"""ContextSwitch: a mapping that reverses without notice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_context_changes_with_the_given_probability():
     other = contexts()
     switches = other[1:] != other[:-1]
     assert switches.mean() == pytest.approx(0.1, abs=5 * 0.3 / np.sqrt(switches.size))
-    # Without memory: as often right after a switch as otherwise.
+    # Memoryless: a switch is as likely right after a switch as otherwise.
     after = switches[1:][switches[:-1]]
     assert after.mean() == pytest.approx(0.1, abs=5 * 0.3 / np.sqrt(len(after)))
     assert other[0].mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(200))

@@ -1,6 +1,4 @@
-"""Every task of the package keeps to what all tasks must hold to: `ngym check
-neurogym-task-control` in tests.
-"""
+"""`ngym check neurogym-task-control` as tests."""
 
 import pytest
 from neurogym_check import parametrize_with_checks

@@ -1,4 +1,4 @@
-"""GoNogo: withholding rightly is as correct as going rightly."""
+"""GoNogo: correct withholding counts like correct going."""
 
 from __future__ import annotations
 
@@ -43,8 +43,11 @@ def test_periods_stimuli_and_go_cue_are_as_declared():
     task = GoNogo()
     batch = task.sample(100, seed=2)
     assert {name: set(steps * 100) for name, steps in batch.period_steps.items()} == {
-        "fixation": {0}, "stimulus": {500}, "delay": {500}, "decision": {500},
-    }  # fmt: skip
+        "fixation": {0},
+        "stimulus": {500},
+        "delay": {500},
+        "decision": {500},
+    }
     obs = batch.render(None).reshape(100, 15, 3)
     np.testing.assert_array_equal(obs[:, :, 0], np.broadcast_to(np.arange(15) < 10, (100, 15)))
     for name in ("go", "nogo"):

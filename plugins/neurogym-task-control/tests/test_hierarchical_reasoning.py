@@ -1,6 +1,4 @@
-"""HierarchicalReasoning: hidden blocks, an interval that decides, two answers of which the second
-needs the first.
-"""
+"""HierarchicalReasoning: hidden blocks, displayed intervals, and two answers."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ def test_oracle_is_always_right_and_paid_once(oracle, dt):
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_interval_that_is_shown_decides_the_answer(dt):
-    """The interval is read off the observations, as the subject sees it; without ties nothing is
-    left to chance.
-    """
+    """The interval is read from the observations, in trials without ties."""
     task = HierarchicalReasoning(dt=dt)
     batch = task.sample(400, seed=3)
     observations = np.split(batch.render(None), np.cumsum(batch.steps)[:-1])
@@ -66,13 +62,13 @@ def test_the_interval_that_is_shown_decides_the_answer(dt):
     clear = gap != 850
     assert clear.mean() > 0.8
     np.testing.assert_array_equal(answer[clear], np.where(pro, side, 1 - side)[clear])
-    # The defect that this guards against has a correlation of 0 here, and 66 % long trials.
+    # If the drawn interval decided, the correlation would be 0 here, with 66 % long trials.
     same_side = np.where(batch.conditions["rule"] == "pro_if_long", answer == side, answer != side)
     assert np.corrcoef(gap, same_side)[0, 1] > 0.8
     assert 0.35 < same_side.mean() < 0.65
 
 
-def test_the_declared_answer_is_the_one_laid_out():
+def test_the_declared_answer_is_the_one_of_the_built_trial():
     for dt in (10, 20, 100, 30):
         task = HierarchicalReasoning(dt=dt)
         batch = task.sample(300, seed=4)
@@ -121,7 +117,7 @@ def test_block_lengths_are_parameters():
 
 
 def test_the_rule_cannot_be_read_before_it_is_asked():
-    """Both rules look alike until the flashes, whose side is drawn without regard to them."""
+    """Observations are the same under both rules until the flashes, whose side is independent."""
     task = HierarchicalReasoning()
     batch = task.sample(200, seed=9)
     early = batch.shown[:, batch.period <= batch.period_names.index("pause")]
@@ -194,12 +190,12 @@ def test_durations_and_conditions_are_those_declared():
     assert ms["pause"].max() <= 900
 
 
-def test_a_rule_that_make_was_asked_for_holds(oracle):
+def test_a_rule_given_to_make_is_imposed(oracle):
     task = HierarchicalReasoning(conditions={"rule": "pro_if_long"})
     assert {trial["rule"] for trial in oracle(task, 40)} == {"pro_if_long"}
 
 
-def test_chance_is_what_the_manifest_says():
+def test_chance_is_that_of_the_manifest():
     """One of two rules, one of two sides: performance 0, 0.5 or 1, mean 0.375, SD 0.415.
 
     2,000 trials, 4 standard errors: false alarms 1 in 10,000.

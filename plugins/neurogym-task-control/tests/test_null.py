@@ -1,4 +1,4 @@
-"""Null: a trial of ten seconds in which nothing happens, and which ends all the same."""
+"""Null: an empty trial of ten seconds."""
 
 from __future__ import annotations
 

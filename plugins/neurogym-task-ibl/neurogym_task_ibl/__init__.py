@@ -1,3 +1,1 @@
-"""The International Brain Laboratory's task: in blocks, with a wheel, in training, and in simpler
-forms.
-"""
+"""The International Brain Laboratory's task: blocks, wheel, training and simpler versions."""

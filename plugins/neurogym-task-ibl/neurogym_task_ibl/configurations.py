@@ -1,4 +1,4 @@
-"""Simpler forms of the task that are in use."""
+"""Simpler versions of the task that are in use."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from neurogym_task_ibl.ibl import IBL, SIDES
 
 
 class IBLTwoChoice(IBL):
-    """One look at two contrasts, then left or right; both sides are equally likely.
+    """Choose left or right after a single observation of two contrasts; both sides are equally
+    likely.
 
     After Burgess, Lak, Steinmetz, et al. (2017), Cell Rep. 20:2513,
     doi:10.1016/j.celrep.2017.08.047.
 
     A trial is one step. The subject sees the contrast of a grating on its left or on its right,
-    with noise, and chooses a side; there is no action of resting. The simplest form, for
+    with noise, and chooses a side; there is no resting action. The simplest version, for
     bandit-like learners.
 
     Deviations from the paper:
 
-    - one step instead of quiescence, stimulus and feedback; contrasts are those of NeuroGym's task
-      of this kind;
+    - one step instead of quiescence, stimulus and feedback; contrasts are those of NeuroGym's
+      corresponding task;
     - the noise is ours, 0.1 per step of 100 ms as in NeuroGym.
     """
 
@@ -45,7 +46,7 @@ class IBLTwoChoice(IBL):
 
 
 class IBLBlocks(IBLTwoChoice):
-    """One look at two contrasts, then left or right, in blocks of 200 trials.
+    """Choose left or right after a single observation of two contrasts, in blocks of 200 trials.
 
     After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
@@ -56,7 +57,7 @@ class IBLBlocks(IBLTwoChoice):
 
     - one step instead of quiescence, stimulus and feedback; contrasts and noise as in
       `IBLTwoChoice`;
-    - blocks all have 200 trials, and unbiased ones occur among them, as in NeuroGym.
+    - all blocks have 200 trials, and unbiased ones occur among them, as in NeuroGym.
     """
 
     priors: tuple[float, ...] = (0.2, 0.8, 0.5)
@@ -66,16 +67,16 @@ class IBLBlocks(IBLTwoChoice):
 
 
 class IBL20(IBL):
-    """The task with strictly alternating blocks of 90 trials.
+    """Report the side of a grating in strictly alternating blocks of 90 trials.
 
     After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
-    As `IBL`, but without an unbiased beginning; the left side has a probability of 0.8 and 0.2 for
-    90 trials in turn.
+    As `IBL`, but without an unbiased beginning; the probability of the left side alternates between
+    0.8 and 0.2 every 90 trials.
 
     Deviations from the paper:
 
-    - blocks all have 90 trials, and none is unbiased, as in NeuroGym's configuration of this name;
+    - all blocks have 90 trials, and none is unbiased, as in NeuroGym's configuration of this name;
     - those of `IBL`.
     """
 

@@ -1,4 +1,4 @@
-"""The full task: a grating left or right, in blocks that favour one side."""
+"""The full task: a grating on the left or right, in biased blocks."""
 
 from __future__ import annotations
 
@@ -15,48 +15,46 @@ PLACES = ("left", "centre", "right")
 
 
 class IBL(Task):
-    """Say on which side a grating is, and learn on which side it usually is.
+    """Report the side of a grating, in blocks in which one side is more likely.
 
     The International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
-    The subject keeps the wheel still; any movement begins the quiescent period again. Then a tone
+    The subject keeps the wheel still; any movement restarts the quiescent period. Then a tone
     sounds and a grating appears 35 degrees left or right of the centre, with a contrast of 0, 6.25,
-    12.5, 25 or 100 %. The subject has 60 s to turn the wheel: the two choices of `choose` are to
-    bring a grating on the left (0) or on the right (1) to the centre. If it is right it is paid at
-    once and the grating stays in the centre for 1 s; after an error, or without an answer, a burst
-    of noise begins a time-out of 2 s. A session begins with 90 trials in which both sides are
-    equally likely; then blocks in which the left side has a probability of 0.8 and of 0.2 take
-    turns, the first one at random. Blocks last 20 to 100 trials (truncated exponential, mean 51)
-    and begin without notice. With a contrast of 0 there is nothing to see, and the side that is
-    paid is drawn like any other.
+    12.5, 25 or 100 %. The subject has 60 s to turn the wheel: the two choices of `choose` bring a
+    grating on the left (0) or on the right (1) to the centre. A correct choice is rewarded at once
+    and the grating stays in the centre for 1 s; an error or a miss is followed by a burst of noise
+    and a time-out of 2 s. A session begins with 90 trials in which both sides are equally likely.
+    Then blocks in which the left side has a probability of 0.8 and of 0.2 alternate; the first is
+    drawn at random. Blocks last 20 to 100 trials (truncated exponential, mean 51) and begin without
+    notice. At a contrast of 0 the grating is invisible, and the rewarded side is drawn as usual.
 
     The channel `grating` has three units, left, centre and right, that show contrast / 100. In the
-    record, `p_left` is the probability of the left side in the trial's block and `signed_contrast`
+    record, `p_left` is the probability of the left side in the current block and `signed_contrast`
     is negative on the left, %.
 
     Deviations from the paper:
 
-    - the grating does not follow the wheel: one action of turning is an answer (`IBLWheel` has a
-      grating that does);
+    - the grating does not follow the wheel: one turning action is an answer (in `IBLWheel` the
+      grating follows);
     - the noise of the contrast is ours (there, it is the mouse's);
     - a contrast of 0 is half as likely as each of the others, so that the nine signed contrasts are
-      equally likely: as in the laboratory's published rig software, as are the scales of the two
+      equally likely, as in the laboratory's published rig software; so are the scales of the two
       exponentials and the noise burst of 500 ms;
     - quiescence lasts 200 to 500 ms, as the paper says; the rig software adds 200 ms to it:
-      ``timing={"quiescence": Uniform(400, 700)}`` comes near;
-    - a trial in which the wheel is never still for long enough is given up after 75 s, a miss
-      (there, it goes on);
-    - a session has 500 trials (there, it ends when the mouse becomes slow).
+      ``timing={"quiescence": Uniform(400, 700)}`` comes close;
+    - a trial in which the wheel is never still for long enough ends as a miss after 75 s (there, it
+      continues);
+    - a session has 500 trials (there, it ends when the mouse slows down).
 
     Args:
-        contrasts: %, other than 0.
-        zero_weight: how likely a contrast of 0 is relative to each of the others; 0: never.
-        unbiased_trials: trials at the beginning of a session in which both sides are equally
-            likely.
-        priors: probabilities of the left side, one of which each later block has; never the same
-            twice in a row.
+        contrasts: contrasts other than 0, %.
+        zero_weight: probability of a contrast of 0 relative to each of the others; 0: never.
+        unbiased_trials: number of trials at the beginning of a session in which both sides are
+            equally likely.
+        priors: probabilities of the left side in later blocks; never the same twice in a row.
         block_scale: scale of the exponential from which block lengths are drawn, trials.
-        shortest_block, longest_block: its bounds, trials.
+        shortest_block, longest_block: bounds of the block length, trials.
         sigma: SD of the noise of the grating, times sqrt(ms); 1 is a contrast of 10 % on steps of
             100 ms.
     """
@@ -92,19 +90,19 @@ class IBL(Task):
         self.declare_conditions()
 
     def declare_interface(self) -> None:
-        """Channels and actions."""
+        """Declare channels and actions."""
         self.observe(grating=len(PLACES), tone=1, noise_burst=1)
         self.act(rest=1, choose=len(SIDES))
 
     def contrast_choice(self) -> Choice:
-        """The contrasts and how likely they are."""
+        """Return the distribution of contrasts."""
         zero = (0,) if self.zero_weight else ()
         return Choice(
             (*self.contrasts, *zero), p=[1.0] * len(self.contrasts) + [self.zero_weight] * len(zero)
         )
 
     def declare_conditions(self) -> None:
-        """What varies: the block's prior, the side drawn with it, the contrast."""
+        """Declare the conditions: the block's prior, the side drawn from it, and the contrast."""
         self.vary(
             p_left=Choice(tuple(dict.fromkeys(self.blocks.all_priors))),
             side=_side_by_prior,
@@ -112,7 +110,7 @@ class IBL(Task):
             answer=right_choice,
         )
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         self.blocks.begin(session, rng)
@@ -121,7 +119,7 @@ class IBL(Task):
         coming = self.blocks.next_trial(session, rng)
         return self.draw_conditions(rng, len(session), {"p_left": coming})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_periods(trial)
@@ -139,13 +137,11 @@ class IBL(Task):
         self.note_block(trial)
 
     def note_block(self, trial: TrialBuilder) -> None:
-        """Write down what the block was."""
+        """Record the block's prior."""
         trial.record("p_left")
 
     def lay_out_periods(self, trial: TrialBuilder) -> None:
-        """Periods, sounds, noise, and what moving outside the response costs: a longer quiescence,
-        else nothing.
-        """
+        """Build periods, sounds and noise; moving restarts the quiescence and is free later."""
         trial.periods("quiescence", "response", "timeout", "reward", then={"timeout": "end"})
         trial.hold(during="quiescence", then="restart")
         trial.hold(during=("timeout", "reward"), cost=0)
@@ -154,7 +150,7 @@ class IBL(Task):
         trial.show("noise_burst", 1, during="timeout", stop=500)
 
     def grating_at(self, trial: TrialBuilder, place: str) -> np.ndarray:
-        """The contrast on one of the three units, (n, 3)."""
+        """Return the contrast on one of the three units, (n, 3)."""
         return trial.contrast[:, None] / 100 * (np.array(PLACES) == place)
 
 

@@ -1,6 +1,4 @@
-"""The training protocol: contrasts come in as the subject becomes better, and biases are worked
-against.
-"""
+"""The training protocol: contrasts are added as performance improves, and biases are corrected."""
 
 from __future__ import annotations
 
@@ -14,13 +12,13 @@ from neurogym_core.tasks.drawing import impose_on
 from neurogym_task_ibl.ibl import IBL, SIDES, right_choice
 
 WINDOW = 50
-"""Trials of one signed contrast that the criterion looks at."""
+"""Number of recent trials of one signed contrast that the criterion averages."""
 CRITERION = 0.8
-"""Share of them that has to be exceeded."""
+"""Fraction of them that has to be exceeded."""
 RESPONSES = 10
-"""Responses over which the bias is measured."""
+"""Number of responses over which the bias is measured."""
 EASY = 50
-"""Errors at this contrast or above are followed by a repetition, %."""
+"""Errors at this contrast or above lead to a repetition, %."""
 LEVELS = (100.0, 50.0, 25.0, 12.5, 6.25, 0.0)
 """All contrasts of the protocol, %."""
 
@@ -30,10 +28,10 @@ class Stage:
     """A stage of the training.
 
     Args:
-        contrasts: that are shown, equally often, %.
+        contrasts: contrasts of the stage, equally likely, %.
         masters: contrasts of which, on either side, more than 80 % of the last 50 trials must be
-            correct to go on.
-        trials: that the stage lasts where nothing has to be mastered; None: for good.
+            correct to advance.
+        trials: length of the stage if no contrast has to be mastered; None: unlimited.
     """
 
     contrasts: tuple[float, ...]
@@ -41,8 +39,11 @@ class Stage:
     trials: int | None = None
 
     def is_over(self, shares: np.ndarray, trials: np.ndarray) -> np.ndarray:
-        """Which subjects go on, (n,): by shares of correct trials (n, levels, sides) or trials in
-        the stage (n,).
+        """Return which subjects advance, (n,).
+
+        Args:
+            shares: fractions of correct trials, (n, levels, sides).
+            trials: trials in the stage so far, (n,).
         """
         if self.masters:
             return (shares[:, [LEVELS.index(c) for c in self.masters]] > CRITERION).all(axis=(1, 2))
@@ -61,7 +62,7 @@ STAGES = (
 
 
 class IBLTraining(IBL):
-    """Learn the task as mice do: easy contrasts first.
+    """Learn the task under the laboratory's protocol for mice, high contrasts first.
 
     The International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711; details of
     the protocol after the laboratory's published rig software.
@@ -70,18 +71,20 @@ class IBLTraining(IBL):
     and 50 %. When more than 80 % of the last 50 trials of each of them on each side were correct,
     25 % is added; when the same holds for 25 %, 12.5 % is added; after 200 more trials 6.25 %,
     after 200 more 0 %, and after 200 more 50 % is dropped, which is the contrast set of the full
-    task. Until then, errors at contrasts of 50 % or more are followed by the same contrast on a
-    side that works against the subject's bias: the right side if a Gaussian around the share of
-    choices to the right among the last 10, SD 0.5, falls below 0.5. The stage reached and what it
-    was reached with belong to the subject and outlive sessions, until a reset with a seed.
+    task. Until then, an error at a contrast of 50 % or more is followed by the same contrast on a
+    side that counteracts the subject's bias: the right side if a draw from a Gaussian around the
+    fraction of rightward choices among the last 10, SD 0.5, falls below 0.5. The current stage and
+    the trials that count towards the next one belong to the subject and persist over sessions,
+    until a reset with a seed.
 
-    In the record, `stage` counts from 0, `repeated` says that the trial follows an error in this
-    way, and `proficient` that the last stage is reached.
+    In the record, `stage` counts from 0, `repeated` is true if the trial repeats an error trial,
+    and `proficient` if the last stage is reached.
 
     Deviations from the paper:
 
-    - wheel gain and the size of rewards do not change in training;
-    - what follows the last stage, blocks, is a task of its own, `IBL`; training itself has no end;
+    - wheel gain and reward size do not change during training;
+    - the blocks that follow the last stage are a separate task, `IBL`; training itself does not
+      end;
     - a session has 300 trials, and none ends early;
     - contrasts of a stage are equally likely;
     - those of `IBL`.
@@ -92,11 +95,14 @@ class IBLTraining(IBL):
 
     def declare_conditions(self) -> None:
         self.vary(
-            stage=Choice(len(STAGES)), repeated=Choice((False, True)),
-            contrast=Choice(LEVELS), side=Choice(SIDES), answer=right_choice,
-        )  # fmt: skip
+            stage=Choice(len(STAGES)),
+            repeated=Choice((False, True)),
+            contrast=Choice(LEVELS),
+            side=Choice(SIDES),
+            answer=right_choice,
+        )
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         n, subject = len(session), session.subject
@@ -124,11 +130,8 @@ class IBLTraining(IBL):
         return impose_on(self, drawn, rng, n, {})
 
     def _learn_from(self, previous: Mapping[str, np.ndarray], subject: Session) -> None:
-        """Enter finished trials into the books of their subjects, and promote those who are
-        ready.
-        """
-        # A contrast that somebody imposed and the protocol does not have teaches nothing about its
-        # stages.
+        """Count finished trials towards the subjects' stages, and promote subjects that pass."""
+        # Imposed contrasts that the protocol does not have do not count towards its stages.
         if "contrast" not in previous:
             return
         rows = np.flatnonzero(
@@ -142,7 +145,7 @@ class IBLTraining(IBL):
         self._promote(subject, rows)
 
     def _note_response(self, session: Session) -> None:
-        """Keep the last choices of the session, which the bias is measured from."""
+        """Keep the last choices of the session, from which the bias is measured."""
         choice = session.previous["choice"]
         answered = np.flatnonzero(choice >= 0)
         session.responses[answered] = np.roll(session.responses[answered], -1, axis=1)
@@ -162,12 +165,12 @@ class IBLTraining(IBL):
         return wrong & (previous["contrast"] >= EASY) if "contrast" in previous else wrong
 
     def _against_bias(self, session: Session, rng: np.random.Generator) -> np.ndarray:
-        """Whether the repetition is on the right, (n,)."""
+        """Draw whether the repetition is on the right, (n,)."""
         known = session.responses >= 0
         share = ((session.responses == 1) & known).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
         return rng.normal(share, 0.5) < 0.5
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def note_block(self, trial: TrialBuilder) -> None:
         trial.record("repeated", proficient=trial.stage == len(STAGES) - 1)

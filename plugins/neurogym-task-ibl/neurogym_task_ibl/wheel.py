@@ -15,32 +15,32 @@ START = 35.0
 AZIMUTHS = np.linspace(-70, 70, 9)
 """Azimuths of the units that show the grating, degrees: 17.5 apart; START lies on one of them."""
 TURN = np.array([0.0, -1.0, 1.0])
-"""Which way each action moves the grating: rest, to the left, to the right."""
+"""Direction in which each action moves the grating: rest, to the left, to the right."""
 
 
 class IBLWheel(IBL):
-    """Turn a wheel to bring a grating to the centre, in blocks that favour one side.
+    """Turn a wheel to bring a grating to the centre, in blocks in which one side is more likely.
 
     The International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 
-    As `IBL`, but the grating follows the wheel, and the subject may change its mind: it appears at
-    -35 (left) or 35 degrees, and while the subject turns, it moves left (choice 0 of `turn`) or
-    right (1). When it reaches the centre, the subject is paid and the grating stays there for 1 s;
-    when it reaches 70 degrees, or after 60 s, a burst of noise begins a time-out of 2 s. What is
-    seen depends on what is done within the trial.
+    As `IBL`, but the grating follows the wheel, and the subject may change its mind. The grating
+    appears at -35 (left) or 35 degrees, and while the subject turns, it moves left (choice 0 of
+    `turn`) or right (1). When it reaches the centre, the subject is rewarded and the grating stays
+    there for 1 s; when it reaches 70 degrees, or after 60 s, a burst of noise begins a time-out of
+    2 s. Observations depend on the subject's actions within the trial.
 
     The channel `grating` has nine units with preferred azimuths from -70 to 70 degrees, 17.5 apart;
-    the grating shows contrast / 100, shared between the two units next to it. The outcome is in the
-    record; `choice` is not used.
+    the grating shows contrast / 100, shared between the two adjacent units. The record contains the
+    outcome; `choice` is not used.
 
     Deviations from the paper:
 
-    - the wheel turns at one speed or not at all, so that the centre is reached in 350 ms; stopping
-      there is not needed;
+    - the wheel turns at one speed or not at all, so that the centre is reached in 350 ms; the
+      subject need not stop there;
     - those of `IBL` that do not concern the wheel.
 
     Args:
-        speed: of the grating while the wheel turns, degrees / s; ours.
+        speed: speed of the grating while the wheel turns, degrees / s; ours.
     """
 
     speed: float = 100.0
@@ -50,7 +50,7 @@ class IBLWheel(IBL):
     def declare_interface(self) -> None:
         if not self.speed > 0:
             raise InvalidValueError(
-                f"IBLWheel was given speed={self.speed!r}; it needs a positive number of degrees/s."
+                f"IBLWheel was given speed={self.speed!r}; give a positive number of degrees/s."
             )
         self.observe(grating=len(AZIMUTHS), tone=1, noise_burst=1)
         self.act(rest=1, turn=2)
@@ -58,9 +58,7 @@ class IBLWheel(IBL):
     def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_periods(trial)
         trial.show("grating", spread_on_units(np.zeros(trial.n), trial.contrast), during="reward")
-        trial.hold(
-            during="response", cost=0
-        )  # turning is free; `step_action` says when something is reached
+        trial.hold(during="response", cost=0)  # `step_action` decides when turning is an answer
         last_step = trial.duration("response") - self.dt
         trial.answer(
             "turn",
@@ -74,7 +72,7 @@ class IBLWheel(IBL):
         trial.max_reward(self.rewards["correct"])
         self.note_block(trial)
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(
         self, now: Any, action: np.ndarray
@@ -112,7 +110,7 @@ class IBLWheel(IBL):
         return np.select([centred, gone, late, restart], ends, 0.0)
 
     def _left(self, now: Any) -> np.ndarray:
-        """Time that is left of the response, ms."""
+        """Remaining time of the response period, ms."""
         return now.remaining
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
@@ -133,9 +131,7 @@ def _start(now: Any) -> np.ndarray:
 
 
 def spread_on_units(azimuth: np.ndarray, contrast: np.ndarray) -> np.ndarray:
-    """Activity (n, 9) of a grating at these azimuths (n,), degrees, with these contrasts (n,),
-    %.
-    """
+    """Return the activity (n, 9) of gratings at azimuths (n,), degrees, with contrasts (n,), %."""
     spacing = AZIMUTHS[1] - AZIMUTHS[0]
     share = np.maximum(1 - np.abs(azimuth[:, None] - AZIMUTHS) / spacing, 0)
     return share * np.asarray(contrast)[:, None] / 100

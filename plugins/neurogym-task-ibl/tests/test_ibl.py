@@ -1,4 +1,4 @@
-"""IBL: contrasts, quiescence, response, feedback, and blocks, as published."""
+"""IBL: contrasts, quiescence, response, feedback and blocks, as published."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ REST, LEFT, RIGHT = 0, 1, 2
 
 
 def drawn(task=None, sessions=200, trials=500, seed=1):
-    """Conditions of whole sessions side by side, name -> (trials, sessions)."""
+    """Conditions of whole parallel sessions, name -> (trials, sessions)."""
     task, rng = task or IBL(), np.random.default_rng(seed)
     return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)
 
 
 def runs_of(values):
-    """Values of a sequence and how long each lasts."""
+    """Values of a sequence and the length of each run."""
     edges = np.flatnonzero(np.diff(values)) + 1
     starts = np.concatenate([[0], edges])
     return values[starts], np.diff(np.append(starts, len(values)))
 
 
-# ---------------------------------------------------------------------- which trial comes
+# ---------------------------------------------------------------------- drawing trials
 
 
 def test_contrasts_are_those_of_the_paper_and_signed_ones_equally_likely():
@@ -46,19 +46,19 @@ def test_a_session_begins_with_90_unbiased_trials():
     assert (p[90:] != 0.5).all()
 
 
-def test_blocks_of_80_and_20_percent_take_turns_and_begin_at_random():
+def test_blocks_of_80_and_20_percent_alternate_and_begin_at_random():
     p = drawn()["p_left"][90:]
     for session in p.T:
         values, _ = runs_of(session)
         assert set(values) == {0.2, 0.8}
         assert (np.diff(values) != 0).all()
-    # 200 sessions: 0.5 give or take five SDs.
+    # 200 sessions: 0.5, within five SDs.
     assert (p[0] == 0.8).mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(200))
 
 
 def test_block_lengths_are_truncated_exponential_between_20_and_100():
-    # Of each session the first blocks only: the last one is cut off, and later ones more likely if
-    # short.
+    # Only the first blocks of each session: the last one is cut off, and later blocks that end
+    # within the session tend to be short.
     lengths = np.concatenate(
         [runs_of(session)[1][:3] for session in drawn(sessions=500)["p_left"][90:].T]
     )
@@ -81,7 +81,7 @@ def test_sides_follow_the_prior_of_the_block():
         assert left.mean() == pytest.approx(p, abs=5 * 0.5 / np.sqrt(left.size))
 
 
-def test_at_zero_contrast_nothing_is_seen_and_the_prior_pays():
+def test_at_zero_contrast_the_grating_is_invisible_and_the_prior_pays():
     task = IBL(sigma=0.0, unbiased_trials=0, priors=(0.8,), timing={"quiescence": 200})
     batch = task.sample(4000, seed=2, contrast=0.0)
     assert not batch.shown[:, :, task.channels["grating"]].any()
@@ -97,7 +97,7 @@ def test_at_zero_contrast_nothing_is_seen_and_the_prior_pays():
     )
 
 
-def test_a_seed_brings_the_session_back():
+def test_a_seed_reproduces_the_session():
     env = TaskEnv(IBL())
     env.reset(seed=4)
     seen = []
@@ -113,7 +113,7 @@ def test_a_seed_brings_the_session_back():
     assert seen[0] == seen[1]
 
 
-def test_who_asks_for_a_prior_gets_it_instead_of_the_blocks():
+def test_an_imposed_prior_replaces_the_blocks():
     conditions = drawn(IBL(conditions={"p_left": 0.8}), sessions=20, trials=150)
     assert set(conditions["p_left"].ravel()) == {0.8}
     assert (conditions["side"] == "left").mean() == pytest.approx(0.8, abs=5 * 0.4 / np.sqrt(3000))
@@ -122,7 +122,7 @@ def test_who_asks_for_a_prior_gets_it_instead_of_the_blocks():
     assert (one.conditions["side"], one.conditions["contrast"]) == ("right", 25)
 
 
-# ---------------------------------------------------------------------- how a trial runs
+# ---------------------------------------------------------------------- periods of a trial
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
@@ -142,7 +142,7 @@ def test_durations_are_as_published(dt):
 
 
 @pytest.mark.parametrize("dt", [10, 100])
-def test_moving_begins_the_quiescence_again(dt):
+def test_moving_restarts_the_quiescence(dt):
     env = TaskEnv(IBL(dt=dt, timing={"quiescence": 300}))
     env.reset(seed=6)
     steps = 300 // dt
@@ -150,7 +150,7 @@ def test_moving_begins_the_quiescence_again(dt):
         for _ in range(steps - 1):
             _, reward, *_ = env.step(REST)
             assert env.period == "quiescence"
-        _, reward, *_ = env.step(LEFT)  # on the very last step
+        _, reward, *_ = env.step(LEFT)  # on the last step
         assert env.period == "quiescence"
         assert reward == 0
     for _ in range(steps):
@@ -164,7 +164,7 @@ def test_moving_begins_the_quiescence_again(dt):
     [(True, "reward", 1000, 1.0), (False, "timeout", 2000, 0.0)],
 )
 @pytest.mark.parametrize("dt", [20, 100])
-def test_an_answer_is_paid_at_once_and_followed_by_its_feedback(dt, right, period, ms, reward):
+def test_an_answer_is_rewarded_at_once_and_followed_by_its_feedback(dt, right, period, ms, reward):
     task = IBL(dt=dt, sigma=0.0, timing={"quiescence": 200})
     env = TaskEnv(task)
     obs, _ = env.reset(seed=7, options={"conditions": {"side": "left", "contrast": 25}})
@@ -193,13 +193,13 @@ def test_an_answer_is_paid_at_once_and_followed_by_its_feedback(dt, right, perio
     assert info["trial"]["signed_contrast"] == -25
 
 
-def test_who_does_not_answer_within_a_minute_has_missed_and_waits():
+def test_no_answer_within_a_minute_is_a_miss_with_a_time_out():
     record = run(IBL(trials_per_session=1), "rest", 4, seed=8)
     assert set(record["outcome"]) == {"miss"}
     np.testing.assert_array_equal(record["steps"] * 100, record["duration.quiescence"] + 62_000)
 
 
-def test_who_is_never_still_is_given_up():
+def test_a_trial_without_quiescence_ends_as_a_miss():
     record = run(IBL(), lambda env, obs: np.ones(env.num_envs, int), 4, seed=8)
     assert set(record["outcome"]) == {"miss"}
     assert set(record["steps"]) == {750}
@@ -214,7 +214,7 @@ def test_the_tone_marks_the_onset_also_without_contrast():
     np.testing.assert_array_equal(on * 10, 100)
 
 
-def test_turning_during_the_feedback_is_free():
+def test_turning_during_feedback_costs_nothing():
     env = TaskEnv(IBL(timing={"quiescence": 200}))
     env.reset(seed=10)
     while env.period == "quiescence":
@@ -232,8 +232,8 @@ def test_the_ibl_oracle_is_at_its_maximum(dt):
     assert (record["aborts"] == 0).all()
 
 
-def test_more_contrast_is_seen_better():
-    """One look at the grating: right in Phi(contrast / (100 sigma_step sqrt 2)) of the trials."""
+def test_accuracy_grows_with_contrast():
+    """One observation of the grating: accuracy Phi(contrast / (100 sigma_step sqrt 2))."""
 
     def look(env, obs):
         place = obs[:, :3]

@@ -1,4 +1,4 @@
-"""The simpler forms of the IBL task that are in use."""
+"""The simpler versions of the IBL task."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_ibl_blocks_last_200_trials_and_differ_from_the_one_before():
 
 
 @pytest.mark.parametrize("task", [IBLTwoChoice, IBLBlocks])
-def test_one_look_and_a_choice(task):
+def test_a_trial_is_one_observation_and_one_choice(task):
     env = TaskEnv(task(sigma=0.0))
     obs, _ = env.reset(seed=2, options={"conditions": {"side": "right", "contrast": 25.6}})
     np.testing.assert_allclose(obs, [0, 0.256])

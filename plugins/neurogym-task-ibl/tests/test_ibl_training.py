@@ -1,4 +1,4 @@
-"""IBLTraining: stages, repetitions, debiasing."""
+"""IBLTraining: stages, repetitions, bias correction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def training(**settings):
 
 
 def by_env(record):
-    """The trials of every env in order."""
+    """Trials of every env in order."""
     for env in np.unique(record["env"]):
         rows = np.flatnonzero(record["env"] == env)
         yield record[rows[np.argsort(record["trial"][rows])]]
@@ -25,7 +25,7 @@ def by_env(record):
 
 @pytest.fixture(scope="module")
 def good():
-    """A subject that is always right, for 1,500 trials of four subjects."""
+    """Record of 1,500 trials of four subjects that are always correct."""
     return run(training(), "oracle", 6000, num_envs=4, seed=1)
 
 
@@ -41,7 +41,7 @@ def test_the_stages_are_those_of_the_protocol():
     assert [stage.trials for stage in STAGES[2:5]] == [200, 200, 200]
 
 
-def test_who_is_always_right_goes_through_all_stages(good):
+def test_a_subject_without_errors_passes_all_stages(good):
     for trials in by_env(good):
         stage = trials["stage"]
         assert (np.diff(stage) >= 0).all()
@@ -66,7 +66,7 @@ def test_contrasts_are_those_of_the_stage_and_equally_likely(good):
     assert not good["repeated"].any()
 
 
-def test_the_stage_outlives_sessions_until_a_reset_with_a_seed():
+def test_the_stage_persists_over_sessions_until_a_reset_with_a_seed():
     env = TaskEnv(training(trials_per_session=50))
     env.reset(seed=2)
     for _ in range(1500):
@@ -87,15 +87,13 @@ def test_one_trial_per_session_is_enough_to_learn():
     assert record["stage"].max() >= 2
 
 
-def test_who_guesses_stays_in_the_first_stage():
-    """A coin is right in more than 40 of 50 trials 1 time in 1e6 per look; four stimuli have to be,
-    at once.
-    """
+def test_a_guessing_subject_stays_in_the_first_stage():
+    """Guesses pass the criterion of one stimulus at one check in 1e6; four have to pass at once."""
     record = run(training(), "guess", 1800, num_envs=6, seed=4)
     assert set(record["stage"]) == {0}
 
 
-def test_easy_errors_are_followed_by_the_same_contrast_and_nothing_else_is():
+def test_only_easy_errors_are_followed_by_the_same_contrast():
     record = run(training(), "guess", 1800, num_envs=6, seed=5)
     for trials in by_env(record):
         inner = trials["session"][1:] == trials["session"][:-1]
@@ -106,10 +104,8 @@ def test_easy_errors_are_followed_by_the_same_contrast_and_nothing_else_is():
 
 
 @pytest.mark.parametrize(("always", "wanted"), [(LEFT, "right"), (RIGHT, "left")])
-def test_repetitions_work_against_a_bias(always, wanted):
-    """Whoever always turns one way sees the other side in 84 % of repetitions: P(Gaussian(1, 0.5) >
-    0.5).
-    """
+def test_repetitions_counteract_a_bias(always, wanted):
+    """A subject with one answer sees the other side in 84 % of repetitions: P(N(1, 0.5) > 0.5)."""
     record = run(training(), lambda env, obs: always * env.is_asked, 1800, num_envs=6, seed=6)
     late = record["repeated"] & (record["trial"] % 300 > 10)  # ten choices are known
     side = record["side"][late] == wanted
@@ -124,7 +120,7 @@ def test_hard_errors_and_those_of_the_proficient_are_not_repeated():
     assert not run(task, "guess", 500, seed=7)["repeated"].any()
 
 
-def test_a_contrast_of_ones_own_teaches_nothing():
+def test_imposed_contrasts_outside_the_protocol_do_not_count():
     record = run(training(conditions={"contrast": 33.0}), "oracle", 600, num_envs=2, seed=8)
     assert set(record["stage"]) == {0}
     assert set(record["contrast"]) == {33.0}

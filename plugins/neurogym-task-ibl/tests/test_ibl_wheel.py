@@ -42,7 +42,7 @@ def test_the_grating_follows_the_wheel_to_the_centre(side, start, towards):
     assert azimuth_of(obs) == pytest.approx(0, abs=1e-6)
 
 
-def test_the_wrong_way_ends_in_a_timeout_and_a_change_of_mind_does_not():
+def test_the_wrong_direction_ends_in_a_timeout_and_a_change_of_mind_does_not():
     env, _ = begun(dt=50)
     for action in [LEFT] * 4 + [RIGHT] * 10:
         _, reward, *_ = env.step(action)
@@ -61,7 +61,7 @@ def test_the_wrong_way_ends_in_a_timeout_and_a_change_of_mind_does_not():
     assert info["trial"]["outcome"] == "error"
 
 
-def test_moving_begins_the_quiescence_again_and_does_not_move_the_grating():
+def test_moving_restarts_the_quiescence_and_does_not_move_the_grating():
     env = TaskEnv(IBLWheel(sigma=0.0, timing={"quiescence": 300}))
     env.reset(seed=2, options={"conditions": {"side": "left", "contrast": 100}})
     for action in (REST, REST, LEFT, REST, REST, REST):
@@ -71,7 +71,7 @@ def test_moving_begins_the_quiescence_again_and_does_not_move_the_grating():
     assert azimuth_of(obs) == pytest.approx(-35)
 
 
-def test_who_does_not_turn_has_missed():
+def test_not_turning_is_a_miss():
     record = run(IBLWheel(timing={"response": 2000}), "rest", 20, seed=3)
     assert set(record["outcome"]) == {"miss"}
     assert (record["reward"] == 0).all()

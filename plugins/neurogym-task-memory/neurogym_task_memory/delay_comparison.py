@@ -1,4 +1,4 @@
-"""Comparing two magnitudes over a delay."""
+"""Delayed comparison of two magnitudes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from neurogym_core.errors import InvalidValueError
 
 
 class DelayComparison(Task):
-    """Report which of two magnitudes, a delay apart, was the larger one.
+    """Report which of two magnitudes, separated by a delay, was larger.
 
     Barak, Tsodyks & Romo (2010), J. Neurosci. 30:9424, doi:10.1523/JNEUROSCI.1875-10.2010; the
     experiment is that of Romo, Brody, Hernández & Lemus (1999), Nature 399:470, doi:10.1038/20939.
 
-    Two vibrations are applied one after the other, with a delay between them. When the fixation cue
-    goes off the subject reports whether the first (choice 0) or the second (choice 1) had the
-    higher frequency. The pairs lie on two lines, so that neither frequency alone tells the answer
-    but at the ends of the range. A frequency is shown as a number from 0.5 (the lowest) to 1 (the
+    Two vibrations are applied one after the other, separated by a delay. When the fixation cue
+    turns off, the subject reports whether the first (choice 0) or the second (choice 1) had the
+    higher frequency. The pairs lie on two lines, so that a single frequency determines the answer
+    only at the ends of the range. A frequency is shown as a number from 0.5 (the lowest) to 1 (the
     highest), with independent noise on every step while it is applied.
 
     Deviations from the paper:
 
     - the delay is 1 s (there, 3 s);
     - one pair of each two frequencies 8 Hz apart, as in NeuroGym; other durations are NeuroGym's;
-    - the subject needs not hold a key down.
+    - the subject need not hold down a key.
 
     Args:
         pairs: the two frequencies of each pair, Hz, in either order.
@@ -70,7 +70,7 @@ class DelayComparison(Task):
         trial.record(first=first, second=second)
 
     def _shown(self, frequency: np.ndarray) -> np.ndarray:
-        """0.5 for the lowest frequency of all, 1 for the highest."""
+        """Scale frequencies to 0.5 for the lowest of all pairs and 1 for the highest."""
         lowest, highest = np.min(self.pairs), np.max(self.pairs)
         return 0.5 + 0.5 * (frequency - lowest) / (highest - lowest)
 

@@ -1,4 +1,4 @@
-"""Reporting a remembered colour."""
+"""Delayed report of a remembered colour."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from neurogym_core.errors import InvalidValueError
 
 
 class DelayEstimation(Task):
-    """Remember the colours of several items, and report that of the one that is asked for, on a
-    colour wheel.
+    """Remember the colours of several items, and report that of the cued item on a colour wheel.
 
     Zhang & Luck (2008), Nature 453:233, doi:10.1038/nature06860.
 
-    Up to eight places around fixation hold coloured items for 100 ms. After a delay of 900 ms one
-    of the places that held an item is cued and the fixation cue goes off; the subject reports the
-    colour it remembers, one of 180 on a wheel. The nearer, the better it is paid: 1 - distance /
-    180 degrees of the wheel. A guess is worth a half on average, which is also the performance of
-    guessing; the outcome of a report is "other", being neither right nor wrong. Every place has its
-    own ring of colour-selective units, with a bump at the item's colour.
+    Coloured items appear at up to eight locations around fixation for 100 ms. After a delay of 900
+    ms one of the locations that held an item is cued and the fixation cue turns off; the subject
+    reports the remembered colour, one of 180 on a wheel. The reward decreases with the error: 1 -
+    distance / 180 degrees of the wheel. Guessing earns a half on average, which is also its
+    performance; the outcome of a report is "other", because reports are neither correct nor wrong.
+    Every location has its own ring of colour-selective units, with a bump at the colour of the
+    item.
 
-    The condition `colours` holds the colour at every place, index on the wheel, (n, places),
-    `order` the places in random order: the first `set_size` of them hold items, and the first of
-    all is asked for. `wanted` in the record is its colour.
+    The condition `colours` holds the colour at every location, index on the wheel, (n, places), and
+    `order` the locations in random order: the first `set_size` of them hold items, and the first
+    one is cued. `wanted` in the record is the colour of the cued item.
 
     Deviations from the paper:
 
-    - reports are paid (there, observers were paid for their time);
+    - reports are rewarded (there, observers were paid for their time);
     - colours are independent, so two items may look alike;
-    - the cue is a unit per place (there, an outlined square).
+    - the cue is one unit per location (there, an outlined square).
 
     Args:
         set_sizes: numbers of items, equally likely.
-        places: number of places.
+        places: number of locations.
         colours_on_wheel: number of colours.
-        units: colour-selective units at every place.
+        units: colour-selective units at every location.
     """
 
     set_sizes: tuple[int, ...] = (1, 2, 3, 6)
@@ -87,13 +87,13 @@ class DelayEstimation(Task):
         trial.record(wanted=wanted)
 
     def _items(self, trial: TrialBuilder) -> np.ndarray:
-        """What all places show, (n, places * units)."""
+        """Activity of the units at all locations, (n, places * units)."""
         rank = np.argsort(trial.order, axis=1)
         held = rank < trial.set_size[:, None]
         bumps = self.ring.von_mises(self.wheel.angle(trial.colours)) * held[:, :, None]
         return bumps.reshape(trial.n, -1)
 
     def _worth(self, wanted: np.ndarray) -> np.ndarray:
-        """What every report pays, (n, colours_on_wheel)."""
+        """Reward of every report, (n, colours_on_wheel)."""
         distance = circular_distance(self.wheel.angles, self.wheel.angle(wanted)[:, None])
         return self.rewards["correct"] * (1 - distance / np.pi)

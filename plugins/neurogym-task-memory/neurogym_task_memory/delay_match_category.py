@@ -1,4 +1,4 @@
-"""Matching two directions by their category."""
+"""Delayed match to category."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ class DelayMatchCategory(Task):
     Freedman & Assad (2006), Nature 443:85, doi:10.1038/nature05078.
 
     Directions of motion are divided into two categories, the two halves of the circle. A sample is
-    shown, and after a delay a test, both drawn independently. As soon as the test appears the
-    fixation cue goes off, and the subject reports, while the test lasts, a match (choice 0: same
-    half) or a non-match (choice 1). Directions are equally spaced and lie half a step off the
-    boundary, so none is on it. Each unit of the stimulus shows 0.5 + 0.5 cos(preferred - direction)
-    with independent noise on every step.
+    shown and, after a delay, a test, both drawn independently. The fixation cue turns off when the
+    test appears, and the subject reports a match (choice 0: same half) or a non-match (choice 1)
+    during the test. Directions are equally spaced and lie half a step off the boundary, so none is
+    on it. Each unit of the stimulus shows 0.5 + 0.5 cos(preferred - direction) with independent
+    noise on every step.
 
     Deviations from the paper:
 
-    - a non-match is reported by a choice of its own (there, by holding on until a second test,
-      which always matches);
-    - the fixation cue goes off with the test;
+    - a non-match is reported by a separate choice (there, by holding on until a second test, which
+      always matches);
+    - the fixation cue turns off with the test;
     - motion is the noisy activity of direction-selective units, not dots.
 
     Args:
         directions: number of directions, even; half of them in each category.
         boundary: angle of the boundary between the categories, degrees.
-        units: number of direction-selective units; with fewer than three of them some directions of
-            both categories look the same.
+        units: number of direction-selective units; with fewer than three, some directions of
+            different categories look the same.
         sigma: SD of the noise of the stimuli, times sqrt(ms).
     """
 
@@ -55,7 +55,7 @@ class DelayMatchCategory(Task):
         if self.units < 3:
             raise InvalidValueError(
                 f"DelayMatchCategory was given units={self.units}; give at least 3: cosines of two"
-                " opposite preferred directions cannot tell the two halves of the circle apart."
+                " opposite preferred directions cannot distinguish the two halves of the circle."
             )
         self.ring = Ring(self.units)
         self.observe(fixation=1, stimulus=self.ring)
@@ -73,7 +73,7 @@ class DelayMatchCategory(Task):
         trial.answer("choose", self._right(trial.conditions), during="test")
 
     def angle(self, direction: np.ndarray) -> np.ndarray:
-        """Radians of a direction given by its number, 0 to directions - 1."""
+        """Return the angle, in radians, of directions given by number, 0 to directions - 1."""
         return np.deg2rad(self.boundary) + (np.asarray(direction) + 0.5) * (
             2 * np.pi / self.directions
         )

@@ -1,4 +1,4 @@
-"""Matching a test to a sample."""
+"""Delayed match to sample."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from neurogym_core import Choice, Ring, Task, TrialBuilder
 
 
 class DelayMatchSample(Task):
-    """Report whether a test is the same as the sample that was shown before a delay.
+    """Report whether a test is the same as the sample shown before a delay.
 
     Miller, Erickson & Desimone (1996), J. Neurosci. 16:5154,
     doi:10.1523/JNEUROSCI.16-16-05154.1996.
 
-    A sample direction is shown, and after a delay a test, which is the same or the opposite one.
-    When the fixation cue goes off the subject reports a match (choice 0) or a non-match (choice 1).
-    Each unit of the stimulus shows 0.5 + 0.5 cos(preferred - direction) with independent noise on
-    every step.
+    A sample direction is shown and, after a delay, a test in the same or the opposite direction.
+    When the fixation cue turns off, the subject reports a match (choice 0) or a non-match (choice
+    1). Each unit of the stimulus shows 0.5 + 0.5 cos(preferred - direction) with independent noise
+    on every step.
 
     Deviations from the paper:
 
     - one test (there, up to five, of which the last matches; see DelayMatchSampleDistractor1D);
-    - a non-match is reported by a choice of its own (there, by withholding);
+    - a non-match is reported by a separate choice (there, by withholding);
     - directions instead of pictures, and durations as in NeuroGym.
 
     Args:

@@ -1,4 +1,4 @@
-"""Finding the match among distractors."""
+"""Delayed match to sample with distractors."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from neurogym_core import Choice, Ring, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 
 TESTS = 3
-"""How many tests follow the sample."""
+"""Number of tests that follow the sample."""
 
 
 class DelayMatchSampleDistractor1D(Task):
-    """Answer when the test is the sample, and let the others pass.
+    """Respond when the test matches the sample, and ignore distractors.
 
     Miller, Erickson & Desimone (1996), J. Neurosci. 16:5154,
     doi:10.1523/JNEUROSCI.16-16-05154.1996.
 
-    A sample direction is shown, then three tests, each after a delay. One of them is the sample
-    again. The subject goes while the matching test is on, and rests otherwise: going at any other
-    time after the sample is an error and ends the trial, going before costs. The stimulus itself
-    says when to answer; the fixation cue goes off after the sample. Units show cos(preferred -
-    direction).
+    A sample direction is shown, followed by three tests, each after a delay. One of them is the
+    sample direction. The subject goes during the matching test and rests otherwise: going at any
+    other time after the sample is an error and ends the trial, and going before the sample's end
+    costs `abort`. The match itself is the signal to respond; the fixation cue turns off after the
+    sample. Units show cos(preferred - direction).
 
     Deviations from the paper:
 
     - the match is equally likely to be each of three tests (there, up to five with repeated
       distractors);
-    - a trial whose match was missed goes on with the remaining tests;
+    - a trial continues with the remaining tests after a missed match;
     - directions instead of pictures: distractors are at least `least_distance` from the sample;
     - durations are NeuroGym's.
 
-    The condition `sample` is in radians, `away` holds how far each test would lie from the sample
-    if it were a distractor, radians, (n, 3); `match` is the number of the matching test, 1 to 3.
+    The condition `sample` is in radians, `away` holds the distance of each test from the sample if
+    it were a distractor, radians, (n, 3); `match` is the number of the matching test, 1 to 3.
 
     Args:
         units: number of direction-selective units.
-        least_distance: of a distractor from the sample, degrees.
+        least_distance: smallest distance of a distractor from the sample, degrees.
     """
 
     units: int = 32
     least_distance: float = (
-        30  # ours: without it some distractors could not be told from the sample
+        30  # ours: without it some distractors would be indistinguishable from the sample
     )
 
     timing = {
@@ -55,15 +55,15 @@ class DelayMatchSampleDistractor1D(Task):
         "test2": 500,
         "delay3": 1000,
         "test3": 500,
-    }  # fmt: skip -- ms, as in NeuroGym
+    }  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0}
     evidence_periods = ("test1", "test2", "test3")
 
     def define(self) -> None:
         if not 0 < self.least_distance < 180:
             raise InvalidValueError(
-                f"DelayMatchSampleDistractor1D was given least_distance={self.least_distance:g}; it"
-                " needs a number of degrees above 0 and below 180."
+                f"DelayMatchSampleDistractor1D was given least_distance={self.least_distance:g};"
+                " give a number of degrees above 0 and below 180."
             )
         self.ring = Ring(self.units)
         self.observe(fixation=1, stimulus=self.ring)
@@ -71,7 +71,7 @@ class DelayMatchSampleDistractor1D(Task):
         self.vary(sample=Uniform(0, 2 * np.pi), match=Choice((1, 2, 3)), away=self._distances())
 
     def _distances(self) -> Callable:
-        """How the distance of every distractor from the sample is drawn, radians, (n, 3)."""
+        """Return the sampler of distances between distractors and sample, radians, (n, 3)."""
         least = np.deg2rad(self.least_distance)
         return lambda rng, prior: rng.uniform(least, 2 * np.pi - least, (prior.n, TESTS))
 
@@ -81,7 +81,7 @@ class DelayMatchSampleDistractor1D(Task):
         trial.periods("fixation", "sample", *asked)
         trial.show("fixation", 1, during=("fixation", "sample"))
         trial.show("stimulus", self._shown(trial.sample), during="sample")
-        # Resting is right, but while the match is there; all of it is one question.
+        # Resting is correct except during the match; all tests form one answer slot.
         matches = {test: trial.match == k for k, test in enumerate(tests, start=1)}
         trial.answer("go", -1, during=[name for name in asked if name not in tests])
         for k, (test, match) in enumerate(matches.items()):

@@ -1,4 +1,4 @@
-"""Going for some pairs of odours."""
+"""Delayed paired association of odours."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 from neurogym_core import Choice, OneHot, Task, TrialBuilder, TruncatedExponential
 
 GO_PAIRS = ((1, 3), (2, 4))
-"""First and second odour of the pairs that belong together."""
+"""First and second odour of the pairs."""
 
 
 class DelayPairedAssociation(Task):
-    """Go if the second odour belongs to the first, withhold if it does not.
+    """Go if the second odour is paired with the first, withhold otherwise.
 
     Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191.
 
     The first odour is 1 or 2; after a delay the second is 3 or 4; after another delay the fixation
-    cue goes off and the subject goes (licks) if they are paired, 1 with 3 or 2 with 4, and does
-    nothing if not. Withholding rightly is correct, and is paid like going rightly.
+    cue turns off. The subject goes (licks) if the odours are paired, 1 with 3 or 2 with 4, and
+    withholds otherwise. Correct withholding is rewarded like correct going.
 
     Deviations from the paper:
 
-    - withholding rightly is paid, at the end of the response window;
+    - correct withholding is rewarded, at the end of the response window;
     - delays of 1 s (there, longer between the odours); the response window is NeuroGym's.
 
     Args:
-        sigma: SD of noise on the odour channels while an odour is given, times sqrt(ms).
+        sigma: SD of the noise on the odour channels while an odour is presented, times sqrt(ms).
     """
 
     sigma: float = 0.0
@@ -39,7 +39,7 @@ class DelayPairedAssociation(Task):
         "stimulus2": 1000,
         "delay2": 1000,
         "decision": 500,
-    }  # fmt: skip -- ms, as in NeuroGym
+    }  # ms, as in NeuroGym
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}  # as in NeuroGym
     evidence_periods = ("stimulus2",)
 
@@ -62,7 +62,7 @@ class JitteredPairedAssociation(DelayPairedAssociation):
     """Delayed paired association with durations of random length and noisy odours.
 
     The task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191, in a
-    version that is harder to solve by counting steps: all durations but that of the response window
+    version that cannot easily be solved by counting steps: all durations except the response window
     are truncated exponentials around those of DelayPairedAssociation, and the odour channels are
     noisy.
 
@@ -70,7 +70,7 @@ class JitteredPairedAssociation(DelayPairedAssociation):
     noise are ours.
 
     Args:
-        sigma: SD of noise on the odour channels while an odour is given, times sqrt(ms).
+        sigma: SD of the noise on the odour channels while an odour is presented, times sqrt(ms).
     """
 
     sigma: float = 1.0
@@ -85,6 +85,6 @@ class JitteredPairedAssociation(DelayPairedAssociation):
 
 
 def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-    """0 (go) where the odours are paired, -1 (rest) where not, (n,)."""
+    """0 (go) where the odours are paired, -1 (rest) otherwise, (n,)."""
     paired = [(conditions["first"] == a) & (conditions["second"] == b) for a, b in GO_PAIRS]
     return np.where(np.any(paired, axis=0), 0, -1)

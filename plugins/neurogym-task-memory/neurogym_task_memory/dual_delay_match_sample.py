@@ -1,4 +1,4 @@
-"""Two samples in memory, of which a cue makes one matter."""
+"""Two items in working memory, one of which is cued for each test."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from neurogym_core.errors import InvalidValueError
 
 ITEMS = ("first", "second")
 ANGLES = (0.0, np.pi / 2)
-"""Radians of the two values that an item can have."""
+"""The two values of an item, radians."""
 
 
 class DualDelayMatchSample(Task):
-    """Keep two items in mind; twice a cue says which of them the coming test is to be compared
-    with.
+    """Remember two items, and compare each of two tests with the item that is cued.
 
     Rose, LaRocque, Riggall, et al. (2016), Science 354:1136, doi:10.1126/science.aah7011.
 
-    Two items are shown together. After a delay a cue says which of them matters, then a test is
-    shown, and the subject reports whether it matches that item (choice 0) or not (choice 1). Then a
-    second cue and a second test follow, after another delay; the item that was not cued first may
-    be asked for now. The fixation cue is off while a test is on, which is when an answer is asked;
-    the first answer does not end the trial, the second does. Items and tests are coded as the
-    cosine and sine of an angle, with independent noise on every step while they are shown; a test
-    is shown on the channel of the item it is compared with.
+    Two items are shown together. After a delay a cue indicates the relevant item, then a test is
+    shown, and the subject reports whether it matches that item (choice 0) or not (choice 1). After
+    another delay, a second cue and a second test follow; the item that was not cued first may now
+    be relevant. The fixation cue is off during a test, when the subject answers; the second answer
+    ends the trial, the first does not. Items and tests are coded as the cosine and sine of an
+    angle, with independent noise on every step while they are shown; a test is shown on the channel
+    of the item with which it is compared.
 
-    The answers are the slots `test1` and `test2` of the record. Each pays once; performance is the
-    share of the two that was correct.
+    The answers are the slots `test1` and `test2` of the record. Each is rewarded once; performance
+    is the fraction of the two answers that were correct.
 
     Deviations from the paper:
 
@@ -38,8 +37,8 @@ class DualDelayMatchSample(Task):
     - no magnetic stimulation.
 
     Args:
-        second_cue: "either": each item is as likely to be cued the second time; "other": always the
-            one that was not cued first, as in NeuroGym.
+        second_cue: "either": both items are equally likely to be cued the second time; "other": the
+            second cue is always the item that was not cued first, as in NeuroGym.
         sigma: SD of the noise of items and tests, times sqrt(ms).
     """
 
@@ -63,9 +62,14 @@ class DualDelayMatchSample(Task):
         self.act(fixate=1, choose=2)
         tests = ("match", "nonmatch")
         self.vary(
-            first=Choice(2), second=Choice(2), cue1=Choice(ITEMS), cue2=self._second_cues(), test1=Choice(tests),
-            test2=Choice(tests), answer=lambda drawn: _right(drawn["test1"]),
-        )  # fmt: skip
+            first=Choice(2),
+            second=Choice(2),
+            cue1=Choice(ITEMS),
+            cue2=self._second_cues(),
+            test1=Choice(tests),
+            test2=Choice(tests),
+            answer=lambda drawn: _right(drawn["test1"]),
+        )
 
     def _second_cues(self):
         if self.second_cue == "either":
@@ -89,7 +93,7 @@ class DualDelayMatchSample(Task):
         test: np.ndarray,
         then: str,
     ) -> None:
-        """A cue, the test that it announces, and the question."""
+        """Show a cue and its test, and open the answer slot."""
         trial.show(
             "cue", self.cues.encode(np.where(cued == "first", 0, 1)), during=(cueing, period)
         )

@@ -1,4 +1,4 @@
-"""Two memory tasks at once."""
+"""Two memory tasks in one trial."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ RULES = ("ordinary", "reversed")
 
 
 class DualTask(Task):
-    """Do a go/no-go task in the middle of the delay of a paired-association task.
+    """Do a go/no-go task during the delay of a paired-association task.
 
     Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191 (preprint: bioRxiv
     385393).
 
     The outer task is that of DelayPairedAssociation: a sample odour (1 or 2), a long delay, and a
-    test odour (3 or 4); go if they are paired. Within the delay one of two other odours is given,
-    and the subject goes after the "go" odour and withholds after the "nogo" odour. Both response
-    windows open when the fixation cue goes off. Withholding rightly is correct and paid. After
-    every `block` trials the rule of both tasks is reversed without notice: what asked for going now
-    asks for withholding, and the other way round.
+    test odour (3 or 4); the subject goes if they are paired. Within the delay one of two other
+    odours is presented, and the subject goes after the "go" odour and withholds after the "nogo"
+    odour. Both response windows open when the fixation cue turns off. Correct withholding is
+    rewarded. After every `block` trials the rule of both tasks reverses without notice: the subject
+    withholds where it went before, and vice versa.
 
-    The answers are the slots `inner` and `outer` of the record; performance is the share of the two
-    that was correct.
+    The answers are the slots `inner` and `outer` of the record; performance is the fraction of the
+    two answers that were correct.
 
     Deviations from the paper:
 
     - the rule reverses, as in NeuroGym (there, it does not);
-    - durations are those of an early version of NeuroGym (16.4 s in all); where that leaves them
-      open they are ours;
-    - withholding rightly is paid.
+    - durations are those of an early version of NeuroGym (16.4 s in total); those that it leaves
+      open are ours;
+    - correct withholding is rewarded.
 
     Args:
         block: trials after which the rule reverses; 0: never.
@@ -53,7 +53,7 @@ class DualTask(Task):
         "test": 1000,
         "delay4": 1000,
         "outer_window": 400,
-    }  # fmt: skip -- ms
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}
     evidence_periods = ("distractor",)
 
@@ -67,9 +67,12 @@ class DualTask(Task):
         self.observe(fixation=1, odour=self.pair, distractor=self.distractor)
         self.act(fixate=1, go=1)
         self.vary(
-            rule=Choice(RULES), first=Choice((1, 2)), distractor=Choice(("nogo", "go")), second=Choice((3, 4)),
+            rule=Choice(RULES),
+            first=Choice((1, 2)),
+            distractor=Choice(("nogo", "go")),
+            second=Choice((3, 4)),
             answer=_right_inner,
-        )  # fmt: skip
+        )
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         block = session.trial // self.block if self.block else np.zeros(len(session), int)
@@ -100,7 +103,7 @@ def _right_inner(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def _right_outer(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-    """0 (go) or -1 (rest), (n,): 1 goes with 3, 2 with 4."""
+    """0 (go) or -1 (rest), (n,): odour 1 is paired with 3, odour 2 with 4."""
     return _under_rule(conditions, conditions["second"] - conditions["first"] == 2)
 
 

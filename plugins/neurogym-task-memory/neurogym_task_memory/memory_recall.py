@@ -1,4 +1,4 @@
-"""Storing and recalling vectors."""
+"""Storage and recall of vectors."""
 
 from __future__ import annotations
 
@@ -11,26 +11,25 @@ from neurogym_core.errors import InvalidValueError
 
 
 class MemoryRecall(Task):
-    """Store those vectors of a stream that are flagged, and complete them when a part is shown
-    again.
+    """Store the flagged vectors of a stream, and complete them when a part is shown again.
 
     A machine-learning task of NeuroGym's contributions, in the manner of Hopfield's (1982)
     content-addressable memory, Proc. Natl. Acad. Sci. 79:2554, doi:10.1073/pnas.79.8.2554; there is
-    no experiment behind it.
+    no corresponding experiment.
 
     A stream of 15 to 25 random vectors of -1 and 1 is shown; about one in ten is flagged. Then the
-    flagged ones come again, in the order in which they were shown, each with some of its elements
-    blanked (0), and while a cue is on the subject puts out the whole vector. Its action is a vector
-    of numbers from -1 to 1. While recalling it is paid minus the mean squared error, per 100 ms: at
-    best nothing, and less for every error. A vector is recalled correctly when the output on its
-    last step is within `tolerance` (Euclidean distance) of it; performance is the share of the
-    stored vectors that were. With few elements left a cue may fit two stored vectors.
+    flagged vectors reappear in the same order, each with some of its elements blanked (0), and
+    while a cue is on the subject outputs the whole vector. Its action is a vector of numbers from
+    -1 to 1. The reward during recall is minus the mean squared error, per 100 ms: 0 at best, and
+    lower for every error. A vector is recalled correctly if the output on its last step is within
+    `tolerance` (Euclidean distance) of it; performance is the fraction of the stored vectors that
+    were recalled. A cue with few remaining elements may match two stored vectors.
 
-    The condition `vectors` holds the stream, (n, longest * size); `flags` (n, longest) which of
-    them are to be stored, `blanked` (n, most * size) which elements of the cues are missing.
+    The condition `vectors` holds the stream, (n, longest * size); `flags` (n, longest) marks the
+    vectors to be stored, `blanked` (n, most * size) the missing elements of the cues.
 
-    Deviations from the paper: there is none to deviate from. At least one and at most `most`
-    vectors are flagged.
+    Deviations from the paper: none; there is no original. At least one and at most `most` vectors
+    are flagged.
 
     Args:
         size: elements of a vector.
@@ -38,8 +37,8 @@ class MemoryRecall(Task):
         p_flag: probability that a vector is flagged.
         p_blank: probability that an element of a cue is blanked.
         most: largest number of vectors to be stored in a trial.
-        item: how long a vector is shown, ms.
-        tolerance: largest distance from a vector that counts as recalling it.
+        item: duration of a vector, ms.
+        tolerance: largest distance from a vector that counts as recall.
     """
 
     size: int = 10
@@ -65,7 +64,7 @@ class MemoryRecall(Task):
                 " p_blank below 1)."
             )
         self.steps = max(round(self.item / self.dt), 1)
-        """Steps that a vector is shown."""
+        """Duration of a vector in steps."""
         self.observe(vector=self.size, flag=1, recall=1)
         self.act(output=Axis(-1, 1, rest=0, size=self.size))
         self.vary(
@@ -78,9 +77,7 @@ class MemoryRecall(Task):
         )
 
     def _draw_flags(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Which vectors are to be stored, 0 or 1, (n, longest): 1 to `most` of those in the
-        stream.
-        """
+        """Draw the vectors to be stored, 0 or 1, (n, longest): 1 to `most` of the stream."""
         within = np.arange(self.longest) < prior["count"][:, None]
         luck = np.where(within, rng.random((len(within), self.longest)), np.inf)
         wanted = np.clip((luck < self.p_flag).sum(axis=1), 1, self.most)

@@ -1,4 +1,4 @@
-"""A generic choice between two, at once or after one another."""
+"""A generic choice between two stimuli, simultaneous or successive."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ STIMULI = ("first", "second")
 
 
 class TwoAlternativeChoice(Task):
-    """Report which of two noisy stimuli is the stronger one; they are shown after one another.
+    """Report which of two successive noisy stimuli is stronger.
 
-    A construction kit of NeuroGym's without an experiment of its own; comparing two stimuli is the
-    two-alternative forced choice of Green & Swets (1966), Signal Detection Theory and Psychophysics
-    (a book without a DOI).
+    A configurable task of NeuroGym's without a corresponding experiment; comparing two stimuli is
+    the two-alternative forced choice of Green & Swets (1966), Signal Detection Theory and
+    Psychophysics (a book without a DOI).
 
-    Two stimuli follow each other, each on a channel of its own and each followed by a delay. One
-    has the mean (1 + c) / 2, the other (1 - c) / 2, where c is the coherence as a fraction;
-    independent noise is added on every step. When the fixation cue goes off the subject reports the
-    stronger one, or, with ``go_nogo``, goes if the first was the stronger one and withholds if not.
-    All durations are random, so nothing but the cue tells when to answer.
+    Two stimuli follow each other on separate channels, each followed by a delay. One has the mean
+    (1 + c) / 2, the other (1 - c) / 2, where c is the coherence as a fraction; independent noise is
+    added on every step. When the fixation cue turns off, the subject reports the stronger stimulus
+    or, with ``go_nogo``, goes if the first was stronger and withholds otherwise. All durations are
+    random, so only the cue indicates when to answer.
 
-    Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
+    Deviations from the paper: none; there is no original, and all numbers are NeuroGym's.
 
     Args:
         simultaneous: both stimuli are shown in the first stimulus period; the second and its delay
@@ -66,20 +66,21 @@ class TwoAlternativeChoice(Task):
         trial.answer(group, self._right(trial.conditions), during="decision")
 
     def _right(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Index of the stronger stimulus, (n,); with `go_nogo` 0 (go) for the first and -1 (rest)
-        for the second.
+        """Index of the stronger stimulus, (n,).
+
+        With `go_nogo` it is 0 (go) for the first and -1 (rest) for the second.
         """
         return np.where(conditions["stronger"] == "first", 0, -1 if self.go_nogo else 1)
 
 
 class SimultaneousTwoAlternativeChoice(TwoAlternativeChoice):
-    """Report which of two noisy stimuli is the stronger one; they are shown at the same time.
+    """Report which of two simultaneous noisy stimuli is stronger.
 
-    TwoAlternativeChoice with ``simultaneous=True``: nothing has to be compared over a delay, only
-    the decision has to be kept in mind. After Green & Swets (1966), Signal Detection Theory and
-    Psychophysics (a book without a DOI).
+    TwoAlternativeChoice with ``simultaneous=True``: there is no comparison over a delay; the
+    subject only has to remember its decision. After Green & Swets (1966), Signal Detection Theory
+    and Psychophysics (a book without a DOI).
 
-    Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
+    Deviations from the paper: none; there is no original, and all numbers are NeuroGym's.
 
     Args: as in TwoAlternativeChoice.
     """
@@ -88,13 +89,13 @@ class SimultaneousTwoAlternativeChoice(TwoAlternativeChoice):
 
 
 class GoNogoTwoAlternativeChoice(TwoAlternativeChoice):
-    """Go if the first of two noisy stimuli was the stronger one, withhold if the second was.
+    """Go if the first of two noisy stimuli was stronger, withhold if the second was.
 
-    TwoAlternativeChoice with ``go_nogo=True``. Withholding rightly is correct and paid, at the end
-    of the response window. After Green & Swets (1966), Signal Detection Theory and Psychophysics (a
-    book without a DOI).
+    TwoAlternativeChoice with ``go_nogo=True``. Correct withholding is rewarded, at the end of the
+    response window. After Green & Swets (1966), Signal Detection Theory and Psychophysics (a book
+    without a DOI).
 
-    Deviations from the paper: there is none to deviate from; all numbers are NeuroGym's.
+    Deviations from the paper: none; there is no original, and all numbers are NeuroGym's.
 
     Args: as in TwoAlternativeChoice.
     """

@@ -11,7 +11,7 @@ from neurogym_core.errors import InvalidValueError
 PAIRS = {(18, 10), (22, 14), (26, 18), (30, 22), (34, 26)}
 
 
-def test_pairs_come_in_both_orders_and_the_larger_one_is_right():
+def test_pairs_come_in_both_orders_and_the_larger_one_is_correct():
     batch = DelayComparison().sample(400, seed=1)
     first, second = batch.notes["first"], batch.notes["second"]
     assert {(max(pair), min(pair)) for pair in zip(first, second, strict=True)} == PAIRS
@@ -38,6 +38,6 @@ def test_an_imposed_pair_and_order_are_shown():
     assert set(batch.notes["second"]) == {34}
 
 
-def test_a_pair_of_equals_is_refused():
+def test_a_pair_of_equal_frequencies_is_refused():
     with pytest.raises(InvalidValueError, match="two different frequencies"):
         DelayComparison(pairs=((10, 10),))

@@ -1,4 +1,4 @@
-"""DelayEstimation: what is shown, what is asked, what reports pay."""
+"""DelayEstimation: items, cues and the reward of reports."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def test_a_report_is_paid_by_its_distance_on_the_wheel_in_degrees(off, pays):
     assert info["trial"]["performance"] == pytest.approx(pays)
 
 
-def test_a_set_larger_than_there_are_places_is_refused():
+def test_a_set_size_above_the_number_of_places_is_refused():
     with pytest.raises(InvalidValueError, match="places=8"):
         DelayEstimation(set_sizes=(9,))

@@ -1,4 +1,4 @@
-"""DelayMatchCategory: categories that can be told apart."""
+"""DelayMatchCategory: distinguishable categories."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ def test_durations_and_directions_are_those_of_the_paper():
     task = DelayMatchCategory(dt=10)
     batch = task.sample(500, seed=1)
     assert {name: set(steps * 10) for name, steps in batch.period_steps.items()} == {
-        "fixation": {500}, "sample": {650}, "delay": {1000}, "test": {650},
-    }  # fmt: skip
+        "fixation": {500},
+        "sample": {650},
+        "delay": {1000},
+        "test": {650},
+    }
     degrees = np.rad2deg(task.angle(np.arange(12)))
     np.testing.assert_allclose(degrees, 15 + 30 * np.arange(12))
 

@@ -1,4 +1,4 @@
-"""DelayMatchSample, alone and among distractors."""
+"""DelayMatchSample, without and with distractors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neurogym_core.errors import InvalidValueError
 
 GO = 1
 FIRST_STEP = {"delay1": 9, "test1": 19, "delay2": 24, "test2": 34, "delay3": 39, "test3": 49}
-"""Number of the first step of every period, from 1, at dt = 100 ms."""
+"""First step of every period, counted from 1, at dt = 100 ms."""
 
 
 @pytest.mark.parametrize("directions", [2, 3, 8])

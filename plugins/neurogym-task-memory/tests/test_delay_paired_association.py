@@ -1,4 +1,4 @@
-"""DelayPairedAssociation: which pairs ask for going, correct withholding, jittered durations."""
+"""DelayPairedAssociation: pairs, correct withholding, jittered durations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DualDelayMatchSample: each test pays once, both must be right, cues say which item counts."""
+"""DualDelayMatchSample: two answers that are rewarded once each, and cues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MATCH = 1
 
 
 def test_each_test_pays_once(constant):
-    """Answering on every step must not be paid on every step."""
+    """Answering on every step must not be rewarded on every step."""
     options = {"conditions": {"test1": "match", "test2": "match"}}
     trial = constant(DualDelayMatchSample(rewards={"abort": 0}), MATCH, 1, options=options)[0]
     assert trial["reward"] == 2
@@ -27,8 +27,9 @@ def test_one_right_answer_of_two_is_half_a_performance(constant):
 
 
 def test_guessing_is_at_chance():
-    """Two answers in each of 600 trials: SD of the mean performance 0.0144; 5 SD, false alarms
-    below 1 in a million.
+    """Two answers in each of 600 trials: SD of the mean performance 0.0144.
+
+    5 SD, false alarms below 1 in a million.
     """
     record = run(DualDelayMatchSample(), "guess", n_trials=600, seed=1)
     assert abs(np.mean(record["performance"]) - 0.5) < 5 * 0.0144

@@ -1,4 +1,4 @@
-"""DualTask: two questions, and a rule that reverses."""
+"""DualTask: two answers, and a rule that reverses."""
 
 from __future__ import annotations
 

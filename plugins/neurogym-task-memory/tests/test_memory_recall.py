@@ -1,4 +1,4 @@
-"""MemoryRecall: errors cost, what is stored comes again in order, recalled vectors count."""
+"""MemoryRecall: costs of errors, order of recall, and recalled vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from neurogym_core.errors import InvalidValueError
 
 
 def play(task: MemoryRecall, change, seed: int = 1) -> dict:
-    """The record of a trial in which the subject changes the right output while recalling."""
+    """The record of a trial in which the subject modifies the correct output during recall."""
     env = TaskEnv(task)
     env.reset(seed=seed)
     while True:
@@ -22,7 +22,7 @@ def play(task: MemoryRecall, change, seed: int = 1) -> dict:
 
 
 def test_the_reward_is_minus_the_error():
-    """The larger the error the less is paid; no error pays nothing."""
+    """The reward falls with the error and is 0 without one."""
     task = MemoryRecall()
     right = play(task, lambda target: target)
     half = play(task, lambda target: 0.5 * target)
@@ -67,8 +67,9 @@ def test_flagged_vectors_come_again_in_order_with_elements_blanked(dt):
 
 
 def test_about_one_vector_in_ten_is_flagged_and_three_elements_in_ten_blanked():
-    """Flags are clipped to 1 to 4, which leaves the mean near 2; blanked: 800 x 40 elements, SD
-    0.0026, 5 SD.
+    """Flags are clipped to 1 to 4, which leaves the mean near 2.
+
+    Blanked: 800 x 40 elements, SD 0.0026, 5 SD.
     """
     batch = MemoryRecall().sample(800, seed=4)
     assert 1.8 < batch.notes["stored"].mean() < 2.3

@@ -1,4 +1,4 @@
-"""What holds for every task of the package."""
+"""Properties of all tasks of the package."""
 
 from __future__ import annotations
 
@@ -25,12 +25,21 @@ from neurogym_task_memory.two_alternative_choice import (
 from neurogym_core import Dataset
 
 REWARD = {
-    DelayComparison: 1, DelayEstimation: 1, DelayMatchCategory: 1, DelayMatchSample: 1,
-    DelayMatchSampleDistractor1D: 1, DelayPairedAssociation: 1, JitteredPairedAssociation: 1, DualDelayMatchSample: 2,
-    DualTask: 2, MemoryRecall: 0, TwoAlternativeChoice: 1, SimultaneousTwoAlternativeChoice: 1,
+    DelayComparison: 1,
+    DelayEstimation: 1,
+    DelayMatchCategory: 1,
+    DelayMatchSample: 1,
+    DelayMatchSampleDistractor1D: 1,
+    DelayPairedAssociation: 1,
+    JitteredPairedAssociation: 1,
+    DualDelayMatchSample: 2,
+    DualTask: 2,
+    MemoryRecall: 0,
+    TwoAlternativeChoice: 1,
+    SimultaneousTwoAlternativeChoice: 1,
     GoNogoTwoAlternativeChoice: 1,
-}  # fmt: skip
-"""The most that a trial pays."""
+}
+"""Largest reward of a trial."""
 WITH_CUE = [kind for kind in REWARD if "fixation" in kind().channels]
 NOISY = [kind for kind in REWARD if kind().sample(20, seed=0).noise.any()]
 
@@ -52,7 +61,7 @@ def test_the_dataset_scores_its_own_targets_as_perfect(kind):
 @pytest.mark.parametrize(
     "kind", [kind for kind in REWARD if kind is not MemoryRecall], ids=lambda kind: kind.__name__
 )
-def test_acting_early_costs_in_every_period_without_a_question(premature, kind):
+def test_acting_early_costs_in_every_period_without_a_response_window(premature, kind):
     task = kind()
     batch = task.sample(20, seed=1)
     window = batch.payoffs.window.any(axis=2)
@@ -70,7 +79,7 @@ def test_the_fixation_cue_goes_off_when_an_answer_is_asked(kind, dt):
     asked = batch.payoffs.window.any(axis=2)
     played = batch.duration > 0
     assert (cue[asked & played] == 0).all()
-    if kind is not DelayMatchSampleDistractor1D:  # there the match itself is the cue
+    if kind is not DelayMatchSampleDistractor1D:  # its cue is the match itself
         assert (cue[~asked & played] == 1).all()
 
 

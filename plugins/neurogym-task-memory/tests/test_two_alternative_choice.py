@@ -29,7 +29,7 @@ def stimuli(task, n: int = 100) -> tuple:
 @pytest.mark.parametrize(
     "kind", [TwoAlternativeChoice, SimultaneousTwoAlternativeChoice, GoNogoTwoAlternativeChoice]
 )
-def test_the_stronger_one_is_right_and_they_differ_by_the_coherence(kind):
+def test_the_stronger_stimulus_is_correct_and_they_differ_by_the_coherence(kind):
     task = kind(coherences=(6.4, 51.2))
     batch, first, second = stimuli(task)
     np.testing.assert_allclose(
@@ -59,7 +59,7 @@ def test_every_duration_is_a_truncated_exponential():
         assert 770 < steps.max() * 10 <= 800
 
 
-def test_the_named_configurations_differ_in_settings_only():
+def test_named_configurations_differ_in_settings_only():
     assert parameters_of(SimultaneousTwoAlternativeChoice()) == parameters_of(
         TwoAlternativeChoice(simultaneous=True)
     )

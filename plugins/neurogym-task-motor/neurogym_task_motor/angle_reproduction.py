@@ -1,4 +1,4 @@
-"""Two angles kept in mind and reproduced with a cursor."""
+"""Reproduction of two remembered angles with a cursor."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from neurogym_task_motor.reaching_1d import START, TURN
 
 
 class AngleReproduction(Task):
-    """See two angles one after the other, and reproduce both in the same order with a cursor.
+    """Remember two successive angles, and reproduce both in the same order with a cursor.
 
     After the delayed estimation of Ding, Cueva, Tsodyks & Qian (2017), PNAS 114:E9115,
     doi:10.1073/pnas.1706906114.
 
-    Two angles are shown, each followed by a delay. Then the first go cue comes on: the two choices
-    of `move` turn the cursor left (0, angles grow) or right (1), and the subject is to bring it to
-    the first angle. The second go cue asks for the second angle; the cursor goes on from where it
-    is. At every step of the two go periods the subject is paid the more the nearer the cursor is:
-    max(correct - distance, error), distance in radians, per 100 ms. Moving before costs `abort` and
-    does not turn the cursor, which starts at 180 degrees. Performance is the reward relative to
-    that of going straight to each angle and stopping as near as steps allow. The outcome is correct
-    where the cursor is within `tolerance` of the angle at the end of both go periods.
+    Two angles are shown, each followed by a delay. Then the first go cue turns on: the two choices
+    of `move` turn the cursor left (0, angles increase) or right (1), and the subject moves it to
+    the first angle. The second go cue asks for the second angle; the cursor continues from its
+    current position. The reward on every step of the two go periods decreases with the distance of
+    the cursor: max(correct - distance, error), distance in radians, per 100 ms. Moving earlier
+    costs `abort` and does not turn the cursor, which starts at 180 degrees. Performance is the
+    reward relative to that of moving straight to each angle and stopping at the nearest step. The
+    outcome is correct if the cursor is within `tolerance` of the angle at the end of both go
+    periods.
 
     Angle and cursor are coded by rings of units that show cos(preferred - direction).
 
@@ -38,8 +39,8 @@ class AngleReproduction(Task):
 
     Args:
         units: units of each ring.
-        speed: of the cursor while it moves, rad/s.
-        tolerance: of the outcome, radians.
+        speed: speed of the cursor while it moves, rad/s.
+        tolerance: tolerance of the outcome, radians.
     """
 
     units: int = 16
@@ -47,8 +48,14 @@ class AngleReproduction(Task):
     tolerance: float = 0.2
 
     timing = {
-        "fixation": 500, "stimulus1": 500, "delay1": 500, "stimulus2": 500, "delay2": 500, "go1": 2000, "go2": 2000
-    }  # ms  # fmt: skip
+        "fixation": 500,
+        "stimulus1": 500,
+        "delay1": 500,
+        "stimulus2": 500,
+        "delay2": 500,
+        "go1": 2000,
+        "go2": 2000,
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -0.1}  # per 100 ms
     evidence_periods = ("stimulus1", "stimulus2")
     go_cue = "go1"
@@ -57,7 +64,7 @@ class AngleReproduction(Task):
     def define(self) -> None:
         if not self.speed > 0:
             raise InvalidValueError(
-                f"AngleReproduction was given speed={self.speed!r}; it needs a positive number of"
+                f"AngleReproduction was given speed={self.speed!r}; give a positive number of"
                 " rad/s."
             )
         self.ring = Ring(self.units)
@@ -72,9 +79,7 @@ class AngleReproduction(Task):
         trial.show("angle", self._show(trial.angle_2), during="stimulus2")
         trial.show("go1", 1, during="go1")
         trial.show("go2", 1, during="go2")
-        trial.hold(
-            during=("go1", "go2"), cost=0
-        )  # moving is free; `step_action` pays for being near
+        trial.hold(during=("go1", "go2"), cost=0)  # moving is free; `step_action` rewards proximity
         last_step = trial.duration("go2") - self.dt
         trial.answer(
             "move", -1, during="go2", start=last_step, then="wait", correct=0, slot="reproduce"
@@ -89,7 +94,7 @@ class AngleReproduction(Task):
         return np.maximum(self.rewards["correct"] - distance, self.rewards["error"]) * self.dt / 100
 
     def _best(self, trial: TrialBuilder) -> np.ndarray:
-        """Reward of going straight to both angles, (n,)."""
+        """Reward of moving straight to both angles, (n,)."""
         first, end = self._straight(np.full(trial.n, START), trial.angle_1, trial.duration("go1"))
         second, _ = self._straight(end, trial.angle_2, trial.duration("go2"))
         return first + second
@@ -97,9 +102,7 @@ class AngleReproduction(Task):
     def _straight(
         self, start: np.ndarray, angle: np.ndarray, ms: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What turning the shorter way and stopping nearest to `angle` pays within `ms`, and where
-        it ends, (n,).
-        """
+        """Return reward and final position, (n,), of moving straight to `angle` within `ms`."""
         steps = np.rint(ms / self.dt)
         step = np.arange(1, int(steps.max(initial=0)) + 1)
         ahead = _ahead(angle, start)
@@ -108,7 +111,7 @@ class AngleReproduction(Task):
         paid = (self._paid(left) * (step <= steps[:, None])).sum(axis=1)
         return paid, start + np.sign(ahead) * np.minimum(nearest, steps) * self.stride
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None, np.ndarray]:
         first, second = now.in_period("go1"), now.in_period("go2")
@@ -124,7 +127,7 @@ class AngleReproduction(Task):
         )
 
     def _outcome(self, now: Any, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Of those who rest on the last step; whoever still moves is wrong by the table."""
+        """Outcome of resting on the last step; the table scores moving on that step as an error."""
         left = now.remaining
         resting = now.in_period("go2") & (left < 1.5 * self.dt) & (action == 0)
         near = np.maximum(distance, now.trial_state["first_error"]) <= self.tolerance
@@ -135,17 +138,17 @@ class AngleReproduction(Task):
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:
-        """Turn the shorter way; rest where a step would not bring the cursor nearer."""
+        """Turn the shorter way; rest if a step would not bring the cursor closer."""
         ahead = _ahead(_wanted(now), now.trial_state["cursor"])
         far = (now.in_period("go1") | now.in_period("go2")) & (np.abs(ahead) > self.stride / 2)
         return np.where(far, np.where(ahead > 0, 1, 2), 0)
 
 
 def _wanted(now: Any) -> np.ndarray:
-    """The angle that is asked for, (N,) radians; before the first go cue, the first."""
+    """Current target angle, (N,) radians; before the first go cue, the first."""
     return np.where(now.in_period("go2"), now.conditions["angle_2"], now.conditions["angle_1"])
 
 
 def _ahead(angle: np.ndarray, cursor: np.ndarray) -> np.ndarray:
-    """How far to turn to an angle, (n,) radians in [-pi, pi)."""
+    """Signed angle from the cursor to an angle, (n,) radians in [-pi, pi)."""
     return (angle - cursor + np.pi) % (2 * np.pi) - np.pi

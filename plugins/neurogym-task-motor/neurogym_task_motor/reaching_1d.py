@@ -10,25 +10,25 @@ from neurogym_core import Outcome, Ring, Task, TrialBuilder, Uniform, circular_d
 from neurogym_core.errors import InvalidValueError
 
 START = np.pi
-"""Where the cursor is when a trial begins, radians."""
+"""Position of the cursor at the beginning of a trial, radians."""
 TURN = np.array([0.0, 1.0, -1.0])
-"""Which way each action turns the cursor: rest, left (angles grow), right."""
+"""Direction in which each action turns the cursor: rest, left (angles increase), right."""
 
 
 class Reaching1D(Task):
-    """Bring a cursor on a circle to a target.
+    """Move a cursor on a circle to a target.
 
     After the reaching task of Georgopoulos, Schwartz & Kettner (1986), Science 233:1416,
     doi:10.1126/science.3749885.
 
     The subject sees the direction of its cursor, which starts at 180 degrees. After a fixation
-    period the target appears and the fixation cue goes off; from now on the two choices of `move`
-    turn the cursor left (0, angles grow) or right (1), and resting stops it. What it sees next
-    depends on what it does. At every step it is paid the more the nearer the cursor is to the
-    target: max(correct - distance, error), distance in radians, per 100 ms. Moving during fixation
-    costs `abort` and does not turn the cursor. Performance is the reward relative to that of going
-    straight to the target and stopping as near as steps allow. The outcome is correct where the
-    cursor rests within `tolerance` of the target on the last step.
+    period the target appears and the fixation cue turns off. From then on the two choices of `move`
+    turn the cursor left (0, angles increase) or right (1), and resting stops it. Observations
+    therefore depend on the subject's actions. The reward on every step decreases with the distance
+    of the cursor from the target: max(correct - distance, error), distance in radians, per 100 ms.
+    Moving during fixation costs `abort` and does not turn the cursor. Performance is the reward
+    relative to that of moving straight to the target and stopping at the nearest step. The outcome
+    is correct if the cursor rests within `tolerance` of the target on the last step.
 
     Both directions are coded by rings of units that show cos(preferred - direction).
 
@@ -38,8 +38,9 @@ class Reaching1D(Task):
 
     Args:
         units: units of each ring.
-        speed: of the cursor while it moves, rad/s.
-        tolerance: of the outcome, radians; by default about half the distance between units.
+        speed: speed of the cursor while it moves, rad/s.
+        tolerance: tolerance of the outcome, radians; by default about half the distance between
+            units.
     """
 
     units: int = 16
@@ -54,14 +55,14 @@ class Reaching1D(Task):
     def define(self) -> None:
         if not self.speed > 0:
             raise InvalidValueError(
-                f"Reaching1D was given speed={self.speed!r}; it needs a positive number of rad/s."
+                f"Reaching1D was given speed={self.speed!r}; give a positive number of rad/s."
             )
         self.ring = Ring(self.units)
         self.stride = self.speed * self.dt / 1000  # rad per step
         self._turns = TURN * self.stride
         self._broken = (
             np.array([0, 1, 1]) * self.rewards["abort"] * self.dt / 100
-        )  # what each action pays during fixation
+        )  # reward of each action during fixation
         self.observe(fixation=1, target=self.ring, cursor=self.ring)
         self.act(rest=1, move=2)
         self.vary(angle=Uniform(0, 2 * np.pi))
@@ -70,7 +71,7 @@ class Reaching1D(Task):
         trial.periods("fixation", "reach")
         trial.show("fixation", 1, during="fixation")
         self.show_target(trial)
-        trial.hold(during="reach", cost=0)  # moving is free; `step_action` pays for being near
+        trial.hold(during="reach", cost=0)  # moving is free; `step_action` rewards proximity
         last_step = trial.duration("reach") - self.dt
         trial.answer(
             "move", -1, during="reach", start=last_step, then="wait", correct=0, slot="reach"
@@ -78,18 +79,18 @@ class Reaching1D(Task):
         trial.max_reward(self._best(trial))
 
     def show_target(self, trial: TrialBuilder) -> None:
-        """What is seen of the target."""
+        """Show the target."""
         trial.show("target", self._show(trial.angle), during="reach")
 
     def _show(self, angle: np.ndarray) -> np.ndarray:
         return np.cos(self.ring.angles - angle[:, None])
 
     def _best(self, trial: TrialBuilder) -> np.ndarray:
-        """Reward of turning the shorter way and stopping on the step that comes nearest to the
-        target, (n,).
+        """Reward of turning the shorter way and stopping on the step nearest to the target, (n,).
 
-        The longer way can be better by a fraction of a step when the target lies straight opposite;
-        that is left aside."""
+        If the target is straight opposite, the longer way can be better by a fraction of a step;
+        this is neglected.
+        """
         steps = np.rint(trial.duration("reach") / self.dt)
         step = np.arange(1, int(steps.max(initial=0)) + 1)
         distance = circular_distance(trial.angle, START)[:, None]
@@ -101,7 +102,7 @@ class Reaching1D(Task):
         """Reward of a step that ends at this distance."""
         return np.maximum(self.rewards["correct"] - distance, self.rewards["error"]) * self.dt / 100
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(
         self, now: Any, action: np.ndarray
@@ -115,7 +116,7 @@ class Reaching1D(Task):
         return paid, None, self._outcome(last, action, distance) if last.any() else None
 
     def _outcome(self, last: np.ndarray, action: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """Of those who rest on the last step; whoever still moves is wrong by the table."""
+        """Outcome of resting on the last step; the table scores moving on that step as an error."""
         near = np.where(distance <= self.tolerance, Outcome.CORRECT, Outcome.ERROR)
         return np.where(last & (action == 0), near, Outcome.NONE)
 
@@ -124,28 +125,29 @@ class Reaching1D(Task):
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:
-        """Turn the shorter way; rest where a step would not bring the cursor nearer."""
+        """Turn the shorter way; rest if a step would not bring the cursor closer."""
         ahead = (now.conditions["angle"] - now.trial_state["cursor"] + np.pi) % (2 * np.pi) - np.pi
         way = np.where(ahead > self.stride / 2, 1, np.where(ahead < -self.stride / 2, 2, 0))
         return np.where(now.in_period("reach"), way, 0)
 
 
 class Reaching1DWithSelfDistraction(Reaching1D):
-    """Bring a cursor on a circle to a target that is hard to see behind the cursor.
+    """Move a cursor on a circle to a target that the cursor's own signal masks.
 
     A task of NeuroGym's, after the electric fish, whose own discharges swamp the weak signals that
     it senses with the same organ; there is no single original. As Reaching1D (Georgopoulos,
-    Schwartz & Kettner 1986, doi:10.1126/science.3749885), but cursor and target are sensed by the
-    same units, which show cos(preferred - cursor) + share * cos(preferred - target). Since the
-    subject knows what it did it can tell the two apart: what moves with it is the cursor.
+    Schwartz & Kettner 1986, doi:10.1126/science.3749885), but the same units sense cursor and
+    target: they show cos(preferred - cursor) + share * cos(preferred - target). The subject knows
+    its own actions and can therefore separate the two: the cursor is the signal that moves with
+    them.
 
-    Deviations from the paper: there is none to deviate from; those of Reaching1D hold.
+    Deviations from the paper: none; there is no original. Those of Reaching1D apply.
 
     Args:
         share: strength of the target's signal; the cursor's is 1.
         units: units of the ring.
-        speed: of the cursor while it moves, rad/s.
-        tolerance: of the outcome, radians.
+        speed: speed of the cursor while it moves, rad/s.
+        tolerance: tolerance of the outcome, radians.
     """
 
     share: float = 0.3  # as in NeuroGym

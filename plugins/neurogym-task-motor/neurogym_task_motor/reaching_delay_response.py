@@ -5,7 +5,7 @@ from __future__ import annotations
 from neurogym_core import Axis, InverseSquare, Task, TrialBuilder, Uniform
 
 NOTHING = -0.5
-"""What the stimulus channel shows, and where the position rests, while there is no position."""
+"""Value of the stimulus channel without a stimulus, and resting value of the position."""
 
 
 class ReachingDelayResponse(Task):
@@ -14,11 +14,12 @@ class ReachingDelayResponse(Task):
     After the oculomotor delayed-response task of Funahashi, Bruce & Goldman-Rakic (1989), J.
     Neurophysiol. 61:331, doi:10.1152/jn.1989.61.2.331.
 
-    A position is shown, then taken away. After a delay the go cue comes on, and the subject points:
-    its action is a pair of numbers, `go`, which gives the answer on the first step on which it is
-    above 0, and `position`. The nearer, the better it is paid: correct / (1 + error)^2 within
-    `tolerance`, the `error` reward beyond. Performance is that reward over `correct`. Answering
-    before the go cue costs `abort` per 100 ms; not answering costs `miss`. Resting is go = -1.
+    A position is shown and removed. After a delay the go cue turns on, and the subject points: its
+    action is a pair of numbers, `go`, which gives the answer on the first step on which it is above
+    0, and `position`. The reward decreases with the error: correct / (1 + error)^2 within
+    `tolerance`, the `error` reward beyond. Performance is that reward divided by `correct`.
+    Answering before the go cue costs `abort` per 100 ms; not answering costs `miss`. Resting is go
+    = -1.
 
     Deviations from the paper: a position on a line from `low` to `high` (there, eight positions on
     a circle of 13 degrees); delays of 0, 1 and 2 s (there, 1.5, 3 and 6 s); graded reward, without

@@ -1,4 +1,4 @@
-"""AngleReproduction: two remembered angles, shown with a cursor."""
+"""AngleReproduction: two remembered angles, reproduced with a cursor."""
 
 from __future__ import annotations
 
@@ -34,9 +34,14 @@ def test_periods_are_shown_in_order_with_their_durations(dt):
     task = AngleReproduction(dt=dt)
     batch = task.sample(40, seed=2)
     assert {name: set(steps * dt) for name, steps in batch.period_steps.items()} == {
-        "fixation": {500}, "stimulus1": {500}, "delay1": {500}, "stimulus2": {500}, "delay2": {500},
-        "go1": {2000}, "go2": {2000},
-    }  # fmt: skip
+        "fixation": {500},
+        "stimulus1": {500},
+        "delay1": {500},
+        "stimulus2": {500},
+        "delay2": {500},
+        "go1": {2000},
+        "go2": {2000},
+    }
     ring = task.channels["angle"]
     for period, name in ((1, "angle_1"), (3, "angle_2")):
         shown = batch.shown[:, batch.period == period][:, 0, ring]
@@ -61,7 +66,7 @@ def play(angles, actions):
     return np.array(paid), np.array(seen), info
 
 
-def test_the_cursor_moves_in_the_go_periods_only_and_goes_on_in_the_second():
+def test_the_cursor_moves_in_the_go_periods_only_and_continues_in_the_second():
     angles = (np.pi + 0.4, np.pi + 1.0)
     paid, seen, info = play(
         angles, [REST] * 24 + [LEFT] * 3 + [REST] * 18 + [LEFT] * 3 + [REST] * 17
@@ -76,17 +81,17 @@ def test_the_cursor_moves_in_the_go_periods_only_and_goes_on_in_the_second():
     assert info["trial"]["outcome"] == "correct"
 
 
-def test_every_step_is_paid_by_its_distance():
+def test_every_step_is_rewarded_by_its_distance():
     angles = (1.0, 5.0)
     paid, seen, _ = play(angles, [REST] * 25 + [RIGHT] * 20 + [LEFT] * 20)
     wanted = np.repeat(angles, 20)
-    # What is seen after the last step is the next trial's cursor.
+    # The observation after the last step shows the next trial's cursor.
     distance = circular_distance(seen[25:-1], wanted[:-1])
     np.testing.assert_allclose(paid[25:-1], np.maximum(1 - distance, -0.1), atol=1e-4)
 
 
 @pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (False, False)])
-def test_both_angles_have_to_be_right(first, second):
+def test_both_angles_have_to_be_correct(first, second):
     angles = (np.pi if first else np.pi + 1, np.pi if second else np.pi + 1)
     _, _, info = play(angles, [REST] * 65)
     assert info["trial"]["outcome"] == "error"

@@ -1,4 +1,4 @@
-"""Reaching1D: a cursor on a circle, brought to a target."""
+"""Reaching1D: a cursor on a circle, moved to a target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def cursor_of(obs):
 
 
 def angles(n=400):
-    """Targets all around, the opposite side included."""
+    """Targets all around the circle, the opposite side included."""
     return np.linspace(0, 2 * np.pi, n, endpoint=False)
 
 
@@ -43,10 +43,8 @@ def test_the_oracle_ends_within_half_a_step_of_the_target(dt):
     assert circular_distance(shown, target).max() <= dt / 1000 + 1e-4  # half of 2 rad/s
 
 
-def test_nobody_does_better_than_the_best():
-    """The best of all plans 'so many steps one way, then rest', played out for targets all
-    around.
-    """
+def test_no_plan_is_better_than_the_maximum():
+    """The best of all plans 'so many steps one way, then rest', for targets all around."""
     task = Reaching1D()
     batch = task.sample(60, seed=0, angle=angles(60))
     steps = np.arange(1, 21)
@@ -140,7 +138,7 @@ def test_durations_and_rewards_do_not_depend_on_dt(dt):
     assert still["outcome"].tolist() == ["correct", "error", "error"]
 
 
-def test_the_cursor_starts_anew_in_every_trial():
+def test_the_cursor_returns_to_its_start_in_every_trial():
     env = TaskEnv(Reaching1D())
     obs, _ = env.reset(seed=8)
     for _ in range(4):

@@ -12,8 +12,9 @@ GO, STAY = 1.0, -1.0
 
 
 def action(go, position):
-    """An action from `go` and a position in units of the line: the axis from -0.5 - 0.5 to 2 is
-    mapped to [-1, 1].
+    """An action from `go` and a position in units of the line.
+
+    The axis from -0.5 - 0.5 to 2 is mapped to [-1, 1].
     """
     return np.array([go, 2 * (position + 1) / 3 - 1], np.float32)
 
@@ -45,7 +46,7 @@ def test_durations_are_as_declared(dt):
     }
 
 
-def test_what_is_seen_and_what_is_right():
+def test_observations_and_correct_actions():
     task = ReachingDelayResponse(timing={"delay": 1000})
     batch = task.sample(50, seed=3)
     position = batch.conditions["position"]
@@ -62,7 +63,7 @@ def test_what_is_seen_and_what_is_right():
 
 
 @pytest.mark.parametrize("error", [0.0, 0.1, 0.24, 0.26, 0.6])
-def test_nearer_is_better_paid_up_to_the_tolerance(error):
+def test_the_reward_falls_with_the_error_up_to_the_tolerance(error):
     env = TaskEnv(ReachingDelayResponse(timing={"delay": 0}))
     env.reset(seed=4)
     to_decision(env)

@@ -26,7 +26,7 @@ def test_the_cursor_swamps_the_target_on_the_same_units():
     np.testing.assert_allclose(obs[1:], ring(np.pi + 0.2) + 0.3 * ring(1.0), atol=1e-6)
 
 
-def test_the_target_can_be_told_apart_by_who_knows_the_cursor():
+def test_a_subject_that_knows_the_cursor_can_find_the_target():
     task = Reaching1DWithSelfDistraction()
     env = TaskEnv(task)
     obs, _ = env.reset(seed=2)
@@ -37,7 +37,7 @@ def test_the_target_can_be_told_apart_by_who_knows_the_cursor():
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
-def test_it_is_paid_and_judged_as_reaching_is(dt):
+def test_rewards_and_outcomes_are_those_of_reaching(dt):
     angles = {"angle": np.linspace(0, 2 * np.pi, 60, endpoint=False)}
     mine = run(
         Reaching1DWithSelfDistraction(dt=dt), "oracle", 60, num_envs=60, seed=3, conditions=angles
@@ -48,7 +48,7 @@ def test_it_is_paid_and_judged_as_reaching_is(dt):
     assert mine["performance"].min() > 1 - 1e-9
 
 
-def test_what_the_dataset_shows_follows_the_oracle():
+def test_the_dataset_follows_the_oracle():
     batch = next(iter(Dataset(Reaching1DWithSelfDistraction(), batch_size=4, seq_len=50, seed=4)))
     assert batch.inputs.shape == (4, 50, 33)
     assert len(set(np.unique(batch.targets))) > 1

@@ -1,4 +1,4 @@
-"""Responding to stimuli of several modalities, alone or together."""
+"""Responses to stimuli of one or several modalities."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ CATCH = "catch"
 
 
 class Annubes(Task):
-    """Respond to a stimulus, whichever modality it comes in, and do nothing when none comes.
+    """Respond to a stimulus in any modality, and withhold in catch trials.
 
-    A task of NeuroGym's for studying how networks combine senses; there is no single original.
+    A task of NeuroGym's for studying multisensory integration in networks; there is no single
+    original.
 
-    After fixation a start cue comes on. In half of the trials a stimulus comes with it, in one
-    modality or in several at once: the subject is to respond while it is on. The other half are
-    catch trials: the start cue comes alone, and not responding until it is over is right. The first
-    response counts. Each modality of a stimulus has its own strength, drawn for every trial;
-    modalities that are there are noisy, the others show 0. How often the same stimulus may come in
-    a row can be limited; catch trials are left out of that count.
+    After fixation a start cue turns on. In half of the trials a stimulus appears with it, in one
+    modality or in several at once, and the subject responds while it is on. The other half are
+    catch trials: the start cue appears alone, and withholding until the end is correct. The first
+    response counts. Each modality of a stimulus has its own strength, drawn for every trial; the
+    modalities of the stimulus are noisy, the others show 0. The number of consecutive trials with
+    the same stimulus can be limited; catch trials are not counted.
 
     The condition `stimulus` names the modalities, joined by "+", or is "catch"; `strengths` holds a
-    strength for every modality (in alphabetical order), whether it is there or not.
+    strength for every modality (in alphabetical order), whether it is shown or not.
 
-    Deviations from the paper: there is none to deviate from.
+    Deviations from the paper: none; there is no original.
 
     Args:
         stimuli: names of modalities joined by "+", such as "auditory", "visual" and
             "auditory+visual".
-        weights: how often each stimulus comes, relative to the others.
+        weights: relative frequency of each stimulus.
         catch: probability of a catch trial.
-        strengths: of a modality, equally likely.
-        max_sequential: largest number of times that each stimulus may come in a row; one for all,
-            or one for each; None: no limit.
+        strengths: strengths of a modality, equally likely.
+        max_sequential: largest number of consecutive trials with the same stimulus; one for all, or
+            one for each; None: no limit.
         noise: SD of the noise of networks' inputs, as in Song, Yang & Wang (2016),
             doi:10.1371/journal.pcbi.1004792: every step has an SD of noise * sqrt(2 tau / dt).
         tau: time constant of these networks, ms.
@@ -103,13 +104,13 @@ class Annubes(Task):
 
     @property
     def _longest_runs(self) -> np.ndarray:
-        """Largest number of times in a row, for each stimulus."""
+        """Largest number of consecutive trials of each stimulus."""
         if self.max_sequential is None:
             return np.full(len(self.stimuli), np.inf)
         given = np.asarray(self.max_sequential, float)
         return np.full(len(self.stimuli), given[0]) if len(given) == 1 else given
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.last = np.full(len(session), -1)
@@ -119,7 +120,7 @@ class Annubes(Task):
         n = len(session)
         exhausted = (
             session.run >= np.append(self._longest_runs, np.inf)[session.last]
-        )  # -1, none yet, is never exhausted
+        )  # -1, no stimulus yet, has no limit
         left = np.where(
             exhausted[:, None] & (np.arange(len(self.stimuli)) == session.last[:, None]),
             0,
@@ -136,7 +137,7 @@ class Annubes(Task):
         names = np.where(caught, CATCH, np.take(self.stimuli, which))
         return self.draw_conditions(rng, n, {"stimulus": names})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "iti")
@@ -151,5 +152,5 @@ class Annubes(Task):
 
 
 def _right(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-    """0 (respond) where a stimulus comes, -1 (rest) in catch trials, (n,)."""
+    """0 (respond) where there is a stimulus, -1 (rest) in catch trials, (n,)."""
     return np.where(conditions["stimulus"] == CATCH, -1, 0)

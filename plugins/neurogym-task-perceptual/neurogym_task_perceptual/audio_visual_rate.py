@@ -1,4 +1,4 @@
-"""Judging the rate of flashes and clicks."""
+"""Discrimination of the rate of flashes and clicks."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ MODALITIES = ("visual", "auditory", "both")
 
 
 class AudioVisualRateDiscrimination(Task):
-    """Report whether events, seen, heard or both, come at a high or a low rate.
+    """Report whether visual, auditory or multisensory events occur at a high or a low rate.
 
     Raposo, Kaufman & Churchland (2014), Nat. Neurosci. 17:1784, doi:10.1038/nn.3865.
 
     A trial is visual, auditory or both, at random. The rate is a whole number from 9 to 16 events
     per second, and the same for both modalities; the boundary is 12.5. Each modality has two units:
-    one shows baseline + (1 - baseline) x, the other baseline + (1 - baseline)(1 - x), where x goes
-    from 0 at the lowest rate to 1 at the highest, with independent noise on every step; a modality
-    that is not there shows nothing but its noise. When the fixation cue goes off, the subject
-    reports low (choice 0) or high (choice 1).
+    one shows baseline + (1 - baseline) x, the other baseline + (1 - baseline)(1 - x), where x
+    ranges from 0 at the lowest rate to 1 at the highest, with independent noise on every step; an
+    absent modality shows only noise. When the fixation cue turns off, the subject reports low
+    (choice 0) or high (choice 1).
 
     Deviations from the paper:
 
     - a rate is a steady activity, not a train of events;
-    - the two modalities never disagree;
-    - rewards, noise and durations but that of the stimulus are ours.
+    - the two modalities are never in conflict;
+    - rewards, noise and all durations except that of the stimulus are ours.
 
     Args:
-        rates: events per second.
-        boundary: rates above it are high, events per second.
-        baseline: least activity of a modality that is there.
+        rates: event rates, events per second.
+        boundary: higher rates are high, events per second.
+        baseline: smallest activity of a modality that is shown.
         sigma: SD of the noise, times sqrt(ms).
     """
 

@@ -13,18 +13,17 @@ MODALITIES = ("motion", "colour")
 
 
 class ContextDecisionMaking(Task):
-    """Judge the motion or the colour of the same dots, whichever the context asks for.
+    """Judge the motion or the colour of the same dots, depending on the context.
 
     Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78, doi:10.1038/nature12742.
 
-    The subject fixates while it watches a patch of dots with two features, each of which points to
-    one of the choices, more or less strongly (the coherence). One feature counts, the other
-    distracts; they are drawn independently. After a delay of random length the fixation cue goes
-    off, and the subject reports the choice that the relevant feature pointed to. The units of a
+    The subject fixates while it views a patch of dots with two features, each of which supports one
+    of the choices with a strength given by its coherence. One feature is relevant, the other is a
+    distractor; they are drawn independently. After a delay of random length the fixation cue turns
+    off, and the subject reports the choice that the relevant feature supported. The units of a
     feature show 0.5 + coherence / 200 * cos(preferred - direction) with independent noise on every
-    step. The context is either cued throughout the trial and drawn for every trial
-    (``context="cued"``), or the same always and nowhere shown (``context="motion"`` or
-    ``"colour"``).
+    step. The context is either drawn for every trial and cued throughout the trial
+    (``context="cued"``), or constant and never shown (``context="motion"`` or ``"colour"``).
 
     Deviations from the paper:
 
@@ -32,11 +31,10 @@ class ContextDecisionMaking(Task):
       two opposite directions;
     - both features have the same coherences;
     - the order of cued contexts, independent draws, is not taken from the paper;
-    - where the context is implicit, there is one context only.
+    - if the context is implicit, there is only one.
 
     Args:
-        context: "motion" or "colour": always this one, without a cue; "cued": either, as the cue
-            says.
+        context: "motion" or "colour": always this one, without a cue; "cued": either, as cued.
         directions: number of choices, equally spaced on a circle.
         coherences: strengths of both features, %.
         sigma: SD of the noise of the evidence, times sqrt(ms).
@@ -94,5 +92,5 @@ class ContextDecisionMaking(Task):
 
 
 def _relevant(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The direction of the feature that the context asks for, (n,)."""
+    """Direction of the relevant feature, (n,)."""
     return np.where(conditions["context"] == "motion", conditions["motion"], conditions["colour"])

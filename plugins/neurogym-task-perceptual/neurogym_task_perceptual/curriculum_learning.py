@@ -1,4 +1,4 @@
-"""The delayed-response task, taught step by step."""
+"""The delayed-response task with a training curriculum."""
 
 from __future__ import annotations
 
@@ -13,58 +13,57 @@ from neurogym_core.tasks.drawing import impose_on
 SIDES = ("left", "right")
 
 STAGES = ("choose", "see", "mind_errors", "remember", "all")
-"""What each stage adds: choosing at all; an easy stimulus; a price of errors; the delay; all
-coherences.
-"""
+"""Component that each stage adds: choices; an easy stimulus; cost of errors; delay; coherences."""
 
 CHOOSE, SEE, MIND_ERRORS, REMEMBER, ALL = range(len(STAGES))
 
 WINDOW = 20
-"""Trials after which the delay is made longer or shorter."""
+"""Number of trials after which the delay is lengthened or shortened."""
 LONGER = 0.25
-"""By which share of the whole delay."""
+"""Size of that change as a fraction of the full delay."""
 REPEATS = 3
-"""Choices of one side in a row after which, in the first stage, only the other one is paid."""
+"""Consecutive choices of one side after which the first stage rewards only the other side."""
 
 
 class CVLearning(Task):
-    """Learn the delayed-response task as animals are taught it: in five stages, each when the one
-    before is mastered.
+    """Learn the delayed-response task in five stages, as animals are trained.
 
     The last stage is the task of Inagaki, Fontolan, Romani & Svoboda (2019), Nature 566:212,
     doi:10.1038/s41586-019-0919-7 (see `PerceptualDecisionMakingDelayResponse`): judge which of two
     noisy stimuli is stronger, left or right, and report it after a delay. The stages (condition
     `stage`, 0 to 4):
 
-    0. nothing is shown; both sides are paid, but after three choices of one side in a row only the
-       other one;
-    1. the easiest stimulus is shown, without a delay, and after an error the same side comes again
-       until it is right;
-    2. as 1, but errors cost `error`, and the same side does not come again;
-    3. a delay of 1 or 3 s begins at none: after every 20 trials all delays become longer by a
-       quarter of these if the share of correct trials was at least 0.7, else shorter by as much;
-    4. all coherences, whole delays.
+    0. nothing is shown; both sides are rewarded, but after three consecutive choices of one side
+       only the other one;
+    1. the easiest stimulus is shown, without a delay, and after an error the same side is repeated
+       until it is chosen;
+    2. as 1, but errors cost `error`, and the same side is not repeated;
+    3. a delay of 1 or 3 s is introduced, starting at 0: after every 20 trials all delays are
+       lengthened by a quarter of these if the fraction of correct trials was at least 0.7, and
+       shortened by the same amount otherwise;
+    4. all coherences, full delays.
 
-    After a day of 300 trials the next stage begins if the share of correct trials of the day was at
-    least 0.7 (in stage 3, also only once the delays are whole). Stage and delays belong to the
-    subject and outlive sessions, until a reset with a seed. In the record, `delay_share` is the
-    share of the whole delay and `again` says that the same side came again.
+    After a day of 300 trials the next stage begins if the fraction of correct trials of the day was
+    at least 0.7 (in stage 3, only if the delays have also reached their full length). Stage and
+    delays belong to the subject and persist over sessions, until a reset with a seed. In the
+    record, `delay_share` is the fraction of the full delay and `again` is true if the same side was
+    repeated.
 
     Deviations from the paper:
 
     - the stages, the day and the thresholds are NeuroGym's (there, mice were trained by hand in
       comparable steps);
-    - in stage 1 the side comes again in the next trial (in NeuroGym, the subject may correct itself
+    - in stage 1 the side is repeated on the next trial (in NeuroGym, the subject may correct itself
       within the trial);
-    - noisy evidence of varying strength (there, easily told stimuli); coherences and noise are
-      NeuroGym's.
+    - noisy evidence of varying strength (there, easily distinguishable stimuli); coherences and
+      noise are NeuroGym's.
 
     Args:
-        coherences: %; the largest one is the easiest.
-        delays: the whole ones, ms.
-        day: trials after which it is asked whether the next stage begins.
-        threshold: share of correct trials that is enough.
-        first_stage: with which a subject begins.
+        coherences: coherences, %; the largest one is the easiest.
+        delays: full delays, ms.
+        day: number of trials after which the criterion for the next stage is checked.
+        threshold: required fraction of correct trials.
+        first_stage: initial stage of a subject.
         sigma: SD of the noise of the evidence, times sqrt(ms).
     """
 
@@ -88,31 +87,36 @@ class CVLearning(Task):
         ):
             raise InvalidValueError(
                 f"CVLearning was given day={self.day!r}, threshold={self.threshold!r},"
-                f" first_stage={self.first_stage!r}; it needs at least one trial a day, a share"
+                f" first_stage={self.first_stage!r}; give at least one trial a day, a fraction"
                 f" from 0 to 1, and a stage from 0 to {len(STAGES) - 1}."
             )
         self.observe(fixation=1, stimulus=len(SIDES))
         self.act(fixate=1, choose=len(SIDES))
         self.vary(
-            stage=Choice(len(STAGES)), side=Choice(SIDES), either=Choice((False, True)), again=Choice((False, True)),
-            coherence=Choice(self.coherences), delay=Choice(self.delays), delay_share=Choice((0, 0.25, 0.5, 0.75, 1.0)),
+            stage=Choice(len(STAGES)),
+            side=Choice(SIDES),
+            either=Choice((False, True)),
+            again=Choice((False, True)),
+            coherence=Choice(self.coherences),
+            delay=Choice(self.delays),
+            delay_share=Choice((0, 0.25, 0.5, 0.75, 1.0)),
             answer=_index,
-        )  # fmt: skip
+        )
 
-    # ------------------------------------------------------------------ what the subject has learned
+    # ------------------------------------------------------------------ learning
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         n, subject = len(session), session.subject
         if not hasattr(subject, "stage"):
             subject.stage = np.full(n, self.first_stage)
             subject.delay_share = np.where(subject.stage == ALL, 1.0, 0.0)
-            # Trials and correct ones, of the day and of the window.
+            # Numbers of trials and of correct trials, of the day and of the window.
             subject.today, subject.lately = np.zeros((n, 2), int), np.zeros((n, 2), int)
             subject.last_choice, subject.in_a_row = np.full(n, -1), np.zeros(n, int)
         self._learn_from(subject.previous, subject)
 
     def _learn_from(self, previous: Mapping[str, np.ndarray], subject: Session) -> None:
-        """Enter finished trials into the books of their subjects."""
+        """Count finished trials towards the stages of their subjects."""
         if not previous:
             return
         rows = np.flatnonzero(previous["outcome"] != Outcome.NONE)
@@ -148,7 +152,7 @@ class CVLearning(Task):
     def _share(book: np.ndarray) -> np.ndarray:
         return book[:, 1] / np.maximum(book[:, 0], 1)
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         n, previous, subject = len(session), session.previous, session.subject
@@ -172,7 +176,7 @@ class CVLearning(Task):
         }
         return impose_on(self, drawn, rng, n, {})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus", "delay")

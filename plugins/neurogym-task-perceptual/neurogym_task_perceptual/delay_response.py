@@ -1,4 +1,4 @@
-"""A perceptual decision that is kept in mind for an unpredictable time."""
+"""A perceptual decision reported after an unpredictable delay."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class PerceptualDecisionMakingDelayResponse(Task):
     Inagaki, Fontolan, Romani & Svoboda (2019), Nature 566:212, doi:10.1038/s41586-019-0919-7.
 
     Two units, left and right, show (1 + c) / 2 and (1 - c) / 2, where c is the coherence as a
-    fraction, with independent noise on every step. After a delay that cannot be predicted the
-    fixation cue goes off, and the subject reports the stronger side.
+    fraction, with independent noise on every step. After an unpredictable delay the fixation cue
+    turns off, and the subject reports the stronger side.
 
     Deviations from the paper:
 
-    - noisy evidence of varying strength (there, easily told stimuli);
-    - licking early costs, but does not pause the trial;
+    - noisy evidence of varying strength (there, easily distinguishable stimuli);
+    - licking early costs `abort`, but does not pause the trial;
     - coherences, noise and the length of the response window are NeuroGym's.
 
     Args:

@@ -10,22 +10,22 @@ from neurogym_core import Choice, Task, TrialBuilder, TruncatedExponential, Unif
 
 
 class Detection(Task):
-    """Go as soon as a brief pulse appears in the noise; do nothing if there is none.
+    """Go as soon as a brief pulse appears in noise; withhold if there is none.
 
-    After fixation noise sets in and goes on for a time of random length. In half of the trials a
-    pulse is added to it at a random moment. Going from the onset of the pulse to the end of the
-    noise is a hit, not going a miss; going earlier, or in a trial without a pulse, is a false
-    alarm; not going in a trial without a pulse is a correct rejection, and correct. The noise has
-    the same variance whether there is a pulse or not.
+    After fixation the noise begins and lasts for a random time. In half of the trials a pulse is
+    added to it at a random time. Going between the onset of the pulse and the end of the noise is a
+    hit, not going a miss; going earlier, or in a trial without a pulse, is a false alarm; not going
+    in a trial without a pulse is a correct rejection, and correct. The noise has the same variance
+    with and without a pulse.
 
     There is no single original: a yes-no task as in Green & Swets (1966), Signal Detection Theory
     and Psychophysics (a book without a DOI). All numbers are NeuroGym's.
 
     Deviations from the paper: none known.
 
-    The condition `moment` is the pulse's onset as a share of what is possible, from 0 (with the
-    noise) to 1 (the pulse ends with the noise). `pulse_onset` in the record is in ms from the onset
-    of the noise, -1 where there is no pulse; reaction times count from the onset of the noise.
+    The condition `moment` is the pulse's onset as a fraction of the possible range, from 0 (onset
+    of the noise) to 1 (the pulse ends with the noise). `pulse_onset` in the record is in ms from
+    the onset of the noise, -1 without a pulse; reaction times count from the onset of the noise.
 
     Args:
         strength: height of the pulse.
@@ -59,16 +59,14 @@ class Detection(Task):
             stop=onset + shown,
             where=present,
         )
-        # Resting is right, until there is a pulse; both are one question.
+        # Resting is correct until the pulse; both windows form one answer slot.
         trial.answer("go", -1, during="stimulus", stop=onset)
         trial.answer("go", -1, during="stimulus", start=onset, where=~present)
         trial.answer("go", 0, during="stimulus", start=onset, where=present)
         trial.record(pulse_onset=np.where(present, onset, -1.0))
 
     def _onset(self, trial: TrialBuilder) -> tuple[np.ndarray, np.ndarray]:
-        """Onset and duration of the pulse in whole steps, ms, (n,); the pulse fits into the
-        noise.
-        """
+        """Onset and duration of the pulse in whole steps within the noise, ms, (n,)."""
         shown = np.minimum(
             max(round(self.pulse / self.dt), 1) * self.dt, trial.duration("stimulus")
         )

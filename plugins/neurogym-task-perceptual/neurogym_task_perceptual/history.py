@@ -1,4 +1,4 @@
-"""Decisions whose right answers repeat or alternate in blocks."""
+"""Decisions whose correct answers repeat or alternate in blocks."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ BLOCKS = ("repeating", "alternating")
 
 
 class HistoryBlocks(Task):
-    """Base of tasks whose right answer depends on the last one: blocks in which it tends to repeat,
-    or to alternate.
+    """Base of tasks with repeating and alternating blocks of correct answers.
 
-    Tasks declare the condition `direction` beside `block`, which says which kind of block a trial
-    is in.
+    Subclasses declare the condition `direction` and the condition `block`, the type of the current
+    block.
 
     Args:
-        p_repeat: probability that the right answer is the last one, in repeating and in alternating
-            blocks.
+        p_repeat: probability that the correct answer is that of the previous trial, in repeating
+            and in alternating blocks.
         block_length: trials in a block.
     """
 
@@ -31,7 +30,7 @@ class HistoryBlocks(Task):
     block_length: int = 200
 
     def check_blocks(self) -> None:
-        """Raise where the blocks make no sense."""
+        """Raise an error if the settings of the blocks are impossible."""
         if (
             self.block_length < 1
             or len(self.p_repeat) != 2
@@ -61,7 +60,7 @@ class HistoryBlocks(Task):
         number = session.trial + np.arange(trials)[:, None]
         block = (session.first_block + number // self.block_length) % len(BLOCKS)
         repeats = rng.random(shape) < np.take(self.p_repeat, block)
-        # From the last right answer to this one, counted around the choices.
+        # Difference between successive correct answers, modulo the number of choices.
         ahead = np.where(repeats, 0, rng.integers(1, self._n_choices, shape))
         direction = (session.last + np.cumsum(ahead, axis=0)) % self._n_choices
         session.last = direction[-1]
@@ -71,23 +70,22 @@ class HistoryBlocks(Task):
 
 
 class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
-    """Report the direction of noisy motion; in blocks of trials directions tend to repeat or to
-    alternate.
+    """Report the direction of noisy motion; in blocks, directions tend to repeat or to alternate.
 
     After Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat.
     Commun. 11:1057, doi:10.1038/s41467-020-14824-w.
 
     A trial is one of PerceptualDecisionMaking. In repeating blocks the direction is that of the
-    last trial with a probability of 0.8, in alternating blocks with one of 0.2, whatever the
-    subject answered. Blocks take turns; which comes first is drawn for every session, and which one
-    a trial is in is nowhere shown. A subject that expects the right transition is better than one
-    that only looks at the motion, most of all where there is little of it.
+    previous trial with a probability of 0.8, in alternating blocks with one of 0.2, whatever the
+    subject answered. Blocks alternate; the first is drawn for every session, and the current block
+    is never shown. A subject that expects the correct transition is more accurate than one that
+    uses only the motion, especially at low coherence.
 
     Deviations from the paper:
 
     - random-dot motion (there, the louder of two sounds);
     - block length, probabilities and durations are NeuroGym's;
-    - acting early costs as much as a right answer pays.
+    - acting early costs as much as a correct answer earns.
 
     Args:
         p_repeat: probability that a direction repeats, in repeating and in alternating blocks.
@@ -103,8 +101,8 @@ class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
         self.check_blocks()
         if self.directions < 2:
             raise InvalidValueError(
-                f"{self.name} was given directions={self.directions!r}; to repeat or alternate"
-                " takes two. Give 2 or more."
+                f"{self.name} was given directions={self.directions!r}; repeating and"
+                " alternating need at least 2. Give 2 or more."
             )
         super().define()
         self.vary(block=Choice(BLOCKS))
@@ -115,16 +113,15 @@ class HistoryPerceptualDecisionMaking(HistoryBlocks, PerceptualDecisionMaking):
 
 
 class PriorBlocks(HistoryBlocks):
-    """Report the stronger of two noisy streams; in blocks of trials sides tend to repeat or to
-    alternate.
+    """Report the stronger of two noisy streams; in blocks, sides tend to repeat or to alternate.
 
     After Hermoso-Mendizabal, Hyafil, Rueda-Orozco, Jaramillo, Robbe & de la Rocha (2020), Nat.
     Commun. 11:1057, doi:10.1038/s41467-020-14824-w.
 
     Two units show streams of Gaussian numbers, a new one on every step. The mean is 1 for the
-    stronger stream, and for the other drawn for every trial from 0.5 to 1; the SD of a step is 1 at
-    dt = 100 ms. When the fixation cue goes off the subject reports the side of the stronger one.
-    Blocks as in HistoryPerceptualDecisionMaking.
+    stronger stream; for the other it is drawn for every trial from 0.5 to 1. The SD of a step is 1
+    at dt = 100 ms. When the fixation cue turns off, the subject reports the side of the stronger
+    stream. Blocks are those of HistoryPerceptualDecisionMaking.
 
     Deviations from the paper:
 
@@ -134,7 +131,7 @@ class PriorBlocks(HistoryBlocks):
     Args:
         p_repeat: probability that a side repeats, in repeating and in alternating blocks.
         block_length: trials in a block.
-        weakest: least mean of the weaker stream.
+        weakest: smallest mean of the weaker stream.
         sigma: SD of the noise of the streams, times sqrt(ms).
     """
 
@@ -167,27 +164,24 @@ class PriorBlocks(HistoryBlocks):
 
 
 class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
-    """Report the strongest of several stimuli; in blocks, each answer tends to be followed by a
-    certain other one.
+    """Report the strongest of several stimuli; in blocks, each answer has a likely successor.
 
     After NeuroGym's collection on priors, which extends Hermoso-Mendizabal, Hyafil, Rueda-Orozco,
     Jaramillo, Robbe & de la Rocha (2020), Nat. Commun. 11:1057, doi:10.1038/s41467-020-14824-w, to
     many alternatives; a trial is one of NAltPerceptualDecisionMaking (Churchland, Kiani & Shadlen
     2008, doi:10.1038/nn.2123).
 
-    A block has a number of alternatives, which is cued, and a transition rule, which is nowhere
-    shown: after each right answer a certain one follows with a probability of 0.9, the others share
-    the rest. Rule and number are drawn anew for every block. That the subject sees what it did and
-    what it was paid for is left to wrappers: ``make(…, wrap=("PassAction", "PassReward"))``.
+    A block has a number of alternatives, which is cued, and a transition rule, which is never
+    shown: each correct answer is followed by one particular answer with a probability of 0.9; the
+    others share the rest. Rule and number are redrawn for every block. Wrappers can show the
+    subject its previous action and reward: ``make(…, wrap=("PassAction", "PassReward"))``.
 
-    Deviations from the paper: all numbers are ours or NeuroGym's; rules that come back are not
-    among them.
+    Deviations from the paper: all numbers are ours or NeuroGym's; rules do not recur.
 
-    In the record, `block` counts the blocks of a session, and `expected` is the answer that follows
-    most likely.
+    In the record, `block` counts the blocks of a session, and `expected` is the most likely answer.
 
     Args:
-        p_follow: probability of the answer that the rule says.
+        p_follow: probability of the successor given by the rule.
         block_length: trials in a block.
         alternatives, fewest, coherences, sigma: as in NAltPerceptualDecisionMaking.
     """
@@ -205,7 +199,7 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
                 f" p_follow={self.p_follow:g}; give at least one trial, and a probability."
             )
         super().define()
-        # Which values they have depends on the session: `draw` says.
+        # Their values depend on the session; `draw` sets them.
         self.vary(
             block=lambda rng, prior: np.zeros(prior.n, int),
             expected=lambda rng, prior: rng.integers(0, prior["offered"]),
@@ -216,10 +210,10 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
         self._new_rules(session, rng)
 
     def _new_rules(self, session: Session, rng: np.random.Generator) -> None:
-        """Numbers of alternatives, and for each which answer follows it, (n, alternatives)."""
+        """Draw the number of alternatives and the successor of each answer, (n, alternatives)."""
         n = len(session)
         session.offered = np.asarray(rng.choice(self.counts, n))
-        # Those that are offered in random order, then the others: the rank of an answer among the
+        # Offered answers in random order, then the others: the rank of an answer among the
         # offered ones.
         luck = rng.random((n, self.alternatives)) + (
             np.arange(self.alternatives) >= session.offered[:, None]
@@ -250,5 +244,5 @@ class HistoryNAltPerceptualDecisionMaking(NAltPerceptualDecisionMaking):
 
 
 def _among_offered(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The strongest alternative, (n,); where fewer are imposed than the block has, one of these."""
+    """The strongest alternative, (n,); if fewer are imposed than the block has, one of these."""
     return conditions["strongest"] % conditions["offered"]

@@ -1,4 +1,4 @@
-"""Adding up evidence from two senses."""
+"""Integration of evidence from two modalities."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from neurogym_core import Choice, Ring, Task, TrialBuilder, Uniform
 
 
 class MultiSensoryIntegration(Task):
-    """Report a direction that two noisy modalities agree on.
+    """Report the direction that two noisy modalities indicate together.
 
     After Raposo, Kaufman & Churchland (2014), Nat. Neurosci. 17:1784, doi:10.1038/nn.3865.
 
-    The subject fixates while evidence comes on two modalities at once. Both point to the same
-    choice; the coherence is shared between them at random, so that the sum has to be judged, and
-    either one alone is sometimes useless. When the fixation cue goes off the subject reports the
-    choice. The units of a modality show 0.5 + share * coherence / 200 * cos(preferred - direction),
-    with independent noise on every step.
+    The subject fixates while evidence appears in two modalities at once. Both indicate the same
+    choice; the coherence is divided between them at random, so the subject has to use their sum,
+    and a single modality is sometimes uninformative. When the fixation cue turns off, the subject
+    reports the choice. The units of a modality show 0.5 + share * coherence / 200 * cos(preferred -
+    direction), with independent noise on every step.
 
     Deviations from the paper:
 
     - directions instead of event rates (for these see AudioVisualRateDiscrimination);
-    - both modalities are always there, and how much each tells varies continuously;
+    - both modalities are always shown, and the information in each varies continuously;
     - durations and coherences are NeuroGym's.
 
     Args:
@@ -40,9 +40,11 @@ class MultiSensoryIntegration(Task):
         self.observe(fixation=1, first=self.ring, second=self.ring)
         self.act(fixate=1, choose=self.ring)
         self.vary(
-            direction=Choice(self.directions), coherence=Choice(self.coherences), first_share=Uniform(0, 1),
+            direction=Choice(self.directions),
+            coherence=Choice(self.coherences),
+            first_share=Uniform(0, 1),
             answer="direction",
-        )  # fmt: skip
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus")

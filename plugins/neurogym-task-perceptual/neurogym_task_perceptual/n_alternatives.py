@@ -1,4 +1,4 @@
-"""Random-dot motion with several alternatives."""
+"""Perceptual decisions with several alternatives."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class NAltPerceptualDecisionMaking(Task):
 
     Churchland, Kiani & Shadlen (2008), Nat. Neurosci. 11:693, doi:10.1038/nn.2123.
 
-    The subject fixates while one unit per choice shows evidence for it: (1 + c) / 2 for the right
+    The subject fixates while one unit per choice shows evidence for it: (1 + c) / 2 for the correct
     choice, (1 - c) / 2 for the others, where c is the coherence as a fraction, with independent
-    noise on every step. When the fixation cue goes off it reports the choice. Since more
-    alternatives are harder, coherences are multiplied by 1.847 ln(n) - 0.041 for n alternatives, at
-    most up to 100 %. With ``fewest`` below ``alternatives`` the number of alternatives varies from
-    trial to trial and is cued with the evidence; the evidence of those that are out is not shown.
+    noise on every step. When the fixation cue turns off, it reports the choice. Because more
+    alternatives are harder, coherences are multiplied by 1.847 ln(n) - 0.041 for n alternatives, up
+    to 100 %. With ``fewest`` below ``alternatives`` the number of alternatives varies from trial to
+    trial and is cued with the evidence; the evidence of unavailable alternatives is not shown.
 
     Deviations from the paper:
 
     - the strongest of several activities instead of the direction of dots; the scaling of
       coherences is NeuroGym's;
-    - the experimenter decides how long the motion lasts (there, the subject: wrap it in
+    - the experimenter determines the duration of the motion (there, the subject: wrap the task in
       ReactionTime for that);
     - three alternatives by default (there, two and four); durations are NeuroGym's.
 
     Args:
         alternatives: number of choices, at least 2.
         fewest: smallest number of them that a trial offers; None: always all.
-        coherences: before scaling, %.
+        coherences: coherences before scaling, %.
         sigma: SD of the noise of the evidence, times sqrt(ms).
     """
 
@@ -54,7 +54,8 @@ class NAltPerceptualDecisionMaking(Task):
         if not 2 <= least <= self.alternatives:
             raise InvalidValueError(
                 f"NAltPerceptualDecisionMaking was given alternatives={self.alternatives} and"
-                f" fewest={self.fewest}; give at least 2 alternatives, and no more as the fewest."
+                f" fewest={self.fewest}; give at least 2 alternatives, and a fewest of 2 to"
+                " alternatives."
             )
         self.counts = tuple(range(least, self.alternatives + 1))
         self.cue = OneHot(len(self.counts)) if len(self.counts) > 1 else None
@@ -63,9 +64,11 @@ class NAltPerceptualDecisionMaking(Task):
         )
         self.act(fixate=1, choose=self.alternatives)
         self.vary(
-            offered=Choice(self.counts), strongest=_any_offered(), coherence=Choice(self.coherences),
+            offered=Choice(self.counts),
+            strongest=_any_offered(),
+            coherence=Choice(self.coherences),
             answer="strongest",
-        )  # fmt: skip
+        )
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "stimulus")
@@ -87,12 +90,12 @@ class NAltPerceptualDecisionMaking(Task):
         trial.answer("choose", trial.right_answer, during="decision")
 
     def scaled(self, coherence: np.ndarray, alternatives: np.ndarray) -> np.ndarray:
-        """Coherence that is as hard with this many alternatives, %, at most 100."""
+        """Return the coherence of equal difficulty with this many alternatives, %, at most 100."""
         return np.minimum(coherence * (1.847 * np.log(alternatives) - 0.041), 100)
 
 
 def _any_offered() -> Callable:
-    """The right choice, one of those that are offered, all equally likely."""
+    """Return a sampler of the correct choice: one of the offered ones, all equally likely."""
 
     def draw(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
         return rng.integers(0, prior["offered"])

@@ -1,4 +1,4 @@
-"""Tasks of this package with other settings, under names of their own."""
+"""Named configurations of other tasks of this package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ class JitteredPerceptualDecisionMaking(PerceptualDecisionMaking):
 
     After Britten, Shadlen, Newsome & Movshon (1992), J. Neurosci. 12:4745,
     doi:10.1523/JNEUROSCI.12-12-04745.1992. PerceptualDecisionMaking with a delay, and with
-    durations that are truncated exponentials, so that counting steps does not tell when to answer.
+    durations drawn from truncated exponentials, so that the subject cannot time its answer by
+    counting steps.
 
     Deviations from the paper: those of PerceptualDecisionMaking; the delay and the ranges of all
     durations are ours.
@@ -30,15 +31,15 @@ class JitteredPerceptualDecisionMaking(PerceptualDecisionMaking):
 
 
 class SingleContextDecisionMaking(ContextDecisionMaking):
-    """Judge the motion (or always the colour) of the same dots; the other feature never counts.
+    """Judge the motion (or always the colour) of the same dots; the other feature is irrelevant.
 
     One half of the task of Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78,
-    doi:10.1038/nature12742. ContextDecisionMaking with a context that is the same in all trials and
-    nowhere shown: one feature is to be integrated, the other to be ignored for good.
+    doi:10.1038/nature12742. ContextDecisionMaking with a constant context that is never shown: the
+    subject integrates one feature and ignores the other in all trials.
 
     Deviations from the paper: those of ContextDecisionMaking; the context never changes.
 
-    Args: as in ContextDecisionMaking, but for ``context="cued"``.
+    Args: as in ContextDecisionMaking, except ``context="cued"``.
     """
 
     context: str = "motion"
@@ -53,8 +54,8 @@ class SingleContextDecisionMaking(ContextDecisionMaking):
 
 
 class ManteDecisionMaking(ContextDecisionMaking):
-    """Judge the motion or the colour of the same dots, as a cue says that changes from trial to
-    trial.
+    """Judge the motion or the colour of the same dots, as indicated by a cue that varies between
+    trials.
 
     The whole task of Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78,
     doi:10.1038/nature12742: ContextDecisionMaking with ``context="cued"``.

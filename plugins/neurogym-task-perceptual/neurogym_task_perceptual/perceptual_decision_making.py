@@ -11,18 +11,18 @@ class PerceptualDecisionMaking(Task):
     Britten, Shadlen, Newsome & Movshon (1992), J. Neurosci. 12:4745,
     doi:10.1523/JNEUROSCI.12-12-04745.1992.
 
-    The subject fixates while a patch of dots moves; some percentage of them (the coherence) moves
-    in one direction, the others at random. When the fixation cue goes off it reports the direction.
+    The subject fixates while a patch of dots moves; a percentage of them (the coherence) moves in
+    one direction, the others at random. When the fixation cue turns off, it reports the direction.
     Each direction-selective unit of the stimulus shows 0.5 + coherence / 200 * cos(preferred -
     direction), with independent noise on every step.
 
     Deviations from the paper: directions are equally spaced on the whole circle (there, two
-    opposite ones along the neuron's axis); no variation of coherence with the neuron's sensitivity;
+    opposite ones along the neuron's axis); coherences do not vary with the neuron's sensitivity;
     motion is the noisy activity of direction-selective units, not dots.
 
     Args:
         directions: number of equally spaced directions.
-        coherences: motion coherence, %.
+        coherences: motion coherences, %.
         sigma: SD of the noise of the evidence, times sqrt(ms).
     """
 

@@ -1,4 +1,4 @@
-"""A perceptual decision with the option of a sure bet."""
+"""A perceptual decision with a sure bet."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from neurogym_core import Choice, Ring, Task, TrialBuilder, TruncatedExponential
 
 
 class PostDecisionWager(Task):
-    """Report the direction of motion, or take a smaller but sure reward where it is offered.
+    """Report the direction of motion, or choose a smaller but sure reward when it is offered.
 
     Kiani & Shadlen (2009), Science 324:759, doi:10.1126/science.1169405.
 
     The subject fixates while random dots move for a short, unpredictable time, and during the delay
-    that follows. In half of the trials a third target, the sure target, appears within the delay,
-    500 to 750 ms after the motion went off, and stays. When the fixation cue goes off, the subject
-    chooses a direction, which is paid if it is right, or the sure target, if it is there, which
-    always pays, but less. The bet is no error and not correct either: its outcome is "other", and
-    its performance what it pays as a share of a correct answer. Where it was not offered, choosing
-    it is acting without being asked.
+    that follows. In half of the trials a third target, the sure target, appears during the delay,
+    500 to 750 ms after the end of the motion, and stays. When the fixation cue turns off, the
+    subject chooses a direction, which is rewarded if it is correct, or the sure target, if present,
+    which always yields a smaller reward. The sure bet is neither correct nor an error: its outcome
+    is "other", and its performance is its reward as a fraction of that of a correct answer. If the
+    sure target was not offered, choosing it counts as acting outside a response window.
 
     Deviations from the paper:
 
-    - an error costs nothing; there it is followed by a short time-out;
+    - an error costs nothing (there, it is followed by a short time-out);
     - motion is the noisy activity of direction-selective units, 0.5 + coherence / 200 *
       cos(preferred - direction);
     - the direction targets are not shown.
 
     Args:
         directions: number of equally spaced directions.
-        coherences: motion coherence, %.
+        coherences: motion coherences, %.
         sigma: SD of the noise of the evidence, times sqrt(ms).
     """
 
@@ -70,8 +70,8 @@ class PostDecisionWager(Task):
         before = ("fixation", "stimulus", "delay")
         trial.periods(*before, "decision")
         offered = trial.wager == "offered"
-        # A delay shorter than the sure target's onset (somebody's own timing) would show it too
-        # late, or never.
+        # A delay shorter than the sure target's onset (custom timing) would show it too late, or
+        # never.
         onset = np.minimum(trial.sure_onset, trial.duration("delay"))
         trial.show("fixation", 1, during=before)
         evidence = self.ring.cosine(trial.direction, strength=trial.coherence / 200)

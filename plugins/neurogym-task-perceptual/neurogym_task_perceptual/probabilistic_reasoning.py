@@ -1,4 +1,4 @@
-"""Adding up what shapes tell."""
+"""Integration of probabilistic evidence from shapes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neurogym_core import OneHot, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 
 EPOCHS = 4
-"""Shapes that are shown in a trial."""
+"""Number of shapes in a trial."""
 
 
 class ProbabilisticReasoning(Task):
@@ -18,15 +18,16 @@ class ProbabilisticReasoning(Task):
 
     Yang & Shadlen (2007), Nature 447:1075, doi:10.1038/nature05852.
 
-    Four shapes appear one after another, at four places in random order, and stay. Each of the ten
-    shapes has a weight, and the log odds (base 10) that the second target is the rewarded one are
-    the sum of the four weights: P(second) = 1 / (1 + 10 ^ -sum). The rewarded target is drawn with
-    this probability. When the fixation cue goes off the subject chooses a target, and is paid if it
-    is that one. Even a subject that knows all the weights is not always paid; `log_odds` in the
-    record says how sure it could have been.
+    Four shapes appear one after another, at four locations in random order, and stay. Each of the
+    ten shapes has a weight, and the log odds (base 10) that the second target is the rewarded one
+    are the sum of the four weights: P(second) = 1 / (1 + 10 ^ -sum). The rewarded target is drawn
+    with this probability. When the fixation cue turns off, the subject chooses a target, and is
+    rewarded if it is the drawn one. Even a subject that knows all the weights is not always
+    rewarded; `log_odds` in the record gives the available evidence.
 
-    The condition `shapes` holds the shapes, index of the weight, (n, 4), in the order in which they
-    appear; `places` where; `luck` decides by the drawn odds which target is the rewarded one.
+    The condition `shapes` holds the shapes, index of the weight, (n, 4), in the order of
+    appearance; `places` holds their locations; `luck` determines, given the odds, which target is
+    rewarded.
 
     Deviations from the paper:
 
@@ -47,13 +48,13 @@ class ProbabilisticReasoning(Task):
         "stimulus4": 500,
         "delay": {"uniform": [450, 550]},
         "decision": 500,
-    }  # fmt: skip -- ms
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
         if len(self.weights) < 2:
             raise InvalidValueError(
-                f"ProbabilisticReasoning was given weights={self.weights!r}; it needs at least two"
+                f"ProbabilisticReasoning was given weights={self.weights!r}; give at least two"
                 " shapes."
             )
         self.code = OneHot(len(self.weights))
@@ -82,11 +83,11 @@ class ProbabilisticReasoning(Task):
         trial.record(log_odds=self.log_odds(trial.shapes))
 
     def log_odds(self, shapes: np.ndarray) -> np.ndarray:
-        """Log odds (base 10) in favour of the second target, (n,), of shapes (n, 4)."""
+        """Return the log odds (base 10) in favour of the second target, (n,), of shapes (n, 4)."""
         return np.take(self.weights, shapes).sum(axis=1)
 
     def _rewarded(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """0 or 1, the target that is rewarded, (n,)."""
+        """The rewarded target, 0 or 1, (n,)."""
         return (conditions["luck"] < 1 / (1 + 10.0 ** -self.log_odds(conditions["shapes"]))).astype(
             int
         )

@@ -1,4 +1,4 @@
-"""Counting pulses on two sides."""
+"""Accumulation of pulses on two sides."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ SIDES = ("left", "right")
 
 
 class PulseDecisionMaking(Task):
-    """Report on which side more pulses were shown.
+    """Report the side with more pulses.
 
     Scott, Constantinople, Erlich, Tank & Brody (2015), eLife 4:e11308, doi:10.7554/eLife.11308.
 
-    While the subject holds still, time runs in bins. At the onset of each bin a light may flash on
-    the left, on the right, on both sides or on none: on the rich side with the larger probability,
-    on the poor side with the smaller one. When the fixation cue goes off the subject reports the
-    side with more flashes. Where both had as many, the rich side counts, which in view of the
-    flashes is a fair coin. The conditions `left` and `right` hold 0 or 1 for every bin.
+    While the subject holds still, time is divided into bins. At the onset of each bin a light may
+    flash on the left, on the right, on both sides or on neither: on the rich side with the larger
+    probability, on the poor side with the smaller one. When the fixation cue turns off, the subject
+    reports the side with more flashes. In a tie the rich side is correct, which given the flashes
+    is a fair coin. The conditions `left` and `right` hold 0 or 1 for every bin.
 
     Deviations from the paper:
 
     - the number of bins, the probabilities and the durations are NeuroGym's;
-    - the number of bins is the same in all trials, and no delay lies between the last bin and the
-      go cue;
+    - the number of bins is the same in all trials, and there is no delay between the last bin and
+      the go cue;
     - at steps longer than a pulse, a pulse lasts one step.
 
     Args:
         bins: number of bins.
         p_poor, p_rich: probability of a pulse in a bin on the poor and on the rich side.
         pulse: duration of a pulse, ms.
-        gap: from the end of a pulse to the next bin, ms.
+        gap: time from the end of a pulse to the next bin, ms.
     """
 
     dt: float = 10
@@ -72,7 +72,7 @@ class PulseDecisionMaking(Task):
             )
 
     def _pulses(self, side: str) -> Callable:
-        """How the pulses of a side are drawn, 0 or 1 in every bin, (n, bins)."""
+        """Return a sampler of the pulses of a side, 0 or 1 in every bin, (n, bins)."""
 
         def draw(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
             p = np.where(prior["rich"] == side, self.p_rich, self.p_poor)

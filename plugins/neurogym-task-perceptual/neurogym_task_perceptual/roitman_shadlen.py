@@ -6,32 +6,32 @@ from neurogym_core import Choice, Ring, Task, TrialBuilder, TruncatedExponential
 
 
 class RoitmanShadlen(Task):
-    """Report the direction of random-dot motion as soon as it is clear.
+    """Report the direction of random-dot motion as soon as possible.
 
     Roitman & Shadlen (2002), J. Neurosci. 22:9475, doi:10.1523/JNEUROSCI.22-21-09475.2002.
 
-    The subject fixates. Two targets appear, and after a time of random length random-dot motion in
-    one of two opposite directions, of one of six coherences. The fixation cue goes off with the
-    onset of motion: from now on the subject may answer whenever it is ready, and the answer ends
-    the trial. Reaction times count from the onset of motion. Each of the two units of the stimulus
-    shows 0.5 + coherence / 200 * cos(preferred - direction), with independent noise on every step.
+    The subject fixates. Two targets appear and, after a period of random length, random-dot motion
+    in one of two opposite directions, at one of six coherences. The fixation cue turns off with the
+    onset of motion: from then on the subject may answer at any time, and the answer ends the trial.
+    Reaction times count from the onset of motion. Each of the two units of the stimulus shows 0.5 +
+    coherence / 200 * cos(preferred - direction), with independent noise on every step.
 
-    The noise is chosen so that the evidence is as good as the monkeys': the difference of the two
-    units, added up, is a diffusion whose drift per SD is 22.4 coherence / sigma per sqrt(s)
+    The noise is chosen so that the evidence is as good as the monkeys': the accumulated difference
+    of the two units is a diffusion whose drift per SD is 22.4 coherence / sigma per sqrt(s)
     (coherence as a fraction); with sigma = 1.64 that is 13.6, the mean of the two monkeys (14.3 and
-    12.9, fitted by bounded diffusion). With bounds at 0.69 SD sqrt(s), the mean of theirs, accuracy
-    and reaction times (less 0.33 s for seeing and moving) follow the paper's.
+    12.9, fitted by bounded diffusion). With bounds at 0.69 SD sqrt(s), their mean, accuracy and
+    reaction times (minus 0.33 s of non-decision time) follow those of the paper.
 
     Deviations from the paper:
 
-    - the fixation cue goes off when motion begins (there, it stays until the eyes move);
-    - the reward follows at once (there, quick answers had to wait for it, so that haste did not
-      pay);
+    - the fixation cue turns off at the onset of motion (there, it stays until the saccade);
+    - the reward follows at once (there, fast answers were rewarded with a delay, so that fast
+      guesses did not pay);
     - an error costs nothing but the reward;
-    - the durations before the motion, and the longest time that it lasts, are ours.
+    - the durations before the motion, and its largest duration, are ours.
 
     Args:
-        coherences: motion coherence, %.
+        coherences: motion coherences, %.
         sigma: SD of the noise of the evidence, times sqrt(ms).
     """
 

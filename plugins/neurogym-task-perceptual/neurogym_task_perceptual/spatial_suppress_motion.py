@@ -1,4 +1,4 @@
-"""How often people report each direction, as a number."""
+"""Probabilities of direction reports under spatial suppression."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from neurogym_core import Axis, Choice, Task, TrialBuilder
 
 DIRECTIONS = 4
 SIZES = 8
-"""Sizes that the stimulus units stand for, from small to large."""
+"""Number of sizes that the stimulus units code, from small to large."""
 
 
 class SpatialSuppressMotion(Task):
-    """Predict with what probability people report each direction of a brief grating.
+    """Predict the probability with which people report each direction of a brief grating.
 
     Tadin, Lappin, Gilroy & Blake (2003), Nature 424:312, doi:10.1038/nature01800.
 
-    A grating of some size and contrast drifts in one of four directions. The longer it has been
-    there, the more often people report its direction. At high contrast a larger grating is harder
-    (spatial suppression), at low contrast a larger one is easier (summation). The subject sees 4 x
-    8 units: units of a direction show contrast / 2 * (1 + cos(preferred - direction)) at every size
-    up to the grating's. Its action is four numbers from 0 to 1, one for each direction: the
-    probability that somebody who saw the grating until now reports it. It is paid minus the mean
-    squared error, per 100 ms. A trial is correct if the last output is within `tolerance` of what
-    is asked (Euclidean distance).
+    A grating with a size and a contrast drifts in one of four directions. The longer its exposure,
+    the more often people report its direction. At high contrast a larger grating is harder (spatial
+    suppression), at low contrast a larger one is easier (summation). The subject sees 4 x 8 units:
+    units of a direction show contrast / 2 * (1 + cos(preferred - direction)) at every size up to
+    the grating's. Its action is four numbers from 0 to 1, one for each direction: the probability
+    that an observer of the grating up to that time reports it. The reward is minus the mean squared
+    error, per 100 ms. A trial is correct if the last output is within `tolerance` of the target
+    (Euclidean distance).
 
-    Report probabilities follow a Weibull function of exposure: for the shown direction they are 1 -
-    3/4 (1/3) ^ ((t / threshold) ^ slope) after t ms, which is chance (1/4) at the onset and 3/4 at
-    the threshold; the rest is shared equally by the other directions. Between the smallest and the
+    Report probabilities follow a Weibull function of exposure: for the displayed direction they are
+    1 - 3/4 (1/3) ^ ((t / threshold) ^ slope) after t ms, which is chance (1/4) at the onset and 3/4
+    at the threshold; the other directions share the rest equally. Between the smallest and the
     largest grating the logarithm of the threshold is proportional to that of the size.
 
     Deviations from the paper:
 
-    - thresholds have the paper's pattern, but are round numbers of ours, as is the slope;
-    - four directions (there, two), and errors are shared equally between the other three;
+    - thresholds have the paper's pattern, but are round numbers of our choice, as is the slope;
+    - four directions (there, two), and errors are shared equally by the other three;
     - the size of a grating is 1 to 8 without a unit.
 
     Args:
         sizes: sizes of gratings, 1 to 8.
         low, high: the two contrasts, 0 to 1.
-        low_thresholds: at low contrast, for the smallest and the largest size, ms.
+        low_thresholds: thresholds at low contrast, for the smallest and the largest size, ms.
         high_thresholds: the same at high contrast.
-        slope: of the Weibull functions.
+        slope: slope of the Weibull functions.
         tolerance: largest distance of the last output that is correct.
     """
 
@@ -70,7 +70,7 @@ class SpatialSuppressMotion(Task):
         trial.periods("stimulus")
         trial.show("stimulus", self._seen(trial), during="stimulus")
         steps = round(float(trial.duration("stimulus").max()) / trial.dt)
-        # What is reported of a grating that was there until the end of the step.
+        # Targets are the reports of a grating shown until the end of the step.
         probabilities = self._reports(trial, (np.arange(steps) + 1) * trial.dt)
         trial.timecourse("report", probabilities, during="stimulus")
         last = np.rint(trial.duration("stimulus") / trial.dt).astype(int) - 1
@@ -78,7 +78,7 @@ class SpatialSuppressMotion(Task):
         trial.answer("report", at_end, during="stimulus", tolerance=self.tolerance)
 
     def _seen(self, trial: TrialBuilder) -> np.ndarray:
-        """(n, 4 * 8)."""
+        """Activity of the units, (n, 4 * 8)."""
         angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
         tuned = 1 + np.cos(angles - angles[trial.direction][:, None])
         covered = np.arange(SIZES) < trial.size[:, None]
@@ -95,7 +95,7 @@ class SpatialSuppressMotion(Task):
         return np.where(shown[:, None], right[:, :, None], wrong[:, :, None])
 
     def threshold(self, size: np.ndarray, contrast: np.ndarray) -> np.ndarray:
-        """Exposure at which three reports of four are right, ms, (n,)."""
+        """Return the exposure at which three of four reports are correct, ms, (n,)."""
         is_high = np.abs(np.asarray(contrast) - self.high) < np.abs(np.asarray(contrast) - self.low)
         small, large = (
             np.where(is_high, self.high_thresholds[k], self.low_thresholds[k]) for k in (0, 1)

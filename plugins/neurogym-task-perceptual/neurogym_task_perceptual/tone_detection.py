@@ -1,4 +1,4 @@
-"""When was the tone?"""
+"""Detection of a tone in noise, and of its time."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from neurogym_core import Choice, Task, TrialBuilder
 
 
 class ToneDetection(Task):
-    """Report whether there was a tone in the noise, and at which of three moments.
+    """Report whether a tone occurred in noise, and at which of three times.
 
     After the tones in noise of Costalupes (1985), J. Neurosci. 5:3261,
     doi:10.1523/JNEUROSCI.05-12-03261.1985.
 
-    Noise goes on for two seconds. In three of four trials a brief tone is added to it, 500, 1000 or
-    1500 ms after its onset. When the fixation cue goes off the subject reports what it heard:
-    nothing (choice 0) or the first, second or third moment (choices 1 to 3).
+    Noise is presented for two seconds. In three of four trials a brief tone is added, 500, 1000 or
+    1500 ms after its onset. When the fixation cue turns off, the subject reports no tone (choice 0)
+    or the first, second or third time (choices 1 to 3).
 
     Deviations from the paper:
 
-    - the paper recorded from auditory nerve fibres of cats, which have nothing to report; the
-      report and all numbers are NeuroGym's, but for the fixation cue and the response window, which
-      are ours;
+    - the paper recorded from auditory nerve fibres of cats, without a report; the report and all
+      numbers are NeuroGym's, except the fixation cue and the response window, which are ours;
     - at steps longer than a tone, a tone lasts one step.
 
     Args:
-        onsets: moments at which a tone may begin, ms from the onset of the noise.
+        onsets: possible onsets of a tone, ms from the onset of the noise.
         tone: duration of a tone, ms.
         strength: height of a tone.
         sigma: SD of the noise, times sqrt(ms).

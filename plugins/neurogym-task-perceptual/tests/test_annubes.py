@@ -16,13 +16,13 @@ RESPOND = 1
 
 
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> np.ndarray:
-    """Stimuli of some sessions drawn side by side, (trials, sessions)."""
+    """Stimuli of parallel sessions, (trials, sessions)."""
     rng = np.random.default_rng(seed)
     return task.draw_ahead(fresh_session(task, rng, sessions), rng, trials)["stimulus"]
 
 
 def longest_runs(stimuli: np.ndarray) -> dict[str, int]:
-    """How often each stimulus comes in a row at most, catch trials left out."""
+    """Largest number of consecutive trials of each stimulus, without catch trials."""
     longest: dict[str, int] = {}
     for session in stimuli.T:
         for name, group in itertools.groupby(session[session != "catch"]):
@@ -50,7 +50,7 @@ def test_runs_are_limited_for_all_or_for_each(limit):
     assert min(longest_runs(drawn(Annubes(), 50, 200)).values()) > 4
 
 
-def test_only_modalities_of_the_stimulus_are_shown_with_noise_of_their_own():
+def test_only_modalities_of_the_stimulus_are_shown_with_independent_noise():
     task = Annubes(dt=50)
     batch = task.sample(300, seed=2)
     assert list(task.channels) == ["fixation", "start", "auditory", "visual"]
@@ -66,7 +66,7 @@ def test_only_modalities_of_the_stimulus_are_shown_with_noise_of_their_own():
         )
         np.testing.assert_allclose(noise[:, 2 + k], there * 0.01 * np.sqrt(2 * 100 / 50), atol=1e-6)
     assert set(batch.conditions["strengths"].ravel()) == {0.8, 0.9, 1.0}
-    assert (shown[:, 1] == 1).all()  # the start cue comes in catch trials too
+    assert (shown[:, 1] == 1).all()  # catch trials have a start cue too
     assert (noise[:, :2] == 0).all()
 
 
@@ -74,7 +74,7 @@ def test_only_modalities_of_the_stimulus_are_shown_with_noise_of_their_own():
     ("stimulus", "responding", "resting"),
     [("visual", 1, 0), ("auditory+visual", 1, 0), ("catch", 0, 1)],
 )
-def test_a_trial_is_right_or_wrong_as_a_whole(constant, stimulus, responding, resting):
+def test_a_trial_has_one_outcome(constant, stimulus, responding, resting):
     options = {"conditions": {"stimulus": stimulus}}
     task = Annubes(rewards={"abort": 0})
     for action, right in ((RESPOND, responding), (0, resting)):

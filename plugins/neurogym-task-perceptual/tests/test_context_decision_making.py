@@ -75,9 +75,7 @@ def test_a_context_is_cued_throughout_or_nowhere_shown():
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_go_cue_can_be_seen_and_leaves_time_to_answer(context, dt):
-    """The decision follows a random delay: without an observable change nobody could know when to
-    answer.
-    """
+    """The decision follows a random delay, so subjects need an observable go cue."""
     task = ContextDecisionMaking(context=context, dt=dt)
     batch = task.sample(50, seed=5)
     fixation = batch.shown[:, :, task.channels["fixation"]][..., 0]

@@ -1,4 +1,4 @@
-"""CVLearning: five stages, and what moves a subject from one to the next."""
+"""CVLearning: five stages, and the criteria between them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def in_order(record, env=0):
 
 @pytest.fixture(scope="module")
 def taught():
-    """1,600 trials of a subject that is always right."""
+    """Record of 1,600 trials of a subject that is always correct."""
     return in_order(run(short(), "oracle", 1600, num_envs=1, seed=1))
 
 
-def test_who_is_always_right_reaches_the_last_stage_in_four_days(taught):
+def test_a_subject_without_errors_reaches_the_last_stage_in_four_days(taught):
     assert taught["stage"].tolist() == np.repeat([0, 1, 2, 3, 4, 4], 300)[:1600].tolist()
 
 
@@ -47,9 +47,7 @@ def test_coherences_are_the_easiest_until_the_last_stage(taught):
 
 
 def test_the_delay_shrinks_again_when_it_is_too_long():
-    """A subject that is right only without a delay stays in stage 3, its delays going up and
-    down.
-    """
+    """A subject that is correct only without a delay stays in stage 3 while its delays vary."""
 
     class Forgetful:
         def __call__(self, env, obs):
@@ -62,13 +60,13 @@ def test_the_delay_shrinks_again_when_it_is_too_long():
     assert record["delay_share"].tolist() == np.tile(np.repeat([0, 0.25], 20), 10)[:400].tolist()
 
 
-def test_who_guesses_stays_in_stage_1():
-    """0.7 of 300 guesses are right once in 1e12 days."""
+def test_a_guessing_subject_stays_in_stage_1():
+    """The fraction 0.7 of 300 guesses is reached on one day in 1e12."""
     record = run(short(first_stage=1), "guess", 1200, num_envs=2, seed=3)
     assert set(record["stage"]) == {1}
 
 
-def test_both_sides_are_paid_at_first_but_not_the_same_one_for_ever():
+def test_both_sides_are_rewarded_at_first_but_not_the_same_one_permanently():
     record = in_order(run(short(), lambda env, obs: LEFT * env.is_asked, 12, num_envs=1, seed=4))
     assert record["reward"].tolist() == [1, 1, 1] + [0] * 9
     assert set(record["side"][3:]) == {"right"}
@@ -83,7 +81,7 @@ def test_both_sides_are_paid_at_first_but_not_the_same_one_for_ever():
     assert paid == [1] * 10
 
 
-def test_in_stage_1_a_side_comes_again_until_it_is_right():
+def test_in_stage_1_a_side_is_repeated_until_it_is_chosen():
     record = in_order(run(short(first_stage=1), "guess", 280, num_envs=1, seed=6))
     wrong = record["outcome"][:-1] == "error"
     np.testing.assert_array_equal(record["again"][1:], wrong)
@@ -101,7 +99,7 @@ def test_errors_cost_from_stage_2_on(stage, cost):
         assert not record["again"].any()
 
 
-def test_days_go_on_over_sessions_of_any_length():
+def test_days_continue_over_sessions_of_any_length():
     record = in_order(run(short(trials_per_session=1, day=30), "oracle", 100, num_envs=1, seed=8))
     assert record["stage"].tolist() == np.repeat([0, 1, 2, 3], 30)[:100].tolist()
 
@@ -119,7 +117,7 @@ def test_the_stage_lasts_until_a_reset_with_a_seed():
     assert env.conditions["stage"] == 0
 
 
-def test_a_seed_brings_back_the_curriculum():
+def test_a_seed_resets_the_curriculum():
     one, other = (run(short(), "guess", 200, num_envs=2, seed=10) for _ in range(2))
     for name in ("side", "delay", "outcome"):
         np.testing.assert_array_equal(one[name], other[name])

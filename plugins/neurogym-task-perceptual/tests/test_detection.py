@@ -1,4 +1,4 @@
-"""Detection: pulses at random moments, correct withholding, equal noise."""
+"""Detection: pulses at random times, correct withholding, equal noise."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def test_the_pulse_fits_into_the_noise_and_may_come_at_any_moment(dt):
     np.testing.assert_array_equal(onset * dt, batch.notes["pulse_onset"])
     possible = 1000 // dt - steps + 1
     assert set(onset) == set(range(possible))
-    # Each moment is equally likely; 5 standard errors, false alarms below 1 in 10,000 for 91
-    # moments.
+    # All onsets are equally likely; 5 standard errors, false alarms below 1 in 10,000 for 91
+    # onsets.
     counts = np.bincount(onset, minlength=possible)
     expected = 3000 / possible
     assert (abs(counts - expected) < 5 * math.sqrt(expected)).all()
@@ -99,9 +99,10 @@ def test_noise_has_the_same_variance_with_and_without_a_signal():
     np.testing.assert_allclose(noise[~present][played[~present]], expected, rtol=1e-6)
 
 
-def test_rendered_noise_has_it_too():
-    """Ratio of two variances of about 40,000 values each: 4 standard errors, false alarms 6 in
-    100,000.
+def test_rendered_noise_has_the_same_variance_too():
+    """Ratio of two variances of about 40,000 values each: 4 standard errors.
+
+    False alarms 6 in 100,000.
     """
     task = Detection(dt=10, strength=0.0, timing={"stimulus": 1000, "fixation": 0})
     variance = {}
@@ -122,7 +123,7 @@ def test_durations_and_conditions_are_those_declared():
 
 
 @pytest.mark.parametrize("stimulus", [10, 50, 100])
-def test_noise_shorter_than_the_pulse_is_no_crash(oracle, stimulus):
+def test_noise_shorter_than_the_pulse_is_possible(oracle, stimulus):
     trials = oracle(Detection(dt=10, timing={"stimulus": stimulus}), 40)
     assert all(trial["performance"] == 1 for trial in trials)
 

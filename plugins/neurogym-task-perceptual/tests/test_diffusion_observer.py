@@ -1,6 +1,4 @@
-"""A diffusion observer on reaction-time tasks: the psychometric and chronometric functions of the
-field.
-"""
+"""A diffusion observer on reaction-time tasks: psychometric and chronometric functions."""
 
 from __future__ import annotations
 

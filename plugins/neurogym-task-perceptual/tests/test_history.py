@@ -21,7 +21,7 @@ KINDS = [HistoryPerceptualDecisionMaking, PriorBlocks]
 
 
 def drawn(task, sessions: int, trials: int, seed: int = 1) -> dict:
-    """Conditions of some sessions drawn side by side, name -> (trials, sessions)."""
+    """Conditions of parallel sessions, name -> (trials, sessions)."""
     rng = np.random.default_rng(seed)
     session = fresh_session(task, rng, sessions)
     return task.draw_ahead(session, rng, trials)
@@ -38,7 +38,7 @@ def test_blocks_last_200_trials_and_take_turns(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_repeat_as_often_as_the_block_says(kind):
-    """About 4,000 transitions in each kind of block: 5 SD, false alarms below 1 in a million."""
+    """About 4,000 transitions in each type of block: 5 SD, false alarms below 1 in a million."""
     conditions = drawn(kind(), 40, 200)
     repeats = conditions["direction"][1:] == conditions["direction"][:-1]
     for block, p in (("repeating", 0.8), ("alternating", 0.2)):
@@ -57,7 +57,7 @@ def test_with_more_directions_the_others_are_equally_likely():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_history_is_what_is_played_in_every_player(kind):
+def test_every_player_plays_the_drawn_history(kind):
     task = kind(p_repeat=(1.0, 0.0), block_length=10, trials_per_session=40)
     record = run(task, "rest", n_trials=40, num_envs=1, seed=2)
     check_blocks(record["block"], record["direction"])
@@ -73,13 +73,13 @@ def check_blocks(block: np.ndarray, direction: np.ndarray) -> None:
     np.testing.assert_array_equal(repeats, block[1:] == "repeating")
 
 
-def test_imposed_directions_win():
+def test_imposed_directions_override_the_history():
     env = TaskEnv(PriorBlocks())
     env.reset(seed=4, options={"conditions": {"direction": 1}})
     assert env.conditions["direction"] == 1
 
 
-def test_early_answers_cost_as_much_as_a_right_one_pays():
+def test_early_answers_cost_as_much_as_a_correct_one_earns():
     env = TaskEnv(HistoryPerceptualDecisionMaking())
     env.reset(seed=5)
     assert env.step(1)[1] == -1
@@ -104,8 +104,9 @@ def test_impossible_blocks_are_refused():
 
 
 def test_with_several_alternatives_a_rule_holds_for_a_block():
-    """40 sessions of 5 blocks; every offered answer has one follower, another one's, in all trials
-    of the block.
+    """In all trials of a block, each offered answer has one successor, and all differ.
+
+    40 sessions of 5 blocks.
     """
     task = HistoryNAltPerceptualDecisionMaking(block_length=50)
     conditions = drawn(task, 40, 250)
@@ -143,7 +144,7 @@ def test_the_expected_answer_comes_with_the_probability_that_was_given():
 
 
 def test_rules_change_with_the_block():
-    """Of 40 sessions with four alternatives, one in 24 keeps its rule by chance; all 40: never."""
+    """With four alternatives one session in 24 keeps its rule by chance; all 40: never."""
     conditions = drawn(
         HistoryNAltPerceptualDecisionMaking(alternatives=4, fewest=4, p_follow=1.0), 40, 200
     )
@@ -174,6 +175,8 @@ def test_impossible_rules_are_refused():
         HistoryNAltPerceptualDecisionMaking(p_follow=1.5)
 
 
-def test_one_direction_leaves_nothing_to_alternate_with():
-    with pytest.raises(InvalidValueError, match="directions=1; to repeat or alternate takes two"):
+def test_one_direction_cannot_alternate():
+    with pytest.raises(
+        InvalidValueError, match="directions=1; repeating and alternating need at least 2"
+    ):
         HistoryPerceptualDecisionMaking(directions=1)

@@ -1,4 +1,4 @@
-"""What holds for the tasks of the package that came after the first five."""
+"""Properties of the tasks of the package that have no test file with the same checks."""
 
 from __future__ import annotations
 
@@ -28,11 +28,21 @@ from neurogym_core import Dataset
 from neurogym_core.tasks.drawing import answer_of, answers_of
 
 DISCRETE = [
-    AudioVisualRateDiscrimination, PerceptualDecisionMakingDelayResponse, HistoryPerceptualDecisionMaking, PriorBlocks,
-    MultiSensoryIntegration, NAltPerceptualDecisionMaking, JitteredPerceptualDecisionMaking, ManteDecisionMaking,
-    SingleContextDecisionMaking, ProbabilisticReasoning, RoitmanShadlen, ToneDetection, Annubes,
+    AudioVisualRateDiscrimination,
+    PerceptualDecisionMakingDelayResponse,
+    HistoryPerceptualDecisionMaking,
+    PriorBlocks,
+    MultiSensoryIntegration,
+    NAltPerceptualDecisionMaking,
+    JitteredPerceptualDecisionMaking,
+    ManteDecisionMaking,
+    SingleContextDecisionMaking,
+    ProbabilisticReasoning,
+    RoitmanShadlen,
+    ToneDetection,
+    Annubes,
     HistoryNAltPerceptualDecisionMaking,
-]  # fmt: skip
+]
 KINDS = [*DISCRETE, SpatialSuppressMotion]
 
 
@@ -51,7 +61,7 @@ def test_the_dataset_scores_its_own_targets_as_perfect(kind):
 
 
 @pytest.mark.parametrize("kind", DISCRETE, ids=lambda kind: kind.__name__)
-def test_acting_early_costs_in_every_period_without_a_question(premature, kind):
+def test_acting_early_costs_in_every_period_without_a_response_window(premature, kind):
     task = kind()
     batch = task.sample(20, seed=1)
     window = batch.payoffs.window.any(axis=2)
@@ -87,7 +97,7 @@ def test_no_noise_on_cues(kind):
 
 
 @pytest.mark.parametrize("kind", DISCRETE, ids=lambda kind: kind.__name__)
-def test_wanted_answers_are_honoured(kind):
+def test_imposed_answers_are_honoured(kind):
     task = kind()
     wanted = np.arange(60) % len(answers_of(task))
     drawn = task.draw_conditions(np.random.default_rng(7), 60, answer=answers_of(task)[wanted])

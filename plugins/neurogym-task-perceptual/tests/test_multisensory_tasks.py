@@ -36,7 +36,7 @@ def test_rates_modalities_and_boundary_are_those_of_the_paper():
     np.testing.assert_array_equal(batch.target[:, batch.period == 2][:, 0] - 1, rate > 12.5)
 
 
-def test_a_modality_shows_the_rate_on_two_opposed_units_if_it_is_there():
+def test_a_modality_shows_the_rate_on_two_opposed_units_if_it_is_present():
     task = AudioVisualRateDiscrimination()
     batch = task.sample(300, seed=3)
     stimulus = batch.shown[:, batch.period == 1][:, 0]
@@ -51,8 +51,9 @@ def test_a_modality_shows_the_rate_on_two_opposed_units_if_it_is_there():
 
 
 def test_two_modalities_are_better_than_one():
-    """Ideal observer: d' grows by sqrt(2). 2,000 trials each near the boundary: difference 0.09, SD
-    0.014, 4 SD below.
+    """Ideal observer: d' grows by sqrt(2).
+
+    2,000 trials each near the boundary: difference 0.09, SD 0.014, 4 SD below.
     """
     task = AudioVisualRateDiscrimination(sigma=10.0, dt=100)
     correct = {}

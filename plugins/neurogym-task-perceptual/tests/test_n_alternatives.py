@@ -28,8 +28,8 @@ def test_scaled_coherences_stop_at_100_percent():
 
 
 def test_fewer_alternatives_are_cued_and_the_others_never_right_nor_shown():
-    # Weak motion only: strong motion is scaled up to 100 %, where those that are not the strongest
-    # show nothing either.
+    # Weak motion only: strong motion is scaled up to 100 %, at which all but the strongest
+    # alternative show 0 as well.
     task = NAltPerceptualDecisionMaking(alternatives=4, fewest=2, coherences=(0, 12.8))
     batch = task.sample(300, seed=3)
     offered = batch.conditions["offered"]
@@ -47,8 +47,8 @@ def test_one_alternative_is_refused():
         NAltPerceptualDecisionMaking(alternatives=1)
 
 
-def test_fixation_does_not_tell_how_many_alternatives_there_are():
-    """With few of them the first ones would be more likely."""
+def test_fixation_does_not_reveal_the_number_of_alternatives():
+    """With few alternatives the first ones would otherwise be more likely."""
     task = NAltPerceptualDecisionMaking(alternatives=4, fewest=2)
     batch = task.sample(50, seed=4)
     assert (batch.shown[:, batch.period == 0][:, :, 1:] == 0).all()

@@ -1,6 +1,4 @@
-"""PerceptualDecisionMaking: evidence, noise and periods of the task that all others are compared
-with.
-"""
+"""PerceptualDecisionMaking: evidence, noise and periods of the reference task."""
 
 from __future__ import annotations
 
@@ -50,8 +48,8 @@ def test_evidence_is_a_cosine_of_the_direction_as_high_as_the_coherence(directio
     np.testing.assert_array_equal(answer, batch.conditions["direction"])
 
 
-def test_a_fixation_of_one_step_is_seen_by_who_acts():
-    """The first observation is the one that `reset` returns; nobody acts in between."""
+def test_the_subject_sees_a_fixation_of_one_step():
+    """The first observation is the one that `reset` returns, before any action."""
     env = TaskEnv(PerceptualDecisionMaking(timing={"fixation": 100}))
     obs, _ = env.reset(seed=5)
     assert env.period == "fixation"
@@ -71,8 +69,9 @@ def test_the_sd_of_the_noise_is_sigma_over_the_root_of_dt():
 
 @pytest.mark.parametrize("coherence", [6.4, 12.8])
 def test_the_ideal_observer_is_as_good_as_signal_detection_says(coherence):
-    """d' of the summed difference is 2 c T / (sqrt(2) sigma sqrt(T)); 2,000 trials, SD at most
-    0.011, 4.5 SD.
+    """d' of the summed difference is 2 c T / (sqrt(2) sigma sqrt(T)).
+
+    2,000 trials, SD at most 0.011, 4.5 SD.
     """
     task = PerceptualDecisionMaking(sigma=20.0, dt=20)
     record = run(task, "integrator", 2000, num_envs=50, seed=8, conditions={"coherence": coherence})

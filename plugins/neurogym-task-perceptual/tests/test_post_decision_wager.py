@@ -1,4 +1,4 @@
-"""PostDecisionWager: directions, the sure target, and what each of them pays."""
+"""PostDecisionWager: directions, the sure target, and the reward of each."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ SURE = 3
 
 
 def answer(task: PostDecisionWager, action: int, **conditions) -> tuple[dict, float]:
-    """The record of a trial in which the subject waits for the go cue, then does one thing; the
-    reward of that step.
-    """
+    """Record and last reward of a trial with one action, after the go cue."""
     env = TaskEnv(task)
     env.reset(seed=1, options={"conditions": conditions})
     while env.period != "decision":
@@ -37,9 +35,7 @@ def test_oracle_is_always_right_and_paid_in_full(oracle, dt):
 @pytest.mark.parametrize("wager", ["offered", "withheld"])
 @pytest.mark.parametrize("direction", [0, 1])
 def test_each_answer_can_be_right_and_wrong(direction, wager):
-    """Actions, targets and what is paid count alike: neither direction is impossible to get
-    right.
-    """
+    """Actions, targets and rewards use the same numbers, so each direction can be correct."""
     for choice in (0, 1):
         trial, paid = answer(PostDecisionWager(), 1 + choice, direction=direction, wager=wager)
         right = choice == direction
@@ -70,7 +66,7 @@ def test_a_sure_target_that_is_not_offered_is_no_answer():
     assert (trial["choice"], trial["outcome"], trial["performance"]) == (-1, "miss", 0)
 
 
-def test_what_the_sure_target_pays_can_be_set():
+def test_the_reward_of_the_sure_target_can_be_set():
     assert answer(PostDecisionWager(rewards={"sure": 0.5}), SURE, wager="offered")[1] == 0.5
 
 
@@ -92,8 +88,9 @@ def test_the_sure_target_appears_within_the_delay_and_stays(dt):
 
 
 def test_the_sure_target_says_nothing_about_the_answer():
-    """It is offered in half of the trials whatever the direction: 4 standard errors, false alarms 1
-    in 10,000.
+    """It is offered in half of the trials whatever the direction.
+
+    4 standard errors, false alarms 1 in 10,000.
     """
     drawn = PostDecisionWager().sample(4000, seed=4).conditions
     for direction in (0, 1):

@@ -1,4 +1,4 @@
-"""ProbabilisticReasoning: shapes that stay, odds that hold."""
+"""ProbabilisticReasoning: shapes that stay, and odds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_shapes_come_one_by_one_at_their_places_and_stay():
                 np.testing.assert_array_equal(code, wanted)
 
 
-def test_the_second_target_is_rewarded_with_the_odds_that_the_weights_say():
+def test_the_second_target_is_rewarded_with_the_odds_given_by_the_weights():
     """Bins of the log odds of 20,000 trials; 5 SD each, false alarms below 1 in 100,000 for all."""
     task = ProbabilisticReasoning()
     drawn = task.draw_conditions(np.random.default_rng(2), 20_000)
@@ -40,9 +40,10 @@ def test_the_second_target_is_rewarded_with_the_odds_that_the_weights_say():
         assert abs(rewarded[inside].mean() - p.mean()) < 5 * sd
 
 
-def test_the_ideal_observer_is_not_always_paid():
-    """Following the sign of the log odds earns the mean of the larger probability; SD 0.003 of
-    20,000, 5 SD.
+def test_the_ideal_observer_is_not_always_rewarded():
+    """Following the sign of the log odds earns the mean of the larger probability.
+
+    SD 0.003 of 20,000 trials, 5 SD.
     """
     task = ProbabilisticReasoning()
     batch = task.sample(20_000, seed=3)

@@ -1,4 +1,4 @@
-"""PulseDecisionMaking: several values per condition, pulses that never vanish, ties."""
+"""PulseDecisionMaking: several values per condition, pulses of at least one step, ties."""
 
 from __future__ import annotations
 

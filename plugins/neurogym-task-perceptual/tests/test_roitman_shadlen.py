@@ -11,9 +11,13 @@ from neurogym_task_perceptual.roitman_shadlen import RoitmanShadlen
 from neurogym_core import TaskEnv
 
 PUBLISHED = {  # coherence %: share correct and mean reaction time in s, means of two monkeys
-    0: (0.50, 0.821), 3.2: (0.639, 0.815), 6.4: (0.772, 0.770), 12.8: (0.940, 0.682), 25.6: (0.995, 0.545),
+    0: (0.50, 0.821),
+    3.2: (0.639, 0.815),
+    6.4: (0.772, 0.770),
+    12.8: (0.940, 0.682),
+    25.6: (0.995, 0.545),
     51.2: (1.0, 0.428),
-}  # fmt: skip
+}
 BOUND, ELSEWHERE = 0.694, 0.334  # SD sqrt(s), s: means of the fits to both monkeys
 
 
@@ -23,8 +27,8 @@ def test_coherences_are_the_six_of_the_paper():
 
 @pytest.mark.parametrize("coherence", PUBLISHED)
 def test_a_bounded_observer_answers_as_the_monkeys_did(coherence):
-    """800 trials: SD of the accuracy at most 0.018, of the mean time 0.015 s; the limits are 4 SD
-    and more.
+    """800 trials: SD of the accuracy at most 0.018, of the mean time 0.015 s; limits of 4 SD and
+    more.
     """
     dt, n = 10, 800
     task = RoitmanShadlen(dt=dt)

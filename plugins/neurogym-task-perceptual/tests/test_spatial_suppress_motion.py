@@ -1,4 +1,4 @@
-"""SpatialSuppressMotion: a reward, and the pattern of thresholds of the paper."""
+"""SpatialSuppressMotion: rewards, and the paper's pattern of thresholds."""
 
 from __future__ import annotations
 

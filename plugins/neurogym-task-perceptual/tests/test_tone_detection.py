@@ -1,4 +1,4 @@
-"""ToneDetection: tones, moments, reports."""
+"""ToneDetection: tones, times, reports."""
 
 from __future__ import annotations
 

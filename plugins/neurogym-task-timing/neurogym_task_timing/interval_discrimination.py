@@ -15,25 +15,25 @@ SIDES = ("left", "right")
 
 
 class IntervalDiscrimination(Task):
-    """See a red and a blue stimulus, one after the other, and choose the one that lasted longer.
+    """Choose the one of two successive stimuli, red and blue, that lasted longer.
 
     Genovesio, Tsujimoto & Wise (2009), Neuron 63:254, doi:10.1016/j.neuron.2009.06.018.
 
-    The subject fixates. A red and a blue stimulus appear one after the other, in either order, with
-    a delay between them. Their durations are drawn from 200 to 1200 ms in steps of 200 ms, and
-    always differ. After a second delay, which may be none, the fixation cue goes off and both
-    stimuli reappear, one on the left and the other on the right. The subject chooses the side of
-    the one that lasted longer: it has to remember which colour that was, since the side is not
-    known before. The condition `durations` holds the two durations in the order in which they are
-    shown, ms.
+    The subject fixates. A red and a blue stimulus appear one after the other, in either order,
+    separated by a delay. Their durations are drawn from 200 to 1200 ms in steps of 200 ms, and
+    always differ. After a second delay, which may be 0, the fixation cue turns off and both stimuli
+    reappear, one on the left and the other on the right. The subject chooses the side of the
+    stimulus that lasted longer. Because the side is unknown before, it has to remember the colour
+    of that stimulus. The condition `durations` holds the two durations in the order of
+    presentation, ms.
 
     Deviations from the paper:
 
-    - the time for the answer is ours;
+    - the response window is ours;
     - all trials have a first delay of 400 or 800 ms (there, also 1200 ms in some sessions).
 
     Args:
-        lengths: durations that a stimulus may have, ms.
+        lengths: possible durations of a stimulus, ms.
     """
 
     lengths: tuple[float, ...] = (200, 400, 600, 800, 1000, 1200)

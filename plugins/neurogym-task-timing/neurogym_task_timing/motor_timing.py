@@ -15,36 +15,34 @@ SPANS = ("short", "long")
 
 
 class MotorTiming(Production):
-    """Act with the eye or the hand, as cued, when a short or a long interval, as cued, has passed
-    since Set.
+    """Produce a short or a long interval after Set with the eye or the hand, both as cued.
 
     Wang, Narain, Hosseini & Jazayeri (2018), Nat. Neurosci. 21:102, doi:10.1038/s41593-017-0028-6.
 
-    The subject fixates. Two cues come on: one tells which interval to produce, 800 or 1500 ms, the
-    other with what, a saccade or a press of a button. The four combinations are interleaved at
-    random. After a time of random length Set flashes, and the fixation cue goes off with its onset:
-    the production begins. The subject has to act, with the right effector, when the interval has
-    passed since the onset of Set. Acting within the tolerance (a share of the interval plus a
-    constant) is correct and pays the more, the closer it is: the reward falls from 1 at no error
-    with (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Acting too early, too late, never or
-    with the other effector pays nothing; acting before Set costs.
+    The subject fixates. Two cues turn on: one indicates the interval, 800 or 1500 ms, the other the
+    effector, a saccade or a button press. The four combinations are interleaved at random. After a
+    period of random length Set flashes, and the fixation cue turns off with its onset: the
+    production begins. The subject acts with the cued effector when the interval has elapsed since
+    the onset of Set. Acting within the tolerance (a fraction of the interval plus a constant) is
+    correct, and the reward falls with the error: from 1 at no error with (1 - error / tolerance) ^
+    1.5, to no less than 0.1. Acting too early, too late, never or with the other effector is not
+    rewarded; acting before Set costs `abort`.
 
-    The interval that was asked for, in whole steps, is `wanted` in the record, ms from the onset of
-    Set.
+    `wanted` in the record is the cued interval in whole steps, ms from the onset of Set.
 
     Deviations from the paper:
 
-    - which interval and which effector are two separate cues;
-    - the target of the saccade is not shown, and nothing is pressed before;
-    - the fixation cue goes off with Set (there, fixation was to be kept until the saccade);
+    - interval and effector have separate cues;
+    - the target of the saccade is not shown, and no button is pressed before;
+    - the fixation cue turns off with Set (there, animals fixated until the saccade);
     - the width of the tolerance does not follow performance; durations other than the intervals are
       NeuroGym's.
 
     Args:
         short, long: the two intervals, ms.
         flash: duration of Set, ms; one step at least.
-        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
-        tolerance_ms: ms.
+        tolerance_share: tolerance as a fraction of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: constant part of the tolerance, ms.
     """
 
     short: float = 800

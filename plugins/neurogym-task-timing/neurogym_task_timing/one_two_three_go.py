@@ -1,4 +1,4 @@
-"""Going on in a rhythm."""
+"""Continuation of a rhythm."""
 
 from __future__ import annotations
 
@@ -8,34 +8,33 @@ from neurogym_task_timing.production import Production
 
 
 class OneTwoThreeGo(Production):
-    """Three flashes come at equal intervals; act when the fourth would come.
+    """Act at the time of a fourth flash after three flashes at equal intervals.
 
     Egger, Remington, Chang & Jazayeri (2019), Nat. Neurosci. 22:1871,
     doi:10.1038/s41593-019-0500-6.
 
-    The subject fixates. A target comes on and stays; after a time of random length three brief
+    The subject fixates. A target appears and stays; after a period of random length three brief
     flashes follow, with an interval between their onsets that is drawn for every trial. With the
-    onset of the third the fixation cue goes off, and the subject has to act when the same interval
-    has passed once more. Acting within the tolerance (a share of the interval plus a constant) is
-    correct and pays the more, the closer it is: the reward falls from 1 at no error with (1 - error
-    / tolerance) ^ 1.5, and is 0.1 at least. Acting too early, too late or never pays nothing;
-    acting before the third flash costs.
+    onset of the third flash the fixation cue turns off, and the subject acts when the same interval
+    has elapsed again. Acting within the tolerance (a fraction of the interval plus a constant) is
+    correct, and the reward falls with the error: from 1 at no error with (1 - error / tolerance) ^
+    1.5, to no less than 0.1. Acting too early, too late or never is not rewarded; acting before the
+    third flash costs `abort`.
 
-    What is asked is the interval as it was played, in whole steps: `wanted` in the record, ms from
-    the onset of the last flash.
+    The target time is the displayed interval, in whole steps: `wanted` in the record, ms from the
+    onset of the last flash.
 
     Deviations from the paper:
 
-    - the fixation cue goes off with the last flash (there, fixation was to be kept until the
-      saccade);
+    - the fixation cue turns off with the last flash (there, animals fixated until the saccade);
     - the tolerance, the reward and the time before the first flash are NeuroGym's.
 
     Args:
-        intervals: between the onsets of flashes, ms, equally likely.
+        intervals: intervals between the onsets of flashes, ms, equally likely.
         flashes: number of flashes, 2 or more.
         flash: duration of each, ms; one step at least.
-        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
-        tolerance_ms: ms.
+        tolerance_share: tolerance as a fraction of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: constant part of the tolerance, ms.
     """
 
     intervals: tuple[float, ...] = (600, 700, 800, 900, 1000)
@@ -65,7 +64,7 @@ class OneTwoThreeGo(Production):
         first = gaps[0]
         later = {
             name: lambda: trial.duration(first) for name in gaps[1:]
-        }  # as long as the first was in whole steps
+        }  # as long as the first one in whole steps
         last = {"production": lambda: 2 * trial.duration(first)}
         trial.periods(*before, "production", **{first: trial.interval}, **later, **last)
         trial.show("fixation", 1, during=before)
@@ -78,11 +77,11 @@ class OneTwoThreeGo(Production):
 
 
 class OneTwoGo(OneTwoThreeGo):
-    """Two flashes come; act when a third would come at the same interval.
+    """Act at the time of a third flash after two flashes.
 
     The other half of Egger, Remington, Chang & Jazayeri (2019), Nat. Neurosci. 22:1871,
-    doi:10.1038/s41593-019-0500-6: with one measured interval instead of two, what the subject
-    produces depends more on the intervals that are common. OneTwoThreeGo with ``flashes=2``.
+    doi:10.1038/s41593-019-0500-6: with one measured interval instead of two, the produced interval
+    depends more on the distribution of intervals. OneTwoThreeGo with ``flashes=2``.
 
     Deviations from the paper: those of OneTwoThreeGo.
 

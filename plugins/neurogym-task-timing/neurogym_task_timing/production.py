@@ -1,4 +1,4 @@
-"""What tasks share in which a moment has to be hit."""
+"""Base of the tasks with a target time."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from neurogym_core import PowerLaw, Task, TrialBuilder
 
 
 class Production(Task):
-    """Base of tasks in which the subject has to act when an interval has passed.
+    """Base of tasks in which the subject acts when an interval has elapsed.
 
-    Acting within the tolerance (a share of the wanted time plus a constant) is correct and pays the
-    more, the closer it is: the reward falls from 1 at no error with (1 - error / tolerance) ^ 1.5,
-    and is 0.1 at least. Acting outside of it is an error. What is asked is in whole steps: `wanted`
+    Acting within the tolerance (a fraction of the wanted time plus a constant) is correct, and the
+    reward falls with the error: from 1 at no error with (1 - error / tolerance) ^ 1.5, to no less
+    than 0.1. Acting outside the tolerance is an error. The target time is in whole steps: `wanted`
     in the record, ms.
 
     Args:
-        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
-        tolerance_ms: ms.
+        tolerance_share: tolerance as a fraction of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: constant part of the tolerance, ms.
     """
 
     tolerance_share: float = (
@@ -40,5 +40,5 @@ class Production(Task):
         trial.answer_at(action, wanted, during=during, tolerance=tolerance, pays=pays, **terms)
 
     def whole_steps(self, ms: Any) -> np.ndarray:
-        """Durations as they can be played, ms: whole steps, halves up, one at least."""
+        """Return durations as displayed, ms: whole steps, halves rounded up, one at least."""
         return np.maximum(np.floor(np.asarray(ms, float) / self.dt + 0.5 + 1e-9), 1) * self.dt

@@ -1,6 +1,4 @@
-"""Interval production by a number that grows until it passes a threshold, as recurrent networks are
-trained to.
-"""
+"""Interval production by a ramp to a threshold, as in training recurrent networks."""
 
 from __future__ import annotations
 
@@ -13,15 +11,15 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_task_timing.production import Production
 
 THRESHOLD = 0.95
-"""Outputs above it are acting."""
+"""Larger outputs count as acting."""
 
 
 class Ramp(Production):
-    """Base of tasks whose action is one number from 0 to 1; exceeding 0.95 is acting.
+    """Base of tasks whose action is one number from 0 to 1; exceeding 0.95 counts as acting.
 
     The target is 0 until Set, and then either grows in proportion to time, up to the threshold, or
-    stays where it is; on the step on which to act, and from then on, it is 1. Without the ramp the
-    steps between Set and that moment count for nothing in a supervised loss.
+    stays at 0; from the step of the answer on it is 1. Without the ramp the steps between Set and
+    the answer have no weight in a supervised loss.
 
     Args:
         ramp: whether the target grows in proportion to time.
@@ -36,7 +34,7 @@ class Ramp(Production):
     pulse: float = 20
     strength: float = 0.4
 
-    timing = {"burn": 100, "wait": Uniform(100, 200)}  # ms; the first is for networks to settle
+    timing = {"burn": 100, "wait": Uniform(100, 200)}  # ms; networks settle during the first
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
     go_cue = "set"
 
@@ -46,30 +44,31 @@ class Ramp(Production):
         self.act(output=Axis(0, 1, rest=0, trigger=THRESHOLD))
 
     def check_total(self, longest: float) -> None:
-        """Raise where the longest interval does not fit into a trial."""
+        """Raise an error if the longest interval does not fit into a trial."""
         if longest > self.total:
             raise InvalidValueError(
-                f"{self.name} was given total={self.total:g} ms, which its longest trial,"
-                f" {longest:g} ms, does not fit into; give more."
+                f"{self.name} was given total={self.total:g} ms, but its longest trial takes"
+                f" {longest:g} ms and does not fit; give a larger total."
             )
 
     def rest_of(self, trial: TrialBuilder, *before: str) -> Any:
-        """What is left of a trial after some periods, ms (n,); asked for while the periods are
-        being named.
+        """Return the remaining time of a trial after some periods, ms (n,).
+
+        Called while the periods are declared.
         """
         return lambda: np.maximum(
             self.total - sum(trial.duration(name) for name in before), self.dt
         )
 
     def flash(self, trial: TrialBuilder, channel: str, during: str) -> None:
-        """A pulse at the onset of a period."""
+        """Show a pulse at the onset of a period."""
         trial.show(channel, self.strength, during=during, stop=max(self.pulse, self.dt))
 
     def produce(self, trial: TrialBuilder, wanted: np.ndarray) -> None:
         """Ask for acting `wanted` ms (n,) after the onset of the period "production"."""
         self.ask_at(trial, "output", wanted, during="production")
         steps = int(np.rint(trial.duration("production").max() / trial.dt))
-        elapsed = (np.arange(steps) + 1) * trial.dt  # an action of a step happens at its end
+        elapsed = (np.arange(steps) + 1) * trial.dt  # a step's action occurs at its end
         before = elapsed < wanted[:, None] - trial.dt / 2
         rising = THRESHOLD * elapsed / wanted[:, None] if self.ramp else np.zeros((trial.n, steps))
         trial.timecourse("output", np.where(before, rising, 1.0)[:, :, None], during="production")
@@ -81,35 +80,34 @@ class Ramp(Production):
 
 
 class CueSetGo(Ramp):
-    """Let a number grow past a threshold when an interval has passed since Set; a steady cue tells
-    which interval.
+    """Raise an output above a threshold when a cued interval has elapsed since Set.
 
     After the recurrent networks of Wang, Narain, Hosseini & Jazayeri (2018), Nat. Neurosci. 21:102,
     doi:10.1038/s41593-017-0028-6. MotorTiming is the animals' version of it.
 
-    Throughout the trial a cue is on, whose height is the interval over 2 s. After a time of random
-    length Set flashes. The action is one number; the interval from the onset of Set is to have
-    passed when it exceeds 0.95. Within the tolerance that is correct and pays the more, the closer
-    it is: (1 - error / tolerance) ^ 1.5, 0.1 at least. Outside of it, or never, pays nothing;
-    exceeding 0.95 before Set costs. Intervals lie around 800 and around 1500 ms. The target is a
-    ramp, or with ``ramp=False`` a step; `wanted` in the record is the interval in whole steps, ms
-    from the onset of Set.
+    Throughout the trial a cue is on, whose height is the interval divided by 2 s. After a period of
+    random length Set flashes. The action is one number; it has to exceed 0.95 when the interval has
+    elapsed since the onset of Set. Crossing within the tolerance is correct, and the reward falls
+    with the error: (1 - error / tolerance) ^ 1.5, 0.1 at least. Crossing outside the tolerance, or
+    never, is not rewarded; exceeding 0.95 before Set costs `abort`. Intervals lie around 800 and
+    around 1500 ms. The target is a ramp, or with ``ramp=False`` a step; `wanted` in the record is
+    the interval in whole steps, ms from the onset of Set.
 
     Deviations from the paper:
 
     - the code of the cue and the spacing of the intervals (40 ms) are ours;
     - the noise of the networks' inputs is left out: add it with a wrapper;
-    - only 0.95 matters: an output that is raised before Set, but not above it, costs nothing but
-      the loss.
+    - only the threshold of 0.95 matters: an output raised before Set, but not above it, costs
+      nothing except in the loss.
 
     Args:
-        intervals: ms, equally likely.
+        intervals: intervals, ms, equally likely.
         ramp: whether the target grows in proportion to time.
         total: duration of a trial, ms.
         pulse: duration of Set, ms; one step at least.
         strength: height of the pulse.
-        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
-        tolerance_ms: ms.
+        tolerance_share: tolerance as a fraction of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: constant part of the tolerance, ms.
     """
 
     intervals: tuple[float, ...] = (720, 760, 800, 840, 880, 1420, 1460, 1500, 1540, 1580)
@@ -128,34 +126,34 @@ class CueSetGo(Ramp):
 
 
 class ReadySetGoSinglePrior(Ramp):
-    """Measure the interval from Ready to Set, and let a number grow past a threshold when it has
-    passed once more.
+    """Measure an interval, and raise an output above a threshold when it has elapsed again.
 
     After the recurrent networks of Sohn, Narain, Meirhaeghe & Jazayeri (2019), Neuron 103:934,
     doi:10.1016/j.neuron.2019.06.012, with one of its two ranges of intervals.
 
-    Ready and Set flash, an interval apart. The action is one number; the same interval, from the
-    onset of Set, is to have passed when it exceeds 0.95. Within the tolerance that is correct and
-    pays the more, the closer it is: (1 - error / tolerance) ^ 1.5, 0.1 at least. Outside of it, or
-    never, pays nothing; exceeding 0.95 before Set costs. The target is a ramp, or with
-    ``ramp=False`` a step. `wanted` in the record is the interval as it was played, ms.
+    Ready and Set flash, separated by an interval. The action is one number; it has to exceed 0.95
+    when the same interval has elapsed since the onset of Set. Crossing within the tolerance is
+    correct, and the reward falls with the error: (1 - error / tolerance) ^ 1.5, 0.1 at least.
+    Crossing outside the tolerance, or never, is not rewarded; exceeding 0.95 before Set costs
+    `abort`. The target is a ramp, or with ``ramp=False`` a step. `wanted` in the record is the
+    displayed interval, ms.
 
     Deviations from the paper:
 
-    - animals reported by a saccade or a movement of the hand to one of two sides; here a number is
-      put out;
+    - animals reported by a saccade or a movement of the hand to one of two sides; here the action
+      is one number;
     - the noise of the networks' inputs is left out: add it with a wrapper;
-    - only 0.95 matters: an output that is raised before Set, but not above it, costs nothing but
-      the loss.
+    - only the threshold of 0.95 matters: an output raised before Set, but not above it, costs
+      nothing except in the loss.
 
     Args:
-        intervals: ms, equally likely.
+        intervals: intervals, ms, equally likely.
         ramp: whether the target grows in proportion to time.
         total: duration of a trial, ms.
         pulse: duration of Ready and of Set, ms; one step at least.
         strength: height of the pulses.
-        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
-        tolerance_ms: ms.
+        tolerance_share: tolerance as a fraction of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: constant part of the tolerance, ms.
     """
 
     intervals: tuple[float, ...] = (480, 560, 640, 720, 800)
@@ -169,7 +167,7 @@ class ReadySetGoSinglePrior(Ramp):
         self.lay_out_production(trial)
 
     def lay_out_production(self, trial: TrialBuilder) -> None:
-        """Ready, Set and what is asked."""
+        """Build Ready, Set and the answer."""
         before = ("burn", "wait", "measure")
         trial.periods(
             *before, "production", measure=trial.interval, production=self.rest_of(trial, *before)
@@ -180,23 +178,22 @@ class ReadySetGoSinglePrior(Ramp):
 
 
 class ReadySetGoDoublePrior(ReadySetGoSinglePrior):
-    """Measure and produce an interval, as in ReadySetGoSinglePrior; a cue tells from which of two
-    ranges it comes.
+    """Measure and produce an interval from one of two ranges, as a cue indicates.
 
     After the recurrent networks of Sohn, Narain, Meirhaeghe & Jazayeri (2019), Neuron 103:934,
     doi:10.1016/j.neuron.2019.06.012.
 
     Throughout the trial one of two cues is on: intervals are short (480 to 800 ms) or long (800 to
-    1200 ms). The interval of 800 ms belongs to both: who knows how intervals are distributed, and
-    measures with noise, produces it longer when the cue says long. Everything else is as in
-    ReadySetGoSinglePrior.
+    1200 ms). The interval of 800 ms belongs to both ranges: a subject that measures with noise and
+    knows the distribution of intervals produces it longer under the cue for long intervals.
+    Otherwise as ReadySetGoSinglePrior.
 
     Deviations from the paper: those of ReadySetGoSinglePrior; the range changes from trial to trial
     (there, in short blocks).
 
     Args:
-        intervals: of the short range, ms, equally likely.
-        long_intervals: of the long range, ms, equally likely.
+        intervals: intervals of the short range, ms, equally likely.
+        long_intervals: intervals of the long range, ms, equally likely.
         ramp, total, pulse, strength, tolerance_share, tolerance_ms: as in ReadySetGoSinglePrior.
     """
 

@@ -14,28 +14,28 @@ class ReadySetGo(Production):
     the task without gain: Jazayeri & Shadlen (2010), Nat. Neurosci. 13:1020, doi:10.1038/nn.2590.
 
     The subject fixates. Two flashes, Ready and Set, delimit an interval; with the onset of Set the
-    fixation cue goes off and production begins. The subject has to go when gain times the interval
-    has passed since the onset of Set. Everything is counted from the onset of a flash: the interval
-    from that of Ready, the produced time from that of Set. Going within the tolerance (a share of
-    the wanted time plus a constant) is correct and pays the more, the closer it is: the reward
-    falls from 1 at no error with (1 - error / tolerance) ^ 1.5, and is 0.1 at least. Going too
-    early, too late or never pays nothing; going before Set costs.
+    fixation cue turns off and the production begins. The subject goes when the interval times the
+    gain has elapsed since the onset of Set. All times count from the onset of a flash: the interval
+    from that of Ready, the produced time from that of Set. Going within the tolerance (a fraction
+    of the wanted time plus a constant) is correct, and the reward falls with the error: from 1 at
+    no error with (1 - error / tolerance) ^ 1.5, to no less than 0.1. Going too early, too late or
+    never is not rewarded; going before Set costs `abort`.
 
-    What is asked is the interval as it was played, in whole steps: `wanted` in the record, ms from
-    the onset of Set.
+    The target time follows from the displayed interval, in whole steps: `wanted` in the record, ms
+    from the onset of Set.
 
     Deviations from the paper:
 
     - intervals are uniform between two bounds, not one of a few; several gains need several tasks;
-    - what tells the subject there which gain counts is not shown;
+    - the cue that indicates the gain in the paper is not shown;
     - the subject fixates for a fixed time before Ready.
 
     Args:
         gain: wanted time as a multiple of the interval.
         shortest, longest: bounds of the interval, ms.
         flash: duration of Ready and of Set, ms; one step at least.
-        tolerance_share: tolerance as a share of the wanted time; `tolerance_ms` is added.
-        tolerance_ms: ms.
+        tolerance_share: tolerance as a fraction of the wanted time; `tolerance_ms` is added.
+        tolerance_ms: constant part of the tolerance, ms.
     """
 
     gain: float = 1.0  # as in NeuroGym
@@ -49,14 +49,14 @@ class ReadySetGo(Production):
     def define(self) -> None:
         if self.gain <= 0:
             raise InvalidValueError(
-                f"ReadySetGo was given gain={self.gain:g}; it needs a positive number."
+                f"ReadySetGo was given gain={self.gain:g}; give a positive number."
             )
         self.observe(fixation=1, ready=1, set=1)
         self.act(fixate=1, go=1)
         self.vary(interval=Uniform(self.shortest, self.longest))
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        production = 2 * self.gain * trial.interval  # as in NeuroGym: twice the time that is wanted
+        production = 2 * self.gain * trial.interval  # as in NeuroGym: twice the wanted time
         trial.periods(
             "fixation", "measure", "production", measure=trial.interval, production=production
         )

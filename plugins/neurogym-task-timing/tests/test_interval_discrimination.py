@@ -29,7 +29,7 @@ def test_delays_are_the_papers():
 
 
 def test_the_side_of_the_colour_that_lasted_longer_is_right():
-    """Read off what is seen: count the steps of each colour, then look where it reappears."""
+    """Read from the observations: count the steps of each colour, then find its side."""
     task = IntervalDiscrimination()
     batch = task.sample(200, seed=3)
     obs = np.split(batch.render(None), np.cumsum(batch.steps)[:-1])

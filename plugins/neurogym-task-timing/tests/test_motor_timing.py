@@ -1,4 +1,4 @@
-"""MotorTiming: two intervals, two effectors, a Set that never vanishes."""
+"""MotorTiming: two intervals, two effectors, a Set of at least one step."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_set_is_seen_in_every_trial_with_the_onset_of_production(dt):
 
 @pytest.mark.parametrize("effector", ["eye", "hand"])
 @pytest.mark.parametrize(("interval", "ms"), [("short", 800), ("long", 1500)])
-def test_the_cued_interval_and_effector_are_what_is_paid(interval, ms, effector):
+def test_only_the_cued_interval_and_effector_are_rewarded(interval, ms, effector):
     conditions = {"interval": interval, "effector": effector}
     right, wrong = (EYE, HAND) if effector == "eye" else (HAND, EYE)
     trial = produce(ms, right, **conditions)
@@ -67,7 +67,7 @@ def test_the_reward_falls_with_the_error(ms, reward):
     assert produce(ms, EYE, interval="short", effector="eye")["reward"] == pytest.approx(reward)
 
 
-def test_cues_tell_interval_and_effector_from_their_onset_on():
+def test_cues_show_interval_and_effector_from_their_onset_on():
     task = MotorTiming()
     batch = task.sample(40, seed=3)
     for channel, names in (("interval", ("short", "long")), ("effector", ("eye", "hand"))):

@@ -1,4 +1,4 @@
-"""OneTwoThreeGo and OneTwoGo: flashes in a rhythm, one moment that is paid."""
+"""OneTwoThreeGo and OneTwoGo: flashes in a rhythm, and one rewarded time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ramps: the paper's intervals, one threshold, a target that grows to it."""
+"""Ramps: the paper's intervals, the threshold and the target."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from neurogym_core.errors import InvalidValueError
 
 
 def cross(task, ms: float, level: float = 1.0, before: float = 0.0, **conditions) -> dict:
-    """The record of a trial in which the output rises to `level` so many ms after the onset of
-    Set.
-    """
+    """The record of a trial in which the output rises to `level` `ms` after the onset of Set."""
     env = TaskEnv(task)
     env.reset(seed=1, options={"conditions": conditions})
     elapsed = 0.0
@@ -53,7 +51,7 @@ def test_crossing_before_set_costs():
     assert env.step(np.array([1.0], np.float32))[1] == pytest.approx(-0.01)
 
 
-def test_the_ramp_is_proportional_to_time_and_steps_over_the_threshold_when_it_is_due():
+def test_the_ramp_is_proportional_to_time_and_crosses_the_threshold_at_the_target_time():
     task = CueSetGo(dt=10)
     batch = task.sample(20, seed=3)
     targets = np.split(batch.render_targets()[:, 0], np.cumsum(batch.steps)[:-1])
@@ -67,7 +65,7 @@ def test_the_ramp_is_proportional_to_time_and_steps_over_the_threshold_when_it_i
         assert (target[: -len(production)] == 0).all()
 
 
-def test_without_a_ramp_only_set_and_the_moment_count():
+def test_without_a_ramp_the_steps_between_set_and_the_answer_have_no_weight():
     batch = next(iter(Dataset(ReadySetGoSinglePrior(ramp=False, intervals=(640,)), 4, seed=4)))
     for row in range(4):
         weight, target = batch.weights[row], (batch.targets[row, :, 0] + 1) / 2
@@ -119,7 +117,7 @@ def test_priors_are_those_of_the_paper_and_cued():
     )
 
 
-def test_the_cue_tells_the_interval():
+def test_the_cue_shows_the_interval():
     task = CueSetGo()
     batch = task.sample(100, seed=8)
     shown = batch.shown[:, 0, task.channels["context"]][:, 0]

@@ -1,4 +1,4 @@
-"""ReadySetGo: one time origin for target and reward, flashes that never vanish."""
+"""ReadySetGo: one time origin for target and reward, flashes of at least one step."""
 
 from __future__ import annotations
 
@@ -26,10 +26,8 @@ def produce(task: ReadySetGo, ms: float, **conditions) -> dict:
 
 @pytest.mark.parametrize("gain", [1, 1.5, 2])
 @pytest.mark.parametrize("dt", [10, 20, 100])
-def test_oracle_is_right_and_paid_as_much_as_any_step_pays(oracle, dt, gain):
-    """Where the wanted moment lies between two steps, half a step is the least error there can
-    be.
-    """
+def test_oracle_is_correct_and_earns_the_largest_reward_of_any_step(oracle, dt, gain):
+    """If the target time lies between two steps, half a step is the smallest possible error."""
     for trial in oracle(ReadySetGo(dt=dt, gain=gain), 60):
         tolerance = 0.2 * trial["wanted"] + 25
         off = abs(trial["wanted"] / dt - np.rint(trial["wanted"] / dt)) * dt
@@ -73,7 +71,7 @@ def test_ready_and_set_are_seen_and_an_interval_apart(dt):
         (1000, "correct", 1.0),
         (900, "correct", (1 - 100 / 225) ** 1.5),
         (1100, "correct", (1 - 100 / 225) ** 1.5),
-        (780, "correct", 0.1),  # the least that a correct answer pays
+        (780, "correct", 0.1),  # smallest reward of a correct answer
         (1220, "correct", 0.1),
         (770, "error", 0.0),
         (1230, "error", 0.0),
@@ -108,7 +106,7 @@ def test_an_imposed_interval_is_the_one_that_is_shown_and_asked_for(oracle, how)
         assert trial["reward"] == 1
 
 
-def test_rewards_scale_the_pay(oracle):
+def test_the_rewards_setting_scales_the_reward(oracle):
     assert {trial["reward"] for trial in oracle(ReadySetGo(rewards={"correct": 2}), 10)} == {2}
 
 
@@ -116,6 +114,6 @@ def test_single_env_and_vector_env_agree(same_in_both):
     same_in_both(ReadySetGo(dt=20, gain=1.5))
 
 
-def test_a_gain_of_nothing_is_refused():
+def test_a_gain_of_zero_is_refused():
     with pytest.raises(InvalidValueError, match="gain=0"):
         ReadySetGo(gain=0)

@@ -1,4 +1,4 @@
-"""What holds for every task of the package."""
+"""Properties of all tasks of the package."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_dataset_scores_its_own_targets_as_perfect(kind):
 
 
 @pytest.mark.parametrize("kind", DISCRETE, **by_name)
-def test_acting_early_costs_in_every_period_without_a_question(premature, kind):
+def test_acting_early_costs_in_every_period_without_a_response_window(premature, kind):
     task = kind()
     periods = [name for name in period_names_of(task) if name not in ("production", "decision")]
     assert periods
@@ -58,8 +58,8 @@ def test_the_fixation_cue_goes_off_when_an_answer_is_asked(kind, dt):
 
 
 @pytest.mark.parametrize("kind", [*PRODUCTIONS, *RAMPS], **by_name)
-def test_the_target_is_the_moment_that_is_paid_and_no_other(kind):
-    """One step of the production period, or for ramps the first one above the threshold."""
+def test_the_target_is_the_rewarded_step_and_no_other(kind):
+    """One step of the production period; for ramps, the first one above the threshold."""
     task = kind(dt=20)
     batch = task.sample(20, seed=6)
     start = np.cumsum(batch.steps) - batch.steps

@@ -11,23 +11,23 @@ from neurogym_core.errors import InvalidValueError
 
 
 class Bandit(Task):
-    """Choose between arms that pay with probabilities that do not change.
+    """Choose between arms with fixed reward probabilities.
 
     After the two-armed bandits of Wang, Kurth-Nelson, Kumaran, Tirumala, Soyer, Leibo, Hassabis &
     Botvinick (2018), Nat. Neurosci. 21:860, doi:10.1038/s41593-018-0147-8.
 
-    On every trial all arms are on offer and the subject takes one of them at once; there is nothing
-    to wait for, so a trial is one step. The arm pays its magnitude or nothing. Which arms would
-    have paid is drawn for all of them, so that the record tells what was forgone. Nothing is right
-    or wrong: performance is what the chosen arm pays on average, relative to the best arm.
+    On every trial all arms are available and the subject chooses one of them at once; nothing
+    precedes the choice, so a trial is one step. The arm yields its magnitude or nothing. Payouts
+    are drawn for all arms, so the record contains forgone rewards. There are no correct or wrong
+    choices: performance is the expected reward of the chosen arm relative to the best arm.
 
-    Deviations from the paper: the probabilities are the same in all sessions (there, drawn anew for
+    Deviations from the paper: the probabilities are the same in all sessions (there, redrawn for
     every episode: use ``conditions={"probability": …}`` of `reset` for that); no fixation before
     the choice. The default probabilities are ours.
 
     Args:
-        probabilities: probability that each arm pays; as many arms as numbers.
-        magnitudes: what each arm pays when it does, in units of reward; default 1 for all.
+        probabilities: reward probability of each arm; as many arms as numbers.
+        magnitudes: reward of each arm when it pays, in units of reward; default 1 for all.
     """
 
     probabilities: tuple[float, ...] = (0.25, 0.75)
@@ -51,8 +51,8 @@ class Bandit(Task):
         p = np.asarray(self.probabilities, float)
         if p.ndim != 1 or len(p) < 2 or not ((p >= 0) & (p <= 1)).all():
             raise InvalidValueError(
-                f"Bandit was given probabilities={self.probabilities!r}; it needs at least two"
-                " numbers from 0 to 1."
+                f"Bandit was given probabilities={self.probabilities!r}; give at least two numbers"
+                " from 0 to 1."
             )
         if self.magnitudes is not None and len(self.magnitudes) != len(p):
             raise InvalidValueError(
@@ -61,7 +61,7 @@ class Bandit(Task):
             )
 
     def _payout(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
-        """What every arm would pay, (n, arms)."""
+        """Draw the payout of every arm, (n, arms)."""
         return (rng.random(prior["probability"].shape) < prior["probability"]) * self.sizes
 
     def new_trial(self, trial: TrialBuilder) -> None:
@@ -73,13 +73,13 @@ class Bandit(Task):
 
 
 class Nothing(Bandit):
-    """Take the arm that always pays; the other one never does.
+    """Choose the arm that always pays; the other one never does.
 
     The smallest task that can be learned: an agent that does not solve it is broken. Bandit with
     probabilities of 1 and 0; after the bandits of Wang et al. (2018),
     doi:10.1038/s41593-018-0147-8.
 
-    Deviations from the paper: those of Bandit; nothing is left to chance.
+    Deviations from the paper: those of Bandit; rewards are deterministic.
 
     Args: as in Bandit.
     """

@@ -10,29 +10,29 @@ from neurogym_task_value.walks import reflected_walk
 
 
 class DawTwoStep(Task):
-    """Two choices in a row, the first of which leads to one of two states, most of the time to the
-    same one.
+    """Make two successive choices; the first leads to one of two states, usually to the same one.
 
     Daw, Gershman, Seymour, Dayan & Dolan (2011), Neuron 69:1204, doi:10.1016/j.neuron.2011.02.027.
 
-    The subject sees the first stage and takes one of two options. Option 0 commonly (70 %) leads to
-    state A and rarely to state B, option 1 the other way round. The subject sees which state it is
-    in and takes one of two options again, with the same two actions; this one pays 1 or nothing.
-    The four probabilities of being paid (A0, A1, B0, B1) follow independent Gaussian random walks,
+    The subject sees the first stage and chooses one of two options. Option 0 commonly (70 %) leads
+    to state A and rarely to state B, option 1 the reverse. The subject sees the current state and
+    chooses one of two options again, with the same two actions; this choice yields 1 or nothing.
+    The four reward probabilities (A0, A1, B0, B1) follow independent Gaussian random walks,
     reflected at 0.25 and 0.75, whatever the subject does. After a reward that followed a rare
-    transition a subject with a model of the task rather takes the *other* first option, one without
-    repeats itself: see the probability of staying.
+    transition, a model-based subject tends to choose the *other* first option, whereas a model-free
+    subject repeats its choice: see the stay probabilities.
 
-    In the record, `first.choice` and `second.choice` are the options taken, `common` whether this
-    trial's transition is the common one, `reward` what was paid, `probability` the four
+    In the record, `first.choice` and `second.choice` are the chosen options, `common` is true if
+    the trial's transition is the common one, `reward` is the reward, `probability` the four
     probabilities, and `luck` the four numbers that are compared with them. The state reached is
     ``first.choice if common else 1 - first.choice``. Performance is the mean over the two choices
-    of what the option is worth relative to the better one.
+    of the value of the chosen option relative to the better one.
 
     Deviations from the paper: each stage is one step (there, up to 2 s for each choice, then 1.5 s
-    of animation or feedback); the probabilities of the first trial are uniform between the mirrors,
-    the stationary distribution of the walk (there, not said); which state is the common one of an
-    option, and which action takes it, are fixed (there, options swapped sides from trial to trial).
+    of animation or feedback); the probabilities of the first trial are uniform between the
+    reflecting bounds, the stationary distribution of the walk (there, not said); the common state
+    of an option, and the action that chooses it, are fixed (there, options swapped sides from trial
+    to trial).
 
     Args:
         common_probability: probability of the common transition.
@@ -57,12 +57,12 @@ class DawTwoStep(Task):
         low, high = self.mirrors
         if not 0 <= low <= high <= 1:
             raise InvalidValueError(
-                f"DawTwoStep was given mirrors={self.mirrors!r}; it needs two probabilities, the"
+                f"DawTwoStep was given mirrors={self.mirrors!r}; give two probabilities, the"
                 " lower first."
             )
         if not 0 <= self.common_probability <= 1:
             raise InvalidValueError(
-                f"DawTwoStep was given common_probability={self.common_probability!r}; it needs a"
+                f"DawTwoStep was given common_probability={self.common_probability!r}; give a"
                 " number from 0 to 1."
             )
         self.observe(first=1, state=OneHot(2))
@@ -75,7 +75,7 @@ class DawTwoStep(Task):
         )
 
     def _first_probabilities(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Uniform between the mirrors, (n, 4): the walk's stationary distribution."""
+        """Draw from the walk's stationary distribution, uniform between the mirrors, (n, 4)."""
         return rng.uniform(*self.mirrors, (n, 4))
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
@@ -117,16 +117,13 @@ class DawTwoStep(Task):
         paid = trial.luck < trial.probability
         for state, options in (("state_a", slice(0, 2)), ("state_b", slice(2, 4))):
             chances = trial.probability[:, options]
-            # Relative to the better option of the same state: the other state is out of reach by
-            # now.
+            # Relative to the better option of the same state: the other state is out of reach.
             best = np.maximum(chances[:, 0], chances[:, 1])
             worth = chances / np.maximum(best, 1e-12)[:, None]
             trial.offer_choices("take", paid[:, options], during=state, worth=worth, slot="second")
 
     def _first_worth(self, probability: np.ndarray) -> np.ndarray:
-        """What each first option is worth on average when the better second option follows, (n,
-        2).
-        """
+        """Expected reward of each first option if the better second option follows, (n, 2)."""
         a, b = np.maximum(probability[:, [0, 2]], probability[:, [1, 3]]).T
         p = self.common_probability
         return np.stack([p * a + (1 - p) * b, p * b + (1 - p) * a], axis=1)

@@ -10,18 +10,17 @@ from neurogym_task_value.walks import decaying_walk
 
 
 class DriftingBandit(Task):
-    """Choose between slot machines whose mean payoffs drift, so that exploring never ceases to be
-    worth while.
+    """Choose between slot machines whose mean payoffs drift, so that exploration remains useful.
 
     Daw, O'Doherty, Dayan, Seymour & Dolan (2006), Nature 441:876, doi:10.1038/nature04766.
 
-    On every trial the subject takes one of four arms and is paid points: a Gaussian (SD 4) around
-    the arm's mean, rounded to a whole number from 1 to 100. From trial to trial every mean follows
-    a Gaussian random walk that decays to 50: mean' = decay * mean + (1 - decay) * centre + drift *
-    z, independently of what the subject does. The condition `mean` holds the means, `scatter` how
-    far (in SD) each arm's payoff lies from its mean, and the note `points` what every arm would
-    have paid. Rewards are points / 100. Performance is the mean of the chosen arm relative to that
-    of the best.
+    On every trial the subject chooses one of four arms and receives points: a Gaussian (SD 4)
+    around the arm's mean, rounded to a whole number from 1 to 100. From trial to trial every mean
+    follows a Gaussian random walk that decays to 50: mean' = decay * mean + (1 - decay) * centre +
+    drift * z, independently of the subject's choices. The condition `mean` holds the means,
+    `scatter` the deviation of each arm's payoff from its mean (in SD), and the record `points` the
+    payoffs of all arms. Rewards are points / 100. Performance is the mean of the chosen arm
+    relative to that of the best.
 
     Deviations from the paper: a trial is one step (there, up to 1.5 s for the choice, 3 s until the
     points are shown); one session of 300 trials (there, two halves with a break); the means of the
@@ -30,8 +29,8 @@ class DriftingBandit(Task):
 
     Args:
         arms: number of arms.
-        decay: share of a mean's distance from `centre` that is left after a trial, 0 to 1.
-        centre: where means decay to, points.
+        decay: fraction of a mean's distance from `centre` that remains after a trial, 0 to 1.
+        centre: value to which means decay, points.
         drift: SD of the walk's steps, points.
         scatter_sd: SD of payoffs around their mean, points.
     """
@@ -50,8 +49,7 @@ class DriftingBandit(Task):
     def define(self) -> None:
         if not 0 <= self.decay < 1:
             raise InvalidValueError(
-                f"DriftingBandit was given decay={self.decay!r}; it needs a number from 0 to"
-                " below 1."
+                f"DriftingBandit was given decay={self.decay!r}; give a number from 0 to below 1."
             )
         self.observe(offer=1)
         self.act(arm=self.arms)
@@ -61,7 +59,7 @@ class DriftingBandit(Task):
         )
 
     def _first_means(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Means from the walk's stationary distribution, (n, arms)."""
+        """Draw means from the walk's stationary distribution, (n, arms)."""
         spread = self.drift / np.sqrt(1 - self.decay**2)
         return self.centre + spread * rng.standard_normal((n, self.arms))
 

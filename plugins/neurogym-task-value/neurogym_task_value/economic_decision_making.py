@@ -10,30 +10,30 @@ A, B = 0, 1
 
 
 class EconomicDecisionMaking(Task):
-    """Choose between different amounts of two juices, one of which is worth more.
+    """Choose between different amounts of two juices, one of which is preferred.
 
     Padoa-Schioppa & Assad (2006), Nature 441:223, doi:10.1038/nature04676.
 
-    The subject fixates. Two offers appear, one on each side: which juice, and how much of it. When
-    the fixation cue goes off, after a random delay, the subject takes the offer of one side and
-    gets the juice. Juice A is preferred: one unit of it is worth `relative_value` units of B. There
-    is no right answer, only better paid ones: performance is the value of the chosen offer relative
-    to that of the other if that is larger. The share of choices of B as a function of the log of
-    the offered ratio is a sigmoid, whose midpoint is the relative value.
+    The subject fixates. Two offers appear, one on each side, each a quantity of one juice. When the
+    fixation cue turns off, after a random delay, the subject chooses the offer of one side and
+    receives the juice. Juice A is preferred: one unit of it is worth `relative_value` units of B.
+    There are no correct choices, only more valuable ones: performance is the value of the chosen
+    offer relative to that of the other if that is larger. The fraction of choices of B as a
+    function of the log of the offered ratio is a sigmoid, whose midpoint is the relative value.
 
-    The condition `offer` is (units of B, units of A), as the paper writes offer types, `a_left`
-    says on which side A is. The note `a_choice` is the index of the choice that takes A: 0 left, 1
+    The condition `offer` is (units of B, units of A), as the paper writes offer types, and `a_left`
+    the side of A. `a_choice` in the record is the index of the choice that takes A: 0 left, 1
     right.
 
-    Deviations from the paper: offers are coded as the identity and the amount (units / 5, a scale
-    of ours) of each side's juice, not as coloured squares; the relative value is fixed (there,
+    Deviations from the paper: offers are coded as the identity and the amount (units / 5, our
+    scale) of each side's juice, not as coloured squares; the relative value is fixed (there,
     measured: it differed between pairs of juices and days); the answer is one action, not a saccade
     held for 0.75 s.
 
     Args:
         offers: pairs (units of B, units of A), equally likely.
-        relative_value: units of B that one unit of A is worth; as in Song, Yang & Wang (2017),
-            eLife 6:e21492, doi:10.7554/eLife.21492.
+        relative_value: value of one unit of A in units of B; as in Song, Yang & Wang (2017), eLife
+            6:e21492, doi:10.7554/eLife.21492.
         unit: reward for one unit of B; ours, which makes a unit of A 0.22.
     """
 

@@ -1,4 +1,4 @@
-"""Pressing a lever often enough: the family of lever-press tasks."""
+"""Lever-press tasks."""
 
 from __future__ import annotations
 
@@ -13,42 +13,39 @@ from neurogym_core.tasks.drawing import impose_on
 REST, PRESS, POKE = 0, 1, 2
 
 IDLE = Choice(tuple(range(100, 1100, 100)), p=[0.5**k for k in range(1, 11)])
-"""ms without a cue: on every step of 100 ms, the cue comes with a probability of one half (cut off
-after 1 s).
-"""
+"""Time without a cue, ms: the cue appears with a probability of 0.5 every 100 ms (at most 1 s)."""
 
 LEVELS = (0.5, 0.75, 1.0)
-"""How thirsty one can be."""
+"""Levels of thirst."""
 
 
 class LeverPress(Task):
-    """Press a lever four times in a row when a cue is on, and leave it alone when it is off.
+    """Press a lever four times in a row while a cue is on, and release it while the cue is off.
 
     A task of NeuroGym's, after operant conditioning with a fixed ratio (Ferster & Skinner 1957,
     doi:10.1037/10627-000); there is no single original.
 
-    After an unpredictable time a cue comes on. Now the lever has to be pressed: 100 ms of pressing
-    count as one press, four in a row without letting go are paid and end the trial. Who lets go
-    begins anew. Pressing while the cue is off costs `abort` per 100 ms and lets the time without a
-    cue begin again. A trial in which the lever is not pressed for long enough within 5 s is a miss.
+    After an unpredictable time a cue turns on and the subject presses the lever: 100 ms of pressing
+    count as one press, and four presses in a row are rewarded and end the trial. Releasing the
+    lever resets the count. Pressing while the cue is off costs `abort` per 100 ms and restarts the
+    time without a cue. A trial without enough presses within 5 s is a miss.
 
-    Whether the lever has been pressed long enough is not seen: the subject has to count.
+    The number of presses is not shown: the subject has to count.
 
-    Deviations from the paper: there is none to deviate from; presses, rewards and the cue's
-    probability are NeuroGym's. Ours are that time begins again, without which pressing all the time
-    would pay, and the limit of 5 s, of 15 s with all that begins again (there, a trial may last for
+    Deviations from the paper: none; there is no original. Presses, rewards and the cue's
+    probability are NeuroGym's. Ours are the restart, without which constant pressing would be
+    rewarded, and the limits of 5 s and, including restarts, of 15 s (there, a trial may last for
     ever).
 
     Args:
-        presses: that are needed, in a row.
-        press_ms: of holding the lever down that count as one press.
-        poke: whether a poke must follow the presses; poking too early lets the lever go.
-        thirst: whether rewards are worth as much as the subject is thirsty, and presses cost an
-            effort.
-        effort: what 100 ms of pressing and each poke cost, with `thirst`.
-        cued: whether there is a time without a cue before.
-        rests: whether there is an action of resting; without it, the choices of `do` are to press
-            (0) and to poke (1).
+        presses: number of required presses in a row.
+        press_ms: duration of holding the lever down that counts as one press, ms.
+        poke: whether a poke must follow the presses; poking too early resets the count.
+        thirst: whether rewards are scaled by the subject's thirst, and presses cost effort.
+        effort: cost of 100 ms of pressing and of each poke, with `thirst`.
+        cued: whether a time without a cue precedes.
+        rests: whether there is a resting action; without it, the choices of `do` are to press (0)
+            and to poke (1).
     """
 
     presses: int = 4
@@ -69,13 +66,13 @@ class LeverPress(Task):
     def define(self) -> None:
         if self.presses < 1 or not self.press_ms > 0:
             raise InvalidValueError(
-                f"{self.name} was given presses={self.presses!r}, press_ms={self.press_ms!r}; it"
-                " needs at least one press of a positive number of ms."
+                f"{self.name} was given presses={self.presses!r}, press_ms={self.press_ms!r}; give"
+                " at least one press of a positive number of ms."
             )
         if not self.rests and not self.poke:
             raise InvalidValueError(
-                f"{self.name} was given rests=False, poke=False; it needs something to do but"
-                " pressing."
+                f"{self.name} was given rests=False, poke=False; without a resting action,"
+                " poke=True is required."
             )
         self.observe(cue=1, **({"thirst": 1} if self.thirst else {}))
         if self.rests:
@@ -85,7 +82,7 @@ class LeverPress(Task):
         self.declare_conditions()
 
     def declare_conditions(self) -> None:
-        """Nothing varies but the time before the cue."""
+        """Declare no conditions: only the time before the cue varies."""
         self.vary(thirst_level=1.0)
 
     @property
@@ -113,7 +110,7 @@ class LeverPress(Task):
     def _least_effort(self) -> float:
         return self.effort * (self.needed * self.dt / 100 + self.poke) * self.thirst
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(
         self, now: Any, action: np.ndarray
@@ -132,7 +129,7 @@ class LeverPress(Task):
         return self._paid(now, action, done, late), np.where(done, END, STAY), outcome
 
     def _left(self, now: Any) -> np.ndarray:
-        """Time that is left at the lever, ms."""
+        """Remaining time at the lever, ms."""
         return now.remaining
 
     def _paid(self, now: Any, action: np.ndarray, done: np.ndarray, late: np.ndarray) -> np.ndarray:
@@ -145,7 +142,7 @@ class LeverPress(Task):
         return paid
 
     def step_target(self, now: Any) -> np.ndarray:
-        """Press until it is enough, then poke where that is asked for."""
+        """Press until the count is complete, then poke if required."""
         enough = self.poke & (now.trial_state["held"] >= self.needed)
         wanted = np.where(now.in_period("lever"), np.where(enough, POKE, PRESS), REST)
         return wanted if self.rests else wanted - 1
@@ -154,12 +151,12 @@ class LeverPress(Task):
 class LeverPressWithPoke(LeverPress):
     """Press a lever four times in a row, then poke for the reward.
 
-    As `LeverPress`, a task of NeuroGym's without a single original, but nothing tells anything: the
-    cue is always on, the four presses must be followed by a poke, which is paid, and poking too
-    early means to begin anew. There is no action of resting: the choices of `do` are to press (0)
-    and to poke (1). The subject has to keep count of what it did.
+    As `LeverPress`, a task of NeuroGym's without a single original, but without informative
+    observations: the cue is always on, the four presses must be followed by a poke, which is
+    rewarded, and poking too early resets the count. There is no resting action: the choices of `do`
+    are to press (0) and to poke (1). The subject has to count its actions.
 
-    Deviations from the paper: there is none to deviate from; presses and rewards are NeuroGym's.
+    Deviations from the paper: none; there is no original. Presses and rewards are NeuroGym's.
     """
 
     poke: bool = True
@@ -171,17 +168,17 @@ class LeverPressWithPoke(LeverPress):
 
 
 class LeverPressWithPokeRest(LeverPressWithPoke):
-    """Press a lever and poke, at the price of an effort, for water that is worth as much as one is
-    thirsty.
+    """Press a lever and poke, at a cost of effort, for water whose value depends on thirst.
 
-    As `LeverPressWithPoke`, a task of NeuroGym's without a single original, but there is an action
-    of resting, the reward is 2 times the subject's thirst, pressing for 100 ms and poking cost 0.1
+    As `LeverPressWithPoke`, a task of NeuroGym's without a single original, but with a resting
+    action: the reward is 2 times the subject's thirst, pressing for 100 ms and poking cost 0.1
     each, and the channel `thirst` shows the thirst. A session begins with a thirst of 0.5, 0.75 or
-    1; a drink takes half of it, every trial without one adds 0.25; it stays between 0.5 and 1, so
-    that it is always worth working.
+    1; a drink halves it, and every trial without one adds 0.25. It stays between 0.5 and 1, so that
+    working always pays.
 
-    Deviations from the paper: there is none to deviate from; rewards and effort are NeuroGym's, how
-    thirst comes and goes is ours."""
+    Deviations from the paper: none; there is no original. Rewards and effort are NeuroGym's; the
+    dynamics of thirst are ours.
+    """
 
     thirst: bool = True
     rests: bool = True

@@ -12,31 +12,30 @@ CORRECT = int(Outcome.CORRECT)
 
 
 class MatchingPennies(Task):
-    """Choose the side that the other player chooses; the other player tries to foresee and avoid
-    this.
+    """Choose the same side as an opponent that tries to predict and avoid the subject's choice.
 
     Barraclough, Conroy & Lee (2004), Nat. Neurosci. 7:404, doi:10.1038/nn1209.
 
     The subject and a computer choose one of two targets at once. The subject is rewarded when they
-    are the same. While the subject chooses it sees what the computer chose on the trial before.
+    are the same. While the subject chooses, it sees the computer's choice of the previous trial.
     Three opponents:
 
     - algorithm 0 chooses both targets equally often, whatever the subject does;
-    - algorithm 1 looks at all choices of the session so far: with what probability did the subject
-      choose target 1, in total, and after the same last 1, 2, 3 and 4 choices as now? Of those of
+    - algorithm 1 analyses all previous choices of the session: the probability that the subject
+      chose target 1, in total, and after the same last 1, 2, 3 and 4 choices as now. Of those of
       the five probabilities that differ from 1/2 (two-sided binomial test at 5 %) it takes the one
       that differs most, p, and chooses target 1 with probability 1 - p; if none differs, it chooses
       at random;
-    - algorithm 2 also looks at the probabilities after the same last 1, 2, 3 and 4 choices *and
+    - algorithm 2 also analyses the probabilities after the same last 1, 2, 3 and 4 choices *and
       outcomes*: nine in all.
 
-    Against algorithms 1 and 2 the best a subject can do is to choose at random, which wins half of
-    the trials. `opponent` is the computer's choice and `last_opponent` the one shown (-1: the
-    session has just begun).
+    Against algorithms 1 and 2 the optimal strategy is to choose at random, which wins half of the
+    trials. `opponent` is the computer's choice and `last_opponent` the one shown (-1: first trial
+    of a session).
 
-    Deviations from the paper: a trial is one step (there, fixation, a while with both targets on,
-    then a saccade); a session is 500 trials long, a number of ours, and starts with an empty
-    history (there, a day's trials).
+    Deviations from the paper: a trial is one step (there, fixation, a period with both targets on,
+    then a saccade); a session has 500 trials, our number, and starts with an empty history (there,
+    a day's trials).
 
     Args:
         algorithm: 0, 1 or 2, the opponent.
@@ -55,11 +54,11 @@ class MatchingPennies(Task):
     def define(self) -> None:
         if self.algorithm not in (0, 1, 2):
             raise InvalidValueError(
-                f"MatchingPennies was given algorithm={self.algorithm!r}; it needs 0, 1 or 2."
+                f"MatchingPennies was given algorithm={self.algorithm!r}; give 0, 1 or 2."
             )
         if not 0 < self.significance < 1:
             raise InvalidValueError(
-                f"MatchingPennies was given significance={self.significance!r}; it needs a level"
+                f"MatchingPennies was given significance={self.significance!r}; give a level"
                 " between 0 and 1."
             )
         self.opponent = Opponent(self.algorithm, self.significance)

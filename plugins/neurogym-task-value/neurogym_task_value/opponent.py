@@ -1,4 +1,4 @@
-"""A player of matching pennies that looks for regularities in what the other one does."""
+"""Opponents of matching pennies that exploit regularities in the subject's choices."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ import numpy as np
 from neurogym_core import Session
 
 DEPTH = 4
-"""How many trials it looks back."""
+"""Largest number of past trials in a context."""
 DIGIT = np.array([1, 2])
-"""Bits that a trial takes: its choice; its choice and outcome."""
+"""Bits of a trial: its choice; its choice and outcome."""
 KEPT = (1 << DEPTH * DIGIT) - 1
-"""The bits of so many trials."""
+"""Mask of the bits of all trials in a context."""
 LARGEST = 1000
-"""Tests of up to so many trials are exact; beyond, the normal approximation is good to a fraction
-of a trial.
+"""Largest number of trials with an exact test.
+
+Beyond, the normal approximation is accurate to a fraction of a trial.
 """
 
 
 class Opponent:
-    """The opponents of Barraclough, Conroy & Lee (2004), for any number of sessions at once.
+    """The opponents of Barraclough, Conroy & Lee (2004), for any number of parallel sessions.
 
-    A *context* is what happened in the last d trials: the choices alone (d = 0 to 4), or choices
-    and outcomes (d = 1 to 4). For every context it counts what the subject chose next.
+    A *context* consists of the last d trials: the choices alone (d = 0 to 4), or choices and
+    outcomes (d = 1 to 4). For every context the opponent counts the subject's next choices.
 
     Args:
-        algorithm: 0: no contexts; 1: those of choices; 2: all.
+        algorithm: 0: no contexts; 1: contexts of choices; 2: all contexts.
         significance: level of the binomial tests.
     """
 
     def __init__(self, algorithm: int, significance: float) -> None:
-        # Of every kind of context: how many trials back, and how many symbols a trial has (2:
+        # For every type of context: its number of past trials, and the symbols of a trial (2:
         # choice, 4: with outcome).
         choices = [(depth, 2) for depth in range(DEPTH + 1)]
         outcomes = [(depth, 4) for depth in range(1, DEPTH + 1)]
@@ -39,8 +40,8 @@ class Opponent:
         self.first = np.cumsum([0, *sizes])[:-1].astype(np.int64)
         self.size = sum(sizes)
         self.depth = np.array([depth for depth, _ in self.kinds], np.int64)
-        # The past is written as two numbers, the last trial in the lowest digit: choices to base 2,
-        # with outcomes to base 4.
+        # The past is encoded as two numbers, the last trial in the lowest digit: choices to base
+        # 2, choices with outcomes to base 4.
         self.written = np.array([symbols == 4 for _, symbols in self.kinds], np.int64)
         self.looks_back = np.array([symbols**depth - 1 for depth, symbols in self.kinds], np.int64)
         self.significance = significance
@@ -71,7 +72,7 @@ class Opponent:
         session.context = self._contexts(session)
 
     def bias(self, session: Session) -> np.ndarray:
-        """Probability that it chooses target 1 now, (n,)."""
+        """Return the probability of choosing target 1 now, (n,)."""
         if not self.kinds:
             return np.full(len(session), 0.5)
         counts = session.counts.reshape(-1, 2).take(self._places(session), axis=0)
@@ -84,18 +85,17 @@ class Opponent:
         return 0.5 - deviation[np.arange(len(session)), np.abs(deviation).argmax(axis=1)]
 
     def _places(self, session: Session) -> np.ndarray:
-        """(n, kinds) where the counts of the present contexts are, of all sessions' one after
-        another.
-        """
+        """Indices of the current contexts' counts in the table of all sessions, (n, types)."""
         return np.arange(0, len(session) * self.size, self.size)[:, None] + session.context
 
     def _contexts(self, session: Session) -> np.ndarray:
-        """(n, kinds) the present context of each kind, as a row of `counts`."""
+        """Current context of each type, as a row of `counts`, (n, types)."""
         return self.first + (session.past[:, self.written] & self.looks_back)
 
     def critical(self, total: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Counts from which on a test of so many trials rejects 1/2; `known`: numbers of which the
-        largest is not exceeded.
+        """Return the smallest counts, of `total` trials each, for which a test rejects 1/2.
+
+        `known` holds the numbers of past trials, upper bounds of `total`.
         """
         exact = self.table.take(total, mode="clip")
         if not known.size or known[known.argmax()] <= LARGEST:
@@ -105,11 +105,11 @@ class Opponent:
 
 
 def critical_counts(largest: int, significance: float) -> np.ndarray:
-    """For n = 0 … largest trials, the count of the commoner choice from which on a binomial test
-    rejects 1/2.
+    """Return the smallest count of the commoner choice that rejects 1/2, for 0 … largest trials.
 
-    The test is two-sided; the distribution under 1/2 is symmetric, so it rejects where twice the
-    upper tail is at most the level."""
+    The test is two-sided; the distribution under 1/2 is symmetric, so it rejects if twice the upper
+    tail is at most the level.
+    """
     critical = np.empty(largest + 1, np.int64)
     mass = np.ones(1)  # P(k successes in n trials), k = 0 … n
     for n in range(largest + 1):

@@ -1,4 +1,4 @@
-"""A snail that comes up for air."""
+"""Operant conditioning of aerial respiration in a snail."""
 
 from __future__ import annotations
 
@@ -12,45 +12,44 @@ from neurogym_core.errors import InvalidValueError
 SKIN, OPEN, UP, DOWN = range(4)
 
 PHASES = ("before", "training", "after")
-"""Before, while and after the opening of the breathing hole is punished by a touch."""
+"""Before, during and after training, in which a touch punishes every opening."""
 
 FULL = 100.0
-"""The most oxygen there is, units."""
+"""Largest amount of oxygen, units."""
 USE, SKIN_GIVES, OPEN_GIVES = 2.0, 1.0, 5.0
 """Units of oxygen per 100 ms."""
 
 
 class PneumostomeOpening(Task):
-    """Be a pond snail in water without oxygen: breathe through the skin, or come up and open the
-    breathing hole.
+    """Control a pond snail in hypoxic water: breathe through the skin, or surface for air.
 
     After the operant conditioning of aerial respiration of Lukowiak, Ringseis, Spencer, Wildering &
     Syed (1996), J. Exp. Biol. 199:683, doi:10.1242/jeb.199.3.683.
 
-    A trial is 6 s in a pond of stagnant water. The subject sees how deep it is (0: at the surface)
-    and how much oxygen it has, of 100. On every step it breathes through the skin (choice 0 of
-    `do`), opens its pneumostome (1), moves up (2) or down (3), 100 ms for each level. It uses 2
-    units of oxygen per 100 ms all the time; breathing through the skin gives 1, through the open
+    A trial is 6 s in a pond of stagnant water. The subject sees its depth (0: at the surface) and
+    its oxygen, of 100. On every step it breathes through the skin (choice 0 of `do`), opens its
+    pneumostome, the breathing hole (1), or moves up (2) or down (3), 100 ms for each level. It uses
+    2 units of oxygen per 100 ms all the time; breathing through the skin yields 1, through the open
     pneumostome at the surface 5. Without oxygen the trial ends. Opening the pneumostome at the
-    surface is also what is paid: 1 per 100 ms before training, 0.5 during training, in which every
-    opening is answered by a touch, and 0.1 after it; elsewhere it does nothing. Nothing shows the
-    phase; a session has 10 trials of the first, 30 of the second and 10 of the third.
+    surface is also rewarded: 1 per 100 ms before training, 0.5 during training, in which every
+    opening is followed by a touch, and 0.1 after it; elsewhere it has no effect. The phase is not
+    shown; a session has 10 trials of the first, 30 of the second and 10 of the third.
 
-    Nothing is right or wrong; performance is what was paid, relative to going up at once and
-    staying open.
+    There are no correct or wrong actions; performance is the reward relative to moving up at once
+    and staying open.
 
     Deviations from the paper:
 
-    - the paper describes what the snails learned, to open less often; here, phases only differ in
-      what opening pays;
-    - what breathing gives and pays is NeuroGym's; levels, the use of oxygen, durations and the
-      numbers of trials are ours (there, sessions of 30 to 45 min).
+    - the paper describes learning of the snails, which came to open less often; here, phases differ
+      only in the reward of opening;
+    - the oxygen and reward of breathing are NeuroGym's; levels, the use of oxygen, durations and
+      the numbers of trials are ours (there, sessions of 30 to 45 min).
 
     Args:
-        levels: of depth, the surface included.
-        pays: what 100 ms of opening the pneumostome at the surface pay in each phase.
+        levels: levels of depth, the surface included.
+        pays: reward of 100 ms of opening the pneumostome at the surface in each phase.
         phase_trials: trials of each phase.
-        oxygen: at the beginning of a trial, units.
+        oxygen: oxygen at the beginning of a trial, units.
     """
 
     levels: int = 5
@@ -68,8 +67,8 @@ class PneumostomeOpening(Task):
     def define(self) -> None:
         if self.levels < 2 or not 0 < self.oxygen <= FULL:
             raise InvalidValueError(
-                f"PneumostomeOpening was given levels={self.levels!r}, oxygen={self.oxygen!r}; it"
-                f" needs at least 2 levels and oxygen above 0, up to {FULL:g}."
+                f"PneumostomeOpening was given levels={self.levels!r}, oxygen={self.oxygen!r};"
+                f" give at least 2 levels and oxygen above 0, up to {FULL:g}."
             )
         if len(self.pays) != len(PHASES) or len(self.phase_trials) != len(PHASES):
             raise InvalidValueError(
@@ -80,7 +79,7 @@ class PneumostomeOpening(Task):
         self.act(do=4)
         self.vary(phase=Choice(PHASES), depth=Choice(range(self.levels)))
 
-    # ------------------------------------------------------------------ which trial comes next
+    # ------------------------------------------------------------------ drawing trials
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         session.begun = np.zeros(len(session), int)
@@ -90,7 +89,7 @@ class PneumostomeOpening(Task):
         session.begun = session.begun + 1
         return self.draw_conditions(rng, len(session), {"phase": np.take(PHASES, phase)})
 
-    # ------------------------------------------------------------------ how it is laid out
+    # ------------------------------------------------------------------ building trials
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("pond")
@@ -103,7 +102,7 @@ class PneumostomeOpening(Task):
         rising = np.ceil(trial.depth * 100 / self.dt - 1e-9)
         trial.max_reward(pays * np.maximum(steps - rising, 0) * self.dt / 100)
 
-    # ------------------------------------------------------------------ what happens on a step
+    # ------------------------------------------------------------------ on every step
 
     def step_action(
         self, now: Any, action: np.ndarray
@@ -122,7 +121,7 @@ class PneumostomeOpening(Task):
         return paid, np.where(dead, END, STAY), np.where(dead, Outcome.ERROR, Outcome.NONE)
 
     def _depth(self, now: Any) -> np.ndarray:
-        """(N,) levels below the surface, fractions while moving."""
+        """Levels below the surface, fractional while moving, (N,)."""
         return now.conditions["depth"] - now.trial_state["risen"]
 
     def _oxygen(self, now: Any) -> np.ndarray:
@@ -135,5 +134,5 @@ class PneumostomeOpening(Task):
         return obs
 
     def step_target(self, now: Any) -> np.ndarray:
-        """Up, then open."""
+        """Move up, then open."""
         return np.where(self._depth(now) > 1e-9, UP, OPEN)

@@ -1,4 +1,4 @@
-"""Random walks that rewards follow, many steps and sessions at once."""
+"""Random walks of reward parameters, vectorized over steps and sessions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 
 
 def reflected_walk(start: np.ndarray, steps: np.ndarray, low: float, high: float) -> np.ndarray:
-    """A random walk between two mirrors.
+    """Return a random walk between two reflecting bounds.
 
-    A walk that is reflected at every step has the same distribution as a free one folded into the
-    interval at the end, as long as the steps are symmetric; the free one is a cumulative sum.
+    A walk that is reflected at every step has the same distribution as a free walk folded into the
+    interval at the end, as long as the steps are symmetric; the free walk is a cumulative sum.
 
     Args:
-        start: (…) where it is before the first step, within [low, high].
+        start: (…) positions before the first step, within [low, high].
         steps: (trials, …) steps of the free walk.
 
     Returns:
-        (trials, …) where it is after each step, within [low, high].
+        (trials, …) positions after each step, within [low, high].
     """
     width = high - low
     if width == 0:
@@ -26,14 +26,14 @@ def reflected_walk(start: np.ndarray, steps: np.ndarray, low: float, high: float
 
 
 def decaying_walk(start: np.ndarray, steps: np.ndarray, decay: float, centre: float) -> np.ndarray:
-    """A walk that falls back to `centre`: x' = decay x + (1 - decay) centre + step.
+    """Return a walk that decays to `centre`: x' = decay x + (1 - decay) centre + step.
 
     Args:
-        start: (…) where it is before the first step.
+        start: (…) positions before the first step.
         steps: (trials, …).
 
     Returns:
-        (trials, …) where it is after each step.
+        (trials, …) positions after each step.
     """
     path = np.empty(steps.shape)
     distance = start - centre

@@ -1,3 +1,3 @@
-"""Ways to play that the tests of task packages share."""
+"""Fixtures that the tests of task packages share."""
 
 from neurogym_check.fixtures import constant, oracle, premature, same_in_both  # noqa: F401

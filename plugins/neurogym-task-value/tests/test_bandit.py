@@ -1,4 +1,4 @@
-"""Bandit: arms that pay with fixed probabilities."""
+"""Bandit: arms with fixed reward probabilities."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_imposed_probabilities_decide_what_is_paid():
     assert (made["choice"] == 0).all()
 
 
-def test_it_says_why_it_makes_no_dataset():
+def test_the_error_explains_why_there_is_no_dataset():
     with pytest.raises(NotSupportedError, match="Bandit"):
         Dataset(Bandit())
 
@@ -68,7 +68,7 @@ def test_single_and_vector_env_agree(same_in_both):
     same_in_both(Bandit(**THREE))
 
 
-def test_impossible_arms_are_told():
+def test_impossible_arms_are_refused():
     for wrong in (
         {"probabilities": (0.5,)},
         {"probabilities": (0.5, 1.5)},
@@ -78,8 +78,8 @@ def test_impossible_arms_are_told():
             Bandit(**wrong)
 
 
-def test_nothing_is_solved_by_the_first_arm():
-    """One arm always pays, the other never: what is left to learn is which."""
+def test_the_task_nothing_is_solved_by_the_first_arm():
+    """One arm always pays, the other never: only the identity of the arm is to be learned."""
     task = Nothing()
     assert parameters_of(task) == parameters_of(Bandit(probabilities=(1.0, 0.0)))
     env = TaskEnv(task)

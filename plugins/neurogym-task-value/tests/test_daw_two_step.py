@@ -1,4 +1,4 @@
-"""DawTwoStep: two choices in a row."""
+"""DawTwoStep: two successive choices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def drawn(sessions=64, trials=201, seed=1, **settings):
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
-def test_first_choice_leads_to_a_state_where_the_second_is_made_and_paid(dt):
+def test_the_first_choice_leads_to_a_state_where_the_second_is_made_and_rewarded(dt):
     env = TaskEnv(DawTwoStep(dt=dt))
     obs, _ = env.reset(seed=1)
     rng = np.random.default_rng(0)
@@ -92,9 +92,7 @@ def test_probabilities_are_uniform_between_the_mirrors_and_independent():
 
 
 def test_folding_a_free_walk_is_reflecting_it_at_every_step():
-    """Up to the sign that a reflection gives the later steps; so compare the distributions after a
-    few.
-    """
+    """Equal up to the sign of later steps after a reflection, so distributions are compared."""
     rng = np.random.default_rng(5)
     start, steps = rng.uniform(0.25, 0.75, 40_000), rng.normal(0, 0.2, (6, 40_000))
     x = start
@@ -120,7 +118,7 @@ def test_folding_a_free_walk_is_reflecting_it_at_every_step():
     )
 
 
-def test_drawing_one_by_one_has_the_same_distribution_and_goes_on_with_the_walk():
+def test_drawing_one_by_one_has_the_same_distribution_and_continues_the_walk():
     task, rng = DawTwoStep(drift=0.0), np.random.default_rng(0)
     session = fresh_session(task, rng, 3)
     start = session.probability.copy()
@@ -131,7 +129,7 @@ def test_drawing_one_by_one_has_the_same_distribution_and_goes_on_with_the_walk(
     )
 
 
-def test_the_walk_ignores_the_subject_and_goes_on_over_blocks():
+def test_the_walk_ignores_the_subject_and_continues_over_blocks():
     walks = []
     for action in (0, 1):
         env = TaskEnv(DawTwoStep())
@@ -145,8 +143,8 @@ def test_the_walk_ignores_the_subject_and_goes_on_over_blocks():
     assert np.abs(np.diff(walks[0], axis=0)).max() < 5 * 0.025 + 1e-9  # 804 steps: 1 in 2,000
 
 
-def test_a_seed_brings_back_the_rewards_and_a_new_session_begins_anew():
-    """The reward state of a seeded session does not depend on what was played before."""
+def test_a_seed_reproduces_the_rewards_and_a_new_session_redraws_them():
+    """The probabilities of a seeded session do not depend on earlier sessions."""
     env = TaskEnv(DawTwoStep())
     env.reset(seed=7)
     before = env.conditions
@@ -177,9 +175,10 @@ def test_the_oracle_is_at_its_maximum(dt):
     )
 
 
-def test_staying_shows_what_a_subject_does_after_reward_and_transition():
-    """The record suffices for the signature of the paper; here of win-stay, lose-shift, which
-    ignores transitions.
+def test_stay_probabilities_depend_on_reward_and_transition():
+    """The record suffices for the paper's signature, here of win-stay, lose-shift.
+
+    That subject ignores transitions.
     """
     env = TaskVectorEnv(DawTwoStep(), 20, autoreset_mode="SameStep")
     env.reset(seed=9)
@@ -198,7 +197,7 @@ def test_staying_shows_what_a_subject_does_after_reward_and_transition():
         assert not stay[after & (reward[:-1] == 0)].any()
 
 
-def test_impossible_settings_are_told():
+def test_impossible_settings_are_refused():
     for wrong in ({"mirrors": (0.75, 0.25)}, {"mirrors": (-0.1, 0.5)}, {"common_probability": 1.2}):
         with pytest.raises(InvalidValueError):
             DawTwoStep(**wrong)

@@ -13,7 +13,7 @@ from neurogym_core.tasks.drawing import fresh_session
 
 
 def means_of(task, sessions=64, trials=300, seed=1):
-    """(trials, sessions, arms) as drawn for whole sessions."""
+    """Means drawn for whole sessions, (trials, sessions, arms)."""
     rng = np.random.default_rng(seed)
     session = fresh_session(task, rng, sessions)
     return task.draw_ahead(session, rng, trials)["mean"]
@@ -32,10 +32,8 @@ def test_the_walk_is_the_one_of_the_paper():
     assert abs(lagged) < 5 / np.sqrt(flat[1:].size)
 
 
-def test_it_starts_where_it_will_stay():
-    """The first means already have the stationary mean 50 and SD 2.8 / sqrt(1 - 0.9836^2) =
-    15.5.
-    """
+def test_it_starts_in_the_stationary_distribution():
+    """The first means have the stationary mean 50 and SD 2.8 / sqrt(1 - 0.9836^2) = 15.5."""
     first = means_of(DriftingBandit(), sessions=5000, trials=1)[0]
     last = means_of(DriftingBandit(), sessions=5000, trials=300)[-1]
     for means in (first, last):  # 20,000 values: five SDs are 0.55 and 0.39
@@ -44,7 +42,7 @@ def test_it_starts_where_it_will_stay():
     assert np.abs(np.corrcoef(first.T)[np.triu_indices(4, 1)]).max() < 5 / np.sqrt(5000)
 
 
-def test_drawing_one_by_one_goes_on_with_the_same_walk():
+def test_drawing_one_by_one_continues_the_same_walk():
     task, rng = DriftingBandit(drift=0.0), np.random.default_rng(0)
     session = fresh_session(task, rng, 3)
     start = session.mean.copy()
@@ -86,7 +84,7 @@ def test_the_oracle_takes_the_arm_with_the_highest_mean(dt):
     assert (record["steps"] == 1).all()
 
 
-def test_the_walk_ignores_the_subject_and_goes_on_over_blocks():
+def test_the_walk_ignores_the_subject_and_continues_over_blocks():
     envs = [TaskEnv(DriftingBandit()) for _ in range(2)]
     means = []
     for arm, env in enumerate(envs):
@@ -102,7 +100,7 @@ def test_the_walk_ignores_the_subject_and_goes_on_over_blocks():
     )  # no jump where a block of trials ends; 5.5 SDs: 1 in 20,000
 
 
-def test_a_new_session_has_new_means_and_a_seed_brings_back_the_old():
+def test_a_new_session_has_new_means_and_a_seed_reproduces_them():
     env = TaskVectorEnv(DriftingBandit(trials_per_session=5), 4, autoreset_mode="SameStep")
 
     def play():

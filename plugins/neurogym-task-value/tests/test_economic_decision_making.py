@@ -31,7 +31,7 @@ def test_periods_last_as_declared(dt):
     assert ms["offer"].mean() == pytest.approx(1500, abs=5 * 289 / np.sqrt(2000))
 
 
-def test_what_is_seen():
+def test_observations_show_the_offers_and_the_go_cue():
     task = EconomicDecisionMaking()
     design = task.factorial()
     batch = task.sample(design, seed=2)

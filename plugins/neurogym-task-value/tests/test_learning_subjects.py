@@ -1,4 +1,4 @@
-"""Subjects that learn, on the tasks that tell them apart."""
+"""Learning subjects, on the tasks that distinguish them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from neurogym_core import run
 
 
 def stay_probabilities(subject, trials=8000, **settings):
-    """P(same first choice), by reward and transition of the trial before: (reward, common) ->
-    share, and its error.
+    """P(same first choice), by reward and transition of the previous trial, with its error.
+
+    Keys are (reward, common).
     """
     record = run(DawTwoStep(**settings), subject, trials, num_envs=40, seed=1)
     order = np.lexsort((record["trial"], record["env"]))
@@ -47,17 +48,17 @@ def effects(table):
     return (rewarded - unrewarded) / 2, (common - rare) / 2
 
 
-# Every one of the four shares comes from more than 1,000 trials, so that the SD of an effect is
-# below 0.016: five SDs, 1 false alarm in 2e6, are 0.08.
+# Each of the four fractions comes from more than 1,000 trials, so the SD of an effect is below
+# 0.016: five SDs, 1 false alarm in 2e6, are 0.08.
 
 
-def test_without_a_model_reward_makes_stay_whatever_the_transition():
+def test_model_free_subjects_stay_after_reward_whatever_the_transition():
     reward, interaction = effects(stay_probabilities(QLearner(seed=2)))
     assert reward > 0.25
     assert interaction == pytest.approx(0, abs=0.08)
 
 
-def test_with_a_model_reward_makes_stay_after_common_transitions_and_leave_after_rare_ones():
+def test_model_based_subjects_stay_after_common_rewarded_trials_and_switch_after_rare_ones():
     table = stay_probabilities(Hybrid(seed=3, weight=1.0, perseveration=0.0))
     reward, interaction = effects(table)
     assert interaction > 0.15
@@ -65,21 +66,21 @@ def test_with_a_model_reward_makes_stay_after_common_transitions_and_leave_after
     assert table[True, False] < table[False, False]
 
 
-def test_a_mixture_shows_both():
+def test_a_mixture_shows_both_effects():
     reward, interaction = effects(stay_probabilities(Hybrid(seed=4, weight=0.7, trace=1.0)))
     assert reward > 0.08
     assert interaction > 0.08
 
 
-def test_whoever_ignores_reward_shows_neither():
+def test_a_subject_that_ignores_reward_shows_neither_effect():
     reward, interaction = effects(stay_probabilities("random"))
     assert reward == pytest.approx(0, abs=0.08)
     assert interaction == pytest.approx(0, abs=0.08)
 
 
-def test_perseveration_makes_stay_without_any_reward():
+def test_perseverating_subjects_stay_without_any_reward():
     table = stay_probabilities(QLearner(seed=5, alpha=0.0, perseveration=0.4), trials=4000)
-    # Both are worth nothing: P(stay) = 1 / (1 + exp(-5 * 0.4)).
+    # Both values are 0: P(stay) = 1 / (1 + exp(-5 * 0.4)).
     np.testing.assert_allclose(list(table.values()), 0.881, atol=5 * 0.5 / np.sqrt(600))
 
 
@@ -98,10 +99,8 @@ def test_the_model_counts_the_transitions_of_the_task():
     assert led[[a, b]].sum() == 0  # the second stage ends the trial
 
 
-def test_values_become_the_chances_of_the_arms():
-    """With a small learning rate the values of a bandit's arms are running means of what they
-    paid.
-    """
+def test_values_converge_to_the_reward_probabilities():
+    """With a small learning rate the values of arms are running means of their rewards."""
     subject = QLearner(seed=8, alpha=0.02, beta=0.0)
     run(Bandit(probabilities=(0.2, 0.5, 0.9)), subject, 40 * 500, num_envs=40, seed=9)
     # SD of one value: sqrt(p (1 - p) alpha / (2 - alpha)) < 0.051; of the mean over 40 < 0.0081.
@@ -114,11 +113,11 @@ def test_learners_beat_chance_where_there_is_something_to_learn():
         for name in ("q_learner", "hybrid", "win_stay_lose_shift"):
             learned = run(task, name, 2000, num_envs=20, seed=10)["performance"].mean()
             if name == "win_stay_lose_shift" and isinstance(task, DriftingBandit):
-                continue  # every payoff is more than nothing, so that it always stays
+                continue  # every payoff is positive, so that it always stays
             assert learned > chance + 0.05, (task, name)
 
 
-def test_win_stay_lose_shift_does_as_it_is_called():
+def test_win_stay_lose_shift_stays_after_wins_and_shifts_after_losses():
     record = run(
         Bandit(probabilities=(0.3, 0.5, 0.6)), WinStayLoseShift(seed=11), 3000, num_envs=3, seed=12
     )
@@ -127,7 +126,7 @@ def test_win_stay_lose_shift_does_as_it_is_called():
         mine = mine[np.argsort(mine["trial"])]
         stay = mine["choice"][1:] == mine["choice"][:-1]
         np.testing.assert_array_equal(stay, mine["reward"][:-1] > 0)
-    # It shifts to either of the others alike.
+    # It shifts to the other options with equal probability.
     shifts = (np.diff(mine["choice"]) % 3)[~stay]
     assert (shifts == 1).mean() == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(len(shifts)))
 

@@ -1,4 +1,4 @@
-"""The lever-press family: counting presses."""
+"""The lever-press tasks: counting presses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAMILY = [LeverPress, LeverPressWithPoke, LeverPressWithPokeRest]
 
 
 def play(task, actions, seed=1, **conditions):
-    """Rewards of these actions, from the first step at the lever on; stops when the trial ends."""
+    """Rewards of these actions, from the first step at the lever until the trial ends."""
     env = TaskEnv(task)
     actions = actions if task.rests else [action - 1 for action in actions]
     env.reset(seed=seed, options={"conditions": conditions} if conditions else None)
@@ -33,7 +33,7 @@ def test_four_presses_in_a_row_are_paid():
     assert play(LeverPress(), [PRESS] * 4) == ([0, 0, 0, 10], "correct")
 
 
-def test_who_lets_go_begins_anew():
+def test_releasing_the_lever_resets_the_count():
     paid, outcome = play(LeverPress(), [PRESS] * 3 + [REST] + [PRESS] * 3 + [REST] + [PRESS] * 4)
     assert (paid, outcome) == ([0] * 11 + [10], "correct")
 
@@ -60,18 +60,18 @@ def test_pressing_without_a_cue_costs_one_per_press(dt):
     paid = 0.0
     for _ in range(500 // dt):
         obs, reward, *_ = env.step(PRESS)
-        assert (env.period, obs[0]) == ("idle", 0)  # it begins again
+        assert (env.period, obs[0]) == ("idle", 0)  # restarted
         paid += reward
     assert paid == pytest.approx(-5)
     for _ in range(300 // dt):
         assert env.period == "idle"
         obs, *_ = env.step(REST)
     assert obs[0] == 1
-    # Nor do those presses count.
+    # Those presses do not count.
     assert [env.step(PRESS)[1] for _ in range(400 // dt)][-1] == 10
 
 
-def test_who_does_not_press_has_missed_after_five_seconds():
+def test_no_press_within_five_seconds_is_a_miss():
     record = run(LeverPress(), "rest", 30, seed=4)
     assert set(record["outcome"]) == {"miss"}
     np.testing.assert_allclose(record["steps"] * 100, record["duration.idle"] + 5000)
@@ -83,11 +83,11 @@ def test_with_poke_the_presses_must_be_followed_by_a_poke():
     assert play(LeverPressWithPoke(), [PRESS] * 7 + [POKE]) == ([0] * 7 + [1], "correct")
     assert (
         play(LeverPressWithPoke(), [PRESS] * 3 + [POKE] + [PRESS, POKE])[1] is None
-    )  # too early: anew
+    )  # too early: the count is reset
     assert play(LeverPressWithPoke(rests=True), [PRESS] * 4 + [REST, POKE])[1] is None
 
 
-def test_nothing_is_told_with_poke():
+def test_observations_with_poke_are_uninformative():
     env = TaskEnv(LeverPressWithPoke())
     obs, _ = env.reset(seed=5)
     for action in [0, 0, 1, 1, 0, 0, 0, 0, 1] * 20:
@@ -95,7 +95,7 @@ def test_nothing_is_told_with_poke():
         obs, *_ = env.step(action)
 
 
-def test_with_rest_every_press_and_poke_is_an_effort_and_the_reward_is_worth_the_thirst():
+def test_with_rest_presses_and_pokes_cost_effort_and_the_reward_scales_with_thirst():
     paid, _ = play(LeverPressWithPokeRest(), [PRESS] * 4 + [POKE], thirst_level=1.0)
     assert paid == [-0.1, -0.1, -0.1, -0.1, 1.9]
     paid, _ = play(LeverPressWithPokeRest(), [PRESS] * 4 + [POKE], thirst_level=0.5)
@@ -105,7 +105,7 @@ def test_with_rest_every_press_and_poke_is_an_effort_and_the_reward_is_worth_the
     assert play(LeverPressWithPokeRest(), [REST] * 50) == ([0] * 50, "miss")
 
 
-def test_a_drink_quenches_and_time_makes_thirsty():
+def test_a_drink_lowers_thirst_and_time_raises_it():
     env = TaskEnv(LeverPressWithPokeRest())
     seed = next(
         seed for seed in range(50) if env.reset(seed=seed) and env.conditions["thirst_level"] == 1
@@ -132,7 +132,7 @@ def test_lever_oracles_are_at_their_maximum(task, dt):
 
 
 @pytest.mark.parametrize("task", [LeverPress, LeverPressWithPokeRest])
-def test_pressing_all_the_time_does_not_pay(task):
+def test_constant_pressing_is_not_rewarded(task):
     assert (
         run(task(), lambda env, obs: np.full(env.num_envs, PRESS), 30, seed=7)["reward"].mean() < 0
     )

@@ -1,4 +1,4 @@
-"""MatchingPennies: an opponent that exploits what it can foresee."""
+"""MatchingPennies: an opponent that exploits predictable choices."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ class Alternating:
 
 
 class WinStayLoseShift:
-    """Chooses what the opponent chose last; against a random opponent no pattern in the choices
-    alone.
-    """
+    """Repeats the opponent's last choice; random opponents leave no pattern in its choices."""
 
     def __init__(self):
         self.rng = np.random.default_rng(3)
@@ -56,7 +54,7 @@ def test_a_random_subject_wins_half_of_the_trials(algorithm):
 
 
 @pytest.mark.parametrize("subject", [Biased, Alternating, WinStayLoseShift])
-def test_algorithm_0_exploits_nobody(subject):
+def test_algorithm_0_exploits_no_subject(subject):
     assert wins(0, subject()) == pytest.approx(0.5, abs=0.023)
 
 
@@ -72,9 +70,7 @@ def test_algorithms_1_and_2_exploit_a_pattern_of_choices():
 
 
 def test_only_algorithm_2_exploits_a_dependence_on_outcomes():
-    """The patterns of choices that algorithm 1 tests hardly show a dependence on outcomes that
-    nobody exploits.
-    """
+    """The patterns that algorithm 1 tests hardly show a dependence on outcomes."""
     assert wins(1, WinStayLoseShift()) > 0.4
     assert wins(2, WinStayLoseShift()) < 0.1
 
@@ -104,7 +100,7 @@ def test_the_oracle_is_at_its_maximum(dt):
 
 
 def test_a_new_session_forgets_the_subject():
-    """Whoever is exploited by the end of a session wins half of the first trials of the next."""
+    """A subject that is exploited in a session wins half of the first trials of the next one."""
     record = run(
         MatchingPennies(trials_per_session=40), Alternating(), 40 * 40 * 10, num_envs=40, seed=6
     )
@@ -114,8 +110,8 @@ def test_a_new_session_forgets_the_subject():
     assert late < 0.1
 
 
-def test_the_opponent_is_the_one_computed_slowly():
-    """Against a plain reading of the paper, trial by trial, over all that was played."""
+def test_the_opponent_equals_a_direct_implementation():
+    """Compare with a direct implementation of the paper, trial by trial, over the whole history."""
     rng = np.random.default_rng(7)
     choice = (rng.random(60) < 0.65).astype(int)
     won = rng.random(60) < np.where(choice == 1, 0.7, 0.3)
@@ -159,7 +155,7 @@ def test_critical_counts_are_those_of_the_binomial_test():
     assert grown[1] == pytest.approx(stats.binom.isf(0.025, 4 * LARGEST, 0.5), abs=2)
 
 
-def test_impossible_settings_are_told():
+def test_impossible_settings_are_refused():
     for wrong in ({"algorithm": 3}, {"significance": 0.0}):
         with pytest.raises(InvalidValueError):
             MatchingPennies(**wrong)

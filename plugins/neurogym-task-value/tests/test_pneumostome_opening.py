@@ -1,4 +1,4 @@
-"""PneumostomeOpening: breathing, moving, dying, being paid."""
+"""PneumostomeOpening: breathing, moving, oxygen and rewards."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_oxygen_is_used_and_gained():
     seen, _, _ = play([UP, SKIN, OPEN, OPEN, DOWN, OPEN], depth=0)
     np.testing.assert_allclose(np.diff(seen[:, 5]) * 100, [-2, -1, 3, 3, -2, -2], atol=1e-4)
     seen, _, _ = play([OPEN] * 59)
-    assert seen[-1, 5] == 1  # there is no more than all
+    assert seen[-1, 5] == 1  # the maximum
 
 
 @pytest.mark.parametrize("dt", [20, 100])
@@ -82,7 +82,7 @@ def test_going_up_and_staying_open_is_best(dt):
     assert run(PneumostomeOpening(dt=dt), "random", 60, seed=3)["performance"].mean() < 0.4
 
 
-def test_nothing_is_right_so_a_dataset_has_the_best_actions_only():
+def test_a_dataset_has_the_best_actions_as_targets():
     with pytest.raises(NotSupportedError):
         Dataset(PneumostomeOpening(), batch_size=2, seq_len=20)
     batch = next(Dataset(PneumostomeOpening(), batch_size=4, seq_len=30, seed=4, targets="best"))

@@ -16,34 +16,34 @@ DIRECTIONS = 4
 
 
 class DriftingPlaid(PixelEnv):
-    """Report the direction in which a plaid drifts, small or large, faint or strong.
+    """Report the drift direction of a plaid, small or large, at low or high contrast.
 
     After Tadin, Lappin, Gilroy & Blake (2003), Nature 424:312, doi:10.1038/nature01800, who found
-    that people need longer to see the direction of a large stimulus than of a small one when it is
-    strong, and the other way round when it is faint.
+    that people need longer to see the direction of a large stimulus than of a small one at high
+    contrast, and the reverse at low contrast.
 
     The subject sees an image: a red cross on grey, then for 300 ms a plaid, the mean of two
     gratings whose directions are 45 degrees to either side of the plaid's. It drifts to the right
-    (0), up (1), to the left (2) or down (3), behind a round window with soft edges. When it is gone
-    the subject reports the direction: action 0 is to rest, action 1 + k direction k. The contrast
-    is 5 or 99 %.
+    (0), up (1), to the left (2) or down (3), behind a round window with soft edges. After its
+    offset the subject reports the direction: action 0 is to rest, action 1 + k direction k. The
+    contrast is 5 or 99 %.
 
     Deviations from the paper:
 
     - plaids and four directions (NeuroGym's; there, gratings and two);
-    - every presentation lasts 300 ms; shorter ones with ``timing={"stimulus": …}`` (there, duration
-      is what is varied);
+    - every presentation lasts 300 ms; shorter ones with ``timing={"stimulus": …}`` (there, the
+      duration varies);
     - sizes are ours: windows of 2 and 8 degrees; spatial frequency and speed of the gratings are
       NeuroGym's;
     - the subject answers (in NeuroGym, it predicts how often people report each direction: see the
       task SpatialSuppressMotion).
 
     Args:
-        diameters: of the window, degrees of visual angle.
-        contrasts: 0 to 1.
+        diameters: diameters of the window, degrees of visual angle.
+        contrasts: contrasts, 0 to 1.
         view: width of the image, degrees of visual angle.
-        frequency: of each grating, cycles / degree.
-        speed: of each grating, degrees / s; the plaid drifts faster by sqrt(2).
+        frequency: spatial frequency of each grating, cycles / degree.
+        speed: speed of each grating, degrees / s; the plaid drifts faster by sqrt(2).
         edge: SD of the window's Gaussian edge, degrees.
         size, dt, trials_per_session, timing, rewards, conditions, render_mode: see `PixelEnv`.
     """
@@ -68,8 +68,8 @@ class DriftingPlaid(PixelEnv):
         ):
             raise InvalidValueError(
                 f"DriftingPlaid was given contrasts={contrasts!r}, diameters={diameters!r},"
-                f" view={view!r}, frequency={frequency!r}, edge={edge!r}; it needs contrasts from 0"
-                " to 1, all others positive."
+                f" view={view!r}, frequency={frequency!r}, edge={edge!r}; give contrasts from 0"
+                " to 1, and positive numbers for all others."
             )
         self.diameters, self.contrasts = diameters, contrasts
         self.view, self.frequency, self.speed, self.edge = view, frequency, speed, edge

@@ -1,4 +1,4 @@
-"""`PixelEnv`: trials of periods whose observations are images, as a plain Gymnasium env."""
+"""`PixelEnv`: trials with image observations, as a plain Gymnasium env."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ CROSS = (255, 0, 0)
 
 
 class PixelEnv(gymnasium.Env):
-    """Base of the tasks of this package: one trial after another, each a sequence of periods.
+    """Base of the tasks of this package: trials of periods whose observations are images.
 
     A task declares `timing` and `rewards`, its conditions (`declare`), its actions
-    (`action_space`), what is seen on every step (`begin_trial`, `picture`), and what an action
-    means (`acts`, `judge`, `right_action`). The last period is the one in which an answer is asked.
-    Acting before costs `abort` per 100 ms.
+    (`action_space`), the images (`begin_trial`, `picture`), and the meaning of actions (`acts`,
+    `judge`, `right_action`). The last period is the response window. Acting before costs `abort`
+    per 100 ms.
 
-    ``step(action)`` scores the action against the image it was chosen on. `info` holds `gt` (the
-    right action for that image), `period`, `new_trial`; when a trial ends, `trial` (its record) and
-    `performance`, and the first image of the next trial is returned at once. A session ends after
-    `trials_per_session` trials; `reset` without a seed goes on.
+    ``step(action)`` scores the action against the image on which it was chosen. `info` holds `gt`
+    (the correct action for that image), `period`, `new_trial`; when a trial ends, `trial` (its
+    record) and `performance`, and `step` returns the first image of the next trial. A session ends
+    after `trials_per_session` trials; `reset` without a seed continues.
 
     Args:
         size: pixels of each side of the image.
-        dt: ms per step.
+        dt: duration of a step, ms.
         trials_per_session: None: sessions never end; 1: one trial per episode.
-        timing, rewards, conditions: durations in ms, rewards and conditions by name, instead of the
-            task's own.
-        render_mode: None or "rgb_array" (the image in hand).
+        timing, rewards, conditions: durations in ms, rewards and conditions by name, which override
+            those of the task.
+        render_mode: None or "rgb_array" (the current image).
 
     Raises:
-        InvalidValueError: a size, dt or number that is not possible.
+        InvalidValueError: an impossible size, dt or number.
         UnknownNameError: a period, reward or condition that the task does not have.
     """
 
@@ -70,12 +70,12 @@ class PixelEnv(gymnasium.Env):
         ):
             raise InvalidValueError(
                 f"{name} was given size={size!r}, dt={dt!r},"
-                f" trials_per_session={trials_per_session!r}; it needs at least 16 pixels, a"
+                f" trials_per_session={trials_per_session!r}; give at least 16 pixels, a"
                 " positive number of ms, and at least one trial (None: no end)."
             )
         if render_mode not in (None, "rgb_array"):
             raise InvalidValueError(
-                f"{name} was given render_mode={render_mode!r}; it draws 'rgb_array', or None."
+                f"{name} was given render_mode={render_mode!r}; give 'rgb_array' or None."
             )
         self.size, self.dt, self.trials_per_session, self.render_mode = (
             size,
@@ -94,33 +94,32 @@ class PixelEnv(gymnasium.Env):
         self._image: np.ndarray | None = None
         self._left = trials_per_session
 
-    # ------------------------------------------------------------------ what a task writes
+    # ------------------------------------------------------------------ methods of a task
 
     def declare(self) -> dict[str, Distribution]:
-        """Its conditions, name -> distribution."""
+        """Return the conditions, name -> distribution."""
         raise NotImplementedError
 
     def begin_trial(self) -> None:
-        """Called when `self.trial` holds the conditions of a new trial."""
+        """Prepare a new trial, whose conditions are in `self.trial`."""
 
     def picture(self, period: str, step: int) -> np.ndarray:
-        """What is seen on a step of a period (counted from 0), (size, size, 3) of numbers from 0 to
-        255.
+        """Return the image of a step of a period (counted from 0), (size, size, 3) from 0 to 255.
 
         Called once for every step, in order.
         """
         raise NotImplementedError
 
     def acts(self, action: Any) -> bool:
-        """Whether this is more than resting."""
+        """Return whether an action is more than resting."""
         raise NotImplementedError
 
     def judge(self, action: Any) -> bool | None:
-        """Whether an answer is right; None: this is no answer yet."""
+        """Return whether an answer is correct; None: the action is not an answer."""
         raise NotImplementedError
 
     def right_action(self, asked: bool) -> Any:
-        """What is right to do, while an answer is asked and while not."""
+        """Return the correct action inside (`asked`) or outside the response window."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------ Gymnasium
@@ -128,10 +127,10 @@ class PixelEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """A new session; a trial under way is given up.
+        """Begin a session; the current trial is dropped.
 
         Args:
-            seed: fixes everything that follows.
+            seed: fixes all following random numbers.
             options: ``{"conditions": {name: value}}`` for the coming session.
         """
         super().reset(seed=seed)
@@ -143,7 +142,7 @@ class PixelEnv(gymnasium.Env):
         return self._image.copy(), {"period": self.period}  # type: ignore[union-attr]
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """One step; see the class.
+        """Advance one step; see the class.
 
         Raises:
             InvalidValueError: an action outside of `action_space`.
@@ -176,28 +175,28 @@ class PixelEnv(gymnasium.Env):
         return self._image.copy(), float(reward), over and episode, over and not episode, info  # type: ignore[union-attr]
 
     def render(self) -> np.ndarray | None:
-        """The image in hand, (size, size, 3) uint8; None without a render mode."""
+        """Return the current image, (size, size, 3) uint8; None without a render mode."""
         return None if self.render_mode is None or self._image is None else self._image.copy()
 
-    # ------------------------------------------------------------------ the step in hand
+    # ------------------------------------------------------------------ the current step
 
     @property
     def period(self) -> str:
-        """Name of the period of the image in hand."""
+        """Name of the period of the current image."""
         return self._names[int(np.searchsorted(self._ends, self._step, side="right"))]
 
     @property
     def asked(self) -> bool:
-        """Whether an answer is asked on the image in hand."""
+        """Whether the current image is in the response window."""
         return self.period == self._names[-1]
 
     @property
     def target(self) -> Any:
-        """The right action for the image in hand."""
+        """The correct action for the current image."""
         return self.right_action(self.asked)
 
     def _scored(self, action: Any) -> tuple[float, str | None]:
-        """Reward of an action, and the outcome where it is an answer."""
+        """Return the reward of an action, and the outcome if it is an answer."""
         if not self.asked:
             acts = self.acts(action)
             self._aborts += acts
@@ -245,7 +244,7 @@ class PixelEnv(gymnasium.Env):
         return record | {f"duration.{name}": float(ms) for name, ms in self.played.items()}
 
     def _count_trial(self) -> bool:
-        """Whether the session is over with the trial that just ended."""
+        """Return whether the session ends with the trial that just ended."""
         if self._left is None:
             return False
         self._left -= 1
@@ -265,18 +264,18 @@ class PixelEnv(gymnasium.Env):
     # ------------------------------------------------------------------ drawing
 
     def blank(self, level: float = 0.0) -> np.ndarray:
-        """An image of one grey level, (size, size, 3)."""
+        """Return an image of one grey level, (size, size, 3)."""
         return np.full((self.size, self.size, 3), level)
 
     def add_cross(self, image: np.ndarray) -> np.ndarray:
-        """The image with a red cross in its middle, an eighth of it wide."""
+        """Add a red cross to the middle of the image, an eighth of it wide."""
         middle, arm = self.size // 2, self.size // 16
         image[middle - 1 : middle + 1, middle - arm : middle + arm] = CROSS
         image[middle - arm : middle + arm, middle - 1 : middle + 1] = CROSS
         return image
 
     def places(self) -> tuple[np.ndarray, np.ndarray]:
-        """x (to the right) and y (up) of every pixel's middle, (size, size) each, -1 to 1."""
+        """x (to the right) and y (up) of every pixel's centre, (size, size) each, -1 to 1."""
         at = (np.arange(self.size) + 0.5) / self.size * 2 - 1
         return np.broadcast_to(at, (self.size, self.size)), np.broadcast_to(
             -at[:, None], (self.size, self.size)

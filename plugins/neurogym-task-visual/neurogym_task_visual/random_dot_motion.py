@@ -1,4 +1,4 @@
-"""Random dots, as images."""
+"""Random-dot motion, as images."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from neurogym_task_visual.pixel_env import PixelEnv
 
 
 class RandomDotMotion(PixelEnv):
-    """Report the direction in which some of many dots move together.
+    """Report the direction of coherent motion among random dots.
 
     Britten, Shadlen, Newsome & Movshon (1992), J. Neurosci. 12:4745,
     doi:10.1523/JNEUROSCI.12-12-04745.1992.
 
     The subject sees an image: a red fixation cross, and white dots on black while the stimulus is
-    on. From step to step each dot either moves on in the trial's direction, with a probability
-    equal to the coherence, or jumps anywhere. When the cross goes off the subject reports the
+    on. On every step each dot either moves in the trial's direction, with a probability equal to
+    the coherence, or jumps to a random place. When the cross turns off, the subject reports the
     direction: action 0 is to fixate, action 1 + k direction k, which is 360 k / directions degrees,
-    counter-clockwise from the right. Dots that leave on one side come back on the other.
+    counter-clockwise from the right. Dots that leave on one side return on the other.
 
     Deviations from the paper:
 
@@ -33,10 +33,10 @@ class RandomDotMotion(PixelEnv):
 
     Args:
         directions: number of directions.
-        coherences: %.
+        coherences: motion coherences, %.
         dots: number of dots.
-        speed: of coherent dots, widths of the field per second.
-        life: ms that a dot lives on average before it jumps anyway.
+        speed: speed of coherent dots, widths of the field per second.
+        life: mean lifetime of a dot before it jumps in any case, ms.
         size, dt, trials_per_session, timing, rewards, conditions, render_mode: see `PixelEnv`.
     """
 
@@ -55,7 +55,7 @@ class RandomDotMotion(PixelEnv):
         if directions < 2 or dots < 1 or not speed >= 0 or not life > 0:
             raise InvalidValueError(
                 f"RandomDotMotion was given directions={directions!r}, dots={dots!r},"
-                f" speed={speed!r}, life={life!r}; it needs at least two directions and one dot, a"
+                f" speed={speed!r}, life={life!r}; give at least two directions and one dot, a"
                 " speed of 0 or more, and a positive life in ms."
             )
         self.directions, self.coherences, self.dots, self.speed, self.life = (
@@ -85,7 +85,7 @@ class RandomDotMotion(PixelEnv):
         return self.add_cross(image)
 
     def _move(self) -> None:
-        """Let each dot move on or jump."""
+        """Move every dot or let it jump."""
         rng, angle = self.np_random, 2 * np.pi * self.trial["direction"] / self.directions
         on = self.speed * self.dt / 1000 * np.array([np.cos(angle), np.sin(angle)])
         lives = np.exp(-self.dt / self.life)
@@ -93,8 +93,9 @@ class RandomDotMotion(PixelEnv):
         self._places = np.where(stays[:, None], self._places + on, rng.random((self.dots, 2))) % 1
 
     def _drawn_dots(self) -> np.ndarray:
-        """(size, size), 0 to 1: every dot is spread over the four pixels around it, so that it
-        moves smoothly.
+        """Image of the dots, (size, size), 0 to 1.
+
+        Every dot is spread over the four nearest pixels, so that it moves smoothly.
         """
         image = np.zeros((self.size, self.size))
         column = self._places[:, 0] * self.size - 0.5

@@ -1,4 +1,4 @@
-"""Searching for a line among lines, as images."""
+"""Visual search for a line, as images."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ COLOURS = {
 ANGLES = (0, 45, 90, 135)
 """Degrees counter-clockwise from the horizontal."""
 PLACES = 0.6 * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
-"""Where the four lines are, x to the right and y up, from -1 to 1: in the corners."""
+"""Positions of the four lines, in the corners: x to the right and y up, from -1 to 1."""
 LENGTH, WIDTH = 0.3, 0.06
-"""Of a line, in the same units."""
+"""Size of a line, in the same units."""
 
 
 class VisualSearch(PixelEnv):
-    """Look at the line, one of four, that was shown before.
+    """Look at the line, one of four, that matches a remembered target.
 
     Buschman & Miller (2007), Science 315:1860, doi:10.1126/science.1138071.
 
-    The subject sees an image and says where it looks: the action is a point, x to the right and y
-    up, from -1 to 1. While the fixation cross or the target is on it has to look at the middle, not
-    more than 0.1 away. The target, a line of some colour and angle, is shown in the middle; after a
-    delay four lines appear in the corners, one of them the target, and the cross goes off. Looking
-    at one of the lines, within 0.1, is the answer. In "pop_out" trials the three others are alike
-    and differ from the target in colour and angle; in "search" trials each of them differs in one
-    of the two, drawn for each.
+    The subject sees an image and controls its gaze: the action is a point, x to the right and y up,
+    from -1 to 1. While the fixation cross or the target is on, it looks at the centre, not more
+    than 0.1 away. The target, a line with a colour and an angle, is shown in the centre; after a
+    delay four lines appear in the corners, one of them the target, and the cross turns off. A look
+    at one of the lines, within 0.1, is the answer. In "pop_out" trials the three distractors are
+    alike and differ from the target in colour and angle; in "search" trials each of them differs in
+    one of the two, drawn for each.
 
     Deviations from the paper:
 
@@ -63,14 +63,14 @@ class VisualSearch(PixelEnv):
         }
 
     def begin_trial(self) -> None:
-        """Choose the distractors, and draw the two images of the trial."""
+        """Draw the distractors, and build the two images of the trial."""
         angle, colour = self.trial["angle"], self.trial["colour"]
         self.lines = [
             (angle, colour) if k == self.trial["location"] else None for k in range(len(PLACES))
         ]
         others = self._distractors()
         self.lines = [line if line is not None else others.pop() for line in self.lines]
-        """(angle, colour) of the line at each of the places."""
+        """(angle, colour) of the line at each position."""
         self._sample = self._with_line(self.blank(), (0.0, 0.0), angle, colour)
         self._display = self.blank()
         for place, line in zip(PLACES, self.lines, strict=True):
@@ -100,11 +100,11 @@ class VisualSearch(PixelEnv):
 
     def _with_cross(self, image: np.ndarray) -> np.ndarray:
         cross = self.add_cross(image)
-        cross[cross.any(axis=2)] = 255  # red is a colour of lines
+        cross[cross.any(axis=2)] = 255  # red is one of the lines' colours
         return cross
 
     def _with_line(self, image: np.ndarray, place: Any, angle: float, colour: str) -> np.ndarray:
-        """Draw a line, its edges smoothed over a pixel; changes the image and returns it."""
+        """Draw an antialiased line into the image, in place, and return the image."""
         x, y = self.places()
         x, y = x - place[0], y - place[1]
         along = x * np.cos(np.deg2rad(angle)) + y * np.sin(np.deg2rad(angle))

@@ -1,4 +1,4 @@
-"""Ways to look at image tasks that the tests of this package share."""
+"""Fixtures for the tests of image tasks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import pytest
 
 @pytest.fixture
 def seen():
-    """The images of one trial, by period: name -> (steps, size, size, 3) floats; the subject does
-    what is right.
-    """
+    """Images of one trial of the oracle, period -> (steps, size, size, 3) floats."""
 
     def watch(env, seed=1, **conditions):
         image, _ = env.reset(seed=seed, options={"conditions": conditions} if conditions else None)

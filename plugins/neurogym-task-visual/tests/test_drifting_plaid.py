@@ -13,9 +13,7 @@ PER_DEGREE = 100 / 16
 
 
 def velocity(images):
-    """(x, y) pixels per step, y up: the motion that best explains the change of brightness (least
-    squares).
-    """
+    """Least-squares estimate of motion from brightness changes, (x, y) pixels per step, y up."""
     light = images[:, :, :, 0]
     middle = 0.5 * (light[1:] + light[:-1])
     dx = np.gradient(middle, axis=2)
@@ -47,9 +45,7 @@ def test_the_contrast_is_that_of_the_trial(seen, contrast):
 
 @pytest.mark.parametrize("diameter", [2.0, 8.0])
 def test_the_window_has_the_diameter_of_the_trial(seen, diameter):
-    """How far to the sides brightness varies over time, in the row near the middle where it varies
-    most.
-    """
+    """Measured as the extent of brightness changes over time, in the row with the largest."""
     task = DriftingPlaid(timing={"stimulus": 1000})
     images = seen(task, direction=0, contrast=0.99, diameter=diameter)["stimulus"][:, :, :, 0]
     spread = images.std(axis=0)
@@ -60,9 +56,7 @@ def test_the_window_has_the_diameter_of_the_trial(seen, diameter):
 
 
 def test_two_gratings_of_the_published_frequency(seen):
-    """The spectrum has its peaks at 0.8 cycles per degree, 45 degrees to either side of the
-    direction.
-    """
+    """The spectrum peaks at 0.8 cycles per degree, 45 degrees to either side of the direction."""
     images = seen(DriftingPlaid(), direction=0, contrast=0.99, diameter=8.0)["stimulus"][:, :, :, 0]
     power = np.abs(np.fft.fft2(images[0] - images[0].mean())) ** 2
     frequency = np.fft.fftfreq(100) * PER_DEGREE  # cycles / degree

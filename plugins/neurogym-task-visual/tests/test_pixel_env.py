@@ -1,4 +1,4 @@
-"""What all image tasks have in common: periods, seeds, sessions, what is paid and told."""
+"""Properties of all image tasks: periods, seeds, sessions, rewards and infos."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def small(cls, **settings):
 
 
 def away(env):
-    """Something that is more than resting, but no answer where answers are places."""
+    """An action that is more than resting but no answer, for tasks whose answers are places."""
     return np.array([0.9, 0.0], np.float32) if isinstance(env, VisualSearch) else 1
 
 
 @every
 @pytest.mark.filterwarnings("ignore:.*not within the minimum space:UserWarning")
-def test_gymnasium_finds_nothing_wrong_with_images(cls):
+def test_the_env_checker_of_gymnasium_accepts_the_env(cls):
     check_env(small(cls), skip_render_check=True)
 
 
@@ -63,7 +63,7 @@ def test_periods_last_as_declared(cls, dt, seen):
 
 
 @every
-def test_doing_what_is_right_is_paid_once_and_told(cls):
+def test_the_correct_action_is_rewarded_once_and_reported(cls):
     env = small(cls)
     env.reset(seed=2)
     for _ in range(10):
@@ -100,7 +100,7 @@ def test_acting_too_early_costs_by_time_and_answers_nothing(cls, dt):
 
 
 @every
-def test_who_rests_misses(cls):
+def test_resting_is_a_miss(cls):
     env = small(cls, rewards={"miss": -0.5})
     env.reset(seed=4)
     info = {"new_trial": False}
@@ -143,7 +143,7 @@ def test_a_seed_fixes_everything(cls):
     [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))],
     ids=["deepcopy", "pickle"],
 )
-def test_a_copy_goes_on_alike_and_alone(cls, copied):
+def test_a_copy_continues_alike_and_independently(cls, copied):
     env = small(cls)
     play(env, 13, seed=8)
     other = copied(env)
@@ -152,7 +152,7 @@ def test_a_copy_goes_on_alike_and_alone(cls, copied):
 
 
 @every
-def test_sessions_end_and_go_on(cls):
+def test_sessions_end_and_continue(cls):
     env = small(cls, trials_per_session=3)
     env.reset(seed=9)
     for number in range(1, 10):
@@ -162,7 +162,7 @@ def test_sessions_end_and_go_on(cls):
         assert (terminated, truncated) == (False, number % 3 == 0)
         if truncated:
             trial = env.trial
-            np.testing.assert_array_equal(env.reset()[0], image)  # the trial that was shown already
+            np.testing.assert_array_equal(env.reset()[0], image)  # the current trial's first image
             assert env.trial is trial
     single = small(cls, trials_per_session=1)
     single.reset(seed=9)
@@ -194,7 +194,7 @@ def test_conditions_can_be_imposed(cls):
 
 
 @every
-def test_rendering_gives_the_image_in_hand(cls):
+def test_rendering_returns_the_current_image(cls):
     env = small(cls, render_mode="rgb_array")
     image, _ = env.reset(seed=10)
     np.testing.assert_array_equal(env.render(), image)
@@ -204,7 +204,7 @@ def test_rendering_gives_the_image_in_hand(cls):
 
 
 @every
-def test_images_are_the_callers_to_keep(cls):
+def test_returned_images_do_not_change_later(cls):
     env = small(cls)
     image, _ = env.reset(seed=11)
     kept = image.copy()
@@ -217,7 +217,7 @@ def test_images_are_the_callers_to_keep(cls):
 
 
 @every
-def test_mistakes_are_told(cls):
+def test_impossible_settings_and_actions_are_refused(cls):
     for wrong in ({"size": 4}, {"dt": 0}, {"trials_per_session": 0}, {"render_mode": "human"}):
         with pytest.raises(InvalidValueError):
             small(cls, **wrong)

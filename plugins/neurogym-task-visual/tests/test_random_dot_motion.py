@@ -13,11 +13,11 @@ LIVES = np.exp(-16 / 160)
 
 
 def moved_on(images, direction):
-    """Share of the dots that move on in a direction (degrees): what one image shares with the next,
-    shifted back.
+    """Fraction of the dots that move in a direction (degrees).
 
-    From the correlation of images a step apart at the displacement of coherent dots, relative to
-    that of an image with itself, both above what unrelated images share."""
+    Computed from the correlation of successive images at the displacement of coherent dots,
+    relative to that of an image with itself, both minus that of unrelated images.
+    """
     dots = images[:, :, :, 1] / 255  # the cross is red
     dots = dots - dots.mean(axis=(1, 2), keepdims=True)
     x, y = SPEED * np.cos(np.deg2rad(direction)), SPEED * np.sin(np.deg2rad(direction))
@@ -30,7 +30,7 @@ def moved_on(images, direction):
 
 @pytest.mark.parametrize("direction", [0, 1, 2, 3])
 def test_dots_move_in_the_direction_of_the_trial(seen, direction):
-    """Angles are counter-clockwise from the right and turned into motion once."""
+    """Angles are counter-clockwise from the right and converted to motion once."""
     images = seen(RandomDotMotion(directions=4), direction=direction, coherence=51.2)["stimulus"]
     shares = [moved_on(images, degrees) for degrees in (0, 90, 180, 270)]
     assert int(np.argmax(shares)) == direction
@@ -39,8 +39,9 @@ def test_dots_move_in_the_direction_of_the_trial(seen, direction):
 
 @pytest.mark.parametrize("coherence", [0, 12.8, 51.2])
 def test_the_share_of_dots_that_move_on_is_the_coherence(seen, coherence):
-    """125 steps of 30 dots: the SD of a share is below 0.009, and smoothing over pixels takes up to
-    a fifth of it.
+    """125 steps of 30 dots: the SD of a fraction is below 0.009.
+
+    Smoothing over pixels takes up to a fifth of it.
     """
     images = seen(RandomDotMotion(), direction=0, coherence=coherence)["stimulus"]
     share = moved_on(images, 0)
@@ -59,7 +60,7 @@ def test_more_coherence_is_more_motion(seen):
 def test_the_number_of_dots_does_not_change(seen):
     images = seen(RandomDotMotion(size=200), coherence=25.6)["stimulus"]
     light = images[:, :, :, 1].sum(axis=(1, 2)) / 255
-    # 30 dots, less what lies under the cross and where dots coincide.
+    # 30 dots, minus those under the cross and overlaps.
     assert light.max() <= 30.3
     assert light.mean() > 28
 
@@ -76,10 +77,8 @@ def test_the_cross_is_on_until_the_answer_is_asked(seen):
     assert not images["fixation"][:, :, :, 1].any()  # no dots
 
 
-def test_a_motion_detector_finds_what_is_right():
-    """Who compares motion to the left and to the right over a trial is nearly always right at 51.2
-    %.
-    """
+def test_a_motion_detector_finds_the_correct_direction():
+    """A comparison of leftward and rightward motion is nearly always correct at 51.2 %."""
     env = RandomDotMotion(conditions={"coherence": 51.2}, timing={"stimulus": 320})
     image, _ = env.reset(seed=1)
     right = 0

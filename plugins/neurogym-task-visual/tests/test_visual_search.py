@@ -8,8 +8,9 @@ from neurogym_task_visual.visual_search import ANGLES, COLOURS, PLACES, VisualSe
 
 
 def line_in(image, place):
-    """Angle (degrees, 0 to 180) and colour of the line around a place: from its second moments, and
-    its mean colour.
+    """Angle (degrees, 0 to 180) and colour of the line around a place.
+
+    From its second moments, and its mean colour.
     """
     size = len(image)
     at = (np.arange(size) + 0.5) / size * 2 - 1
@@ -66,9 +67,7 @@ def test_distractors_differ_from_the_target_as_their_kind_says(seen, kind):
 
 
 def test_only_one_line_is_the_sample():
-    """Who remembers the line in the middle and compares it with the four finds the target by its
-    looks alone.
-    """
+    """A subject that compares the four lines with the remembered one finds the target."""
     env = VisualSearch(timing={"fixation": 16, "sample": 16, "delay": 32})
     image, _ = env.reset(seed=2)
     right = 0

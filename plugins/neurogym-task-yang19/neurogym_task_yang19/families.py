@@ -1,6 +1,4 @@
-"""The four families that the twenty tasks of Yang et al. (2019) are made of: go, decide, decide
-with a delay, match.
-"""
+"""The four task families of Yang et al. (2019): go, decision, delayed decision, matching."""
 
 from __future__ import annotations
 
@@ -13,55 +11,70 @@ from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder, Uniform
 from neurogym_core.errors import InvalidValueError
 
 RULES = (
-    "Go", "RTGo", "DlyGo", "Anti", "RTAnti", "DlyAnti",
-    "DM1", "DM2", "CtxDM1", "CtxDM2", "MultiDM",
-    "DlyDM1", "DlyDM2", "CtxDlyDM1", "CtxDlyDM2", "MultiDlyDM",
-    "DMS", "DNMS", "DMC", "DNMC",
-)  # fmt: skip
+    "Go",
+    "RTGo",
+    "DlyGo",
+    "Anti",
+    "RTAnti",
+    "DlyAnti",
+    "DM1",
+    "DM2",
+    "CtxDM1",
+    "CtxDM2",
+    "MultiDM",
+    "DlyDM1",
+    "DlyDM2",
+    "CtxDlyDM1",
+    "CtxDlyDM2",
+    "MultiDlyDM",
+    "DMS",
+    "DNMS",
+    "DMC",
+    "DNMC",
+)
 """The twenty rules, in the order of their input units."""
 
 TAU = 100
-"""Time constant of the published networks, ms; the size of the input noise is given relative to
-it.
-"""
+"""Time constant of the published networks, ms, to which the size of the input noise refers."""
 
 CATEGORY_DIRECTIONS = tuple(np.deg2rad(range(18, 360, 36)).tolist())
-"""Directions of the category tasks, radians: five on either side of the boundary at 0 and 180
-degrees.
-"""
+"""Directions of the category tasks, radians: five on each side of the boundary (0, 180 degrees)."""
 
 PAGE = """
 
-    Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297, doi:10.1038/s41593-018-0310-2: one of twenty
-    tasks that share inputs and outputs.
+    Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297,
+    doi:10.1038/s41593-018-0310-2: one of twenty tasks that share inputs and outputs.
 
-    The subject sees a fixation cue, two rings of direction-selective units (the modalities 1 and 2), each of which
-    shows Gaussian bumps (height 0.8 times strength, SD 22.5 degrees), and, unless ``rule_input=False``, which of the
-    twenty tasks is to be done. All input units are noisy. It keeps fixating until it answers with a direction; an
-    answer within 36 degrees is correct. Where nothing is to be answered, fixating until the end is correct and paid.
-    Directions and angles are in radians. The loss weights are 1 before the response, 0 for its first 100 ms and 5
-    after.
+    The subject sees a fixation cue, two rings of direction-selective units (modalities 1 and 2),
+    each of which shows Gaussian bumps (height 0.8 times strength, SD 22.5 degrees), and, unless
+    ``rule_input=False``, the rule: which of the twenty tasks to perform. All input units are noisy.
+    The subject fixates until it answers with a direction; an answer within 36 degrees is correct.
+    If no answer is required, fixating until the end is correct and rewarded. Directions and angles
+    are in radians. The loss weights are 1 before the response, 0 for its first 100 ms and 5 after.
 
     Deviations from the paper:
 
-    - there, an answer is read off the last step of the response period, and nothing is paid; here, the first answer
-      ends the trial, and answering before the response period costs `abort`;
-    - there, the output of fixation counts twice in the loss; a weight here is one number per step;
-    - durations that the catalogue of the paper's Methods does not give (fixation, response, the pause before the
-      response of the delayed decisions, stimuli of the matching tasks) are those of the authors' published code, and so
-      is the SD of the input noise, 0.01 sqrt(2 tau / dt) on every unit, tau = 100 ms; the response period of the
-      category tasks is 500 ms (in that code, 200, 400 or 600);
-    - trials of a batch have independent durations and modalities (in that code, the same for a batch)."""
+    - the first answer ends the trial and is rewarded, and answering before the response period
+      costs `abort` (there, an answer is read from the last step of the response period, without
+      reward);
+    - a loss weight is one number per step (there, the fixation output counts twice);
+    - durations that the catalogue of the paper's Methods does not give (fixation, response, the
+      pause before the response of the delayed decisions, stimuli of the matching tasks) are those
+      of the authors' published code, and so is the SD of the input noise, 0.01 sqrt(2 tau / dt) on
+      every unit, tau = 100 ms; the response period of the category tasks is 500 ms (in that code,
+      200, 400 or 600);
+    - trials of a batch have independent durations and modalities (in that code, the same for a
+      batch)."""
 
 
 class Yang19(Task):
-    """What the twenty tasks share; see one of them.
+    """Base of the twenty tasks.
 
     Args:
-        units: units of each ring, and directions that can be answered: 32, or NeuroGym's 16.
-        rule_input: whether twenty input units say which task is to be done.
+        units: units of each ring, and number of possible answers: 32, or NeuroGym's 16.
+        rule_input: whether twenty input units show the rule.
         sigma_input: size of the input noise: SD = sigma_input sqrt(2 tau / dt), tau = 100 ms.
-        tolerance: radians around the right direction that are still correct.
+        tolerance: largest distance from the correct direction that is still correct, radians.
     """
 
     units: int = 32
@@ -71,7 +84,7 @@ class Yang19(Task):
     dt: float = 20
 
     rule: ClassVar[str | None] = None
-    """Which of `RULES` the class is; None for families."""
+    """The element of `RULES` for this class; None for families."""
 
     timing = {"response": 500}  # ms, as in the authors' code
 
@@ -79,7 +92,7 @@ class Yang19(Task):
         super().__init_subclass__(**kwargs)
         if cls.__name__ in RULES:
             cls.rule = cls.__name__
-            cls.__doc__ = (  # every task's page is complete on its own
+            cls.__doc__ = (  # each task's page is self-contained
                 f"{cls.__doc__.rstrip()}{PAGE}\n"
             )
 
@@ -91,9 +104,9 @@ class Yang19(Task):
             )
         if self.tolerance <= np.pi / self.units - 1e-9:
             raise InvalidValueError(
-                f"{self.name} was given tolerance={self.tolerance!r} for {self.units} units; it"
-                f" needs at least half the distance between units, {np.pi / self.units:.3g}, for"
-                " the nearest one to be right."
+                f"{self.name} was given tolerance={self.tolerance!r} for {self.units} units; give"
+                f" at least half the distance between units, {np.pi / self.units:.3g}, so that the"
+                " nearest unit is correct."
             )
         self.ring = Ring(self.units)
         rule = {"rule": OneHot(len(RULES))} if self.rule_input else {}
@@ -102,23 +115,24 @@ class Yang19(Task):
         self.declare()
 
     def declare(self) -> None:
-        """Declare what varies from trial to trial."""
+        """Declare the conditions."""
 
     def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """The right direction (n,) in radians, and whether there is one (n,) or fixating is
-        right.
+        """Return the correct direction, (n,) radians, and whether there is one, bool (n,).
+
+        Without one, fixating is correct.
         """
         raise NotImplementedError
 
     def unit_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Index of the unit nearest to the right direction, -1 where fixating is right, (n,)."""
+        """Return the unit nearest to the correct direction, -1 where fixating is correct, (n,)."""
         direction, answers = self.direction_of(conditions)
         return np.where(answers, self.ring.nearest(direction), -1)
 
     def lay_out_inputs(
         self, trial: TrialBuilder, before: tuple[str, ...], *, cue_goes_off: bool
     ) -> None:
-        """Fixation cue, rule, noise on every unit, and the weights of the loss."""
+        """Show fixation cue and rule, add noise to every unit, and set the loss weights."""
         everything = (*before, "response")
         sigma = self.sigma_input * np.sqrt(2 * TAU)
         for channel in self.channels:
@@ -133,7 +147,7 @@ class Yang19(Task):
     def show_bump(
         self, trial: TrialBuilder, modality: Any, direction: Any, during: Any, strength: Any = 1.0
     ) -> None:
-        """A bump on one of the rings; `modality` is 1 or 2, one number or (n,)."""
+        """Show a bump on one of the rings; `modality` is 1 or 2, one number or (n,)."""
         bump = self.ring.bump(direction, strength=np.broadcast_to(strength, (trial.n,)))
         for number in (1, 2):
             trial.show(
@@ -158,7 +172,7 @@ class Yang19(Task):
 
 
 class _Read(Mapping):
-    """Conditions of a trial, looked at through it."""
+    """Read-only view of a trial's conditions."""
 
     def __init__(self, trial: TrialBuilder) -> None:
         self._trial = trial
@@ -187,7 +201,7 @@ class GoFamily(Yang19):
 
 
 class SeenGo(GoFamily):
-    """The stimulus stays until the end; the cue says when to answer."""
+    """The stimulus stays until the end; the fixation cue is the go cue."""
 
     timing = {"fixation": Uniform(500, 1500), "stimulus": Uniform(500, 1500)}  # ms
 
@@ -199,7 +213,7 @@ class SeenGo(GoFamily):
 
 
 class ImmediateGo(GoFamily):
-    """The stimulus itself says when to answer; the fixation cue never goes off."""
+    """The stimulus itself is the go cue; the fixation cue never turns off."""
 
     timing = {"fixation": Uniform(500, 2500)}  # ms
     evidence_periods = ("response",)
@@ -213,7 +227,7 @@ class ImmediateGo(GoFamily):
 
 
 class RememberedGo(GoFamily):
-    """The stimulus is gone when the cue says to answer."""
+    """The stimulus is removed before the go cue."""
 
     timing = {
         "fixation": (300, 500, 700),
@@ -232,15 +246,13 @@ class TwoStimuli(Yang19):
     """Answer with the direction of the stronger of two stimuli.
 
     Args:
-        coherences: how far the two strengths lie from their mean.
+        coherences: distances of the two strengths from their mean.
     """
 
     coherences: tuple[float, ...] = (0.01, 0.02, 0.04, 0.08)
 
     attends: ClassVar[str] = "1"
-    """What counts: "1" or "2" (nothing is shown in the other modality), "1 of 2", "2 of 2", or
-    "both".
-    """
+    """Relevant modality: "1" or "2" (the other one is empty), "1 of 2", "2 of 2", or "both"."""
 
     def declare(self) -> None:
         coherence = Choice((*self.coherences, *(-c for c in self.coherences)))
@@ -266,9 +278,7 @@ class TwoStimuli(Yang19):
         return np.where(conditions["coherence"] > 0, first, second), np.ones(np.shape(first), bool)
 
     def strengths(self, trial: TrialBuilder) -> dict[tuple[int, int], np.ndarray]:
-        """Strength of stimulus 1 and 2 in each modality where it is shown, (modality, stimulus) ->
-        (n,).
-        """
+        """Return the strengths, (modality, stimulus) -> (n,), for each modality with stimuli."""
         counts = {k: trial.mean + sign * trial.coherence for k, sign in ((1, 1), (2, -1))}
         if self.attends == "both":
             return {(m, k): counts[k] * self._share(trial, m, k) for m in (1, 2) for k in (1, 2)}
@@ -295,7 +305,7 @@ class TwoStimuli(Yang19):
 
 
 class Decision(TwoStimuli):
-    """Both stimuli at once, until the cue says to answer."""
+    """Both stimuli at once, until the go cue."""
 
     timing = {"fixation": Uniform(100, 400), "stimulus": (400, 800, 1600)}  # ms
 
@@ -328,12 +338,10 @@ class DelayedDecision(TwoStimuli):
 
 
 class MatchFamily(Yang19):
-    """A sample, a delay, and a test that stays on; answer with the direction of the test, or keep
-    fixating.
-    """
+    """A sample, a delay, and a test that stays; answer with its direction, or keep fixating."""
 
     answers_match: ClassVar[bool] = True
-    """Whether a match or a non-match is to be answered."""
+    """Whether the subject answers after a match or after a non-match."""
 
     timing = {
         "fixation": (200, 400, 600),
@@ -344,11 +352,11 @@ class MatchFamily(Yang19):
     go_cue = None
 
     def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Whether sample and test match, bool (n,)."""
+        """Return whether sample and test match, bool (n,)."""
         raise NotImplementedError
 
     def test_of(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Direction of the test, (n,) radians."""
+        """Return the direction of the test, (n,) radians."""
         raise NotImplementedError
 
     def direction_of(self, conditions: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -364,15 +372,17 @@ class MatchFamily(Yang19):
 
 
 class MatchDirection(MatchFamily):
-    """Half of the tests have the direction of the sample, the others one at least 20 degrees
-    away.
-    """
+    """Half of the tests have the direction of the sample, the others differ by 20 degrees or more."""
 
     def declare(self) -> None:
         self.vary(
-            sample=Uniform(0, 2 * np.pi), same=Choice((True, False)), separation=Uniform(np.pi / 9, 17 * np.pi / 9),
-            sample_modality=Choice((1, 2)), test_modality=Choice((1, 2)), answer=self.unit_of,
-        )  # fmt: skip
+            sample=Uniform(0, 2 * np.pi),
+            same=Choice((True, False)),
+            separation=Uniform(np.pi / 9, 17 * np.pi / 9),
+            sample_modality=Choice((1, 2)),
+            test_modality=Choice((1, 2)),
+            answer=self.unit_of,
+        )
 
     def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         return np.asarray(conditions["same"], bool)
@@ -382,13 +392,16 @@ class MatchDirection(MatchFamily):
 
 
 class MatchCategory(MatchFamily):
-    """Sample and test match when both lie below, or both above, 180 degrees."""
+    """Sample and test match if both lie below, or both above, 180 degrees."""
 
     def declare(self) -> None:
         self.vary(
-            sample=Choice(CATEGORY_DIRECTIONS), test=Choice(CATEGORY_DIRECTIONS),
-            sample_modality=Choice((1, 2)), test_modality=Choice((1, 2)), answer=self.unit_of,
-        )  # fmt: skip
+            sample=Choice(CATEGORY_DIRECTIONS),
+            test=Choice(CATEGORY_DIRECTIONS),
+            sample_modality=Choice((1, 2)),
+            test_modality=Choice((1, 2)),
+            answer=self.unit_of,
+        )
 
     def matches(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
         return (conditions["sample"] % (2 * np.pi) < np.pi) == (

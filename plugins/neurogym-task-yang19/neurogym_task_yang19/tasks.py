@@ -1,4 +1,4 @@
-"""The twenty tasks; how they are laid out is said in `families`."""
+"""The twenty tasks; their families are in `families`."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from neurogym_task_yang19.families import (
 
 
 class Go(SeenGo):
-    """Answer with the direction of a stimulus when the fixation cue goes off.
+    """Answer with the direction of a stimulus when the fixation cue turns off.
 
     The stimulus appears in either modality 500 to 1,500 ms after the trial begins and stays until
-    it ends; 500 to 1,500 ms later the cue goes off."""
+    it ends; 500 to 1,500 ms later the cue turns off."""
 
 
 class RTGo(ImmediateGo):
     """Answer with the direction of a stimulus as soon as it appears.
 
-    The stimulus appears in either modality after 500 to 2,500 ms. The fixation cue stays on and is
-    to be ignored."""
+    The stimulus appears in either modality after 500 to 2,500 ms. The fixation cue stays on and
+    is irrelevant."""
 
 
 class DlyGo(RememberedGo):
-    """Answer with the remembered direction of a stimulus when the fixation cue goes off.
+    """Answer with the remembered direction of a stimulus when the fixation cue turns off.
 
-    The cue goes off 200, 400, 800 or 1,600 ms after the stimulus, which is shown in either
+    The cue turns off 200, 400, 800 or 1,600 ms after the stimulus, which is shown in either
     modality."""
 
 
 class Anti(SeenGo):
-    """Answer with the direction opposite of a stimulus when the fixation cue goes off.
+    """Answer with the direction opposite of a stimulus when the fixation cue turns off.
 
     The stimulus appears in either modality 500 to 1,500 ms after the trial begins and stays until
-    it ends; 500 to 1,500 ms later the cue goes off."""
+    it ends; 500 to 1,500 ms later the cue turns off."""
 
     anti: ClassVar[bool] = True
 
@@ -48,16 +48,16 @@ class Anti(SeenGo):
 class RTAnti(ImmediateGo):
     """Answer with the direction opposite of a stimulus as soon as it appears.
 
-    The stimulus appears in either modality after 500 to 2,500 ms. The fixation cue stays on and is
-    to be ignored."""
+    The stimulus appears in either modality after 500 to 2,500 ms. The fixation cue stays on and
+    is irrelevant."""
 
     anti: ClassVar[bool] = True
 
 
 class DlyAnti(RememberedGo):
-    """Answer with the direction opposite of a remembered stimulus when the fixation cue goes off.
+    """Answer with the direction opposite of a remembered stimulus when the fixation cue turns off.
 
-    The cue goes off 200, 400, 800 or 1,600 ms after the stimulus, which is shown in either
+    The cue turns off 200, 400, 800 or 1,600 ms after the stimulus, which is shown in either
     modality."""
 
     anti: ClassVar[bool] = True
@@ -102,8 +102,9 @@ class CtxDM2(Decision):
 class MultiDM(Decision):
     """Answer with the stronger of two stimuli, both modalities taken together.
 
-    As in DM1, but each stimulus is shown in both modalities, in one of them stronger than in the
-    other: by 20 to 80 % of its mean strength over both, which decides."""
+    As in DM1, but each stimulus is shown in both modalities, in one of them more strongly than in
+    the other: by 20 to 80 % of its mean strength over both, which determines the answer.
+    """
 
     attends: ClassVar[str] = "both"
 
@@ -147,40 +148,40 @@ class CtxDlyDM2(DelayedDecision):
 class MultiDlyDM(DelayedDecision):
     """Answer with the stronger of two successive stimuli, both modalities taken together.
 
-    As in DlyDM1, but each stimulus is shown in both modalities, in one of them stronger than in the
-    other: by 20 to 80 % of its mean strength over both, which decides."""
+    As in DlyDM1, but each stimulus is shown in both modalities, in one of them more strongly than
+    in the other: by 20 to 80 % of its mean strength over both, which determines the answer.
+    """
 
     attends: ClassVar[str] = "both"
 
 
 class DMS(MatchDirection):
-    """Answer with the direction of the test if it is that of the sample; else keep fixating.
+    """Answer with the direction of the test if it matches the sample; otherwise keep fixating.
 
     Half of the tests have the direction of the sample, the others one 20 to 340 degrees away;
-    modalities are drawn independently and do not count. The fixation cue stays on."""
+    modalities are drawn independently and are irrelevant. The fixation cue stays on."""
 
 
 class DNMS(MatchDirection):
-    """Answer with the direction of the test unless it is that of the sample; then keep fixating.
+    """Answer with the direction of the test if it differs from the sample; otherwise keep fixating.
 
     Half of the tests have the direction of the sample, the others one 20 to 340 degrees away;
-    modalities are drawn independently and do not count. The fixation cue stays on."""
+    modalities are drawn independently and are irrelevant. The fixation cue stays on."""
 
     answers_match: ClassVar[bool] = False
 
 
 class DMC(MatchCategory):
-    """Answer with the direction of the test if it is of the sample's category; else keep fixating.
+    """Answer with the test direction if it is of the sample's category; otherwise keep fixating.
 
     Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above
-    the other. Modalities are drawn independently and do not count. The fixation cue stays on."""
+    the other. Modalities are drawn independently and are irrelevant. The fixation cue stays on."""
 
 
 class DNMC(MatchCategory):
-    """Answer with the direction of the test unless it is of the sample's category; then keep
-    fixating.
+    """Answer with the test direction unless it is of the sample's category; then keep fixating.
 
     Directions are 18, 54, ..., 342 degrees; those below 180 degrees are one category, those above
-    the other. Modalities are drawn independently and do not count. The fixation cue stays on."""
+    the other. Modalities are drawn independently and are irrelevant. The fixation cue stays on."""
 
     answers_match: ClassVar[bool] = False

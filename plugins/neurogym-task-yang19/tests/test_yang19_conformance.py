@@ -1,6 +1,4 @@
-"""Every task of the package keeps to what all tasks must hold to: `ngym check neurogym-task-yang19`
-in tests.
-"""
+"""`ngym check neurogym-task-yang19` as tests."""
 
 import pytest
 from neurogym_check import parametrize_with_checks

@@ -1,6 +1,4 @@
-"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and what was wrong with
-them elsewhere.
-"""
+"""The twenty tasks of Yang et al. (2019): inputs, timing, rules, weights, and past defects."""
 
 from __future__ import annotations
 
@@ -27,8 +25,9 @@ def noise_free(cls, **settings):
 
 
 def spread(values, declared):
-    """Whether the values are all declared ones, about equally often; 5 SDs of a share, false alarm
-    1 in 10^6.
+    """Whether the values are the declared ones, about equally often.
+
+    5 SDs of a fraction, false alarm 1 in 10^6.
     """
     values, declared = np.asarray(values), np.asarray(declared)
     shares = np.array([(values == value).mean() for value in declared])
@@ -37,7 +36,7 @@ def spread(values, declared):
     np.testing.assert_allclose(shares, p, atol=5 * np.sqrt(p * (1 - p) / len(values)))
 
 
-# ---------------------------------------------------------------------- what all of them share
+# ---------------------------------------------------------------------- shared by all
 
 
 def test_there_are_twenty_with_85_inputs_and_33_outputs():
@@ -67,7 +66,7 @@ def test_oracle_is_always_right_and_paid_once(cls, dt):
 
 
 @pytest.mark.parametrize("cls", ALL)
-def test_the_page_tells_paper_units_and_deviations(cls):
+def test_the_page_names_paper_units_and_deviations(cls):
     for words in (
         "10.1038/s41593-018-0310-2",
         "Deviations from the paper:",
@@ -119,12 +118,12 @@ def test_noise_on_every_input_has_the_published_size_at_any_dt():
         np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.065)
 
 
-def test_a_tolerance_below_the_distance_of_units_is_told():
+def test_a_tolerance_below_the_distance_of_units_is_refused():
     with pytest.raises(InvalidValueError, match="tolerance"):
         tasks.Go(tolerance=0.01)
 
 
-def test_a_ring_without_units_is_told():
+def test_a_ring_without_units_is_refused():
     with pytest.raises(InvalidValueError, match="units=0; a ring needs at least one"):
         tasks.Go(units=0)
 
@@ -159,7 +158,7 @@ def test_go_answers_with_what_is_seen_and_anti_with_the_opposite(name):
 
 
 def test_go_families_draw_the_modality_at_random_and_do_not_alternate():
-    """Elsewhere the modality went 0, 1, 0, 1, …."""
+    """In another implementation the modality was 0, 1, 0, 1, …."""
     for name in ("Go", "DlyAnti", "DMS"):
         env = TaskEnv(getattr(tasks, name)(dt=100))
         env.reset(seed=6)
@@ -177,8 +176,8 @@ def test_go_families_draw_the_modality_at_random_and_do_not_alternate():
 
 
 @pytest.mark.parametrize("name", DECISIONS)
-def test_decisions_go_to_the_stimulus_that_counts(name):
-    """The sum of what the counting modality shows is largest at the right direction."""
+def test_decisions_follow_the_relevant_stimulus(name):
+    """The sum of activity in the relevant modality is largest at the correct direction."""
     task = noise_free(getattr(tasks, name))
     batch = task.sample(300, seed=7)
     counting = {"1": ("modality_1",), "2": ("modality_2",), "i": ("modality_1", "modality_2")}
@@ -214,8 +213,8 @@ def test_decision_conditions_are_the_published_ones():
         assert (apart.min(), apart.max()) == (pytest.approx(90, abs=1), pytest.approx(270, abs=1))
 
 
-def test_dm1_and_dm2_differ_in_nothing_but_the_modality():
-    """Elsewhere dm1 had stimuli of 200 to 600 ms and dm2 of 500 ms."""
+def test_dm1_and_dm2_differ_only_in_the_modality():
+    """In another implementation DM1 had stimuli of 200 to 600 ms and DM2 of 500 ms."""
     one, two = tasks.DM1(), tasks.DM2()
     assert dict(one.timing) == dict(two.timing)
     assert dict(tasks.DlyDM1().timing) == dict(tasks.DlyDM2().timing)
@@ -227,9 +226,10 @@ def test_dm1_and_dm2_differ_in_nothing_but_the_modality():
 
 
 @pytest.mark.parametrize("name", ["CtxDM1", "CtxDM2", "CtxDlyDM1", "CtxDlyDM2"])
-def test_in_context_tasks_the_other_modality_says_nothing(name):
-    """Who follows the wrong modality is right in half of the trials; 3,000 trials, five SDs are 4.6
-    %.
+def test_in_context_tasks_the_other_modality_is_uninformative(name):
+    """A subject that follows the irrelevant modality is correct in half of the trials.
+
+    3,000 trials, five SDs are 4.6 %.
     """
     cond = getattr(tasks, name)().sample(3000, seed=10).conditions
     agree = (cond["coherence"] > 0) == (cond["distracting_coherence"] > 0)
@@ -259,8 +259,8 @@ class _Conditions:
 
 
 @pytest.mark.parametrize("name", MATCHES)
-def test_withholding_rightly_is_correct_and_paid(name):
-    """Elsewhere it was neither, so that an oracle was right in half of the trials."""
+def test_correct_withholding_is_correct_and_rewarded(name):
+    """In another implementation it was neither, so an oracle was correct in half of the trials."""
     task = getattr(tasks, name)()
     record = run(task, "oracle", 400, seed=12)
     withheld = record["choice"] == -1
@@ -274,7 +274,7 @@ def test_withholding_rightly_is_correct_and_paid(name):
 
 @pytest.mark.parametrize("name", ["DMC", "DNMC"])
 def test_categories_are_the_half_rings(name):
-    """Elsewhere the boundary was off by one unit: 7 % of the trials."""
+    """In another implementation the boundary was off by one unit: 7 % of the trials."""
     batch = getattr(tasks, name)().sample(2000, seed=13)
     sample, test = (
         np.rint(np.rad2deg(batch.conditions[key])).astype(int) for key in ("sample", "test")
@@ -314,10 +314,14 @@ def played(name, period, trials=3000):
 @pytest.mark.parametrize(
     ("name", "period", "low", "high"),
     [
-        ("Go", "fixation", 500, 1500), ("Anti", "stimulus", 500, 1500), ("RTGo", "fixation", 500, 2500),
-        ("RTAnti", "fixation", 500, 2500), ("DM1", "fixation", 100, 400), ("CtxDlyDM1", "pause", 100, 300),
+        ("Go", "fixation", 500, 1500),
+        ("Anti", "stimulus", 500, 1500),
+        ("RTGo", "fixation", 500, 2500),
+        ("RTAnti", "fixation", 500, 2500),
+        ("DM1", "fixation", 100, 400),
+        ("CtxDlyDM1", "pause", 100, 300),
     ],
-)  # fmt: skip
+)
 def test_uniform_durations(name, period, low, high):
     ms = played(name, period)
     assert low <= ms.min() < low + 20
@@ -329,7 +333,7 @@ def test_uniform_durations(name, period, low, high):
 
 @pytest.mark.parametrize("name", RULES)
 def test_drawn_durations_are_the_published_sets(name):
-    """DlyGo's and the decisions' delays, and how long decisions last."""
+    """Delays of DlyGo and the decisions, and durations of the decisions."""
     known = {
         "delay": (200, 400, 800, 1600),
         "stimulus1": (300,),

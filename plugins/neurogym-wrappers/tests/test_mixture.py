@@ -416,3 +416,32 @@ def test_trials_that_would_end_with_a_period_of_another_task_are_refused():
         match="'end' follows the period 'early', which trials of Behind pass over",
     ):
         Mixture(Behind(), other_tasks=(Over(),))
+
+
+class Lasting(Task):
+    """A trial of one period, and of another one that may be skipped."""
+
+    timing = {"a": 100, "b": {"choice": [0, 100]}}
+
+    def define(self):
+        self.observe(lamp=1)
+        self.act(rest=1, press=1)
+
+    def new_trial(self, trial):
+        trial.periods("a", "b")
+        trial.answer("press", 0, during="a")
+
+
+class Skipping(Lasting):
+    """The same, with the other of the two periods that may be skipped."""
+
+    timing = {"a": {"choice": [0, 100]}, "b": 100}
+
+    def new_trial(self, trial):
+        trial.periods("a", "b")
+        trial.answer("press", 0, during="b")
+
+
+def test_periods_that_may_be_skipped_in_one_task_only_leave_a_step_in_each_trial():
+    task = Mixture(Lasting(), other_tasks=(Skipping(),))
+    assert task.sample(200, 1).steps.min() >= 1
