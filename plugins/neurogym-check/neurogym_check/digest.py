@@ -402,8 +402,8 @@ def store(path: Path, fresh: Mapping[str, Digest], *, force: bool = False) -> li
 def _written(digests: Mapping[str, Digest]) -> str:
     lines = [
         (
-            "# Digests of each task's behaviour: `ngym check` fails if one changes without a new version"
-            " of the task."
+            "# Digests of each task's behaviour: `ngym check` fails if one changes without a new"
+            " version of the task."
         ),
         "# Written by `ngym check PACKAGE --write-digests`.",
         f"schema = {SCHEMA}",

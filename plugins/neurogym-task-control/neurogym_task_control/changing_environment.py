@@ -79,8 +79,8 @@ class ChangingEnvironment(Task):
             )
         if not 0 < self.change_probability <= 1:
             raise InvalidValueError(
-                f"ChangingEnvironment was given change_probability={self.change_probability!r}; it"
-                " needs a number above 0, up to 1."
+                f"ChangingEnvironment was given change_probability={self.change_probability!r};"
+                " give a number above 0, up to 1."
             )
 
     # ------------------------------------------------------------------ drawing trials

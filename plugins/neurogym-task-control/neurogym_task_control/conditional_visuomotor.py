@@ -11,8 +11,7 @@ from neurogym_core.errors import InvalidValueError
 
 
 class NAltConditionalVisuomotor(Task):
-    """Learn by trial and error which movement each picture asks for; the pairs change without
-    notice.
+    """Learn by trial and error which movement each picture requires; pairs change without notice.
 
     After Asaad, Rainer & Miller (1998), Neuron 21:1399, doi:10.1016/S0896-6273(00)80658-3.
 

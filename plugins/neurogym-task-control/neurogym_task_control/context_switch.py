@@ -37,7 +37,7 @@ class ContextSwitch(Task):
     def define(self) -> None:
         if not 0 <= self.switch_probability <= 1:
             raise InvalidValueError(
-                f"ContextSwitch was given switch_probability={self.switch_probability!r}; it needs"
+                f"ContextSwitch was given switch_probability={self.switch_probability!r}; give"
                 " a number from 0 to 1."
             )
         self.observe(stimulus=OneHot(2))

@@ -7,8 +7,7 @@ from neurogym_task_ibl.ibl import IBL, SIDES
 
 
 class IBLTwoChoice(IBL):
-    """Choose left or right after a single observation of two contrasts; both sides are equally
-    likely.
+    """Choose left or right after one observation of two contrasts; both sides are equally likely.
 
     After Burgess, Lak, Steinmetz, et al. (2017), Cell Rep. 20:2513,
     doi:10.1016/j.celrep.2017.08.047.
@@ -46,7 +45,7 @@ class IBLTwoChoice(IBL):
 
 
 class IBLBlocks(IBLTwoChoice):
-    """Choose left or right after a single observation of two contrasts, in blocks of 200 trials.
+    """Choose left or right after one observation of two contrasts, in blocks of 200 trials.
 
     After the International Brain Laboratory (2021), eLife 10:e63711, doi:10.7554/eLife.63711.
 

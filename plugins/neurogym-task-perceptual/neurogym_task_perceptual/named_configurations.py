@@ -54,8 +54,7 @@ class SingleContextDecisionMaking(ContextDecisionMaking):
 
 
 class ManteDecisionMaking(ContextDecisionMaking):
-    """Judge the motion or the colour of the same dots, as indicated by a cue that varies between
-    trials.
+    """Judge the motion or the colour of the same dots, as a cue indicates on every trial.
 
     The whole task of Mante, Sussillo, Shenoy & Newsome (2013), Nature 503:78,
     doi:10.1038/nature12742: ContextDecisionMaking with ``context="cued"``.

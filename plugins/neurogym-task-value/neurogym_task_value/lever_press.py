@@ -96,7 +96,7 @@ class LeverPress(Task):
         if self.cued:
             trial.hold(during="idle", then="restart")
         if self.rests:
-            trial.hold(during="lever", cost=0)  # pressing is free; `step_action` pays for it
+            trial.hold(during="lever", cost=0)  # `step_action` rewards and charges pressing
         last_step = trial.duration("lever") - self.dt
         trial.loss_weight(1, during="lever")
         group, right = ("press", 0) if self.rests else ("do", int(self.poke))

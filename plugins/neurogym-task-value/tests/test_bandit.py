@@ -52,7 +52,7 @@ def test_performance_does_not_depend_on_luck():
     )
 
 
-def test_imposed_probabilities_decide_what_is_paid():
+def test_imposed_probabilities_determine_the_rewards():
     record = run(Bandit(), "random", 200, seed=3, conditions={"probability": (1.0, 0.0)})
     np.testing.assert_array_equal(record["reward"], record["choice"] == 0)
     made = run(Bandit(conditions={"probability": (1.0, 0.0)}), "oracle", 50, seed=3)

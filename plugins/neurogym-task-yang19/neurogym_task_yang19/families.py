@@ -372,7 +372,7 @@ class MatchFamily(Yang19):
 
 
 class MatchDirection(MatchFamily):
-    """Half of the tests have the direction of the sample, the others differ by 20 degrees or more."""
+    """Half of the tests have the direction of the sample, others lie at least 20 degrees away."""
 
     def declare(self) -> None:
         self.vary(

@@ -146,7 +146,7 @@ def test_answers_within_36_degrees_are_right_and_others_wrong(cls):
 
 
 @pytest.mark.parametrize("name", ["Go", "RTGo", "DlyGo", "Anti", "RTAnti", "DlyAnti"])
-def test_go_answers_with_what_is_seen_and_anti_with_the_opposite(name):
+def test_go_answers_with_the_shown_direction_and_anti_with_the_opposite(name):
     task = noise_free(getattr(tasks, name))
     batch = task.sample(200, seed=5)
     observations = np.split(batch.render(None), np.cumsum(batch.steps)[:-1])
