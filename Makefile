@@ -38,20 +38,20 @@ lint: $(VENV)/installed-test  ## ruff, mypy, and turns of phrase to avoid
 	$(RUN) -m mypy
 	$(RUN) docs/_make/prose.py
 
-bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which gets an environment of its own in .venv-peer
+bench: $(VENV)/installed-study  ## speed beside NeuroGym 2.3.1, which is installed in .venv-peer
 	$(RUN) -m benchmarks
 
 train-examples: $(VENV)/installed-dev  ## train networks on the examples, and write docs/results.md (half an hour)
 	$(ONE_THREAD) $(RUN) docs/_make/results.py
 
-clean:  ## remove the environments and what the tools left
+clean:  ## remove the environments and the files of the tools
 	rm -f neurogym_core/play/_kernel*.so neurogym_core/play/_kernel*.pyd
 	rm -rf $(VENV) .venv-peer .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 CHOSEN := $(PLUGINS)
 $(VENV)/installed-test: CHOSEN := $(LIGHT)
-# What the demo shows needs no extra of the core.
+# The demo needs no extra of the core.
 $(VENV)/installed-study: CHOSEN := $(filter plugins/neurogym-study plugins/neurogym-task-%,$(PLUGINS))
 EXTRA = [$*]
 $(VENV)/installed-study: EXTRA :=

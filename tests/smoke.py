@@ -1,7 +1,7 @@
-"""Plays two trials with what is installed: ``python tests/smoke.py compiled`` (or ``plain``), the
+"""Plays two trials with the installed core: ``python tests/smoke.py compiled`` (or ``plain``), the
 kernel that is expected.
 
-A script of its own, so that a wheel can be tried where nothing else of the tests is installed.
+A separate script, so that a wheel can be tried where nothing else of the tests is installed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The core is built and installed for real, by pip into new environments: with a C compiler, and
 without one.
 
-What building needs comes from the package index, as for everyone else.
+The build requirements come from the package index, as for every user.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ NO_COMPILER = {"CC": "/bin/false"}
 
 
 def variables(**more: str) -> dict[str, str]:
-    """This process's environment without what would lead Python, pip, the kernel or the compiler
-    elsewhere.
+    """This process's environment without variables that mislead Python, pip, the kernel or the
+    compiler.
     """
     ours = (
         "PYTHON",
@@ -55,8 +55,8 @@ def variables(**more: str) -> dict[str, str]:
 
 
 def run(*command: object, check: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder without the sources, which Python would import instead of what is
-    installed.
+    """Run a command in a folder without the sources, which Python would import instead of the
+    installed package.
     """
     done = subprocess.run(
         list(map(str, command)),
@@ -84,7 +84,7 @@ class Environment:
         return run(self.python, "-m", "pip", *arguments, check=check, **more)
 
     def kernel(self) -> dict[str, str]:
-        """What ``ngym doctor`` says of the kernel, after two trials were played with it."""
+        """The line of ``ngym doctor`` on the kernel, after two trials were played with it."""
         said = run(self.python, "-m", "neurogym_core.cli", "doctor", "--json")
         kernel = json.loads(said.stdout)["kernel"]
         run(self.python, ROOT / "tests" / "smoke.py", kernel["name"])
@@ -101,7 +101,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def compiler() -> None:
-    """What compiles here; in continuous integration (CI=true) its absence is a failure."""
+    """The C compiler; in continuous integration (CI=true) its absence is a failure."""
     if not any(shutil.which(name) for name in (os.environ.get("CC", "cc"), "gcc", "clang")):
         reason = "building the compiled kernel is tested with a C compiler, and there is none"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)

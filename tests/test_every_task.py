@@ -1,4 +1,4 @@
-"""What the core does with every installed task: Gymnasium, datasets, scoring, time steps, values.
+"""The core with every installed task: Gymnasium, datasets, scoring, time steps, values.
 
 The tasks themselves are checked by the conformance kit, in the tests of their packages.
 """
@@ -86,7 +86,7 @@ def same(one, other):
 @every_task
 @pytest.mark.parametrize("seq_len", [None, 50])
 def test_dataset_is_what_an_env_shows_and_wants(task_id, seq_len):
-    """As a subject that rests sees them, or in a closed loop one that does what is right."""
+    """Played by a resting subject, or in a closed loop by the oracle."""
     task = task_for(
         task_id,
         lambda task: task.supervised and not task.reads_outcomes,

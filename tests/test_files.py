@@ -1,6 +1,4 @@
-"""Writing results keeps links, pipes and devices what they are, and an earlier file where writing
-fails.
-"""
+"""Writing results keeps links, pipes and devices, and an earlier file where writing fails."""
 
 from __future__ import annotations
 

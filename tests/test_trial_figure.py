@@ -1,4 +1,4 @@
-"""Figures are drawn from what they are given, without pyplot, and refuse what cannot be drawn."""
+"""Figures are drawn from their arguments, without pyplot, and refuse impossible ones."""
 
 import subprocess
 import sys
@@ -238,7 +238,7 @@ def test_figures_can_be_drawn_in_threads(tmp_path):
     def draw(index):
         try:
             save_figure(trial_figure(make_trace(units=5)), tmp_path / f"{index}.png", dpi=50)
-        except Exception as error:  # what a thread raises would be lost
+        except Exception as error:  # an exception in a thread would be lost
             failures.append(error)
 
     threads = [threading.Thread(target=draw, args=(i,)) for i in range(4)]

@@ -1,4 +1,4 @@
-"""The map is of this place: what it names exists, and imports run the way it says."""
+"""Every name on the map exists, and imports run in its direction."""
 
 from __future__ import annotations
 

@@ -64,12 +64,15 @@ def test_the_manifest_has_every_field_and_breaks_no_rule():
 
 def test_hooks_have_the_signatures_of_the_page():
     written = set(re.findall(r"^def (ngym_\w+\(.*?\)):", section("Hooks"), re.MULTILINE))
-    real = {
-        f"{name}({', '.join(list(inspect.signature(getattr(specifications, name)).parameters)[1:])})"
+    assert written == {
+        f"{name}({', '.join(list(arguments(getattr(specifications, name)))[1:])})"
         for group, specifications in hooks.SPECIFICATIONS.items()
         for name in hooks.hooks_of(group)
     }
-    assert written == real
+
+
+def arguments(function):
+    return inspect.signature(function).parameters
 
 
 @pytest.mark.parametrize(("number", "group"), list(enumerate(hooks.SPECIFICATIONS)))

@@ -1,4 +1,4 @@
-"""`docs/results.md` says what was measured, and what it says can be measured again."""
+"""`docs/results.md` agrees with its measurements, which can be repeated."""
 
 from __future__ import annotations
 

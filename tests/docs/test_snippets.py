@@ -1,16 +1,16 @@
-"""Every snippet of the pages runs, from top to bottom in one namespace, and prints what the page
-says it prints.
+"""Every snippet of the pages runs, from top to bottom in one namespace, and prints the output
+on the page.
 
 A page is Markdown with fenced blocks:
 
 - ``python`` runs; one whose first line is a comment with a file's name, ``# my_task.py``, becomes
   that file;
 - ``toml`` with such a first line is saved too;
-- ``console`` holds commands behind ``$ ``, each followed by what it prints; only ``ngym`` is run,
+- ``console`` holds commands behind ``$ ``, each followed by its output; only ``ngym`` is run,
   in this process;
-- ``text`` directly behind a ``python`` block is what that prints.
+- ``text`` directly behind a ``python`` block is its output.
 
-In what is printed ``...`` stands for anything, and blanks count as one; numbers that NumPy's random
+In outputs ``...`` stands for anything, and blanks count as one; numbers that NumPy's random
 streams decide are left open that way."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block: its kind, its text, the line it begins on, and what it should print."""
+    """One fenced block: its kind, its text, its first line, and its expected output."""
 
     kind: str
     text: str

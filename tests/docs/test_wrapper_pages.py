@@ -45,7 +45,7 @@ def test_the_page_says_what_the_class_says(name, tmp_path, monkeypatch):
     assert page.read_text("utf-8") == pages.page_of(name), "python docs/_make/wrapper_pages.py"
 
 
-@pytest.mark.slow  # the snippet runs above, too; what is new here is the command line
+@pytest.mark.slow  # the snippet runs above, too; the command line is new here
 @pytest.mark.parametrize("name", sorted(OWN))
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -66,7 +66,7 @@ def test_the_picture_shows_before_and_after(name):
             [(one.tag, sorted(one.attrib.items())) for one in panel.iter()][3:] for panel in panels
         ]
         assert shapes[0] != shapes[1] or name in ("CatchTrials", "MissPenalty")
-    if name in ("CatchTrials", "MissPenalty", "PassReward"):  # the reward, or what is appended
+    if name in ("CatchTrials", "MissPenalty", "PassReward"):  # the reward, or the appended channel
         assert ET.tostring(panels[0])[40:] != ET.tostring(panels[1])[40:]
 
 
@@ -97,7 +97,7 @@ def test_a_former_name_answers_with_what_it_is_now(alias, now):
 
 @pytest.mark.parametrize(("alias", "now"), FORMER)
 def test_the_preset_of_a_former_name_can_be_applied(alias, now, tmp_path, monkeypatch):
-    """It is what ``--wrap`` takes."""
+    """The argument of ``--wrap``."""
     monkeypatch.chdir(tmp_path)
     preset = OWN[now].presets[alias]
     task, more = "perceptual/NAltPerceptualDecisionMaking-v0", ["--set", "alternatives=4"]
@@ -112,7 +112,7 @@ def test_the_preset_of_a_former_name_can_be_applied(alias, now, tmp_path, monkey
 
 
 def test_names_that_every_version_of_neurogym_used_are_known():
-    """Those of the catalogue, but for no-ops and what lives in other packages."""
+    """Those of the catalogue, but for no-ops and those of other packages."""
     once = (
         "RandomGroundTruth ScheduleAttr ScheduleEnvs MultiEnvs TrialHistoryV2 SideBias Noise"
         " PassAction PassReward ReactionTime Monitor TrialHistory TrialHistoryEvolution"

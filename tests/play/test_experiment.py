@@ -309,7 +309,8 @@ def test_a_saved_file_finds_the_task_from_where_it_is(tmp_path, monkeypatch):
 def test_only_the_tasks_that_wrappers_are_given_are_held_to_ids(tmp_path):
     """A schedule over a mixture names tasks by their names in the mixture."""
     text = (
-        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\nother_tasks = ["control/GoNogo-v0"]\n'
+        f'task = "{DOTS}"\n[[wrap]]\nname = "wrappers/Mixture"\n'
+        'other_tasks = ["control/GoNogo-v0"]\n'
         '[[wrap]]\nname = "wrappers/Schedule"\nblocks = [{task = "GoNogo"}]\n'
     )
     assert load(file_of(tmp_path, text)).make_task().tasks[1].name == "GoNogo"
