@@ -17,6 +17,7 @@ from neurogym_core.ecosystem.discovery import (
     find_wrapper,
     installed,
     missing_companion,
+    missing_package_of_tasks,
 )
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.names import canonical, clean
@@ -67,7 +68,8 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
     try:
         target = _find(name)
     except UnknownTaskError as error:
-        if not declared().registries and not missing_companion(name):
+        known = missing_companion(name) or missing_package_of_tasks(name)
+        if not declared().registries and known is None:
             message = f"{error} No registry was searched: {comes_with('ngym registry', REGISTRY)}"
             raise UnknownTaskError(message) from None
         listed = _listed(name, offline)

@@ -95,6 +95,22 @@ SUMMARIES = {
 }
 """{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 
+NAMESPACES = {
+    name: f"neurogym-task-{name}"
+    for name in (
+        "control",
+        "ibl",
+        "memory",
+        "motor",
+        "perceptual",
+        "timing",
+        "value",
+        "visual",
+        "yang19",
+    )
+}
+"""{namespace of tasks: package of this project}"""
+
 MODULES = {
     "neurogym_core.classic": ("neurogym-classic", "neurogym_classic"),
     "neurogym_core.study": ("neurogym-study", "neurogym_study"),

@@ -275,6 +275,13 @@ def missing_companion(name: str) -> str | None:
     return None if present else package
 
 
+def missing_package_of_tasks(name: str) -> str | None:
+    """Return the package of this project that owns the namespace of a task and is not installed."""
+    package = companions.NAMESPACES.get(name.partition("/")[0]) if "/" in name else None
+    present = any(canonical(one.distribution) == package for one in declared().packages)
+    return None if present else package
+
+
 def _companion(bare: str) -> str | None:
     """Return the package of this project that has a wrapper of this bare name, else None."""
     packages = {snake_case(name): package for name, package in companions.WRAPPERS.items()}
@@ -305,6 +312,9 @@ def _unknown(kind: str, name: str, offers: Sequence[_InfoT]) -> str:
             f"Unknown task {name!r}: its package {package} is not installed. Install it: `ngym"
             f" install {package}`."
         )
+    if kind == "task" and (package := missing_package_of_tasks(name)):
+        namespace = name.partition("/")[0]
+        return f"Unknown task {name!r}: {companions.comes_with(f'{namespace}/', package)}"
     if not offers:
         return f"Unknown {kind} {name!r}: no installed package offers any {kind}."
     if kind == "task" and (versions := _other_versions(name, offers)):

@@ -10,7 +10,7 @@ import pytest
 from neurogym_core import make
 from neurogym_core.ecosystem import companions
 from neurogym_core.ecosystem.names import said_by
-from neurogym_core.errors import BrokenTaskError
+from neurogym_core.errors import BrokenTaskError, UnknownTaskError
 
 
 @pytest.fixture
@@ -75,3 +75,16 @@ def test_other_errors_are_left_as_they_are(error):
 def test_the_classic_form_is_not_in_the_core_any_more():
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'neurogym_core.classic'"):
         import neurogym_core.classic  # noqa: F401
+
+
+@pytest.mark.parametrize("namespace", companions.NAMESPACES)
+def test_a_task_of_a_missing_package_of_this_project_is_answered_with_the_package(namespace, site):
+    package = f"neurogym-task-{namespace}"
+    line = f"'{namespace}/' comes with {package}: pip install {package}"
+    with pytest.raises(UnknownTaskError, match=line):
+        make(f"{namespace}/Anything-v0")
+
+
+def test_the_namespaces_are_those_of_the_task_packages():
+    found = {path.name for path in (Path(__file__).parents[2] / "plugins").glob("neurogym-task-*")}
+    assert found == {*companions.NAMESPACES.values()}
