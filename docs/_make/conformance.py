@@ -12,6 +12,8 @@ from neurogym_check.check_types import FAMILIES, KINDS, Check
 from neurogym_check.command import command
 from neurogym_check.run_checks import all_checks
 
+from neurogym_core.cli import main
+
 WIDTH = 80  # as in docs/command-line.md
 TARGET = Path(__file__).resolve().parents[1] / "conformance.md"
 
@@ -153,7 +155,11 @@ _KINDS = {
 def page() -> str:
     """Return the page."""
     context = click.Context(
-        command, info_name="ngym check", terminal_width=WIDTH, max_content_width=WIDTH
+        command,
+        info_name="ngym check",
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        help_option_names=main.context_settings["help_option_names"],
     )
     lines = (line.rstrip() for line in command.get_help(context).splitlines())
     return "\n".join(
