@@ -91,7 +91,7 @@ SUMMARIES = {
     "registry": "Check and build a registry of packages.",
     "train": "Train a network or an agent on a task.",
     "evaluate": "Let a trained network or a subject play, and report its behaviour.",
-    "compare": "Put a trial record beside real subjects.",
+    "compare": "Compare a trial record with real subjects.",
 }
 """{command of ``ngym``: first line of its help}; ``ngym --help`` imports no command."""
 

@@ -97,14 +97,18 @@ def test_imports_run_one_way(layer):
     assert not wrong
 
 
+IMPORTED_WHEN_CALLED = {"_checkup.py", "_drawing.py", "_playing.py"}
+"""The work of `doctor`, `plot` and `run`, which these commands import when they are called."""
+
+
 @pytest.mark.parametrize("part", LIGHT)
-def test_what_lists_tasks_imports_none_of_the_layers(part):
+def test_listing_tasks_imports_none_of_the_layers(part):
     heavy = set(LAYERS[1:])
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in (CORE / part).rglob("*.py")
         for name in imported_at_the_top(path)
-        if name in heavy
+        if name in heavy and path.name not in IMPORTED_WHEN_CALLED
     ]
     assert not wrong
 

@@ -134,7 +134,7 @@ def test_a_sample_needs_one_value_or_one_for_each_of_its_trials(values):
 @pytest.mark.parametrize("play", [reset, reset_vector, played], ids=lambda play: play.__name__)
 @pytest.mark.parametrize("given", [[("side", 1)], "side", 5], ids=["pairs", "text", "number"])
 def test_conditions_that_are_no_dict_are_refused(given, play):
-    with pytest.raises(InvalidValueError, match=r"was given conditions=.*give them by name"):
+    with pytest.raises(InvalidValueError, match=r"was given conditions=.*Give them by name"):
         play(Drawing(), given)
 
 

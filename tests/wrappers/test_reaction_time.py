@@ -337,5 +337,5 @@ def test_bad_settings_are_reported():
         ReactionTime(Dots(), end_on_stimulus=3)
     with pytest.raises(InvalidValueError, match="finite"):
         ReactionTime(Dots(), urgency=np.inf)
-    with pytest.raises(InvalidValueError, match="wraps tasks"):
+    with pytest.raises(InvalidValueError, match="expected a task"):
         ReactionTime(Dots)
