@@ -23,9 +23,10 @@ class StopSignal(Task):
     half of the stop trials, and the time that stopping takes (SSRT) can be estimated from the SSDs
     and the reaction times.
 
-    A session is the four blocks of 64 trials of STOP-IT. The condition `ssd` is the delay on stop trials, and the current level of the staircase on go
-    trials. In a supervised loss, the steps before the stop signal have the weight 0, because there
-    the trial is still a go trial for the subject.
+    A session is the four blocks of 64 trials of STOP-IT. The condition `ssd` is the delay on stop
+    trials, and the current level of the staircase on go trials. In a supervised loss, the steps
+    before the stop signal have the weight 0, because there the trial is still a go trial for the
+    subject.
 
     Deviations from the paper:
 
