@@ -19,15 +19,16 @@ class CardSorting(Task):
     doi:10.1037/h0059831; criterion, order of the rules and length: Milner (1963), Archives of
     Neurology 9:90, doi:10.1001/archneur.1963.00460070100010.
 
-    Four key cards lie on the table, with different colours, forms and numbers of symbols. In every
-    trial the subject puts one card of a deck below one of them: card k shares its colour with key
-    card `colour`, its form with key card `form`, and so on. Feedback says only whether the sort was
-    right. The first rule is colour; after `criterion` correct sorts in a row it becomes
-    form, then number, then colour again, without notice. The deck has all 64 combinations, and is
-    dealt twice in a session.
+    Four key cards, 0 to 3, differ in colour, form and number of symbols. In every trial the subject
+    puts a card from a deck below one of them. The conditions `colour`, `form` and `number` are the
+    key cards that share these features with the card. Feedback says only whether the sort was
+    right. The first rule is colour; after `criterion` correct sorts in a row it becomes form, then
+    number, then colour again, without notice. The deck has all 64 combinations, and is dealt twice
+    in a session.
 
-    Key cards do not change and have no channel. The feedback is shown after the sort, on the unit
-    `wrong` or `right` of the channel `feedback`; no sort in time counts as wrong.
+    Key cards do not change and have no channel. The channel `feedback` has two units, wrong and
+    right, and shows one of them after the sort. A trial without a sort is a miss, counts as wrong,
+    and ends the run of correct sorts.
 
     Deviations from the paper:
 

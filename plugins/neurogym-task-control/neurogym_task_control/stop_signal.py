@@ -11,9 +11,10 @@ from neurogym_core.errors import InvalidValueError
 class StopSignal(Task):
     """Respond to the side of a go stimulus, but withhold the response if a stop signal follows.
 
-    Logan & Cowan (1984), Psychological Review 91:295, doi:10.1037/0033-295X.91.3.295; staircase,
-    proportions and durations: Verbruggen, Aron, Band, et al. (2019), eLife 8:e46323,
-    doi:10.7554/eLife.46323, and their program STOP-IT.
+    Logan, Cowan & Davis (1984), Journal of Experimental Psychology: Human Perception and
+    Performance 10:276, doi:10.1037/0096-1523.10.2.276; staircase, proportions and durations:
+    Verbruggen, Aron, Band, et al. (2019), eLife 8:e46323, doi:10.7554/eLife.46323, and their
+    program STOP-IT.
 
     A go stimulus appears on the left or on the right, and the subject reports its side as fast as
     it can. On a quarter of the trials a stop signal appears after the stop-signal delay (SSD), and

@@ -77,8 +77,10 @@ def test_feedback_says_whether_the_sort_was_right(which, feedback):
     def plays(env, obs):
         shown.append(obs[0, 12:].copy())
         right = env.target
-        return right if which == "correct" else np.where(right > 0, right % 4 + 1, 0) * (
-            which == "error"
+        return (
+            right
+            if which == "correct"
+            else np.where(right > 0, right % 4 + 1, 0) * (which == "error")
         )
 
     record = run(CardSorting(), plays, 1, num_envs=1, seed=6)

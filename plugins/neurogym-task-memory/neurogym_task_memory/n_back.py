@@ -28,8 +28,9 @@ class NBack(Task):
 
     Deviations from the paper:
 
-    - the number of letters, their proportions and durations are ours;
-    - any sequence without the wanted repetition may occur; the papers' lists are not published.
+    - the number of letters, the proportion of repetitions and the durations are ours (Kirchner used
+      positions of lights, and Cohen et al. longer gaps, for imaging);
+    - letters are drawn independently, without fixed lists.
 
     Args:
         back: how many letters ago; the n of n-back.
