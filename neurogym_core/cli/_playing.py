@@ -21,6 +21,7 @@ from neurogym_core.trials.intervals import wilson_interval
 from neurogym_core.trials.record import TrialRecord
 
 ROWS = 20  # trials in the printed table; --csv writes all
+ITEMS = 12  # values of a condition in the printed table
 DEFAULT_STEPS = 200
 _MANY = 100  # from this number of trials on, several envs play side by side
 _LEFT_OUT = ("trial", "env", "session", "performance", "steps")
@@ -174,7 +175,8 @@ def _add_trials(page: Page, record: TrialRecord) -> None:
 
 def _cell(value: Any) -> str:
     if isinstance(value, list):
-        return f"({', '.join(_cell(item) for item in value)})"
+        more = ["…"] if len(value) > ITEMS else []
+        return f"({', '.join([_cell(item) for item in value[:ITEMS]] + more)})"
     if isinstance(value, float):
         return "–" if value != value else f"{value:.4g}"
     return str(value)

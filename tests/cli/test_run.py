@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 import neurogym_core as ngym_core
 from neurogym_core import subjects
+from neurogym_core.cli import _playing
 from neurogym_core.ecosystem import names
 from neurogym_core.terminal.settings import SubjectName, read_value
 from neurogym_core.trials.record import TrialRecord
@@ -111,6 +113,14 @@ def test_many_trials_are_all_there_and_the_table_stays_short(ngym, tmp_path):
     assert np.unique(record["env"]).size == 16
     assert "… and 230 more" in text
     assert len(table_rows(text)) == 21
+
+
+def test_long_conditions_are_cut_in_the_table_only(ngym, tmp_path, monkeypatch):
+    monkeypatch.setattr(_playing, "ITEMS", 2)
+    path = tmp_path / "trials.csv"
+    text = ngym("run", "PulseDecisionMaking-v0", "--n-trials", "3", "--csv", str(path)).stdout
+    assert len(re.findall(r"\(\d, \d, …\)", text)) == 6
+    assert len(TrialRecord.from_csv(path)["left"][0]) == 6
 
 
 def test_settings_reach_the_task(ngym, tmp_path):

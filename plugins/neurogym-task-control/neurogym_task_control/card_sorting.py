@@ -1,0 +1,87 @@
+"""Card sorting under a hidden rule, which changes after a run of correct sorts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from neurogym_core import Choice, OneHot, Session, Task, TrialBuilder
+from neurogym_core.errors import InvalidValueError
+
+RULES = ("colour", "form", "number")
+
+
+class CardSorting(Task):
+    """Sort cards by colour, form or number; after ten correct sorts in a row the rule changes.
+
+    The Wisconsin card sorting test: Grant & Berg (1948), Journal of Experimental Psychology 38:404,
+    doi:10.1037/h0059831; criterion, order of the rules and length: Milner (1963), Archives of
+    Neurology 9:90, doi:10.1001/archneur.1963.00460070100010.
+
+    Four key cards, 0 to 3, differ in colour, form and number of symbols. In every trial the subject
+    puts a card from a deck below one of them. The conditions `colour`, `form` and `number` are the
+    key cards that share these features with the card. Feedback says only whether the sort was
+    right. The first rule is colour; after `criterion` correct sorts in a row it becomes form, then
+    number, then colour again, without notice. The deck has all 64 combinations, and is dealt twice
+    in a session.
+
+    Key cards do not change and have no channel. The channel `feedback` has two units, wrong and
+    right, and shows one of them after the sort. A trial without a sort is a miss, counts as wrong,
+    and ends the run of correct sorts.
+
+    Deviations from the paper:
+
+    - the deck is shuffled for every session, and both times in the same order;
+    - a session always has 128 trials; the test ends after six rules at criterion;
+    - durations are ours: the test is self-paced.
+
+    Args:
+        criterion: number of consecutive correct sorts after which the rule changes.
+    """
+
+    trials_per_session: int | None = 128
+    criterion: int = 10
+
+    timing = {"iti": 500, "sort": 2000, "wrong": 500, "right": 500}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+    reads_outcomes = True
+
+    def define(self) -> None:
+        if self.criterion < 1:
+            raise InvalidValueError(
+                f"CardSorting was given criterion={self.criterion}; give at least 1 correct sort."
+            )
+        self.observe(**dict.fromkeys(RULES, OneHot(4)), feedback=OneHot(2))
+        self.act(rest=1, sort=4)
+        self.vary(rule=Choice(RULES), **dict.fromkeys(RULES, Choice(4)), answer=_key_card)
+
+    def new_session(self, session: Session, rng: np.random.Generator) -> None:
+        session.rule = np.zeros(len(session), int)
+        session.run = np.zeros(len(session), int)
+        session.deck = rng.permuted(np.tile(np.arange(64), (len(session), 1)), axis=1)
+
+    def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        session.run = np.where(session.previous["performance"] == 1, session.run + 1, 0)
+        session.rule = (session.rule + (session.run == self.criterion)) % len(RULES)
+        session.run %= self.criterion
+        card = session.deck[np.arange(len(session)), session.trial % 64]
+        features = dict(zip(RULES, np.unravel_index(card, (4, 4, 4)), strict=True))
+        rule = {"rule": np.take(RULES, session.rule)}
+        return self.draw_conditions(rng, len(session), rule | features)
+
+    def new_trial(self, trial: TrialBuilder) -> None:
+        trial.periods("iti", "sort", "wrong", "right", then={"wrong": "end"})
+        for feature in RULES:
+            card = self.channels.encoder(feature).encode(trial.conditions[feature])
+            trial.show(feature, card, during=("sort", "wrong", "right"))
+        trial.show("feedback", (1, 0), during="wrong")
+        trial.show("feedback", (0, 1), during="right")
+        after = {"correct": "right", "error": "wrong"}
+        trial.answer("sort", trial.right_answer, during="sort", then=after)
+
+
+def _key_card(conditions: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Index of the key card that shares the relevant feature with the card, (n,)."""
+    masks = [conditions["rule"] == rule for rule in RULES]
+    return np.select(masks, [conditions[rule] for rule in RULES])

@@ -1,0 +1,107 @@
+"""CardSorting: the deck, the hidden rule, and the criterion of consecutive correct sorts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_control.card_sorting import RULES, CardSorting
+
+from neurogym_core import run
+from neurogym_core.errors import InvalidValueError
+
+
+class Sorter:
+    """Sorts by one rule; with `shifts`, by the next one after "wrong"."""
+
+    def __init__(self, shifts):
+        self.shifts = shifts
+
+    def begin(self, env):
+        self.rule = np.zeros(env.num_envs, int)
+        self.told = np.zeros(env.num_envs, bool)
+
+    def __call__(self, env, obs):
+        wrong = obs[:, 12] > 0
+        self.rule = (self.rule + (self.shifts & wrong & ~self.told)) % 3
+        self.told = wrong
+        card = obs[:, :12].reshape(-1, 3, 4)[np.arange(len(obs)), self.rule]
+        return np.where(env.is_asked, 1 + card.argmax(axis=1), 0)
+
+
+def test_every_card_is_dealt_twice_in_a_session():
+    record = run(CardSorting(), "oracle", 256, num_envs=1, seed=1)
+    for session in (0, 1):
+        rows = record["session"] == session
+        cards = np.ravel_multi_index([record[name][rows] for name in RULES], (4, 4, 4))
+        np.testing.assert_array_equal(np.bincount(cards, minlength=64), 2)
+
+
+def test_the_rule_changes_after_ten_correct_sorts_in_a_row():
+    record = run(CardSorting(), "oracle", 256, num_envs=1, seed=2)
+    rules = np.take(RULES, np.arange(128) // 10 % 3)
+    np.testing.assert_array_equal(record["rule"], np.tile(rules, 2))
+    right = np.select([record["rule"] == name for name in RULES], [record[n] for n in RULES])
+    np.testing.assert_array_equal(record["choice"], right)
+
+
+def test_an_error_starts_the_run_again():
+    """The subject errs on trial 5, and so reaches the criterion on trial 14, not 9."""
+
+    def errs_once(env, obs):
+        right = env.target
+        return np.where((env.trial_number == 5) & (right > 0), right % 4 + 1, right)
+
+    rule = run(CardSorting(), errs_once, 40, num_envs=1, seed=3)["rule"]
+    assert np.flatnonzero(rule[1:] != rule[:-1]).tolist() == [15, 25, 35]
+
+
+def test_a_subject_that_perseverates_stays_at_the_second_rule():
+    record = run(CardSorting(), Sorter(shifts=False), 128, num_envs=1, seed=4)
+    assert set(record["rule"][:10]) == {"colour"}
+    assert set(record["rule"][10:]) == {"form"}
+    same = record["colour"] == record["form"]
+    np.testing.assert_array_equal(record["outcome"][10:] == "correct", same[10:])
+
+
+def test_feedback_alone_is_enough_to_complete_six_rules():
+    record = run(CardSorting(), Sorter(shifts=True), 128, num_envs=1, seed=5)
+    rule = record["rule"]
+    assert (rule[1:] != rule[:-1]).sum() >= 6
+    assert record["performance"].mean() > 0.75
+
+
+@pytest.mark.parametrize(("which", "feedback"), [("correct", 1), ("error", 0), ("miss", 0)])
+def test_feedback_says_whether_the_sort_was_right(which, feedback):
+    shown = []
+
+    def plays(env, obs):
+        shown.append(obs[0, 12:].copy())
+        right = env.target
+        return (
+            right
+            if which == "correct"
+            else np.where(right > 0, right % 4 + 1, 0) * (which == "error")
+        )
+
+    record = run(CardSorting(), plays, 1, num_envs=1, seed=6)
+    assert record["outcome"][0] == which
+    seen = np.array(shown).sum(axis=0)
+    np.testing.assert_array_equal(seen, np.eye(2)[feedback] * 5)
+
+
+def test_runs_of_subjects_side_by_side_are_separate():
+    def errs_in_one_env(env, obs):
+        right = env.target
+        first = np.arange(env.num_envs) == 0
+        return np.where(first & (right > 0), right % 4 + 1, right)
+
+    record = run(CardSorting(), errs_in_one_env, 60, num_envs=3, seed=7)
+    rules = [record["rule"][record["env"] == env] for env in range(3)]
+    assert set(rules[0]) == {"colour"}
+    for rule in rules[1:]:
+        np.testing.assert_array_equal(rule, np.take(RULES, np.arange(20) // 10))
+
+
+def test_a_criterion_below_one_is_refused():
+    with pytest.raises(InvalidValueError, match="criterion"):
+        CardSorting(criterion=0)

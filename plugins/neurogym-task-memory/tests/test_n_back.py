@@ -1,0 +1,91 @@
+"""NBack: the stream of letters goes over trials, and each is compared with an earlier one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from neurogym_task_memory.n_back import NBack
+
+from neurogym_core import Dataset, run
+from neurogym_core.errors import InvalidValueError
+
+
+class Rememberer:
+    """Compares each letter with that of `back` trials ago; sees observations only."""
+
+    def __init__(self, back):
+        self.back = back
+
+    def begin(self, env):
+        self.seen = [[] for _ in range(env.num_envs)]
+        self.dark = np.ones(env.num_envs, bool)
+
+    def __call__(self, env, obs):
+        actions = []
+        for seen, letter, dark in zip(self.seen, obs, self.dark, strict=True):
+            if dark and letter.any():
+                seen.append(letter.argmax())
+            actions.append(1 + (len(seen) > self.back and seen[-1] == seen[-1 - self.back]))
+        self.dark = ~obs.any(axis=1)
+        return np.array(actions)
+
+
+@pytest.mark.parametrize("back", [1, 2, 3])
+def test_the_answer_is_whether_the_letter_repeats_that_of_some_trials_ago(back):
+    record = run(NBack(back=back), "oracle", 300, num_envs=1, seed=1)
+    for session in range(5):
+        rows = record["session"] == session
+        letter = record["letter"][rows]
+        np.testing.assert_array_equal(record["earlier"][rows][:back], -1)
+        np.testing.assert_array_equal(record["earlier"][rows][back:], letter[:-back])
+        assert (record["choice"][rows][:back] == 0).all()
+        np.testing.assert_array_equal(
+            record["choice"][rows][back:], letter[back:] == letter[:-back]
+        )
+    assert (record["performance"] == 1).all()
+
+
+def test_a_third_of_the_letters_are_repetitions_and_others_are_all_equally_likely():
+    """The shares within 4.5 standard errors, 22 of them: false alarms 2 in 10,000."""
+    record = run(NBack(trials_per_session=None), "oracle", 6000, num_envs=1, seed=2)
+    share = record["choice"][2:].mean()
+    assert share == pytest.approx(1 / 3, abs=4.5 * np.sqrt(2 / 9 / 6000))
+    letters = np.bincount(record["letter"], minlength=20) / 6000
+    # Repetitions make letters dependent: the effective number of letters is halved at the least.
+    np.testing.assert_allclose(letters, 1 / 20, atol=4.5 * np.sqrt(2 * 0.05 * 0.95 / 6000))
+
+
+def test_memory_of_two_letters_is_enough_and_of_one_is_not():
+    task = NBack(trials_per_session=None)
+    assert run(task, Rememberer(2), 400, num_envs=2, seed=3)["performance"].mean() == 1
+    assert run(task, Rememberer(1), 400, num_envs=2, seed=3)["performance"].mean() < 0.8
+
+
+def test_answers_do_not_change_the_pace():
+    for subject in ("oracle", "guess", "rest"):
+        assert set(run(NBack(), subject, 60, num_envs=1, seed=4)["steps"]) == {25}
+
+
+def test_streams_side_by_side_are_separate():
+    record = run(NBack(), "oracle", 240, num_envs=4, seed=5)
+    for env in range(4):
+        rows = record["env"] == env
+        np.testing.assert_array_equal(record["earlier"][rows][2:], record["letter"][rows][:-2])
+
+
+def test_a_letter_that_make_imposes_is_remembered():
+    record = run(NBack(conditions={"letter": 3}), "oracle", 20, num_envs=1, seed=6)
+    assert (record["choice"][2:] == 1).all()
+
+
+def test_the_rows_of_a_dataset_are_streams():
+    inputs, targets = NBack().channels, next(Dataset(NBack(), 3, seq_len=500, seed=7))
+    letters = targets.inputs[:, ::25, inputs["letter"]].argmax(axis=2)
+    answers = targets.targets[:, ::25]
+    np.testing.assert_array_equal(answers[:, 2:] == 2, letters[:, 2:] == letters[:, :-2])
+
+
+@pytest.mark.parametrize("wrong", [{"back": 0}, {"letters": 1}, {"p_match": 1.5}])
+def test_impossible_parameters_are_refused(wrong):
+    with pytest.raises(InvalidValueError, match="NBack"):
+        NBack(**wrong)

@@ -1,0 +1,86 @@
+"""Accumulation of Poisson clicks on two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from neurogym_core import Choice, Task, TrialBuilder, Uniform
+from neurogym_core.errors import InvalidValueError
+
+
+class PoissonClicks(Task):
+    """Report the side that clicked more often.
+
+    Brunton, Botvinick & Brody (2013), Science 340:95, doi:10.1126/science.1233912.
+
+    While the subject holds still, it hears two trains of clicks, one on the left and one on the
+    right. The trains are independent Poisson processes whose rates sum to 40 clicks per second.
+    They last 0.1 to 1.2 s, and begin together with one click on both sides. When the fixation cue
+    turns off, the subject reports the side with more clicks. The number of clicks decides, not the
+    rate; in a tie the side with the higher rate is correct, which given the clicks is a fair coin.
+
+    The conditions `left` and `right` hold the number of clicks on every step of the longest
+    stimulus, 0 after the end of the trains. The record has the numbers of a trial as `left_clicks`
+    and `right_clicks`.
+
+    Deviations from the paper:
+
+    - the clicks of one step add up to one observation;
+    - the pairs of rates, the rule for ties and the durations of fixation and decision are ours; the
+      moment of the first click is fixed, and the trains end with the go cue;
+    - sounds have no duration and no noise: the paper infers the noise of each click from behaviour.
+
+    Args:
+        rates: rates on the right, clicks per second.
+        total: sum of the two rates, clicks per second.
+        shortest, longest: bounds of the duration of the trains, ms.
+    """
+
+    dt: float = 10
+    rates: tuple[float, ...] = (1, 3, 9, 14, 26, 31, 37, 39)
+    total: float = 40
+    shortest: float = 100
+    longest: float = 1200
+
+    timing = {"fixation": 500, "decision": 500}  # ms; that of the stimulus is a condition
+    rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
+
+    def define(self) -> None:
+        if self.shortest <= 0 or not 0 <= min(self.rates) <= max(self.rates) <= self.total:
+            raise InvalidValueError(
+                f"PoissonClicks was given shortest={self.shortest:g}, rates={self.rates!r} and"
+                f" total={self.total:g}; give shortest above 0, and rates from 0 to total."
+            )
+        self.observe(fixation=1, stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(
+            length=Uniform(self.shortest, self.longest),
+            rate=Choice(self.rates),
+            **{side: partial(self._clicks, side) for side in ("left", "right")},
+            answer=self._side_with_more,
+        )
+
+    def _clicks(self, side: str, rng: np.random.Generator, prior: Mapping) -> np.ndarray:
+        """Draw the clicks on every step of one side, (n, steps)."""
+        step = np.arange(self._steps(self.longest))
+        rate = prior["rate"] if side == "right" else self.total - prior["rate"]
+        clicks = rng.poisson(rate[:, None] * self.dt / 1000, (len(rate), len(step)))
+        return (clicks + (step == 0)) * (step < self._steps(prior["length"])[:, None])
+
+    def _steps(self, ms: float | np.ndarray) -> np.ndarray:
+        return np.maximum(np.floor(np.divide(ms, self.dt) + 0.5), 1).astype(int)
+
+    def _side_with_more(self, drawn: Mapping) -> np.ndarray:
+        surplus = drawn["right"].sum(axis=1) - drawn["left"].sum(axis=1)
+        return (surplus + (drawn["rate"] > self.total / 2) > 0) * 1  # the rates decide ties
+
+    def new_trial(self, trial: TrialBuilder) -> None:
+        trial.periods("fixation", "stimulus", "decision", stimulus=trial.length)
+        trial.show("fixation", 1, during=("fixation", "stimulus"))
+        clicks = np.stack([trial.left, trial.right], axis=2)[:, : self._steps(trial.length).max()]
+        trial.timecourse("stimulus", clicks, during="stimulus")
+        trial.answer("choose", trial.right_answer, during="decision")
+        trial.record(left_clicks=trial.left.sum(axis=1), right_clicks=trial.right.sum(axis=1))
