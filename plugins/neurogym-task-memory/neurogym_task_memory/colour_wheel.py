@@ -25,12 +25,12 @@ class ColourWheel(Task):
     Every location has two units, the cosine and the sine of its colour; both are 0 without an item.
     The condition `colours` holds angles in radians, (n, places), and `order` the locations in
     random order: the first `set_size` of them hold items, and the first one is cued. `wanted` in
-    the record is the angle of the cued item. The angle of a report is
-    ``arctan2(y, x)`` of the two columns of its choice.
+    the record is the angle of the cued item, and ``np.arctan2(choice[:, 1], choice[:, 0])`` that of
+    a report.
 
-    DelayEstimation is the same experiment with a choice among 180 colours, shown by rings of
-    colour-selective units: for agents with discrete actions. Here colours and reports are
-    continuous, and the error of a report is a distance, as in regression.
+    DelayEstimation is the same experiment for discrete actions: 180 colours, shown by rings of
+    colour-selective units, and 180 choices without a right one. Here colours and reports are
+    continuous, and a report is right within a distance.
 
     Deviations from the paper:
 

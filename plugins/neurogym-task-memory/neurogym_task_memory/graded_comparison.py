@@ -24,9 +24,10 @@ class GradedComparison(Task):
     Base and difference are independent: the base alone says nothing about the difference, and the
     comparison alone explains 48 % of its variance. A subject that reports only which frequency is
     higher (always 5 or -5 Hz) earns half of the reward. A frequency is shown as a number from 0
-    (the lowest) to 1 (the highest), with independent noise on every step while it is applied.
+    (the lowest) to 1 (the highest), with independent noise on every step while it is applied: the
+    difference between the averages of both vibrations has an SD of 2.0 Hz.
 
-    DelayComparison is the choice between two answers, as in the experiment.
+    In DelayComparison the subject chooses between two answers, as in the experiment.
 
     Deviations from the paper:
 
