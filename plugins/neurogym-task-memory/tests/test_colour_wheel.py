@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.colour_wheel import ColourWheel
 
-from neurogym_core import TaskEnv, run
+from neurogym_core import Constant, TaskEnv, run
 from neurogym_core.errors import InvalidValueError
 
 
@@ -77,7 +77,7 @@ def report(env, point):
 
 @pytest.mark.parametrize("degrees", [-90, -59, -20, 0, 20, 59, 61, 180])
 def test_the_reward_falls_with_the_distance_up_to_60_degrees(degrees):
-    env = TaskEnv(ColourWheel(conditions={"colours": np.full(8, np.pi).tolist()}))
+    env = TaskEnv(ColourWheel(conditions={"colours": Constant((np.pi,) * 8)}))
     env.reset(seed=6)
     angle = np.pi + np.deg2rad(degrees)  # across the seam of the circle
     reward, info = report(env, (np.cos(angle), np.sin(angle)))

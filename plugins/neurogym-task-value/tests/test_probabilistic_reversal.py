@@ -39,13 +39,14 @@ def expected_sides(record, criterion, window):
     return sides
 
 
-@pytest.mark.parametrize(("criterion", "window"), [(8, 8), (8, 10), (16, 20)])
-@pytest.mark.parametrize("num_envs", [1, 8])
+@pytest.mark.parametrize(
+    ("criterion", "window", "num_envs"), [(8, 8, 1), (8, 8, 8), (8, 10, 8), (16, 20, 8)]
+)
 def test_sides_reverse_at_the_criterion_of_each_subject_and_never_otherwise(
     criterion, window, num_envs
 ):
     task = ProbabilisticReversal(criterion=criterion, window=window)
-    record = run(task, MostlyRight(), 3200, num_envs=num_envs, seed=1)
+    record = run(task, MostlyRight(), 400 * num_envs, num_envs=num_envs, seed=1)
     expected = expected_sides(record, criterion, window)
     np.testing.assert_array_equal(record["better"], expected)
     assert 0.2 < expected.mean() < 0.8
@@ -70,7 +71,7 @@ def test_a_subject_that_alternates_never_meets_the_criterion():
 
 
 def test_the_better_side_pays_in_80_percent_and_the_other_in_20_percent():
-    record = run(ProbabilisticReversal(), "random", 20_000, num_envs=20, seed=4)
+    record = run(ProbabilisticReversal(), "random", 20_000, num_envs=100, seed=4)
     right = record["choice"] == record["better"]
     np.testing.assert_array_equal(right, record["outcome"] == "correct")
     # 10,000 trials each: five SDs are 0.02 (1 in 1.7 million).
@@ -83,7 +84,7 @@ def test_the_better_side_pays_in_80_percent_and_the_other_in_20_percent():
 
 
 def test_a_session_has_200_trials_and_starts_on_a_random_side_with_an_empty_window():
-    record = run(ProbabilisticReversal(), "oracle", 4000 * 2, num_envs=20, seed=5)
+    record = run(ProbabilisticReversal(), "oracle", 20 * 400, num_envs=20, seed=5)
     starts = np.r_[True, np.diff(record["session"]) != 0] | np.r_[True, np.diff(record["env"]) != 0]
     assert set(np.unique(record["session"])) == {0, 1}
     first = record["better"][starts]
@@ -92,7 +93,7 @@ def test_a_session_has_200_trials_and_starts_on_a_random_side_with_an_empty_wind
 
 
 def test_a_learner_is_better_than_chance_and_worse_before_it_finds_a_reversal():
-    record = run(ProbabilisticReversal(), "q_learner", 4000, num_envs=1, seed=6)
+    record = run(ProbabilisticReversal(), "q_learner", 1000, num_envs=1, seed=6)
     right = record["choice"] == record["better"]
     after = np.flatnonzero((np.diff(record["better"]) != 0) & (np.diff(record["session"]) == 0)) + 1
     assert right.mean() > 0.6
