@@ -47,7 +47,8 @@ class ColourWheel(Task):
     set_sizes: tuple[int, ...] = (1, 2, 3, 6)
     places: int = 8
 
-    timing = {"fixation": 500, "stimulus": 100, "delay": 900, "decision": 2000}  # ms
+    # ms; fixation and decision are ours
+    timing = {"fixation": 500, "stimulus": 100, "delay": 900, "decision": 2000}
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
     evidence_periods = ("decision",)
 

@@ -34,7 +34,7 @@ class GradedComparison(Task):
     - the report is graded (there, one of two buttons: higher or lower);
     - eight differences from -8 to 8 Hz, so that there is something to grade (there, mostly 8 Hz),
       and five bases; both are ours;
-    - the first period is 500 ms, and the subject need not hold down a key.
+    - a fixation of 500 ms and 600 ms to report are ours; the subject need not hold down a key.
 
     Args:
         bases: base frequencies, Hz, equally likely.
