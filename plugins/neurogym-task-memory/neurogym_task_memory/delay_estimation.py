@@ -19,7 +19,7 @@ class DelayEstimation(Task):
     distance / 180 degrees of the wheel. Guessing earns a half on average, which is also its
     performance; the outcome of a report is "other", because reports are neither correct nor wrong.
     Every location has its own ring of colour-selective units, with a bump at the colour of the
-    item.
+    item. ColourWheel is the same experiment with continuous colours and reports.
 
     The condition `colours` holds the colour at every location, index on the wheel, (n, places), and
     `order` the locations in random order: the first `set_size` of them hold items, and the first

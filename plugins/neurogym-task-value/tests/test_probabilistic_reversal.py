@@ -1,0 +1,109 @@
+"""ProbabilisticReversal: reversals at the criterion, and payment by chance."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pytest
+from neurogym_task_value.probabilistic_reversal import ProbabilisticReversal
+
+from neurogym_core import TaskEnv, run
+from neurogym_core.errors import InvalidValueError
+
+
+class MostlyRight:
+    """Chooses the better side in three of four trials."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(2)
+
+    def __call__(self, env, observations):
+        wrong = self.rng.random(env.num_envs) < 0.25
+        return env.conditions["better"] ^ wrong
+
+
+def expected_sides(record, criterion, window):
+    """The better side of every trial, replayed subject by subject with plain Python, (n,)."""
+    sides = np.empty(len(record["better"]), int)
+    for env in np.unique(record["env"]):
+        for session in np.unique(record["session"][record["env"] == env]):
+            rows = np.flatnonzero((record["env"] == env) & (record["session"] == session))
+            side, recent = record["better"][rows[0]], deque(maxlen=window)
+            for row in rows:
+                sides[row] = side
+                recent.append(record["choice"][row] == side)
+                if sum(recent) >= criterion:
+                    side = 1 - side
+                    recent.clear()
+    return sides
+
+
+@pytest.mark.parametrize(
+    ("criterion", "window", "num_envs"), [(8, 8, 1), (8, 8, 8), (8, 10, 8), (16, 20, 8)]
+)
+def test_sides_reverse_at_the_criterion_of_each_subject_and_never_otherwise(
+    criterion, window, num_envs
+):
+    task = ProbabilisticReversal(criterion=criterion, window=window)
+    record = run(task, MostlyRight(), 400 * num_envs, num_envs=num_envs, seed=1)
+    expected = expected_sides(record, criterion, window)
+    np.testing.assert_array_equal(record["better"], expected)
+    assert 0.2 < expected.mean() < 0.8
+
+
+def test_eight_correct_choices_in_a_row_reverse_the_sides_paid_or_not():
+    record = run(ProbabilisticReversal(), "oracle", 200, num_envs=1, seed=2)
+    reversals = (np.diff(record["better"], prepend=record["better"][0]) != 0).cumsum()
+    np.testing.assert_array_equal(reversals, np.arange(200) // 8)
+    assert (record["outcome"] == "correct").all()
+    assert 0 < record["reward"].mean() < 1
+
+
+def test_a_subject_that_alternates_never_meets_the_criterion():
+    env = TaskEnv(ProbabilisticReversal())
+    env.reset(seed=3)
+    better = []
+    for trial in range(199):
+        better.append(env.conditions["better"])
+        env.step(trial % 2)
+    assert len(set(better)) == 1
+
+
+def test_the_better_side_pays_in_80_percent_and_the_other_in_20_percent():
+    record = run(ProbabilisticReversal(), "random", 20_000, num_envs=100, seed=4)
+    right = record["choice"] == record["better"]
+    np.testing.assert_array_equal(right, record["outcome"] == "correct")
+    # 10,000 trials each: five SDs are 0.02 (1 in 1.7 million).
+    assert record["reward"][right].mean() == pytest.approx(0.8, abs=0.02)
+    assert record["reward"][~right].mean() == pytest.approx(0.2, abs=0.02)
+    assert set(record["reward"]) == {0, 1}
+    # Payment says nothing about the next payment.
+    paid = record["luck"][:, 0] < 0.8
+    assert abs(np.corrcoef(paid[1:], paid[:-1])[0, 1]) < 5 / np.sqrt(len(paid))
+
+
+def test_a_session_has_200_trials_and_starts_on_a_random_side_with_an_empty_window():
+    record = run(ProbabilisticReversal(), "oracle", 20 * 400, num_envs=20, seed=5)
+    starts = np.r_[True, np.diff(record["session"]) != 0] | np.r_[True, np.diff(record["env"]) != 0]
+    assert set(np.unique(record["session"])) == {0, 1}
+    first = record["better"][starts]
+    assert 0 < first.mean() < 1
+    np.testing.assert_array_equal(record["better"], expected_sides(record, 8, 8))
+
+
+def test_a_learner_is_better_than_chance_and_worse_before_it_finds_a_reversal():
+    record = run(ProbabilisticReversal(), "q_learner", 1000, num_envs=1, seed=6)
+    right = record["choice"] == record["better"]
+    after = np.flatnonzero((np.diff(record["better"]) != 0) & (np.diff(record["session"]) == 0)) + 1
+    assert right.mean() > 0.6
+    assert right[after].mean() < 0.4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"criterion": 0}, {"criterion": 9}, {"p_better": 0.1}, {"p_better": 1.5}, {"p_worse": -0.1}],
+)
+def test_a_criterion_that_cannot_be_met_and_impossible_probabilities_are_refused(wrong):
+    with pytest.raises(InvalidValueError, match="criterion"):
+        ProbabilisticReversal(**wrong)
