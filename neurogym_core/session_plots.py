@@ -236,7 +236,7 @@ def _rows(
     ]
     lanes = {prefix: _choice_names(record, prefix, task) for prefix in prefixes}
     shared = next(iter(lanes.values())) if len(lanes) == 1 else None
-    rows = [_choice_row(record, prefix, lanes[prefix], task) for prefix in prefixes]
+    rows = [_choice_row(record, prefix, lanes[prefix]) for prefix in prefixes]
     if "reward" in record:
         rows.append(_Row("reward", 0.6, _Rewards(record["reward"].astype(float))))
     if columns is not None:
@@ -290,10 +290,11 @@ def _choice_names(record: TrialRecord, prefix: str, task: Task | None) -> list[s
     return names + [str(k) for k in range(len(names), int(choices.max(initial=0)) + 1)]
 
 
-def _choice_row(record: TrialRecord, prefix: str, names: list[str], task: Task | None) -> _Row:
+def _choice_row(record: TrialRecord, prefix: str, names: list[str]) -> _Row:
     choices = record[f"{prefix}choice"]
     slots = record.meta.get(SLOTS, ())
-    name = prefix.removesuffix(".") or (slots[0] if len(slots) == 1 else "choice")
+    # A task may have a condition of the name of a slot, so rows of several slots say "choice".
+    name = f"{prefix[:-1]} choice" if prefix else slots[0] if len(slots) == 1 else "choice"
     if choices.dtype.kind == "f":
         return _Row(name, 0.8, _Values(choices.reshape(len(choices), -1), [], dots=True))
     known = f"{prefix}outcome" in record.columns
@@ -343,7 +344,7 @@ def _condition_row(name: str, values: np.ndarray, choice_names: list[str] | None
     kinds, codes = np.unique(values, return_inverse=True)
     if len(kinds) > _FEW:
         return None
-    names = [str(kind) for kind in kinds.tolist()]
+    names = [number(kind) if numeric else str(kind) for kind in kinds.tolist()]
     if slow:
         return _Row(name, max(0.24, 0.14 * len(kinds)), _Bands(codes, names))
     return _Row(name, _LANE * len(kinds), _Lanes(codes, names))
@@ -424,8 +425,9 @@ class _Rewards:
         for start, stop in pairwise(bounds):
             mean = running_mean(rewards[start:stop], window)
             axes.plot(span.places[start:stop], mean, color=INK, lw=1.3, zorder=3)
-        _limits(axes, rewards)
-        key(axes, [("per trial", pale(GREEN), 5.0), (f"mean of {window}", INK, 1.5)])
+        _limits(axes, np.append(rewards, 0.0))  # bars begin at 0
+        shown = pale(GREEN) if rewards.max() > 0 else colours[0]
+        key(axes, [("per trial", shown, 5.0), (f"mean of {window}", INK, 1.5)])
 
 
 def running_mean(values: np.ndarray, window: int) -> np.ndarray:
