@@ -52,10 +52,12 @@ _WIDTH, _LEFT, _RIGHT = 7.2, 1.25, 1.05
 _FOOT, _GAP = 0.5, 0.12
 _LANE = 0.2  # one choice, or one value of a condition
 _FEW = 6  # values that have a colour or a lane each; lines in a row
+_FEWEST = 5  # rewards that a mean is drawn of
 _ROWS = 8  # conditions that are drawn by default
 _FOOTNOTE = 105  # characters
 _NO_ANSWER = "no answer"
 
+_SLOT_ENDS = ("choice", "outcome", "reaction_time")
 # Outcomes differ in colour and in the part of the lane that a tick spans, from -0.5 to 0.5 (top).
 _OUTCOMES = {
     "correct": (GREEN, -0.4, 0.4),
@@ -107,8 +109,8 @@ def session_figure(
         subject: name of the subject, for the second line.
 
     Raises:
-        InvalidValueError: the record is empty or has trials of several envs, or a column cannot be
-            drawn.
+        InvalidValueError: the record is empty or has trials of several envs, or there is no
+            column, or a wrong one, to draw.
         UnknownNameError: the record has no such column.
         MissingDependencyError: matplotlib is not installed.
 
@@ -121,6 +123,12 @@ def session_figure(
     made = None if task is None else make_task(task)
     span = _span_of(record)
     rows, left_out = _rows(record, made, columns)
+    if not rows:
+        raise InvalidValueError(
+            f"The record of session_figure() has the columns {', '.join(record.columns)}. Expected"
+            " choices, rewards or conditions that can be drawn. Give the record of a player, such"
+            " as that of neurogym_core.run."
+        )
     name = title if title is not None else "" if made is None else made.name
     head = 0.22 + 0.24 * bool(name) + 0.22
     height = head + sum(row.height + _GAP for row in rows) + _FOOT + 0.16 * bool(left_out)
@@ -227,7 +235,11 @@ def _rows(
     record: TrialRecord, task: Task | None, columns: Sequence[str] | None
 ) -> tuple[list[_Row], list[str]]:
     """Return the rows of the figure, and the names of the columns that are left out."""
-    prefixes = [name.removesuffix("choice") for name in _ends(record, "choice")]
+    prefixes = [
+        name.removesuffix("choice")
+        for name in record.columns
+        if name == "choice" or name.endswith(".choice")
+    ]
     taken = {f"{prefix}{end}" for prefix in prefixes for end in _SLOT_ENDS}
     others = [
         name
@@ -259,17 +271,6 @@ def _rows(
     chosen = list(kept)[:_ROWS]
     rows += [kept[name] for name in [*slow, *fast] if name in chosen]
     return rows, [name for name in others if name not in chosen]
-
-
-_SLOT_ENDS = ("choice", "outcome", "reaction_time")
-
-
-def _ends(record: TrialRecord, end: str) -> list[str]:
-    """Return the columns of this kind, one for each slot, in the order of the slots."""
-    slots = record.meta.get(SLOTS)
-    if slots is not None:
-        return [end] if end in record else [f"{slot}.{end}" for slot in slots]
-    return [name for name in record.columns if name == end or name.endswith(f".{end}")]
 
 
 def _choice_names(record: TrialRecord, prefix: str, task: Task | None) -> list[str]:
@@ -320,11 +321,9 @@ def _persists(values: np.ndarray) -> bool:
     if values.ndim == 2:
         return bool(np.mean([_persists(part) for part in values.T]) > 0.5)
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if values.dtype.kind != "f" or len(counts) <= _FEW:
+    if values.dtype.kind not in "iuf" or len(counts) <= _FEW:
         expected = 1 - ((counts / len(values)) ** 2).sum()
-        rarely = bool((codes[1:] != codes[:-1]).mean() < 0.5 * expected)
-        if rarely or values.dtype.kind not in "iuf" or len(counts) <= _FEW:
-            return rarely
+        return bool((codes[1:] != codes[:-1]).mean() < 0.5 * expected)
     numbers = values[np.isfinite(values)].astype(float)
     # Of independent values, the mean squared step is twice the variance.
     return bool(np.mean(np.diff(numbers) ** 2) < np.var(numbers)) if len(numbers) > 1 else False
@@ -339,9 +338,11 @@ def _condition_row(name: str, values: np.ndarray, choice_names: list[str] | None
             return None
         names = choice_names if choice_names and len(choice_names) == k else map(str, range(k))
         return _Row(name, 0.8, _Values(values.astype(float), list(names), dots=not slow))
-    if values.dtype.kind == "f" or (numeric and len(np.unique(values)) > _FEW):
-        return _Row(name, 0.6, _Values(values[:, None].astype(float), [], dots=not slow))
     kinds, codes = np.unique(values, return_inverse=True)
+    # A constant is legible as a number, except for a probability.
+    line = values.dtype.kind == "f" and (len(kinds) > 1 or 0 <= kinds[0] <= 1)
+    if line or (numeric and len(kinds) > _FEW):
+        return _Row(name, 0.6, _Values(values[:, None].astype(float), [], dots=not slow))
     if len(kinds) > _FEW:
         return None
     names = [number(kind) if numeric else str(kind) for kind in kinds.tolist()]
@@ -357,7 +358,7 @@ def _trial_axis(axes: Any, span: _Span, *, last: bool) -> None:
     axes.set_xlim(span.edges[0], span.edges[-1])
     axes.tick_params(labelbottom=last, bottom=last)
     axes.spines["bottom"].set_visible(last)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     for start in span.starts:
         axes.axvline(span.edges[start], color=INK, lw=0.8, ls=(0, (3, 2)), zorder=4)
     if last:
@@ -417,17 +418,18 @@ class _Rewards:
 
     def __call__(self, axes: Any, span: _Span) -> None:
         rewards = self.rewards
-        window = max(5, span.trials // 10)
+        window = max(_FEWEST, span.trials // 10)
         colours = [pale(GREEN if value >= 0 else VERMILION) for value in rewards]
         axes.bar(span.places, rewards, 0.8, color=colours, zorder=2)
         axes.axhline(0, color=GREY, lw=0.6, zorder=1)
         bounds = [0, *span.starts, span.trials]
         for start, stop in pairwise(bounds):
             mean = running_mean(rewards[start:stop], window)
-            axes.plot(span.places[start:stop], mean, color=INK, lw=1.3, zorder=3)
+            shown = slice(_FEWEST - 1, None)
+            axes.plot(span.places[start:stop][shown], mean[shown], color=INK, lw=1.3, zorder=3)
         _limits(axes, np.append(rewards, 0.0))  # bars begin at 0
-        shown = pale(GREEN) if rewards.max() > 0 else colours[0]
-        key(axes, [("per trial", shown, 5.0), (f"mean of {window}", INK, 1.5)])
+        paid = pale(GREEN) if rewards.max() > 0 else colours[0]
+        key(axes, [("per trial", paid, 5.0), (f"mean of {window}", INK, 1.5)])
 
 
 def running_mean(values: np.ndarray, window: int) -> np.ndarray:
