@@ -160,7 +160,7 @@ def session_figure(
     return figure
 
 
-# ---- what the figure shows ----
+# ---- rows ----
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _check(record: TrialRecord) -> None:
     if envs > 1:
         raise InvalidValueError(
             f"The record of session_figure() has trials of {envs} envs. Expected those of one,"
-            ' since each is a session of its own. Select one, with record[record["env"] == 0], or'
+            ' since envs have separate sessions. Select one, with record[record["env"] == 0], or'
             " play with num_envs=1."
         )
 
@@ -238,7 +238,7 @@ def _rows(
     prefixes = [
         name.removesuffix("choice")
         for name in record.columns
-        if name == "choice" or name.endswith(".choice")
+        if name == "choice" or (name.endswith(".choice") and not name.startswith(DURATION))
     ]
     taken = {f"{prefix}{end}" for prefix in prefixes for end in _SLOT_ENDS}
     others = [
