@@ -69,8 +69,9 @@ _OUTCOMES = {
 
 
 def best_as_session(task: Task) -> bool:
-    """Return whether `ngym plot` draws a session of a task by default: its trials last at most
-    three steps, so that a figure of one trial shows next to nothing.
+    """Return whether `ngym plot` draws a session of a task by default.
+
+    It does if trials last at most three steps: a figure of one trial would show little.
     """
     return typical_steps(task) <= SHORT_TRIAL
 
@@ -83,7 +84,7 @@ def session_figure(
     title: str | None = None,
     subject: str = "",
 ) -> Any:
-    """Return the figure of a session of one subject: trials from left to right, one row a thing.
+    """Return the figure of a session of one subject: trials from left to right.
 
     From top to bottom:
 
@@ -109,15 +110,17 @@ def session_figure(
         subject: name of the subject, for the second line.
 
     Raises:
-        InvalidValueError: the record is empty or has trials of several envs, or there is no
-            column, or a wrong one, to draw.
+        InvalidValueError: the record is empty or has trials of several envs, or a
+            column, or every column, cannot be drawn.
         UnknownNameError: the record has no such column.
         MissingDependencyError: matplotlib is not installed.
 
     Example:
         >>> from neurogym_core import run
         >>> record = run("value/DriftingBandit-v0", "oracle", 40, num_envs=1, seed=0)
-        >>> figure = session_figure(record, "value/DriftingBandit-v0")  # doctest: +SKIP
+        >>> figure = session_figure(record, "value/DriftingBandit-v0", subject="oracle")
+        >>> len(figure.axes)  # choices, rewards and means
+        3
     """
     _check(record)
     made = None if task is None else make_task(task)
