@@ -1,14 +1,16 @@
 """The style of figures: colours, sizes, axes placed in inches, and saving to a file.
 
-`plots` and other packages draw with these parts. Every figure is a `matplotlib.figure.Figure` with
-its own Agg canvas; pyplot is not used, so figures need no display and share no global state.
-matplotlib is imported when a figure is made."""
+`plots`, `session_plots` and other packages draw with these parts. Every figure is a
+`matplotlib.figure.Figure` with its own Agg canvas; pyplot is not used, so figures need no display
+and share no global state. matplotlib is imported when a figure is made."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.files import replacing
@@ -77,6 +79,115 @@ def number(value: float, digits: int = 4) -> str:
 def cycle_colour(index: int) -> str:
     """Return the colour of line `index` of several; the six colours repeat."""
     return _CYCLE[index % len(_CYCLE)]
+
+
+def pale(colour: str) -> str:
+    """Return a colour of the same hue, mixed with white."""
+    red, green, blue = (int(255 - 0.4 * (255 - int(colour[i : i + 2], 16))) for i in (1, 3, 5))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
+    """Draw a legend of lines (name, colour, width in points) to the right of the axes."""
+    spacing = min(0.18 / _height(axes), 0.95 / len(entries))
+    for row, (name, colour, width) in enumerate(entries):
+        y = 0.5 + ((len(entries) - 1) / 2 - row) * spacing
+        axes.plot(
+            [1.012, 1.035],
+            [y, y],
+            transform=axes.transAxes,
+            color=colour,
+            lw=width,
+            clip_on=False,
+            solid_capstyle="butt",
+        )
+        axes.text(
+            1.045,
+            y,
+            _shortened(name),
+            transform=axes.transAxes,
+            fontsize=SMALL,
+            color=INK,
+            va="center",
+        )
+
+
+def _height(axes: Any) -> float:
+    """Return the height of axes in inches."""
+    return float(axes.get_position().height * axes.figure.get_size_inches()[1])
+
+
+def value_axis(axes: Any, low: float, high: float) -> None:
+    """Set limits with a margin around the values, and ticks at 0 and at the ends, if legible."""
+    high = high if high > low else low + 1
+    room = 0.12 * (high - low)
+    axes.set_ylim(low - room, high + room)
+    least = 0.13 * (high - low + 2 * room) / _height(axes)
+    ticks = [0.0]
+    for end in sorted((low, high), key=abs, reverse=True):
+        if end and all(abs(rounded(end) - tick) >= least for tick in ticks):
+            ticks.append(rounded(end))
+    axes.set_yticks(ticks, [number(tick) for tick in ticks])
+
+
+def rounded(value: float) -> float:
+    """Return a value rounded towards 0 to half a leading digit, so that its tick is in range."""
+    unit = 10.0 ** np.floor(np.log10(abs(value)) + 1e-9)
+    half = unit / 2
+    return float(np.trunc(value / half + np.sign(value) * 1e-6) * half)
+
+
+def spaced_ticks(axes: Any, places: list[int], names: list[str], highest: int) -> None:
+    """Set ticks at `places`; of ticks that are too close to be legible, only the first is kept."""
+    least = 0.13 * (highest + 1) / _height(axes)
+    kept: list[int] = []
+    for index, place in enumerate(places):
+        if not kept or place - places[kept[-1]] >= least:
+            kept.append(index)
+    axes.set_yticks([places[i] for i in kept], [_shortened(names[i]) for i in kept])
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= 11 else f"{name[:10]}…"
+
+
+def text_width(text: str) -> float:
+    """Return the width of a text in inches, at the size `SMALL` of the default font."""
+    textpath = optional("matplotlib.textpath", needed_for="Drawing a figure", extra="plot")
+    fonts = optional("matplotlib.font_manager", needed_for="Drawing a figure", extra="plot")
+    width, _, _ = textpath.TextToPath().get_text_width_height_descent(
+        text, fonts.FontProperties(size=SMALL), ismath=False
+    )
+    return float(width) / 72
+
+
+def name_row(axes: Any, name: str, left: float) -> None:
+    """Write the name of a panel left of its tick labels; a long one is broken into two lines.
+
+    Args:
+        axes: the panel.
+        name: its name; underscores become spaces.
+        left: inches from the left edge of the figure to the panel.
+    """
+    text = name.replace("_", " ")
+    if len(text) > 12 and " " in text:
+        middle = min(
+            (i for i, c in enumerate(text) if c == " "), key=lambda i: abs(i - len(text) / 2)
+        )
+        text = f"{text[:middle]}\n{text[middle + 1 :]}"
+    size = TEXT if max(map(len, text.split("\n"))) <= 12 else SMALL - 1
+    axes.annotate(
+        text,
+        (0, 0.5),
+        (-left * 72 + 8, 0),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=size,
+        color=INK,
+        ha="left",
+        va="center",
+        fontweight="bold",
+    )
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> Path:

@@ -26,12 +26,18 @@ from neurogym_core.canvas import (
     Box,
     cycle_colour,
     heading,
+    key,
+    name_row,
     new_figure,
     number,
+    pale,
+    rounded,
     save_figure,
+    spaced_ticks,
+    text_width,
+    value_axis,
 )
 from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.optional import optional
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.subjects import subject_named
@@ -535,7 +541,7 @@ def draw_trial(box: Box, trace: TrialTrace) -> None:
         height = panel.height * stretch
         axes = box.axes(_LEFT, top - height + _GAP, width, height - _GAP)
         _PAINTERS[panel.kind](axes, trace, panel.name)
-        _name_panel(axes, panel.name)
+        name_row(axes, panel.name, _LEFT)
         drawn.append(axes)
         top -= height
     for axes, panel in zip(drawn, panels, strict=True):
@@ -554,29 +560,6 @@ def _time_axis(axes: Any, trace: TrialTrace, *, last: bool) -> None:
     axes.spines["bottom"].set_visible(last)
     if last:
         axes.set_xlabel("time in the trial (ms)", fontsize=TEXT, color=INK)
-
-
-def _name_panel(axes: Any, name: str) -> None:
-    """Write the name of a panel left of its tick labels; a long one is broken into two lines."""
-    text = name.replace("_", " ")
-    if len(text) > 12 and " " in text:
-        middle = min(
-            (i for i, c in enumerate(text) if c == " "), key=lambda i: abs(i - len(text) / 2)
-        )
-        text = f"{text[:middle]}\n{text[middle + 1 :]}"
-    size = TEXT if max(map(len, text.split("\n"))) <= 12 else SMALL - 1
-    axes.annotate(
-        text,
-        (0, 0.5),
-        (-_LEFT * 72 + 8, 0),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=size,
-        color=INK,
-        ha="left",
-        va="center",
-        fontweight="bold",
-    )
 
 
 # ---- periods ----
@@ -623,7 +606,7 @@ def _labels(trace: TrialTrace, width: float) -> list[_Label]:
     per_inch = trace.steps * trace.dt / width
     labels: list[_Label] = []
     for name, start, stop in reversed(_played(trace)):
-        length, middle = (_text_width(name) + 0.08) * per_inch, (start + stop) / 2
+        length, middle = (text_width(name) + 0.08) * per_inch, (start + stop) / 2
         if length <= stop - start:
             labels.append(_Label(name, start, stop, middle - length / 2, middle + length / 2, 0))
             continue
@@ -631,16 +614,6 @@ def _labels(trace: TrialTrace, width: float) -> list[_Label]:
         under = [label.row for label in labels if label.row and label.left < left + length]
         labels.append(_Label(name, start, stop, left, left + length, 1 + max(under, default=0)))
     return labels
-
-
-def _text_width(text: str) -> float:
-    """Return the width of a text in inches, at the size `SMALL` of the default font."""
-    textpath = optional("matplotlib.textpath", needed_for="Drawing a figure", extra="plot")
-    fonts = optional("matplotlib.font_manager", needed_for="Drawing a figure", extra="plot")
-    width, _, _ = textpath.TextToPath().get_text_width_height_descent(
-        text, fonts.FontProperties(size=SMALL), ismath=False
-    )
-    return float(width) / 72
 
 
 def _draw_strip(axes: Any, trace: TrialTrace, width: float) -> None:
@@ -702,59 +675,9 @@ def _paint_lines(axes: Any, trace: TrialTrace, name: str) -> None:
     for unit, column in enumerate(values.T):
         _steps_line(axes, trace, column, color=cycle_colour(unit), lw=1.2, zorder=2)
     if values.shape[1] > 1:
-        _key(axes, [(str(unit), cycle_colour(unit), 1.5) for unit in range(values.shape[1])])
+        key(axes, [(str(unit), cycle_colour(unit), 1.5) for unit in range(values.shape[1])])
     low, high = min(0.0, float(values.min())), max(float(values.max()), 0.0)
-    _value_axis(axes, low, high)
-
-
-def _key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
-    """Draw a legend of lines (name, colour, width in points) to the right of the axes."""
-    spacing = min(0.18 / _height(axes), 0.95 / len(entries))
-    for row, (name, colour, width) in enumerate(entries):
-        y = 0.5 + ((len(entries) - 1) / 2 - row) * spacing
-        axes.plot(
-            [1.012, 1.035],
-            [y, y],
-            transform=axes.transAxes,
-            color=colour,
-            lw=width,
-            clip_on=False,
-            solid_capstyle="butt",
-        )
-        axes.text(
-            1.045,
-            y,
-            _shortened(name),
-            transform=axes.transAxes,
-            fontsize=SMALL,
-            color=INK,
-            va="center",
-        )
-
-
-def _height(axes: Any) -> float:
-    """Return the height of axes in inches."""
-    return float(axes.get_position().height * axes.figure.get_size_inches()[1])
-
-
-def _value_axis(axes: Any, low: float, high: float) -> None:
-    """Set limits with a margin around the values, and ticks at 0 and at the ends, if legible."""
-    high = high if high > low else low + 1
-    room = 0.12 * (high - low)
-    axes.set_ylim(low - room, high + room)
-    least = 0.13 * (high - low + 2 * room) / _height(axes)
-    ticks = [0.0]
-    for end in sorted((low, high), key=abs, reverse=True):
-        if end and all(abs(_rounded(end) - tick) >= least for tick in ticks):
-            ticks.append(_rounded(end))
-    axes.set_yticks(ticks, [number(tick) for tick in ticks])
-
-
-def _rounded(value: float) -> float:
-    """Return a value rounded towards 0 to half a leading digit, so that its tick is in range."""
-    unit = 10.0 ** np.floor(np.log10(abs(value)) + 1e-9)
-    half = unit / 2
-    return float(np.trunc(value / half + np.sign(value) * 1e-6) * half)
+    value_axis(axes, low, high)
 
 
 def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
@@ -776,7 +699,7 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
     axes.figure.colorbar(
         image,
         cax=bar,
-        ticks=[-_rounded(limit), 0, _rounded(limit)] if signed else [0, _rounded(limit)],
+        ticks=[-rounded(limit), 0, rounded(limit)] if signed else [0, rounded(limit)],
     )
     bar.tick_params(labelsize=SMALL - 1, colors=INK, length=2, pad=1.5)
     bar.yaxis.set_major_formatter(lambda value, _: number(value, 3))
@@ -813,22 +736,8 @@ def _paint_choices(axes: Any, trace: TrialTrace) -> None:
     names = [str(trace.action_names[i]) if trace.action_names else str(i) for i in shown]
     highest = max([*shown, len(trace.action_names) - 1, 1])
     axes.set_ylim(highest + 0.5 + 0.02 * highest, -0.5 - 0.02 * highest)
-    _spaced_ticks(axes, shown, names, highest)
-    _key(axes, _answer_key(trace, _TARGET, INK))
-
-
-def _spaced_ticks(axes: Any, places: list[int], names: list[str], highest: int) -> None:
-    """Set ticks at `places`; of ticks that are too close to be legible, only the first is kept."""
-    least = 0.13 * (highest + 1) / _height(axes)
-    kept: list[int] = []
-    for index, place in enumerate(places):
-        if not kept or place - places[kept[-1]] >= least:
-            kept.append(index)
-    axes.set_yticks([places[i] for i in kept], [_shortened(names[i]) for i in kept])
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= 11 else f"{name[:10]}…"
+    spaced_ticks(axes, shown, names, highest)
+    key(axes, _answer_key(trace, _TARGET, INK))
 
 
 def _gaps(actions: np.ndarray) -> np.ndarray:
@@ -843,30 +752,23 @@ def _paint_values(axes: Any, trace: TrialTrace) -> None:
     )
     several = targets.shape[1] > 1
     for axis in range(targets.shape[1]):
-        band, line = (_pale(cycle_colour(axis)), cycle_colour(axis)) if several else (_TARGET, INK)
+        band, line = (pale(cycle_colour(axis)), cycle_colour(axis)) if several else (_TARGET, INK)
         _steps_line(
             axes, trace, targets[:, axis], color=band, lw=5, solid_capstyle="butt", zorder=2
         )
         if actions is not None:
             _steps_line(axes, trace, actions[:, axis], color=line, lw=1.3, zorder=3)
     finite = np.concatenate([v[np.isfinite(v)] for v in (targets, actions) if v is not None])
-    _value_axis(
-        axes, min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0)))
-    )
+    value_axis(axes, min(0.0, float(finite.min(initial=0))), max(0.0, float(finite.max(initial=0))))
     names = list(trace.action_names) or [str(axis) for axis in range(targets.shape[1])]
     axis_key = (
         [(name, cycle_colour(axis), 1.5) for axis, name in enumerate(names)] if several else []
     )
-    _key(
+    key(
         axes,
         axis_key
         + (_answer_key(trace, "#BBBBBB", INK) if several else _answer_key(trace, _TARGET, INK)),
     )
-
-
-def _pale(colour: str) -> str:
-    red, green, blue = (int(255 - 0.4 * (255 - int(colour[i : i + 2], 16))) for i in (1, 3, 5))
-    return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def _answer_key(trace: TrialTrace, band: str, line: str) -> list[tuple[str, str, float]]:
@@ -884,7 +786,7 @@ def _paint_rewards(axes: Any, trace: TrialTrace, _: str) -> None:
     axes.bar(left[paid], rewards[paid], width, align="edge", color=colours[paid], zorder=3)
     axes.axhline(0, color=GREY, lw=0.6, zorder=2)
     low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
-    _value_axis(axes, low, high)
+    value_axis(axes, low, high)
     axes.text(
         1.012,
         0.5,

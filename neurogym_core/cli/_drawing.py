@@ -1,4 +1,4 @@
-"""The work of `ngym plot`: the figure of one trial, or of one trial of every installed task."""
+"""The work of `ngym plot`: the figure of a trial or a session, of one task or of all."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ from neurogym_core.ecosystem.names import clean, said_by
 from neurogym_core.ecosystem.records import TaskInfo
 from neurogym_core.errors import NeurogymError
 from neurogym_core.play.make import resolve
+from neurogym_core.play.run import run
 from neurogym_core.plots import env_figure, trace_of, trial_figure
+from neurogym_core.session_plots import best_as_session, session_figure
+from neurogym_core.tasks.task import Task
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import made_task, read_conditions, read_wrap, usage_errors
+
+SESSION_TRIALS = 100
+"""Trials of the figure of a session."""
 
 NO_SETTINGS: Mapping[str, Sequence[str]] = {
     "parameters": (),
@@ -28,9 +34,15 @@ NO_SETTINGS: Mapping[str, Sequence[str]] = {
 
 
 def draw(
-    name: str, target: Path, subject: str, seed: int, settings: Mapping[str, Sequence[str]]
+    name: str,
+    target: Path,
+    subject: str,
+    seed: int,
+    settings: Mapping[str, Sequence[str]],
+    session: bool | None = None,
+    n_trials: int | None = None,
 ) -> None:
-    """Draw one trial into a file.
+    """Draw one trial, or a session, into a file.
 
     Args:
         name: task, or Gymnasium env that is not a `Task`.
@@ -38,6 +50,8 @@ def draw(
         subject: name of the subject that plays.
         seed: seed of the trial.
         settings: texts of --set, --timing, --condition and --wrap, by the option's parameter.
+        session: whether to draw a session; None: if `best_as_session` says so.
+        n_trials: trials of the session; None: `SESSION_TRIALS`.
 
     Raises:
         click.UsageError: the task does not accept the settings.
@@ -48,13 +62,28 @@ def draw(
                 f"Settings of a trial were given for {clean(name)}. Expected none, because it is a"
                 " plain Gymnasium env. Leave out --set, --timing, --condition and --wrap."
             )
+        if session:
+            raise click.UsageError(
+                f"--session or --n-trials was given for {clean(name)}. Expected neither, because it"
+                " is a plain Gymnasium env, which keeps no record of trials. Leave them out."
+            )
         save_figure(env_figure(name, seed), target)
         return
     wrap = [read_wrap(text) for text in settings["wrap"]]
     task = made_task(name, settings["parameters"], settings["timing"], wrap)
     with usage_errors():
         conditions = read_conditions(settings["conditions"])
-        save_figure(trial_figure(trace_of(task, subject, seed, conditions)), target)
+        if session or (session is None and best_as_session(task)):
+            figure = _session(task, subject, seed, conditions, n_trials or SESSION_TRIALS)
+        else:
+            figure = trial_figure(trace_of(task, subject, seed, conditions))
+        save_figure(figure, target)
+
+
+def _session(task: Task, subject: str, seed: int, conditions: dict[str, Any], trials: int) -> Any:
+    """Let one subject play trials, and return their figure."""
+    record = run(task, subject, trials, num_envs=1, seed=seed, conditions=conditions)
+    return session_figure(record, task, subject=subject)
 
 
 def draw_all(folder: Path, kind: str, subject: str, seed: int) -> None:

@@ -23,7 +23,7 @@ BUILT_IN = {
     "info": "Describe a task, a wrapper or an installed package.",
     "list": "List the installed tasks.",
     "new": "Create a package for a new task.",
-    "plot": "Draw one trial of a task.",
+    "plot": "Draw one trial, or a session, of a task.",
     "run": "Run trials of a task with a simulated subject.",
 }
 """{command of the core: the first sentence of its help}, so that ``ngym --help`` imports none."""

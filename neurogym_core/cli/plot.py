@@ -22,12 +22,19 @@ FORMATS = ("png", "svg")
               help="Draw all installed tasks into this folder.")  # fmt: skip
 @click.option("--format", "kind", type=click.Choice(FORMATS),
               help="Format of the figures of --all.  [default: png]")  # fmt: skip
+@click.option("--session/--trial", "session", default=None,
+              help="Draw a session, or one trial.  [default: a session if trials last at most three"
+              " steps]")  # fmt: skip
+@click.option("--n-trials", type=click.IntRange(min=1), metavar="N",
+              help="Draw a session of this number of trials.  [default: 100]")  # fmt: skip
 @play_options(subject="late_oracle")
 def command(
     task: str | None,
     output: Path | None,
     folder: Path | None,
     kind: str | None,
+    session: bool | None,
+    n_trials: int | None,
     subject: str,
     seed: int,
     parameters: tuple[str, ...],
@@ -35,15 +42,19 @@ def command(
     conditions: tuple[str, ...],
     wrap: tuple[str, ...],
 ) -> None:
-    """Draw one trial of a task.
+    """Draw one trial, or a session, of a task.
 
     \b
       ngym plot GoNogo-v0 -o trial.png
       ngym plot PerceptualDecisionMaking-v0 --condition coherence=51.2 -o trial.svg
+      ngym plot ContextSwitch-v0 --session --n-trials 200 -o session.png
       ngym plot --all figures
 
-    The figure shows the channels (inputs), the periods, the correct answer, and the subject's
-    actions and rewards over time.
+    The figure of a trial shows the channels (inputs), the periods, the correct answer, and the
+    subject's actions and rewards over time.
+
+    The figure of a session shows choices, outcomes, rewards, conditions and recorded values of one
+    subject over trials.
 
     For a Gymnasium env that is not a `Task`, it shows rendered frames or observations while no
     action is taken.
@@ -54,10 +65,17 @@ def command(
             "--format was given without --all. Expected it together with --all DIR. For a single"
             " figure, the file name of -o sets the format."
         )
-    if folder is not None and (task is not None or output is not None or any(settings.values())):
+    single = (task, output, session, n_trials)
+    if folder is not None and (single.count(None) < len(single) or any(settings.values())):
         raise click.UsageError(
-            "--all was given together with a task, -o, or settings of a task. Expected --all DIR,"
+            "--all was given together with a task, -o, --session, --trial, --n-trials, or settings"
+            " of a task. Expected --all DIR,"
             " perhaps with --subject and --seed. Draw single tasks with TASK -o FILE."
+        )
+    if session is False and n_trials is not None:
+        raise click.UsageError(
+            f"--n-trials {n_trials} was given together with --trial. Expected it for a session."
+            " Leave out one of them."
         )
     target = None if folder is not None else _checked_output(task, output)
 
@@ -66,7 +84,8 @@ def command(
     if folder is not None:
         _drawing.draw_all(folder, kind or FORMATS[0], subject, seed)
     elif target is not None:
-        _drawing.draw(str(task), target, subject, seed, settings)
+        as_session = True if n_trials is not None else session
+        _drawing.draw(str(task), target, subject, seed, settings, as_session, n_trials)
         click.echo(f"Saved {clean(str(target))}.")
 
 

@@ -47,6 +47,51 @@ def test_the_same_seed_draws_the_same_file(ngym, tmp_path):
     assert first.read_bytes() == second.read_bytes() != other.read_bytes()
 
 
+def drawn_by(ngym, tmp_path, *arguments):
+    """The text of the figure that `ngym plot` draws."""
+    target = tmp_path / "figure.svg"
+    result = ngym("plot", *arguments, "-o", str(target))
+    assert result.exit_code == 0, result.output
+    return target.read_text()
+
+
+def test_a_session_of_one_subject_is_drawn_with_the_settings_of_the_task(ngym, tmp_path):
+    options = ("--session", "--subject", "guess", "--condition", "coherence=51.2")
+    text = drawn_by(ngym, tmp_path, DOTS, *options)
+    assert "guess: 100 trials" in text
+    assert ">coherence<" in text or "coherence -->" in text
+    assert "51.2" in text
+
+
+def test_a_number_of_trials_asks_for_a_session(ngym, tmp_path):
+    assert "late_oracle: 30 trials" in drawn_by(ngym, tmp_path, DOTS, "--n-trials", "30")
+
+
+SHORT = """
+from neurogym_core import Task
+
+class Short(Task):
+    timing = {"choice": 100}
+
+    def define(self):
+        self.observe(offer=1)
+        self.act(arm=2)
+
+    def new_trial(self, trial):
+        trial.periods("choice")
+        trial.show("offer", 1, during="choice")
+        trial.answer("arm", 0, during="choice")
+"""
+
+
+def test_a_task_of_one_step_is_drawn_as_a_session_unless_a_trial_is_asked_for(ngym, tmp_path):
+    file = tmp_path / "short.py"
+    file.write_text(SHORT)
+    assert "100 trials" in drawn_by(ngym, tmp_path, f"{file}:Short")
+    assert "time in the trial" in drawn_by(ngym, tmp_path, f"{file}:Short", "--trial")
+    assert "time in the trial" in drawn_by(ngym, tmp_path, DOTS)
+
+
 GOOD = """
 from neurogym_core import Task
 
@@ -179,6 +224,9 @@ def test_one_plain_env_is_drawn_too_but_takes_no_settings_of_a_trial(ngym, tasks
     result = ngym("plot", "Film-v0", "-o", str(target), "--condition", "angle=1")
     assert result.exit_code == 2
     assert "plain Gymnasium env" in result.stderr
+    result = ngym("plot", "Film-v0", "-o", str(target), "--session")
+    assert result.exit_code == 2
+    assert "keeps no record of trials" in result.stderr
 
 
 @pytest.mark.slow
@@ -200,6 +248,8 @@ def test_all_draws_every_installed_task(ngym, tmp_path):
         ([DOTS, "--all", "figures"], "--all was given together with"),
         (["--all", "figures", "--set", "sigma=1"], "--all was given together with"),
         ([DOTS, "-o", "trial.svg", "--format", "svg"], "--format was given without --all"),
+        (["--all", "figures", "--session"], "--all was given together with"),
+        ([DOTS, "-o", "trial.png", "--trial", "--n-trials", "9"], "together with --trial"),
         (["--all", "figures", "--format", "gif"], "'png', 'svg'"),
         ([DOTS, "-o", "trial.png", "--set", "sigm=1"], "Did you mean 'sigma'?"),
         ([DOTS, "-o", "trial.png", "--condition", "coherenc=1"], "Did you mean 'coherence'?"),

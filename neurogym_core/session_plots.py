@@ -1,0 +1,525 @@
+"""The figure of a session: choices, outcomes, rewards and conditions over trials.
+
+    record = run("value/DriftingBandit-v0", "oracle", 100, num_envs=1, seed=0)
+    save_figure(session_figure(record, "value/DriftingBandit-v0"), "session.png")
+
+matplotlib is imported when a figure is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from neurogym_core.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    SMALL,
+    TEXT,
+    VERMILION,
+    Box,
+    cycle_colour,
+    heading,
+    key,
+    name_row,
+    new_figure,
+    number,
+    pale,
+    spaced_ticks,
+    text_width,
+)
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.play.make import make_task
+from neurogym_core.tasks.building import typical_steps
+from neurogym_core.tasks.task import Task
+from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RECORD_NAMES, TrialRecord
+from neurogym_core.trials.slot_columns import SLOTS
+
+__all__ = ["best_as_session", "session_figure"]
+
+SHORT_TRIAL = 3
+"""Steps of a trial up to which `ngym plot` draws a session."""
+
+# Private sizes are in inches, unless noted.
+
+_WIDTH, _LEFT, _RIGHT = 7.2, 1.25, 1.05
+_FOOT, _GAP = 0.5, 0.12
+_LANE = 0.2  # one choice, or one value of a condition
+_FEW = 6  # values that have a colour or a lane each; lines in a row
+_FEWEST = 5  # rewards that a mean is drawn of
+_ROWS = 8  # conditions that are drawn by default
+_FOOTNOTE = 105  # characters
+_NO_ANSWER = "no answer"
+
+_SLOT_ENDS = ("choice", "outcome", "reaction_time")
+# Outcomes differ in colour and in the part of the lane that a tick spans, from -0.5 to 0.5 (top).
+_OUTCOMES = {
+    "correct": (GREEN, -0.4, 0.4),
+    "error": (VERMILION, -0.4, 0.0),
+    "abort": (ORANGE, -0.4, 0.0),
+    "miss": (GREY, -0.15, 0.15),
+    "other": (BLUE, -0.4, 0.4),
+}
+
+
+def best_as_session(task: Task) -> bool:
+    """Return whether `ngym plot` draws a session of a task by default.
+
+    It does if trials last at most three steps: a figure of one trial would show little.
+    """
+    return typical_steps(task) <= SHORT_TRIAL
+
+
+def session_figure(
+    record: TrialRecord,
+    task: Any = None,
+    *,
+    columns: Sequence[str] | None = None,
+    title: str | None = None,
+    subject: str = "",
+) -> Any:
+    """Return the figure of a session of one subject: trials from left to right.
+
+    From top to bottom:
+
+    - a row for each slot: a tick per trial at the height of the choice. Its colour and length are
+      the outcome: long for correct and other, short for errors and aborts;
+    - the rewards as bars, and their mean over the last trials as a line;
+    - conditions and recorded columns that persist over trials: a few numbers or names as coloured
+      bands, other numbers as lines (probabilities from 0 to 1);
+    - those that change from trial to trial: one tick per trial at the height of the value, or a dot
+      for numbers with fractions.
+
+    Vertical lines separate sessions. Text is legible for 30 to 300 trials. A line at the bottom
+    names the columns that are left out: several fluctuating numbers per trial, names of more than
+    six values, and all beyond eight rows.
+
+    Args:
+        record: trials of one env, in the order in which they were played.
+        task: the task, as in `neurogym_core.make_task`; its name is the title, and its actions name
+            the choices.
+        columns: names of the conditions and recorded columns to draw, from top to bottom; None:
+            chosen as above.
+        title: title of the figure; None: the name of the task.
+        subject: name of the subject, for the second line.
+
+    Raises:
+        InvalidValueError: the record is empty or has trials of several envs, or a
+            column, or every column, cannot be drawn.
+        UnknownNameError: the record has no such column.
+        MissingDependencyError: matplotlib is not installed.
+
+    Example:
+        >>> from neurogym_core import run
+        >>> record = run("value/DriftingBandit-v0", "oracle", 40, num_envs=1, seed=0)
+        >>> figure = session_figure(record, "value/DriftingBandit-v0", subject="oracle")
+        >>> len(figure.axes)  # choices, rewards and means
+        3
+    """
+    _check(record)
+    made = None if task is None else make_task(task)
+    span = _span_of(record)
+    rows, left_out = _rows(record, made, columns)
+    if not rows:
+        raise InvalidValueError(
+            f"The record of session_figure() has the columns {', '.join(record.columns)}. Expected"
+            " choices, rewards or conditions that can be drawn. Give the record of a player, such"
+            " as that of neurogym_core.run."
+        )
+    name = title if title is not None else "" if made is None else made.name
+    head = 0.22 + 0.24 * bool(name) + 0.22
+    height = head + sum(row.height + _GAP for row in rows) + _FOOT + 0.16 * bool(left_out)
+    figure = new_figure(_WIDTH, height)
+    box, top = Box(figure, 0, 0, _WIDTH, height), height - head
+    drawn = []
+    for row in rows:
+        axes = box.axes(_LEFT, top - row.height, _WIDTH - _LEFT - _RIGHT, row.height)
+        row.paint(axes, span)
+        name_row(axes, row.name, _LEFT)
+        drawn.append(axes)
+        top -= row.height + _GAP
+    for axes in drawn:
+        _trial_axis(axes, span, last=axes is drawn[-1])
+    heading(figure, name, _LEFT / _WIDTH, 1 - 0.12 / height)
+    figure.text(
+        _LEFT / _WIDTH,
+        1 - (0.12 + 0.24 * bool(name)) / height,
+        _facts(record, subject),
+        fontsize=TEXT,
+        color=GREY,
+        va="top",
+    )
+    if left_out:
+        note = f"not drawn: {', '.join(left_out)}"
+        if len(note) > _FOOTNOTE:
+            note = f"{note[: _FOOTNOTE - 1]}…"
+        figure.text(8 / 72 / _WIDTH, 0.07 / height, note, fontsize=SMALL, color=GREY, va="bottom")
+    return figure
+
+
+# ---- rows ----
+
+
+@dataclass(frozen=True)
+class _Span:
+    """The trials of the figure.
+
+    Attributes:
+        first: number of the first trial.
+        trials: number of trials.
+        starts: rows at which a session begins, without the first.
+        name: label of the axis.
+    """
+
+    first: int
+    trials: int
+    starts: tuple[int, ...]
+    name: str
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Where trials begin and end, (trials + 1,); trial t spans t - 0.5 to t + 0.5."""
+        return self.first - 0.5 + np.arange(self.trials + 1)
+
+    @property
+    def places(self) -> np.ndarray:
+        return self.first + np.arange(self.trials)
+
+
+class _Row(NamedTuple):
+    name: str
+    height: float  # inches
+    paint: Callable[[Any, _Span], None]
+
+
+def _check(record: TrialRecord) -> None:
+    if not len(record):
+        raise InvalidValueError(
+            "The record of session_figure() has no trials. Expected the trials of one session."
+            " Play some first, with neurogym_core.run(task, subject, 100, num_envs=1)."
+        )
+    envs = len(np.unique(record["env"])) if "env" in record else 1
+    if envs > 1:
+        raise InvalidValueError(
+            f"The record of session_figure() has trials of {envs} envs. Expected those of one,"
+            ' since envs have separate sessions. Select one, with record[record["env"] == 0], or'
+            " play with num_envs=1."
+        )
+
+
+def _span_of(record: TrialRecord) -> _Span:
+    n = len(record)
+    session = record["session"] if "session" in record else np.zeros(n)
+    starts = tuple((np.flatnonzero(session[1:] != session[:-1]) + 1).tolist())
+    if "trial" in record and (np.diff(record["trial"]) == 1).all():
+        return _Span(int(record["trial"][0]), n, starts, "trial")
+    return _Span(0, n, starts, "row of the record")
+
+
+def _facts(record: TrialRecord, subject: str) -> str:
+    facts = [f"{len(record)} trials" if len(record) > 1 else "1 trial"]
+    if "outcome" in record:
+        outcomes = record["outcome"].tolist()
+        answers = outcomes.count("correct") + outcomes.count("error")
+        if answers:
+            facts.append(f"{outcomes.count('correct')} of {answers} answers correct")
+    if "reward" in record:
+        facts.append(f"reward {number(record['reward'].mean(), 3)} per trial")
+    return f"{subject}: {', '.join(facts)}" if subject else ", ".join(facts)
+
+
+def _rows(
+    record: TrialRecord, task: Task | None, columns: Sequence[str] | None
+) -> tuple[list[_Row], list[str]]:
+    """Return the rows of the figure, and the names of the columns that are left out."""
+    prefixes = [
+        name.removesuffix("choice")
+        for name in record.columns
+        if name == "choice" or (name.endswith(".choice") and not name.startswith(DURATION))
+    ]
+    taken = {f"{prefix}{end}" for prefix in prefixes for end in _SLOT_ENDS}
+    others = [
+        name
+        for name in record.columns
+        if name not in RECORD_NAMES | taken and not name.startswith(DURATION)
+    ]
+    lanes = {prefix: _choice_names(record, prefix, task) for prefix in prefixes}
+    shared = next(iter(lanes.values())) if len(lanes) == 1 else None
+    rows = [_choice_row(record, prefix, lanes[prefix]) for prefix in prefixes]
+    if "reward" in record:
+        rows.append(_Row("reward", 0.6, _Rewards(record["reward"].astype(float))))
+    if columns is not None:
+        for name in columns:
+            row = _condition_row(name, record[name], shared)
+            if row is None:
+                raise InvalidValueError(
+                    f"columns= has {name!r}, whose values {record[name].shape} of type"
+                    f" {record[name].dtype} cannot be drawn. Expected numbers, at most {_FEW} a"
+                    f" trial, or names of at most {_FEW} values. Leave it out."
+                )
+            rows.append(row)
+        return rows, []
+    slow = [name for name in others if _persists(record[name])]
+    fast = [name for name in others if name not in slow and record[name].ndim == 1]
+    # If there are too many, those that never change go before those that do.
+    ranked = sorted(slow, key=lambda name: _constant(record[name])) + fast
+    found = [(name, _condition_row(name, record[name], shared)) for name in ranked]
+    kept = {name: row for name, row in found if row is not None}
+    chosen = list(kept)[:_ROWS]
+    rows += [kept[name] for name in [*slow, *fast] if name in chosen]
+    return rows, [name for name in others if name not in chosen]
+
+
+def _choice_names(record: TrialRecord, prefix: str, task: Task | None) -> list[str]:
+    """Return the names of the choices of a slot: of its group of actions, or else numbers."""
+    choices = record[f"{prefix}choice"]
+    if choices.dtype.kind == "f":
+        return []
+    names: list[str] = []
+    if task is not None and not task.actions.continuous:
+        groups = [name for name in task.actions if name != task.actions.rest_name]
+        slots = record.meta.get(SLOTS, ())
+        slot = prefix.removesuffix(".") or (slots[0] if len(slots) == 1 else "")
+        group = slot if slot in groups else groups[0] if len(groups) == 1 else None
+        if group is not None:
+            names = task.actions.labels()[task.actions[group]]
+            # "choose 0" in the row "choose" is 0.
+            names = [name.removeprefix(f"{group} ") for name in names]
+    return names + [str(k) for k in range(len(names), int(choices.max(initial=0)) + 1)]
+
+
+def _choice_row(record: TrialRecord, prefix: str, names: list[str]) -> _Row:
+    choices = record[f"{prefix}choice"]
+    slots = record.meta.get(SLOTS, ())
+    # A task may have a condition of the name of a slot, so rows of several slots say "choice".
+    name = f"{prefix[:-1]} choice" if prefix else slots[0] if len(slots) == 1 else "choice"
+    if choices.dtype.kind == "f":
+        return _Row(name, 0.8, _Values(choices.reshape(len(choices), -1), [], dots=True))
+    known = f"{prefix}outcome" in record.columns
+    outcomes = record[f"{prefix}outcome"] if known else np.full(len(choices), "other")
+    return _choices(name, choices, outcomes, names)
+
+
+# ---- conditions ----
+
+
+def _constant(values: np.ndarray) -> bool:
+    return bool((values == values[:1]).all())
+
+
+def _persists(values: np.ndarray) -> bool:
+    """Return whether values change more rarely, or in smaller steps, than if shuffled: half of it.
+
+    Args:
+        values: (n,) or (n, k), of one column of a record.
+    """
+    if len(values) < 2 or _constant(values):
+        return True
+    if values.ndim == 2:
+        return bool(np.mean([_persists(part) for part in values.T]) > 0.5)
+    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if values.dtype.kind not in "iuf" or len(counts) <= _FEW:
+        expected = 1 - ((counts / len(values)) ** 2).sum()
+        return bool((codes[1:] != codes[:-1]).mean() < 0.5 * expected)
+    numbers = values[np.isfinite(values)].astype(float)
+    # Of independent values, the mean squared step is twice the variance.
+    return bool(np.mean(np.diff(numbers) ** 2) < np.var(numbers)) if len(numbers) > 1 else False
+
+
+def _condition_row(name: str, values: np.ndarray, choice_names: list[str] | None) -> _Row | None:
+    """Return the row of a column; None if there is no legible one."""
+    numeric, slow = values.dtype.kind in "iuf", _persists(values)
+    if values.ndim == 2:
+        k = values.shape[1]
+        if values.dtype.kind not in "biuf" or not 1 <= k <= _FEW:
+            return None
+        names = choice_names if choice_names and len(choice_names) == k else map(str, range(k))
+        return _Row(name, 0.8, _Values(values.astype(float), list(names), dots=not slow))
+    kinds, codes = np.unique(values, return_inverse=True)
+    # A constant is legible as a number, except for a probability.
+    line = values.dtype.kind == "f" and (len(kinds) > 1 or 0 <= kinds[0] <= 1)
+    if line or (numeric and len(kinds) > _FEW):
+        return _Row(name, 0.6, _Values(values[:, None].astype(float), [], dots=not slow))
+    if len(kinds) > _FEW:
+        return None
+    names = [number(kind) if numeric else str(kind) for kind in kinds.tolist()]
+    if slow:
+        return _Row(name, max(0.24, 0.14 * len(kinds)), _Bands(codes, names))
+    return _Row(name, _LANE * len(kinds), _Lanes(codes, names))
+
+
+# ---- painting ----
+
+
+def _trial_axis(axes: Any, span: _Span, *, last: bool) -> None:
+    axes.set_xlim(span.edges[0], span.edges[-1])
+    axes.tick_params(labelbottom=last, bottom=last)
+    axes.spines["bottom"].set_visible(last)
+    axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+    for start in span.starts:
+        axes.axvline(span.edges[start], color=INK, lw=0.8, ls=(0, (3, 2)), zorder=4)
+    if last:
+        axes.set_xlabel(span.name, fontsize=TEXT, color=INK)
+
+
+def _tick_width(span: _Span) -> float:
+    """Return the width of ticks in points: less than a trial, and wide enough to be seen."""
+    return float(np.clip(0.6 * 72 * (_WIDTH - _LEFT - _RIGHT) / span.trials, 0.6, 3))
+
+
+def _lanes_axis(axes: Any, names: list[str]) -> None:
+    """Set up lanes, the first at the top, with their names as tick labels."""
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    for lane in range(len(names)):
+        axes.axhline(lane, color="#E6E6E6", lw=0.6, zorder=0)
+    spaced_ticks(axes, list(range(len(names))), names, len(names) - 1)
+
+
+def _choices(name: str, choices: np.ndarray, outcomes: np.ndarray, names: list[str]) -> _Row:
+    """Return the row of a slot: a lane for each choice, and one for no answer if there is any."""
+    asked = outcomes != "none"
+    silent = asked & (choices < 0)
+    lanes = [*names, _NO_ANSWER] if silent.any() else names
+    places = np.where(silent, len(names), choices)
+    height = float(np.clip(_LANE * len(lanes), 0.36, 1.8))
+
+    def paint(axes: Any, span: _Span) -> None:
+        _lanes_axis(axes, lanes)
+        entries = []
+        for outcome in OUTCOME_NAMES[1:].tolist():
+            which = outcomes == outcome
+            if not which.any():
+                continue
+            colour, low, high = _OUTCOMES[outcome]
+            # The axis of lanes points down.
+            axes.vlines(
+                span.places[which],
+                places[which] - low,
+                places[which] - high,
+                color=colour,
+                lw=_tick_width(span),
+                zorder=2,
+            )
+            entries.append((f"{outcome} {which.sum()}", colour, 2.5))
+        if entries:
+            key(axes, entries)
+
+    return _Row(name, height, paint)
+
+
+class _Rewards:
+    """Bars of the rewards of trials, and the running mean within each session."""
+
+    def __init__(self, rewards: np.ndarray) -> None:
+        self.rewards = rewards
+
+    def __call__(self, axes: Any, span: _Span) -> None:
+        rewards = self.rewards
+        window = max(_FEWEST, span.trials // 10)
+        colours = [pale(GREEN if value >= 0 else VERMILION) for value in rewards]
+        axes.bar(span.places, rewards, 0.8, color=colours, zorder=2)
+        axes.axhline(0, color=GREY, lw=0.6, zorder=1)
+        bounds = [0, *span.starts, span.trials]
+        for start, stop in pairwise(bounds):
+            mean = running_mean(rewards[start:stop], window)
+            shown = slice(_FEWEST - 1, None)
+            axes.plot(span.places[start:stop][shown], mean[shown], color=INK, lw=1.3, zorder=3)
+        _limits(axes, np.append(rewards, 0.0))  # bars begin at 0
+        paid = pale(GREEN) if rewards.max() > 0 else colours[0]
+        key(axes, [("per trial", paid, 5.0), (f"mean of {window}", INK, 1.5)])
+
+
+def running_mean(values: np.ndarray, window: int) -> np.ndarray:
+    """Return the mean of each value and those before it, of at most `window`, (n,)."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    stop = np.arange(1, len(values) + 1)
+    start = np.maximum(stop - window, 0)
+    return np.asarray((sums[stop] - sums[start]) / (stop - start))
+
+
+class _Values:
+    """Numbers of trials as lines, or as dots where they fluctuate."""
+
+    def __init__(self, values: np.ndarray, names: list[str], *, dots: bool) -> None:
+        self.values, self.names, self.dots = values, names, dots
+
+    def __call__(self, axes: Any, span: _Span) -> None:
+        several = self.values.shape[1] > 1
+        for index, column in enumerate(self.values.T):
+            colour = cycle_colour(index) if several else INK
+            if self.dots:
+                size = 3.0 if span.trials <= 100 else 1.8
+                axes.plot(span.places, column, "o", color=colour, ms=size, mew=0, zorder=2)
+            else:
+                ends = np.append(column, column[-1])
+                axes.step(span.edges, ends, where="post", color=colour, lw=1.3, zorder=2)
+        _limits(axes, self.values)
+        if several:
+            names = self.names or [str(k) for k in range(self.values.shape[1])]
+            key(axes, [(name, cycle_colour(index), 1.5) for index, name in enumerate(names)])
+
+
+def _limits(axes: Any, values: np.ndarray) -> None:
+    """Set limits and ticks: from 0 to 1 for values in this range, else around the values."""
+    finite = values[np.isfinite(values)]
+    low, high = float(finite.min(initial=np.inf)), float(finite.max(initial=-np.inf))
+    if not len(finite) or (low >= 0 and high <= 1):
+        low, high = 0.0, 1.0
+    elif low == high:
+        low, high = low - 0.5, high + 0.5
+    room = 0.08 * (high - low)
+    axes.set_ylim(low - room, high + room)
+    axes.locator_params(axis="y", nbins=3)
+    axes.yaxis.set_major_formatter(lambda value, _: number(value))
+
+
+class _Bands:
+    """Values of a column that persist, as coloured bands with their names where they fit."""
+
+    def __init__(self, codes: np.ndarray, names: list[str]) -> None:
+        self.codes, self.names = codes, names
+
+    def __call__(self, axes: Any, span: _Span) -> None:
+        axes.set_ylim(0, 1)
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        per_inch = span.trials / (_WIDTH - _LEFT - _RIGHT)
+        changes = (np.flatnonzero(self.codes[1:] != self.codes[:-1]) + 1).tolist()
+        bounds = [0, *changes, span.trials]
+        for start, stop in pairwise(bounds):
+            code = int(self.codes[start])
+            left, right = span.edges[start], span.edges[stop]
+            axes.axvspan(left, right, color=pale(cycle_colour(code)), lw=0, zorder=1)
+            name = self.names[code]
+            if (text_width(name) + 0.06) * per_inch <= stop - start:
+                axes.text(
+                    (left + right) / 2,
+                    0.5,
+                    name,
+                    fontsize=SMALL,
+                    color=INK,
+                    ha="center",
+                    va="center",
+                    zorder=3,
+                )
+        entries = [(name, pale(cycle_colour(code)), 6.0) for code, name in enumerate(self.names)]
+        key(axes, entries)
+
+
+class _Lanes:
+    """Values of a column that change from trial to trial: a tick in the lane of the value."""
+
+    def __init__(self, codes: np.ndarray, names: list[str]) -> None:
+        self.codes, self.names = codes, names
+
+    def __call__(self, axes: Any, span: _Span) -> None:
+        _lanes_axis(axes, self.names)
+        axes.vlines(
+            span.places, self.codes - 0.4, self.codes + 0.4, color=INK, lw=_tick_width(span)
+        )
