@@ -165,9 +165,9 @@ def _check_begins(layout: Layout, span: Span) -> None:
     if late.any():
         i = int(np.argmax(late))
         raise TrialLayoutError(
-            f"start= of {layout.name} was given {span.start[i]:g} ms, but {listed(span.periods)}"
-            f" ends after {steps[i] * layout.dt:g} ms, in {int(late.sum())} of {layout.n} trials;"
-            " give an earlier start=, or leave these trials out with where=."
+            f"start= of {layout.name} was given {span.start[i]:g} ms, which is not before the end"
+            f" of {listed(span.periods)} ({steps[i] * layout.dt:g} ms), in {int(late.sum())} of"
+            f" {layout.n} trials; give an earlier start=, or leave these trials out with where=."
         )
 
 
@@ -199,7 +199,7 @@ def check_length(layout: Layout, name: str, length: int, span: Span, cut: bool) 
         return
     begin = 0 if span.start is None else to_steps(span.start, layout.dt)
     wanted = int(np.max((steps - begin)[concerned]))
-    if length == wanted or (cut and length > wanted):
+    if length == wanted or wanted < 1 or (cut and length > wanted):
         return
     begins = "" if span.start is None else " from start= on"
     advice = (
@@ -208,9 +208,9 @@ def check_length(layout: Layout, name: str, length: int, span: Span, cut: bool) 
         else f"give {wanted} values, with zeros where nothing is added"
     )
     raise TrialLayoutError(
-        f"timecourse({name!r}) of {layout.name} was given {length} values, but"
-        f" {listed(span.periods)} has {wanted} steps of {layout.dt:g} ms{begins} in the longest"
-        f" of {layout.n} trials; {advice}."
+        f"timecourse({name!r}) of {layout.name} was given {length} values, but there are {wanted}"
+        f" steps of {layout.dt:g} ms in {listed(span.periods)}{begins}, in the longest of"
+        f" {layout.n} trials; {advice}."
     )
 
 
