@@ -41,8 +41,8 @@ class TrialBuilder:
     Args:
         during: a period, or several, in which a verb applies.
         start, stop: ms from the onset of the first of these periods, number or (n,); the verb
-            applies from `start` to `stop`, which is not before `start`. What is shown or asked
-            starts before the end of these periods; `where` leaves out other trials.
+            applies from `start` to `stop`, which is not before `start`. Stimuli and windows
+            start before the end of these periods; `where` leaves out other trials.
         where: bool (n,), the trials that a verb applies to.
         slot: name of a response window in the record.
         then: the period that follows an answer; "end", "wait", "stay" or "restart".

@@ -84,7 +84,7 @@ class OneByOne(Centre):
 
 
 class Compiled:
-    """A hook without Python code of its own."""
+    """A hook without Python code."""
 
     def __call__(self, now, obs):
         return obs
