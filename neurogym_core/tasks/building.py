@@ -11,7 +11,7 @@ import numpy as np
 from neurogym_core.errors import (
     InvalidValueError,
     NotSupportedError,
-    TrialLayoutError,
+    TaskDefinitionError,
     listed,
     unknown,
 )
@@ -80,7 +80,8 @@ def layout_of(
         durations: imposed durations, period -> ms, number or (n,).
 
     Raises:
-        TrialLayoutError: `new_trial` names no periods, or uses an array as a truth value.
+        TaskDefinitionError: `new_trial` uses an array as a truth value, or writes into conditions.
+        TrialLayoutError: `new_trial` names no periods.
         UnknownNameError: there is no such period.
     """
     trial = TrialBuilder(
@@ -96,18 +97,35 @@ def layout_of(
     try:
         task.new_trial(trial)
     except ValueError as error:
-        if not task.batched or "truth value of an array" not in str(error):
+        explained = _explained(task, conditions, n, error)
+        if explained is None:
             raise
-        raise TrialLayoutError(
-            f"{task.name}.new_trial uses an array as a truth value (if, and, or, not), but"
-            f" conditions have a value for each of the {n} trials. Use np.where(condition, a, b)"
-            " and where=, or set batched = False to build one trial at a time."
-        ) from error
+        raise explained from error
     check_periods(trial.layout)
     for name in durations:
         if name not in trial.layout.timeline.names:
             raise unknown("period", name, trial.layout.timeline.names, of=task.name)
     return trial.layout
+
+
+def _explained(
+    task: TaskLike, conditions: Mapping[str, Array], n: int, error: ValueError
+) -> TaskDefinitionError | None:
+    """Return an error that explains NumPy's error in `new_trial`, or None for other errors."""
+    if task.batched and "truth value of an array" in str(error):
+        return TaskDefinitionError(
+            f"{task.name}.new_trial uses an array as a truth value (if, and, or, not), but"
+            f" conditions have a value for each of the {n} trials. Use np.where(condition, a, b)"
+            " and where=, or set batched = False to build one trial at a time."
+        )
+    if "read-only" in str(error):
+        name = next(iter(conditions), "side")
+        return TaskDefinitionError(
+            f"{task.name}.new_trial writes into a read-only array: {error}. Conditions keep the"
+            f" values that were drawn, since the record has them; write x = trial.{name}.copy()"
+            " and change x."
+        )
+    return None
 
 
 def sample_layouts(task: TaskLike, n: int = 20) -> list[Layout]:

@@ -12,6 +12,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, TrialLayoutError, unknown
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import draw_independent
+from neurogym_core.tasks.hooks import HOOKS, read_by_hooks
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
 from neurogym_core.tasks.shortest import check_shortest
@@ -24,7 +25,6 @@ from neurogym_core.trials.interface import Actions, Channels, Interface
 from neurogym_core.trials.record import DURATION
 from neurogym_core.trials.timing import Timing
 
-HOOKS = ("step_action", "step_observation", "step_target")
 SINGLES = 200
 """Trials of a task with ``batched = False``, one of which at least must read each condition."""
 
@@ -192,7 +192,8 @@ def complete(task: TaskLike) -> None:
 
     Raises:
         TaskDefinitionError: `define` declares no channel or no action, or `draw` omits conditions.
-        TrialLayoutError: `new_trial` does not read a condition, or a response window has no step.
+        TrialLayoutError: neither `new_trial` nor a hook reads a condition, or a response window
+            has no step.
     """
     state = state_of(task)
     actions = _check_defined(state)
@@ -249,13 +250,15 @@ def _probe(task: TaskLike, state: TaskState) -> None:
             raise unknown("period", name, state.period_names, of=state.name)
     _check_windows(state.name, task.dt, batch)
     layouts = [source.layout for source in batch.sources]
-    if not task.batched and unread(layouts):
+    unused = unread(layouts)
+    hooked = read_by_hooks(task, unused) if unused else set()
+    if not task.batched and hooked != set(unused):
         # The branch that reads the condition may be one that few trials take.
         conditions = draw_independent(task, rng, SINGLES, {})
         layouts += [
             source.layout for source in build_trials(task, conditions, rng, SINGLES).sources
         ]
-    check_read(layouts)
+    check_read(layouts, hooked)
     for layout in layouts:
         check_values(layout)
     state.typical_steps = max(int(np.median(batch.duration.sum(axis=1))), 1)

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import TrialLayoutError, listed, unknown
-from neurogym_core.trials.arrays import Array, Bools, Floats
-from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span
+from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
+from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span, to_steps
 
 OUTCOMES = ("correct", "error", "other")
 """Keys of a dict that is passed as `then=`."""
+
+TOLERANCE = 1e-9
+"""Rounding error of times, in steps."""
 
 UNKNOWN = -3
 """Neither STAY, END nor the index of a period."""
@@ -98,8 +101,20 @@ def frames(layout: Layout, name: str, values: Any) -> Array:
 # ---------------------------------------------------------------------- periods
 
 
-def span(layout: Layout, during: str | Iterable[str], start: Any, stop: Any, where: Any) -> Span:
-    """Return the span of `during`, `start`, `stop` and `where`."""
+def span(
+    layout: Layout,
+    during: str | Iterable[str],
+    start: Any,
+    stop: Any,
+    where: Any,
+    *,
+    may_be_late: bool = False,
+) -> Span:
+    """Return the span of `during`, `start`, `stop` and `where`.
+
+    Args:
+        may_be_late: whether `start` may lie beyond the end of a trial's periods.
+    """
     names = (during,) if isinstance(during, str) else tuple(during)
     if not names:
         raise TrialLayoutError(
@@ -117,7 +132,86 @@ def span(layout: Layout, during: str | Iterable[str], start: Any, stop: Any, whe
             )
         where = np.broadcast_to(where, (layout.n,))
     in_order = tuple(sorted(names, key=layout.timeline.names.index))
-    return Span(in_order, moment(layout, start, "start"), moment(layout, stop, "stop"), where)
+    span = Span(in_order, moment(layout, start, "start"), moment(layout, stop, "stop"), where)
+    _check_order(layout, span)
+    if not may_be_late:
+        _check_begins(layout, span)
+    return span
+
+
+def _check_order(layout: Layout, span: Span) -> None:
+    """Raise `TrialLayoutError` if `stop` lies before `start`, or before the onset."""
+    if span.stop is None:
+        return
+    begin = 0.0 if span.start is None else np.maximum(span.start, 0)
+    early = _concerned(layout, span) & (span.stop / layout.dt < begin / layout.dt - TOLERANCE)
+    if early.any():
+        i = int(np.argmax(early))
+        than = "the onset" if span.start is None else f"start={span.start[i]:g} ms"
+        raise TrialLayoutError(
+            f"stop= of {layout.name} was given {span.stop[i]:g} ms, which is before {than}, in"
+            f" {int(early.sum())} of {layout.n} trials; give a later stop=, or leave these trials"
+            " out with where=."
+        )
+
+
+def _check_begins(layout: Layout, span: Span) -> None:
+    """Raise `TrialLayoutError` if `start` lies at or beyond the end of a trial's periods."""
+    steps = steps_of(layout, span)
+    if span.start is None or steps is None:
+        return
+    # In ms: a start within the last half step rounds to the end, which is the effect of dt alone.
+    late = _concerned(layout, span) & (span.start / layout.dt > steps - TOLERANCE)
+    if late.any():
+        i = int(np.argmax(late))
+        raise TrialLayoutError(
+            f"start= of {layout.name} was given {span.start[i]:g} ms, which is not before the end"
+            f" of {listed(span.periods)} ({steps[i] * layout.dt:g} ms), in {int(late.sum())} of"
+            f" {layout.n} trials; give an earlier start=, or leave these trials out with where=."
+        )
+
+
+def _concerned(layout: Layout, span: Span) -> Bools:
+    """The trials (n,) that a span applies to, without those that skip all of its periods."""
+    steps = steps_of(layout, span)
+    played = np.full(layout.n, True) if steps is None else steps > 0
+    return played if span.where is None else played & span.where
+
+
+def steps_of(layout: Layout, span: Span) -> Ints | None:
+    """Return the steps of all periods of a span, (n,), or None if one of them has no timer."""
+    timeline = layout.timeline
+    if not timeline.untimed.isdisjoint(span.periods):
+        return None
+    steps = [timeline.steps[name] for name in span.periods]
+    return np.asarray(np.sum(steps, axis=0), np.int64)
+
+
+def check_length(layout: Layout, name: str, length: int, span: Span, cut: bool) -> None:
+    """Raise `TrialLayoutError` unless a timecourse is as long as the longest trial's span.
+
+    Args:
+        length: the number of values.
+        cut: whether there may be more values.
+    """
+    steps, concerned = steps_of(layout, span), _concerned(layout, span)
+    if steps is None or not concerned.any():
+        return
+    begin = 0 if span.start is None else to_steps(span.start, layout.dt)
+    wanted = int(np.max((steps - begin)[concerned]))
+    if length == wanted or wanted < 1 or (cut and length > wanted):
+        return
+    begins = "" if span.start is None else " from start= on"
+    advice = (
+        f"give {wanted} values, or pass cut=True to leave out the last ones"
+        if length > wanted
+        else f"give {wanted} values, with zeros where nothing is added"
+    )
+    raise TrialLayoutError(
+        f"timecourse({name!r}) of {layout.name} was given {length} values, but there are {wanted}"
+        f" steps of {layout.dt:g} ms in {listed(span.periods)}{begins}, in the longest of"
+        f" {layout.n} trials; {advice}."
+    )
 
 
 def check_period(layout: Layout, name: str) -> None:

@@ -41,7 +41,8 @@ class TrialBuilder:
     Args:
         during: a period, or several, in which a verb applies.
         start, stop: ms from the onset of the first of these periods, number or (n,); the verb
-            applies from `start` to `stop`.
+            applies from `start` to `stop`, which is not before `start`. Stimuli and windows
+            start before the end of these periods; `where` leaves out other trials.
         where: bool (n,), the trials that a verb applies to.
         slot: name of a response window in the record.
         then: the period that follows an answer; "end", "wait", "stay" or "restart".
@@ -253,16 +254,22 @@ class TrialBuilder:
         *,
         start: Any = None,
         where: Any = None,
+        cut: bool = False,
     ) -> None:
         """Add values that change from step to step.
 
         They begin with the first step of `during`, and pause between periods that are not adjacent.
+        There is one value for each step of the longest trial; shorter trials take the first ones.
 
         Args:
             name: a channel (the values are added), or a continuous action (they become its target,
                 in task units).
             values: (T,), (T, k) or (n, T, k).
             start: ms from the onset of the (first) period, 0 or more, number or (n,).
+            cut: whether there may be more values than steps. The last ones are not used.
+
+        Raises:
+            TrialLayoutError: fewer or, without `cut`, more values than steps.
 
         Example:
             >>> trial.periods("fixation", "light")
@@ -277,6 +284,7 @@ class TrialBuilder:
                 f"timecourse({name!r}) of {layout.name} was given start={span.start.min():g} ms;"
                 " give 0 or more: nothing is shown before its periods."
             )
+        arguments.check_length(layout, name, values.shape[1], span, cut)
         layout.frames.append(Frames(name, values, span))
 
     def loss_weight(
@@ -299,7 +307,7 @@ class TrialBuilder:
         """
         weight = arguments.per_trial(self.layout, "weight", weight) if np.ndim(weight) else weight
         self.layout.weights.append(
-            Weigh(weight, arguments.span(self.layout, during, start, stop, where))
+            Weigh(weight, arguments.span(self.layout, during, start, stop, where, may_be_late=True))
         )
 
     # ------------------------------------------------------------------ answers
@@ -332,9 +340,8 @@ class TrialBuilder:
         if then is not None:
             arguments.check_goto(self.layout, then, ("stay", "end", "restart"))
         cost = arguments.per_trial(self.layout, "cost", cost) if np.ndim(cost) else cost
-        self.layout.holds.append(
-            Hold(arguments.span(self.layout, during, start, stop, where), cost, then)
-        )
+        span = arguments.span(self.layout, during, start, stop, where, may_be_late=True)
+        self.layout.holds.append(Hold(span, cost, then))
 
     def answer(
         self,

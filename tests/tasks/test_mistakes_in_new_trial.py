@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neurogym_core import Choice, Task, TaskWrapper, make_task, run
-from neurogym_core.errors import TrialLayoutError
+from neurogym_core.errors import TaskDefinitionError, TrialLayoutError
 from neurogym_core.tasks.building import max_steps
 
 
@@ -39,8 +39,35 @@ def test_a_condition_cannot_be_written_to():
         trial.answer("choose", trial.side, during="decision")
         trial.side[:] = 0
 
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(
+        TaskDefinitionError,
+        match=r"Mine.new_trial writes into a read-only array.*x = trial.side.copy\(\)",
+    ) as caught:
         asking(ask)()
+    assert "destination is read-only" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_condition_cannot_be_changed_in_place(wrapped):
+    def ask(trial):
+        side = trial.side
+        side += 1
+        trial.answer("choose", side, during="decision")
+
+    kind = asking(ask)
+    with pytest.raises(TaskDefinitionError, match=r"write x = trial.side.copy\(\)"):
+        TaskWrapper(kind()) if wrapped else kind()
+
+
+def test_a_copy_of_a_condition_may_be_changed():
+    def ask(trial):
+        side = trial.side.copy()
+        side[:] = 0
+        trial.answer("choose", side, during="decision")
+
+    batch = asking(ask)().sample(20, seed=1)
+    assert set(batch.conditions["side"]) == {0, 1}
+    assert set(batch.payoffs.asked.any(axis=1)) == {True}
 
 
 def test_conditions_by_name_cannot_be_written_to():
@@ -48,7 +75,7 @@ def test_conditions_by_name_cannot_be_written_to():
         trial.answer("choose", trial.side, during="decision")
         trial.conditions["side"][:] = 0
 
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(TaskDefinitionError, match=r"write x = trial.side.copy\(\)"):
         asking(ask)()
 
 
@@ -160,7 +187,7 @@ def test_an_array_as_a_truth_value_is_explained(wrapped):
 
     kind = asking(ask)
     with pytest.raises(
-        TrialLayoutError, match=r"Mine.new_trial .*Use np.where.*where=.*batched = False"
+        TaskDefinitionError, match=r"Mine.new_trial .*Use np.where.*where=.*batched = False"
     ) as caught:
         TaskWrapper(kind()) if wrapped else kind()
     assert "ambiguous" in str(caught.value.__cause__)

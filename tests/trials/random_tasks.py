@@ -115,7 +115,9 @@ class Described(Task):
                 **self._span(trial, show),
             )
         for frames in said.frames:
-            trial.timecourse("dots", frames["values"], **self._span(trial, frames))
+            span = self._span(trial, frames)
+            values = self._long_enough(trial, frames["values"], span)
+            trial.timecourse("dots", values, cut=True, **span)
         for weigh in said.weights:
             trial.loss_weight(self._of(trial, weigh["weight"]), **self._span(trial, weigh))
         for hold in said.holds:
@@ -187,7 +189,29 @@ class Described(Task):
             for name in ("start", "stop", "where")
             if said.get(name) is not None
         }
-        return {"during": said["during"], **moments}
+        span = {"during": said["during"], **moments}
+        if "start" in span or "stop" in span:
+            span["where"] = np.asarray(span.get("where", True)) & self._sensible(trial, span)
+        return span
+
+    @staticmethod
+    def _sensible(trial, span):
+        """The trials (n,) in which a span starts within its periods, and stops after its start."""
+        during = span["during"]
+        names = (during,) if isinstance(during, str) else during
+        lasts = np.sum([trial.duration(name) for name in names], axis=0)
+        start = np.asarray(span.get("start", 0.0))
+        ends = np.asarray(span.get("stop", np.inf))
+        return np.broadcast_to((start < lasts) & (ends >= np.maximum(start, 0)), (trial.n,))
+
+    @staticmethod
+    def _long_enough(trial, values, span):
+        """Add zeros to a timecourse that is shorter than the longest trial."""
+        during = span["during"]
+        names = (during,) if isinstance(during, str) else during
+        lasts = np.sum([trial.duration(name) for name in names], axis=0)
+        missing = max(round(float(np.max(lasts)) / trial.dt) - len(values), 0)
+        return np.pad(values, ((0, missing), (0, 0)))
 
 
 class Carried(Described):

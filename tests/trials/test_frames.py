@@ -27,7 +27,12 @@ class Gap(Task):
     def new_trial(self, trial):
         trial.periods("a", "b", "c", b=np.where(trial.long == 1, self.gap, 200))
         trial.timecourse(
-            "light", np.arange(1, 10), during=("a", "c"), start=self.start, where=trial.there == 1
+            "light",
+            np.arange(1, 10),
+            during=("a", "c"),
+            start=self.start,
+            where=trial.there == 1,
+            cut=True,
         )
 
 
@@ -55,7 +60,7 @@ def test_show_and_frames_of_ones_are_the_same():
         def new_trial(self, trial):
             trial.periods("a", "b", "c")
             there = (trial.there == 1) | (trial.long == 1)
-            trial.timecourse("framed", np.ones(20), during=("a", "c"), start=200, where=there)
+            trial.timecourse("framed", np.ones(4), during=("a", "c"), start=200, where=there)
             trial.show("shown", 1, during=("a", "c"), start=200, where=there)
 
     rendered = Both().sample(20, seed=0).render(None)
@@ -94,7 +99,7 @@ def test_a_moving_target_stands_still_as_well():
 
         def new_trial(self, trial):
             trial.periods("a", "b", "c")
-            trial.timecourse("hand", np.arange(1, 10), during=("a", "c"))
+            trial.timecourse("hand", np.arange(1, 7), during=("a", "c"))
 
     assert Tracking().sample(1).render_targets()[:, 0].tolist() == [1, 2, 3, 0, 0, 0, 4, 5, 6]
 

@@ -112,5 +112,7 @@ class MemoryRecall(Task):
 
     def _show_stream(self, trial: TrialBuilder, flags: np.ndarray) -> None:
         vectors = trial.vectors.reshape(trial.n, self.longest, self.size)
-        trial.timecourse("vector", np.repeat(vectors, self.steps, axis=1), during="store")
-        trial.timecourse("flag", np.repeat(flags[:, :, None], self.steps, axis=1), during="store")
+        # A stream is drawn at its greatest length, and shown up to the length of its trial.
+        for channel, stream in (("vector", vectors), ("flag", flags[:, :, None])):
+            values = np.repeat(stream, self.steps, axis=1)
+            trial.timecourse(channel, values, during="store", cut=True)
