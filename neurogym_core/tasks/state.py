@@ -54,6 +54,8 @@ class TaskState:
         stateful: whether trials depend on their session.
         joint: whether the task combines several tasks.
         wraps: the wrapped task, for a task wrapper.
+        given: for a view that draws with given values: the task, and the conditions and right
+            answers of all subjects.
         settings: the parameters of a task wrapper, without those of the task.
         sealed: whether the task is complete and immutable.
         known: cached results: "answers", "max_steps".
@@ -80,6 +82,7 @@ class TaskState:
     stateful: bool = False
     joint: bool = False
     wraps: TaskLike | None = None
+    given: tuple[TaskLike, dict[str, Array], Array | None] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     sealed: bool = False
     known: dict[str, Any] = field(default_factory=dict)
@@ -111,6 +114,12 @@ class TaskLike(Protocol):
     def actions(self) -> Actions: ...
 
     def new_trial(self, trial: TrialBuilder) -> None: ...
+
+    @property
+    def new_session_one(self) -> Callable[..., None] | None: ...
+
+    @property
+    def draw_one(self) -> Callable[..., Mapping[str, Any]] | None: ...
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None: ...
 
