@@ -94,6 +94,8 @@ def _generators(rng: np.random.Generator, n: int) -> list[np.random.Generator | 
     if n == 1:
         return [None]
     seeds = rng.integers(0, 1 << 63, n).tolist()
+    if not isinstance(rng, np.random.Generator):  # a stand-in, from which digests are made
+        return [type(rng)(seed) for seed in seeds]
     return [np.random.Generator(np.random.SFC64(seed)) for seed in seeds]
 
 
