@@ -89,8 +89,8 @@ def _subjects(session: Session) -> list[tuple[SubjectSession, np.random.Generato
 
 
 def _generators(rng: np.random.Generator, n: int) -> list[np.random.Generator | None]:
-    # With one generator for all, what a subject gets would depend on when the others' trials end.
-    # A single subject uses the generator itself, as the form with arrays does: same trials.
+    # With one generator for all, a subject's trials would depend on when those of others end. A
+    # single subject uses the generator itself, so that both forms give the same trials.
     if n == 1:
         return [None]
     seeds = rng.integers(0, 1 << 63, n).tolist()

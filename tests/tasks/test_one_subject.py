@@ -275,6 +275,8 @@ def test_a_copy_of_an_env_continues_as_the_env_and_apart_from_it(again, envs):
         rows = []
         for action in actions[25:]:
             *_, info = one.step(action)
+            if "trial" not in info:  # the step after the end of a session
+                continue
             trial = info["trial"]
             rows.append([trial[name].tolist() for name in ("good", "bonus", "reversals", "day")])
         found.append(rows)
@@ -309,7 +311,7 @@ def test_trials_without_outcomes_are_drawn_ahead_for_each_subject():
 
 
 class Doubled(TaskWrapper):
-    """A wrapper with a `draw` of its own."""
+    """A wrapper that overrides `draw`."""
 
     def draw(self, session, rng):
         return super().draw(session, rng)

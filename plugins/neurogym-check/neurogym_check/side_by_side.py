@@ -58,7 +58,7 @@ def first_difference(task: Task) -> tuple[int, str, Any, Any] | None:
 
 def _course(task: Task, apart: bool) -> Iterator[dict[str, Any]]:
     """Yield the conditions of each trial of the last subject."""
-    own = task.draw_one is not None  # then each subject has a generator of its own
+    own = task.draw_one is not None  # then each subject has its own generator
     first: Any = np.random.Generator(np.random.SFC64(1)) if own else SameForAll(0)
     session = fresh_session(task, first, SUBJECTS)
     for trial in range(min(TRIALS, task.trials_per_session or TRIALS)):

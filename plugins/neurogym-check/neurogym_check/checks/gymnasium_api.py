@@ -172,8 +172,8 @@ def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
     """An env's observations, rewards and trials do not depend on the actions in other envs.
 
     A hook must treat each row separately: no mean over envs, no `.any()` that decides for all, no
-    attribute of the task that one env writes and another reads. Use `now.trial_state`. A `draw`
-    must do so, too: keep what a subject did in arrays on `session`, or write `new_session_one` and
+    attribute of the task that one env writes and another reads. Use `now.trial_state`. So must
+    `draw`: keep the history of subjects in arrays on `session`, or write `new_session_one` and
     `draw_one` and keep it in lists on their `session`. Do not keep it on the task."""
     _actions_of_others_change_nothing(candidate)
     task = candidate.task
