@@ -30,6 +30,20 @@ Answer = str | Callable[[Mapping[str, Array]], Array] | None
 """The right answer: name of a condition, function of the conditions, or None."""
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A condition that only `draw` sets, declared as its type: ``vary(reversals=int)``."""
+
+    kind: type[bool | int | float | str]
+
+    KINDS: ClassVar[Mapping[type, str]] = {bool: "b", int: "iu", float: "iuf", str: "U"}
+    """Type -> NumPy's kinds of the values that `draw` may give it."""
+
+    def fits(self, values: Array) -> bool:
+        """Whether values have this type, one per trial."""
+        return values.ndim == 1 and values.dtype.kind in self.KINDS[self.kind]
+
+
 @dataclass(eq=False)
 class TaskState:
     """The core's data of one task.
@@ -39,7 +53,7 @@ class TaskState:
         parameters: all parameters, name -> value.
         overrides: "timing", "rewards" and "conditions" as they were given.
         channels, actions: as `define` declares them.
-        declared: condition -> distribution, or a function of the conditions before it.
+        declared: condition -> distribution, `Drawn`, or function of the conditions before it.
         answer: name of the condition that is the right answer, or a function of the conditions.
         imposed: conditions and durations that `make` imposed.
         example: condition -> its value in one drawn trial.
@@ -66,7 +80,7 @@ class TaskState:
     overrides: dict[str, dict[str, Any]] = field(default_factory=dict)
     channels: Channels = field(default_factory=lambda: Channels({}, ""))
     actions: Actions | None = None
-    declared: dict[str, Distribution | Computed] = field(default_factory=dict)
+    declared: dict[str, Distribution | Drawn | Computed] = field(default_factory=dict)
     answer: Answer = None
     imposed: dict[str, Distribution] = field(default_factory=dict)
     example: dict[str, Array] = field(default_factory=dict)

@@ -227,7 +227,9 @@ class Task:
             answer: name of the condition that is the right answer, or a function from the
                 conditions (dict of (n,) arrays) to the index of the right choice, (n,).
             conditions: name -> distribution in any written form, or a function
-                ``(rng, prior) -> (n, …)`` of the conditions before it.
+                ``(rng, prior) -> (n, …)`` of the conditions before it, or a type (bool, int, float
+                or str): one value per trial, which only `draw` or `draw_one` sets. `new_trial`
+                need not read such a condition.
 
         Raises:
             TaskDefinitionError: a reserved name, or a call outside of `define`.

@@ -12,7 +12,8 @@ import pytest
 from neurogym_core import Choice, Outcome, Session, Task, TaskWrapper, make, make_vec, run
 from neurogym_core.errors import TaskDefinitionError, UnknownNameError
 from neurogym_core.tasks.constrained import draw_constrained
-from neurogym_core.tasks.drawing import fresh_session
+from neurogym_core.tasks.describe import describe
+from neurogym_core.tasks.drawing import answers_of, fresh_session
 
 
 class Reversal(Task):
@@ -25,14 +26,11 @@ class Reversal(Task):
     def define(self):
         self.observe(light=1)
         self.act(pull=2)
-        self.vary(
-            good=Choice(2), bonus=Choice(4), reversals=Choice(range(1000)), day=Choice(range(100))
-        )
+        self.vary(good=Choice(2), bonus=Choice(4), reversals=int, day=int)
 
     def new_trial(self, trial):
         trial.periods("choice")
         trial.show("light", trial.bonus, during="choice")
-        trial.record(seen=trial.reversals + trial.day)
         trial.answer("pull", trial.good, during="choice")
 
 
@@ -287,7 +285,7 @@ def test_a_copy_of_an_env_continues_as_the_env_and_apart_from_it(again, envs):
 def test_conditions_that_draw_one_leaves_out_are_drawn_as_declared():
     class Some(Reversal):
         def draw_one(self, session, rng):
-            return {"reversals": session.trial}
+            return {"reversals": session.trial, "day": 0}
 
     record = run(Some, "guess", 120, num_envs=2, seed=1)
     assert set(record["bonus"].tolist()) == {0, 1, 2, 3}
@@ -301,7 +299,7 @@ class Plain(BySubject):
 
     def draw_one(self, session, rng):
         session.hits.append(rng.random() < 0.5)
-        return {"reversals": sum(session.hits)}
+        return {"reversals": sum(session.hits), "day": 0}
 
 
 def test_trials_without_outcomes_are_drawn_ahead_for_each_subject():
@@ -328,6 +326,52 @@ def test_wrappers_give_each_subject_its_conditions(wrap):
 
 def test_conditions_that_make_imposes_win():
     assert set(run(BySubject(conditions={"bonus": 3}), "guess", 30, seed=1)["bonus"]) == {3}
+
+
+# ---------------------------------------------------------------------- only set by draw
+
+
+def test_a_condition_that_is_declared_as_a_type_is_recorded_as_draw_sets_it():
+    record = run(BySubject, "oracle", 40, num_envs=1, seed=1)
+    np.testing.assert_array_equal(record["reversals"], np.arange(40) // 4)
+    task = BySubject()
+    assert "int, set by draw" in str(describe(task)["conditions"])
+    assert set(task.factorial()) == {"good", "bonus"}
+    assert task.sample(2, seed=1, reversals=9).conditions["reversals"].tolist() == [9, 9]
+
+
+def test_the_answers_of_a_task_may_be_set_by_draw_alone():
+    class Alternating(Reversal):
+        def define(self):
+            self.observe(light=1)
+            self.act(pull=2)
+            self.vary(good=int, bonus=Choice(4), answer="good")
+
+        def new_session_one(self, session, rng):
+            session.good = int(rng.integers(2))
+
+        def draw_one(self, session, rng):
+            session.good = 1 - session.good
+            return {"good": session.good}
+
+    assert answers_of(Alternating()).tolist() == [0, 1]
+    assert (run(Alternating, "oracle", 20, seed=1)["outcome"] == "correct").all()
+
+
+def test_a_condition_that_draw_has_to_set_and_does_not_is_refused():
+    with pytest.raises(TaskDefinitionError, match=r"reversals=int, .*Expected .*Return it"):
+        cls(draw_one=lambda self, session, rng: {"good": 1})()
+    with pytest.raises(TaskDefinitionError, match=r"reversals=int, .*Expected .*Return it"):
+        Reversal()
+
+
+@pytest.mark.parametrize("value", [0.5, "left", True], ids=repr)
+def test_a_condition_of_another_type_than_declared_is_refused(value):
+    def draw_one(self, session, rng):
+        return {"reversals": value, "day": 0}
+
+    with pytest.raises(TaskDefinitionError, match=r"'reversals' as .*Expected one int.*astype"):
+        cls(draw_one=draw_one)()
 
 
 # ---------------------------------------------------------------------- mistakes
