@@ -114,14 +114,15 @@ class CountsHits(PaysNothing):
 
     def define(self):
         super().define()
-        self.vary(strength=Choice((0.5, 1.0)))
+        self.vary(strength=Choice((0.5, 1.0)), hits=int)
 
     def new_session_one(self, session, rng):
         session.hits = deque(maxlen=5)
 
     def draw_one(self, session, rng):
         session.hits.append(session.previous["outcome"] == Outcome.CORRECT)
-        return {"strength": 0.5 if all(session.hits) and rng.random() < 0.9 else 1.0}
+        weak = all(session.hits) and rng.random() < 0.9
+        return {"strength": 0.5 if weak else 1.0, "hits": sum(session.hits)}
 
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
