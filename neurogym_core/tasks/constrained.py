@@ -117,9 +117,21 @@ def _constrained_view(task: TaskLike, imposed: dict[str, Array], answer: Array |
     state = state_of(task)
     inner = None if state.wraps is None else _constrained_view(state.wraps, imposed, answer)
     view.__dict__.update(task.__dict__)
-    view.__dict__[STATE] = replace(state, wraps=inner, known=dict(state.known))
+    view.__dict__[STATE] = replace(
+        state, wraps=inner, known=dict(state.known), given=(task, imposed, answer)
+    )
     view.__dict__["draw_conditions"] = partial(_draw_given, task, imposed, answer)
     return view
+
+
+def view_of_subject(task: TaskLike, i: int) -> TaskLike:
+    """Return the task, or a view of it with the values that are given for subject `i`."""
+    given = state_of(task).given
+    if given is None:
+        return task
+    whole, imposed, answer = given
+    row = {name: values[i : i + 1] for name, values in imposed.items()}
+    return _constrained_view(whole, row, None if answer is None else answer[i : i + 1])
 
 
 def _draw_given(

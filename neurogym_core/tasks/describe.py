@@ -11,6 +11,7 @@ from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import draw_independent
 from neurogym_core.tasks.identity import parameters_of, plain_settings
 from neurogym_core.tasks.parameters import parameter_types
+from neurogym_core.tasks.state import Drawn
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.distributions import Distribution
 
@@ -117,6 +118,8 @@ def _periods(task: Task) -> list[dict[str, Any]]:
 
 
 def _written(spec: Any) -> Any:
+    if isinstance(spec, Drawn):
+        return f"{spec.kind.__name__}, set by draw"
     return (
         spec.to_plain()
         if isinstance(spec, Distribution)

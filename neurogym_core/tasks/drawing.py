@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError, NotSupportedError
+from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import Conditions, TaskLike, TaskState, state_of
+from neurogym_core.tasks.state import Conditions, Drawn, TaskLike, TaskState, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import DURATION, as_texts
@@ -70,7 +70,10 @@ def _find_answers(task: TaskLike) -> Array:
     support = declared.support() if isinstance(declared, Distribution) else None
     if support is not None:
         return np.unique(support)
-    return np.unique(answer_of(task, task.draw_conditions(np.random.default_rng(0), TRIES)))
+    rng = np.random.default_rng(0)
+    if any(isinstance(one, Drawn) for one in state_of(task).declared.values()):
+        return np.unique(answer_of(task, draw_independent(task, rng, TRIES, {})))
+    return np.unique(answer_of(task, task.draw_conditions(rng, TRIES)))
 
 
 def dimensions_of(task: TaskLike, condition: str) -> int:
@@ -144,6 +147,12 @@ def draw_once(
             values = state.imposed[name].sample(rng, n)
         elif isinstance(declared, Distribution):
             values = declared.sample(rng, n)
+        elif isinstance(declared, Drawn):
+            raise TaskDefinitionError(
+                f"{task.name} declares {name}={declared.kind.__name__}, a condition that only"
+                " draw() or draw_one() sets, and it was not given. Expected a value in every trial."
+                " Return it there, or declare a distribution."
+            )
         else:
             values = np.asarray(declared(rng, Prior(drawn, n)))
         drawn[name] = for_each_trial(task, name, values, n)
@@ -240,7 +249,8 @@ def _blank_conditions(task: TaskLike, n: int) -> Conditions:
     """Zeros, False or "" for every condition, (n, …), in the shape and type of its values."""
     state = state_of(task)
     if not state.declared.keys() <= state.example.keys():  # no trial was drawn yet
-        drawn = draw_once(task, np.random.default_rng(0), 1, state.example)
+        blank = {name: one.kind() for name, one in state.declared.items() if isinstance(one, Drawn)}
+        drawn = draw_once(task, np.random.default_rng(0), 1, {**blank, **state.example})
         state.example = {name: values[0] for name, values in drawn.items()}
     return {
         name: np.zeros((n, *np.shape(value)), value.dtype) for name, value in state.example.items()

@@ -16,7 +16,7 @@ from neurogym_core.tasks.hooks import HOOKS, read_by_hooks
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.names import check_condition
 from neurogym_core.tasks.shortest import check_shortest
-from neurogym_core.tasks.state import STATE, Answer, TaskLike, TaskState, state_of
+from neurogym_core.tasks.state import STATE, Answer, Drawn, TaskLike, TaskState, state_of
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.checks import check_read, check_values, unread
@@ -169,9 +169,12 @@ def declare_conditions(task: TaskLike, answer: Answer, conditions: Mapping[str, 
     state = check_open(task, "vary")
     for name, spec in conditions.items():
         check_condition(state.name, name)
-        state.declared[name] = (
-            spec if callable(spec) and not isinstance(spec, Distribution) else parse(spec)
-        )
+        if isinstance(spec, type) and spec in Drawn.KINDS:
+            state.declared[name] = Drawn(spec)
+        else:
+            state.declared[name] = (
+                spec if callable(spec) and not isinstance(spec, Distribution) else parse(spec)
+            )
     if answer is not None:
         if not isinstance(answer, str) and not callable(answer):
             raise TaskDefinitionError(
@@ -250,6 +253,8 @@ def _probe(task: TaskLike, state: TaskState) -> None:
             raise unknown("period", name, state.period_names, of=state.name)
     _check_windows(state.name, task.dt, batch)
     layouts = [source.layout for source in batch.sources]
+    for layout in layouts:  # conditions that `draw` sets may be there for the record only
+        layout.read |= {name for name, one in state.declared.items() if isinstance(one, Drawn)}
     unused = unread(layouts)
     hooked = read_by_hooks(task, unused) if unused else set()
     if not task.batched and hooked != set(unused):
@@ -281,6 +286,13 @@ def _few_trials(task: TaskLike, state: TaskState, rng: np.random.Generator) -> T
             raise TaskDefinitionError(
                 f"{state.name} draws {name!r} as an array of dtype {kind}; draw bools, numbers or"
                 " texts (astype(str), say)."
+            )
+        declared = state.declared[name]
+        if isinstance(declared, Drawn) and not declared.fits(np.asarray(conditions[name])):
+            raise TaskDefinitionError(
+                f"{state.name} draws {name!r} as {kind} of shape {np.shape(conditions[name])}."
+                f" Expected one {declared.kind.__name__} per trial, as vary() declares. Convert it"
+                " with astype, or declare another type."
             )
     state.example = {name: np.asarray(values)[0] for name, values in conditions.items()}
     state.dimensions = {name: np.ndim(values) - 1 for name, values in conditions.items()}

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from neurogym_core.errors import TaskDefinitionError
+
 
 class Session:
     """State of `n` parallel sessions; the first axis of every array attribute is over them.
 
     Authors add attributes in `new_session` (``session.p = rng.random((len(session), 2))``) and
-    update them in `draw`.
+    update them in `draw`. An attribute is an array with one row per subject; all else is refused,
+    because it could not be divided between subjects whose trials end at different times.
 
     Attributes:
         trial: (n,) number of trials drawn in this session.
@@ -32,18 +35,43 @@ class Session:
         ([0, 0, 0], 3)
     """
 
+    _n: int
+
     def __init__(self, n: int, subject: Session | None = None) -> None:
+        vars(self)["_n"] = n
         self.trial = np.zeros(n, np.int64)
         self.previous: dict[str, np.ndarray] = {}
-        self._n = n
         if subject is not None:
             self.subject = subject
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "previous" and not self._has_row_per_subject(value):
+            owner = "session" if "subject" in vars(self) else "session.subject"
+            raise TaskDefinitionError(
+                f"{owner}.{name} was set to {_described(value)}. Expected an array of bools,"
+                f" numbers or texts with one row for each of the {self._n} subjects that are played"
+                " side by side. Begin with np.zeros(len(session)), say; or write the task for one"
+                " subject, with new_session_one and draw_one, where attributes may be any Python"
+                " objects."
+            )
+        super().__setattr__(name, value)
+
+    def _has_row_per_subject(self, value: Any) -> bool:
+        if isinstance(value, Session):
+            return len(value) == self._n
+        return (
+            isinstance(value, np.ndarray)
+            and value.dtype != object
+            and value.ndim > 0
+            and len(value) == self._n
+        )
 
     def __len__(self) -> int:
         return self._n
 
     def __repr__(self) -> str:
-        return f"<Session of {self._n}: {', '.join(sorted(self._arrays()))}>"
+        names = sorted(name for name in self._arrays() if not name.startswith("_"))
+        return f"<Session of {self._n}: {', '.join(names)}>"
 
     def _arrays(self) -> dict[str, np.ndarray]:
         return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
@@ -51,14 +79,16 @@ class Session:
     def take(self, rows: np.ndarray) -> Session:
         """Return a copy of some of the sessions; `put` writes it back.
 
+        States of single subjects (`SubjectSession`) are shared with the copy.
+
         Args:
             rows: (m,) indices of sessions.
         """
         part = Session.__new__(Session)
         part.__dict__.update(vars(self))
         part.__dict__.update({name: value[rows] for name, value in self._arrays().items()})
+        part.__dict__["_n"] = len(rows)
         part.previous = {name: value[rows] for name, value in self.previous.items()}
-        part._n = len(rows)
         part.__dict__.update(
             {
                 name: value.take(rows)
@@ -79,10 +109,10 @@ class Session:
         for name, value in vars(part).items():
             if isinstance(value, np.ndarray):
                 self._put_array(name, rows, value)
-            elif isinstance(value, Session) and name in vars(self):
+            elif isinstance(value, Session):
+                if name not in vars(self):
+                    setattr(self, name, Session(self._n))
                 getattr(self, name).put(rows, value)
-            elif name not in ("previous", "_n"):
-                setattr(self, name, value)
 
     def _put_array(self, name: str, rows: np.ndarray, value: np.ndarray) -> None:
         mine = vars(self).get(name)
@@ -94,7 +124,7 @@ class Session:
         else:
             mine = mine.copy()
         mine[rows] = value
-        setattr(self, name, mine)
+        vars(self)[name] = mine
 
     def remember(self, rows: np.ndarray, finished: dict[str, Any]) -> None:
         """Store the finished trials of some sessions in `previous`.
@@ -118,3 +148,13 @@ class Session:
                 )
             self.previous[name] = self.previous[name].copy()
             self.previous[name][rows] = value
+
+
+def _described(value: Any) -> str:
+    """Say what an author assigned: an array by its shape, else the value and its type."""
+    if isinstance(value, Session):
+        return f"a Session of {len(value)}"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    text = repr(value)
+    return f"{text if len(text) <= 40 else text[:37] + '...'} ({type(value).__name__})"

@@ -30,6 +30,20 @@ Answer = str | Callable[[Mapping[str, Array]], Array] | None
 """The right answer: name of a condition, function of the conditions, or None."""
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A condition that only `draw` sets, declared as its type: ``vary(reversals=int)``."""
+
+    kind: type[bool | int | float | str]
+
+    KINDS: ClassVar[Mapping[type, str]] = {bool: "b", int: "iu", float: "iuf", str: "U"}
+    """Type -> NumPy's kinds of the values that `draw` may give it."""
+
+    def fits(self, values: Array) -> bool:
+        """Whether values have this type, one per trial."""
+        return values.ndim == 1 and values.dtype.kind in self.KINDS[self.kind]
+
+
 @dataclass(eq=False)
 class TaskState:
     """The core's data of one task.
@@ -39,7 +53,7 @@ class TaskState:
         parameters: all parameters, name -> value.
         overrides: "timing", "rewards" and "conditions" as they were given.
         channels, actions: as `define` declares them.
-        declared: condition -> distribution, or a function of the conditions before it.
+        declared: condition -> distribution, `Drawn`, or function of the conditions before it.
         answer: name of the condition that is the right answer, or a function of the conditions.
         imposed: conditions and durations that `make` imposed.
         example: condition -> its value in one drawn trial.
@@ -54,6 +68,8 @@ class TaskState:
         stateful: whether trials depend on their session.
         joint: whether the task combines several tasks.
         wraps: the wrapped task, for a task wrapper.
+        given: for a view that draws with given values: the task, and the conditions and right
+            answers of all subjects.
         settings: the parameters of a task wrapper, without those of the task.
         sealed: whether the task is complete and immutable.
         known: cached results: "answers", "max_steps".
@@ -64,7 +80,7 @@ class TaskState:
     overrides: dict[str, dict[str, Any]] = field(default_factory=dict)
     channels: Channels = field(default_factory=lambda: Channels({}, ""))
     actions: Actions | None = None
-    declared: dict[str, Distribution | Computed] = field(default_factory=dict)
+    declared: dict[str, Distribution | Drawn | Computed] = field(default_factory=dict)
     answer: Answer = None
     imposed: dict[str, Distribution] = field(default_factory=dict)
     example: dict[str, Array] = field(default_factory=dict)
@@ -80,6 +96,7 @@ class TaskState:
     stateful: bool = False
     joint: bool = False
     wraps: TaskLike | None = None
+    given: tuple[TaskLike, dict[str, Array], Array | None] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     sealed: bool = False
     known: dict[str, Any] = field(default_factory=dict)
@@ -111,6 +128,12 @@ class TaskLike(Protocol):
     def actions(self) -> Actions: ...
 
     def new_trial(self, trial: TrialBuilder) -> None: ...
+
+    @property
+    def new_session_one(self) -> Callable[..., None] | None: ...
+
+    @property
+    def draw_one(self) -> Callable[..., Mapping[str, Any]] | None: ...
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None: ...
 

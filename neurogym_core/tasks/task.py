@@ -13,7 +13,14 @@ import numpy as np
 
 from neurogym_core.errors import TaskDefinitionError
 from neurogym_core.tasks import building, drawing, identity, making
-from neurogym_core.tasks.names import check_assignment, check_class
+from neurogym_core.tasks.names import (
+    ALL_SUBJECTS,
+    ONE_SUBJECT,
+    check_assignment,
+    check_class,
+    check_form,
+)
+from neurogym_core.tasks.one_subject import begin_sessions, draw_subjects
 from neurogym_core.tasks.parameters import checked, signature_of
 from neurogym_core.tasks.refused_settings import naming_settings
 from neurogym_core.tasks.session import Session
@@ -34,7 +41,8 @@ class Task:
 
     You write:
         - `define` and `new_trial`, in every task;
-        - `new_session`, `draw` and `draw_ahead`, where a trial depends on earlier ones;
+        - `new_session`, `draw` and `draw_ahead`, with arrays, or `new_session_one` and `draw_one`,
+          in plain Python, where a trial depends on earlier ones;
         - `step_action`, `step_observation` and `step_target`, with their `trial_state`, where
           something must be computed on every step;
         - `timing` and `rewards`, and the declarations `supervised`, `batched`, `reads_outcomes`,
@@ -104,7 +112,7 @@ class Task:
     batched: ClassVar[bool] = True
     """False: `new_trial` runs once per trial, with scalars."""
     reads_outcomes: ClassVar[bool] = False
-    """True if `draw` reads `session.previous`."""
+    """True if `draw` or `draw_one` reads `session.previous`."""
     evidence_periods: ClassVar[tuple[str, ...] | None] = None
     """Periods with sufficient evidence for an answer; None: the last one named "stimulus…"."""
     go_cue: ClassVar[str | None] = "fixation"
@@ -137,6 +145,8 @@ class Task:
             session: the sessions.
             rng: generator for the state of sessions.
         """
+        if self.draw_one is not None:
+            begin_sessions(self, session, rng)
 
     def draw(self, session: Session, rng: np.random.Generator) -> Conditions:
         """Draw the conditions of the next trial of every session, name -> (len(session), …).
@@ -147,6 +157,8 @@ class Task:
             session: the state of the sessions.
             rng: generator of conditions.
         """
+        if self.draw_one is not None:
+            return draw_subjects(self, session, rng)
         return self.draw_conditions(rng, len(session))
 
     def draw_ahead(self, session: Session, rng: np.random.Generator, trials: int) -> Conditions:
@@ -166,6 +178,11 @@ class Task:
             session.trial += 1
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
+    new_session_one: ClassVar[Callable[..., None] | None] = None
+    """For one subject: ``new_session_one(self, session, rng)`` sets attributes of `session`."""
+    draw_one: ClassVar[Callable[..., Mapping[str, Any]] | None] = None
+    """For one subject: ``draw_one(self, session, rng) -> {name: value}``; the conditions that it
+    leaves out are drawn as `vary` declares."""
     step_action: ClassVar[Callable[..., Any] | None] = None
     """Hook: ``step_action(self, now, action) -> reward, goto[, outcome]``; None: the table's."""
     step_observation: ClassVar[Callable[..., Any] | None] = None
@@ -210,7 +227,9 @@ class Task:
             answer: name of the condition that is the right answer, or a function from the
                 conditions (dict of (n,) arrays) to the index of the right choice, (n,).
             conditions: name -> distribution in any written form, or a function
-                ``(rng, prior) -> (n, …)`` of the conditions before it.
+                ``(rng, prior) -> (n, …)`` of the conditions before it, or a type (bool, int, float
+                or str): one value per trial, which only `draw` or `draw_one` sets. `new_trial`
+                need not read such a condition.
 
         Raises:
             TaskDefinitionError: a reserved name, or a call outside of `define`.
@@ -322,6 +341,7 @@ class Task:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         check_class(cls, Task, vars(cls).get("__redefines__", ()))
+        check_form(cls, Task)
         cls.__signature__ = signature_of(cls)  # type: ignore[attr-defined]
 
     def __init__(
@@ -337,7 +357,7 @@ class Task:
         # Trials of a task that overrides none of these are independent, and can be drawn at once.
         own = (
             getattr(type(self), name) is not getattr(Task, name)
-            for name in ("draw", "draw_ahead", "new_session")
+            for name in (*ALL_SUBJECTS, *ONE_SUBJECT)
         )
         self.__ngym__.stateful = any(own)
         with naming_settings(self):

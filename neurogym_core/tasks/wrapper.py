@@ -14,7 +14,7 @@ from neurogym_core.errors import InvalidValueError, TaskDefinitionError
 from neurogym_core.tasks import making
 from neurogym_core.tasks.constrained import draw_constrained, draw_one_by_one
 from neurogym_core.tasks.drawing import draw_conditions, draw_once, for_each_trial, impose_on
-from neurogym_core.tasks.names import check_assignment, check_class
+from neurogym_core.tasks.names import check_assignment, check_class, check_form
 from neurogym_core.tasks.parameters import checked, keywords_of, own_annotations
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import STATE, Answer, Conditions, state_of
@@ -80,6 +80,7 @@ class TaskWrapper(Task):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super(Task, cls).__init_subclass__(**kwargs)
         check_class(cls, TaskWrapper, FREE)
+        check_form(cls, Task)
         task = inspect.Parameter("task", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Task")
         cls.__signature__ = inspect.Signature([task, *keywords_of(cls, _parameters(cls))])  # type: ignore[attr-defined]
 

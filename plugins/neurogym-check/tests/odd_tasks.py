@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import gymnasium
 import numpy as np
 
-from neurogym_core import Axis, Choice, Task, TruncatedExponential
+from neurogym_core import Axis, Choice, Outcome, Task, TruncatedExponential
 
 
 class OneStep(Task):
@@ -100,6 +102,32 @@ class InBlocks(PaysNothing):
     def new_trial(self, trial):
         trial.periods("stimulus", "decision")
         trial.show("stimulus", np.eye(3)[trial.side][:, :2], during="stimulus")
+        trial.answer("choose", trial.side, during="decision")
+
+
+class CountsHits(PaysNothing):
+    """In the form for one subject: the stimulus is weaker after five hits in a row."""
+
+    reads_outcomes = True
+    rewards = {"correct": 1.0}
+    trials_per_session = 50
+
+    def define(self):
+        super().define()
+        self.vary(strength=Choice((0.5, 1.0)), hits=int)
+
+    def new_session_one(self, session, rng):
+        session.hits = deque(maxlen=5)
+
+    def draw_one(self, session, rng):
+        session.hits.append(session.previous["outcome"] == Outcome.CORRECT)
+        weak = all(session.hits) and rng.random() < 0.9
+        return {"strength": 0.5 if weak else 1.0, "hits": sum(session.hits)}
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        strength = np.eye(2)[trial.side] * trial.strength[:, None]
+        trial.show("stimulus", strength, during="stimulus")
         trial.answer("choose", trial.side, during="decision")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from neurogym_check import CheckFailedError, check_task, checks_for, parametrize_with_checks
 from neurogym_check.candidate import expanded
@@ -290,6 +291,15 @@ def test_nothing_to_test_is_an_error():
 
 def test_a_digest_does_not_depend_on_the_instance_or_on_the_process(wrong):
     assert digest_of(wrong.Right()) == digest_of(wrong.Right())
+
+
+def test_a_digest_of_a_task_for_one_subject_does_not_depend_on_numpys_random_numbers(
+    odd, monkeypatch
+):
+    before = digest_of(odd.CountsHits())
+    task, other = odd.CountsHits(), np.random.PCG64
+    monkeypatch.setattr(np.random, "SFC64", lambda seed: other(seed))
+    assert digest_of(task) == before
 
 
 def test_a_digest_tells_which_part_has_changed(wrong, odd):

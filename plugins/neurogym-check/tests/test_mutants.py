@@ -50,6 +50,7 @@ QUICK = {
     "LastsTooTellingly": ("B005", ()),
 }
 FULL = {"WatchesTheOthers": "G004", "DrawsNothing": "G005"}
+MIXES_SUBJECTS = ("CountsOnTheTask", "SharesAList")
 BY_FILE = {"DependsOnHashes": "D003"}
 BY_PACKAGE = ("M001", "M002", "M003", "M004", "M005", "R001", "R002")
 BY_EXPECTATION = ("B002",)
@@ -61,6 +62,7 @@ ODD = (
     "OnlyResting",
     "TrialByTrial",
     "InBlocks",
+    "CountsHits",
     "Tracks",
     "DictEnv",
     "NothingRandom",
@@ -90,6 +92,13 @@ def test_a_wrong_task_is_caught_by_its_check_and_no_other(wrong, name):
 def test_a_wrong_task_is_caught_at_the_full_level(wrong, name):
     assert failing(check_task(getattr(wrong, name), "full", select="G")) == {FULL[name]}
     assert failing(check_task(getattr(wrong, name), "quick")) == set()
+
+
+@pytest.mark.parametrize("name", MIXES_SUBJECTS)
+def test_a_task_that_mixes_what_its_subjects_did_is_caught(wrong, name):
+    results = check_task(getattr(wrong, name), "full", select="G")
+    reason = next(result.reason for result in results if result.code == "G004")
+    assert "'strength' of trial" in reason
 
 
 @pytest.mark.parametrize("name", BY_FILE)

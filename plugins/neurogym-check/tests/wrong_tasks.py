@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from neurogym_classic import PeriodEnv, spaces
 
-from neurogym_core import Choice, Task, Uniform
+from neurogym_core import Choice, Outcome, Task, Uniform
 
 
 class Right(Task):
@@ -69,6 +69,36 @@ class WatchesTheOthers(Right):
 
     def step_action(self, now, action):
         return right(now, action) - 0.001 * (action > 0).any(), None
+
+
+class CountsOnTheTask(Right):
+    """Lists of hits on the task, one per row: rows are those of the subjects that draw together."""
+
+    reads_outcomes = True
+
+    def new_session(self, session, rng):
+        self._hits = [[] for _ in range(1000)]
+
+    def draw(self, session, rng):
+        for hits, outcome in zip(self._hits, session.previous["outcome"], strict=False):
+            hits.append(outcome == Outcome.CORRECT)
+        strong = [sum(hits[-5:]) % 2 for hits in self._hits[: len(session)]]
+        drawn = self.draw_conditions(rng, len(session))
+        return {**drawn, "strength": np.where(strong, 1.0, 0.5)}
+
+
+class SharesAList(Right):
+    """One list for all subjects, on the class, in the form for one subject."""
+
+    reads_outcomes = True
+    _hits: list = []
+
+    def new_session_one(self, session, rng):
+        self._hits.clear()
+
+    def draw_one(self, session, rng):
+        self._hits.append(session.previous["outcome"] == Outcome.CORRECT)
+        return {"strength": 1.0 if sum(self._hits[-5:]) % 2 else 0.5}
 
 
 # ---------------------------------------------------------------------- D

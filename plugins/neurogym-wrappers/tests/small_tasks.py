@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from neurogym_core import Axis, Choice, Ring, Task, Uniform
+from neurogym_core import Axis, Choice, Outcome, Ring, Task, Uniform
 
 
 class Choosing(Task):
@@ -105,6 +105,24 @@ class Learning(Arms):
     def draw(self, session, rng):
         last = session.previous["choice"]
         return {"good": np.where(last == 0, 1, 0)}
+
+
+class Counted(Arms):
+    """In the form for one subject: it counts its trials, and the hits among the last three."""
+
+    reads_outcomes = True
+
+    def define(self):
+        super().define()
+        self.vary(number=int, hits=int)
+
+    def new_session_one(self, session, rng):
+        session.number, session.outcomes = 0, []
+
+    def draw_one(self, session, rng):
+        session.number += 1
+        session.outcomes.append(session.previous["outcome"] == Outcome.CORRECT)
+        return {"number": session.number, "hits": sum(session.outcomes[-3:])}
 
 
 class Blocked(Choosing):

@@ -15,6 +15,7 @@ from neurogym_wrappers_small_tasks import (
     Blocked,
     Choosing,
     Computed,
+    Counted,
     Counting,
     Going,
     Learning,
@@ -154,6 +155,19 @@ def test_a_task_that_reads_outcomes_gets_those_of_its_own_trials():
     for k in range(1, len(mine)):
         if mine["trial"][k] == mine["trial"][k - 1] + 1:  # its last trial was the last of all
             assert mine["good"][k] == expected[k]
+
+
+def test_a_task_for_one_subject_keeps_its_own_state_for_each_subject():
+    task = Mixture(
+        Choosing(trials_per_session=None),
+        other_tasks=(Counted(),),
+        order="sequence",
+        block_length=2,
+    )
+    record = run(task, "random", 200, num_envs=4, seed=3)
+    for env in range(4):
+        mine = record[(record["task"] == "Counted") & (record["env"] == env)]
+        np.testing.assert_array_equal(mine["number"], 1 + np.arange(len(mine)))
 
 
 def test_slots_of_later_tasks_are_in_the_record_from_the_beginning():

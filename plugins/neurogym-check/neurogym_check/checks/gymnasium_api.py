@@ -13,8 +13,10 @@ from gymnasium.utils.env_checker import check_env
 
 from neurogym_check.candidate import Candidate
 from neurogym_check.check_types import NotApplicable, check, require
+from neurogym_check.side_by_side import first_difference
 from neurogym_check.single_and_vector import play_both
 from neurogym_check.trajectories import has_nan, mixed, trajectory
+from neurogym_core.errors import NotSupportedError
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.building import max_steps, typical_steps
@@ -167,10 +169,29 @@ def _check_arrays_of_a_task(reward: Any, terminated: Any, truncated: Any, info: 
 
 @check("G004", level="full", kinds=("task",))
 def envs_of_a_vector_env_are_independent(candidate: Candidate) -> None:
-    """In a vector env, an env's observations and rewards do not depend on other envs' actions.
+    """An env's observations, rewards and trials do not depend on the actions in other envs.
 
     A hook must treat each row separately: no mean over envs, no `.any()` that decides for all, no
-    attribute of the task that one env writes and another reads. Use `now.trial_state`."""
+    attribute of the task that one env writes and another reads. Use `now.trial_state`. So must
+    `draw`: keep the history of subjects in arrays on `session`, or write `new_session_one` and
+    `draw_one` and keep it in lists on their `session`. Do not keep it on the task."""
+    _actions_of_others_change_nothing(candidate)
+    task = candidate.task
+    if not task.reads_outcomes and task.draw_one is None:
+        return  # trials do not depend on actions
+    try:
+        difference = first_difference(task)
+    except NotSupportedError as error:
+        raise NotApplicable(f"its trials cannot be compared: {error}") from error
+    if difference is not None:
+        trial, name, one, other = difference
+        raise AssertionError(
+            f"The condition {name!r} of trial {trial} of one subject is {one}, and {other} if other"
+            " subjects do something else, expected the same."
+        )
+
+
+def _actions_of_others_change_nothing(candidate: Candidate) -> None:
     calm, busy = (candidate.vector_env(2) for _ in range(2))
     for env in (calm, busy):
         env.reset(seed=9)
