@@ -25,7 +25,7 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
               help="Number of trials, instead of steps.")  # fmt: skip
 @play_options(subject=None, seed=None)
 @click.option("--subjects", metavar="N", type=click.IntRange(min=1),
-              help="Number of subjects; --n-trials counts the trials of all.  [default: 1]")  # fmt: skip
+              help="Number of subjects, which share the trials.  [default: 1]")  # fmt: skip
 @click.option("--pass-reward", is_flag=True, help="Add the last reward to the observations.")
 @click.option("--pass-action", is_flag=True, help="Add the last action to the observations.")
 @click.option("--csv", type=click.Path(dir_okay=False, path_type=Path),

@@ -68,12 +68,14 @@ class Played:
             self._waiting = 0
 
     def _joined(self, parts: list[Any]) -> TrialRecord:
-        record = TrialRecord.concatenate(
+        record: TrialRecord = TrialRecord.concatenate(
             [part if isinstance(part, TrialRecord) else part.record() for part in parts]
         )
         if self.quota is None:
             return record
-        return record[record["trial"] < self.quota[record["env"]]]
+        counts = record["trial"] < self.quota[record["env"]]
+        counted: TrialRecord = record[counts]
+        return counted
 
     def record(self) -> TrialRecord:
         """Return all trials that count, by subject, and in the order in which each played them."""
