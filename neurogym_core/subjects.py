@@ -290,7 +290,7 @@ def settings_of(cls: type[Subject]) -> dict[str, Any]:
 
 
 def player_of(subject: Any, seed: int | None = 0) -> Any:
-    """Return the player of what `run` was given: a name, (name, {settings}), or a callable.
+    """Return the player for a name, (name, {settings}), or a callable.
 
     Args:
         subject: see `neurogym_core.run`.

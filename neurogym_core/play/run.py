@@ -37,7 +37,7 @@ class Played:
     Args:
         quota: (num_envs,), number of trials of each env that count, so that short trials are not
             overrepresented; None: all of them.
-        apart: whether each env has a subject of its own; else all envs have the same one.
+        apart: whether each env has a separate subject; else all envs have the same one.
     """
 
     def __init__(self, quota: np.ndarray | None = None, *, apart: bool = False) -> None:
@@ -104,7 +104,7 @@ class Game:
     Attributes:
         env: the vector env.
         task: its task.
-        apart: whether each env has a subject of its own.
+        apart: whether each env has a separate subject.
         played: the trials so far.
         steps: number of steps so far.
     """
@@ -191,7 +191,7 @@ def run(
             ("diffusion", {"bound": 50}), …), or any callable ``(env, observations) -> actions``;
             its method `begin(env)`, if any, is called first.
         n_trials: number of trials, of all subjects together.
-        num_envs: number of subjects, each in an env of its own; None: one subject. Each plays the
+        num_envs: number of subjects, each in a separate env; None: one subject. Each plays the
             same number of trials, or one more; trials that are cut off at the end are not counted.
         seed: seed of the env, and of a subject given by name.
         conditions: imposed on all trials; of (m,) values the trials take one after the other.
