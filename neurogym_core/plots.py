@@ -40,7 +40,7 @@ from neurogym_core.canvas import (
 from neurogym_core.errors import InvalidValueError, NotSupportedError
 from neurogym_core.play.make import bare_env, make_task, resolve
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import subject_named
+from neurogym_core.subjects import player_of
 from neurogym_core.tasks.state import period_names_of
 from neurogym_core.tasks.task import Task
 
@@ -178,8 +178,8 @@ def trace_of(
 
     Args:
         task, wrap, params: as in `neurogym_core.make_task`.
-        subject: as in `neurogym_core.run`: a name, or a callable ``(env, observations) ->
-            actions``.
+        subject: as in `neurogym_core.run`: a name, perhaps with settings, or a callable ``(env,
+            observations) -> actions``.
         seed: seed of the trial, and of a subject given by name.
         conditions: imposed on the trial, e.g. ``{"coherence": 51.2}``.
 
@@ -192,9 +192,7 @@ def trace_of(
     observations, _ = env.reset(
         seed=seed, options={"conditions": conditions} if conditions else None
     )
-    player = subject
-    if isinstance(subject, str):
-        player = subject_named(subject, seed=0 if seed is None else seed + 1)
+    player = player_of(subject, seed=0 if seed is None else seed + 1)
     if hasattr(player, "begin"):
         player.begin(env)
     drawn = {name: values[0] for name, values in env.conditions.items()}
@@ -209,7 +207,8 @@ def trace_of(
         for column, value in zip(steps.values(), step, strict=True):
             column.append(value)
         observations, ended = coming, bool(info["new_trial"][0])
-    who = subject if isinstance(subject, str) else type(subject).__name__
+    named = subject[0] if isinstance(subject, tuple) else subject
+    who = named if isinstance(named, str) else type(subject).__name__
     played = f"{who}: {info['trial']['outcome'][0]}"
     return _trace(
         made, **steps, subtitle=_fitting("; ".join([played, *filter(None, [describe(drawn)])]))

@@ -5,17 +5,29 @@ A subject is called with a vector env and the current observations, and returns 
     actions = subject(env, observations)
 
 `begin(env)` is called before the first step; subjects read everything else from the env.
+A subject is given by name, perhaps with settings: ``"integrator:channel=cue"``.
 Packages add subjects through the entry-point group ``neurogym.subjects``."""
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from neurogym_core.ecosystem.discovery import find_subject, load
+from neurogym_core.ecosystem.names import read_subject
 from neurogym_core.ecosystem.records import advice
-from neurogym_core.errors import NotSupportedError
+from neurogym_core.errors import (
+    InvalidValueError,
+    NotSupportedError,
+    UnknownNameError,
+    did_you_mean,
+    listed,
+    unknown,
+)
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.trials.arrays import per_row
 
@@ -26,6 +38,10 @@ class Subject(ABC):
     Args:
         seed: seed of the random numbers of the subject.
     """
+
+    carries_state: ClassVar[bool] = True
+    """False if the subject keeps nothing from one trial to the next, as all subjects of the core.
+    `neurogym_core.run` plays its trials in several envs at once, which is faster."""
 
     def __init__(self, seed: int | None = 0) -> None:
         self.rng = np.random.default_rng(seed)
@@ -66,12 +82,16 @@ def _anything(env: TaskVectorEnv, rng: np.random.Generator) -> np.ndarray:
 class Random(Subject):
     """Chooses on every step at random among all actions, with equal probability."""
 
+    carries_state = False
+
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         return _anything(env, self.rng)
 
 
 class Guesser(Subject):
     """Rests until a slot is asked, then answers at random; its performance is the chance level."""
+
+    carries_state = False
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         actions = env.task.actions
@@ -89,12 +109,16 @@ class Guesser(Subject):
 class Rest(Subject):
     """Rests on every step."""
 
+    carries_state = False
+
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         return _resting(env)
 
 
 class Oracle(Subject):
     """Plays the target: the correct action on every step."""
+
+    carries_state = False
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         return env.target
@@ -111,6 +135,8 @@ class LateOracle(Subject):
         seed: unused.
         wait: time from the opening of a window to the answer, ms.
     """
+
+    carries_state = False
 
     def __init__(self, seed: int | None = 0, wait: float = 500) -> None:
         super().__init__(seed)
@@ -131,6 +157,8 @@ class LateOracle(Subject):
 
 class Premature(Subject):
     """Answers on every step with a random choice, also outside of response windows."""
+
+    carries_state = False
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         actions = env.task.actions
@@ -155,7 +183,13 @@ class Integrator(Subject):
         group: the actions that report the units of the channel, in the same order; by default the
             first group other than resting.
         seed: seed of the random numbers that break ties.
+
+    Raises:
+        UnknownNameError: the task has no such channel or group.
+        NotSupportedError: the channel has not as many units as the group has choices.
     """
+
+    carries_state = False
 
     def __init__(
         self, channel: str = "stimulus", group: str | None = None, seed: int | None = 0
@@ -165,7 +199,7 @@ class Integrator(Subject):
 
     def begin(self, env: TaskVectorEnv) -> None:
         task = env.task
-        part = task.channels[self.channel]
+        part = evidence_channel(task, self.channel, "integrator")
         group = self.group or next(name for name in task.actions if name != task.actions.rest_name)
         choices = task.actions[group]
         if choices.stop - choices.start != part.stop - part.start:
@@ -200,16 +234,38 @@ SUBJECTS: dict[str, type[Subject]] = {
 """The reference subjects of the core, by name."""
 
 
-def subject_named(name: str, seed: int | None = 0) -> Subject:
+def subject_named(
+    name: str, seed: int | None = 0, settings: Mapping[str, Any] | None = None
+) -> Subject:
     """Return a subject of the core, or of an installed package, which is imported.
 
+    Args:
+        name: its name, perhaps with settings: ``"diffusion:bound=50"``.
+        seed: seed of its random numbers, unless the settings have one.
+        settings: arguments of its class, which override those in `name`.
+
     Raises:
-        UnknownNameError: there is no subject of this name.
+        UnknownNameError: there is no subject of this name, or it has no such setting.
+        InvalidValueError: a setting has an impossible value.
         IncompatibleTaskError, BrokenTaskError: the package of the subject cannot be loaded.
         NotSupportedError: the object that the package offers is not a `Subject`.
     """
-    if name in SUBJECTS:
-        return SUBJECTS[name](seed=seed)
+    name, written = read_subject(name)
+    given = {**written, **(settings or {})}
+    cls = SUBJECTS.get(name) or _offered(name)
+    defaults = settings_of(cls)
+    for key, value in given.items():
+        if key not in (*defaults, "seed"):
+            raise unknown("setting", key, (*defaults, "seed"), of=f"the subject {name!r}")
+        if _is_number(defaults.get(key, 0)) and not _is_number(value):
+            raise InvalidValueError(
+                f"The subject {name!r} was given {key}={value!r}. Expected a number. Give one, as"
+                f" in {name}:{key}={defaults.get(key, 0)}."
+            )
+    return cls(**{"seed": seed, **given})
+
+
+def _offered(name: str) -> type[Subject]:
     offer = find_subject(name)
     found = load(offer)
     if not (isinstance(found, type) and issubclass(found, Subject)):
@@ -217,4 +273,71 @@ def subject_named(name: str, seed: int | None = 0) -> Subject:
             f"{offer.value} of {offer.distribution} was offered as the subject {name!r}. Expected a"
             f" class made from {Subject.__module__}.Subject. {advice(offer.distribution)}"
         )
-    return found(seed=seed)
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def settings_of(cls: type[Subject]) -> dict[str, Any]:
+    """Return the settings of a class of subjects with their defaults, without its seed."""
+    return {
+        name: parameter.default
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if name != "seed" and parameter.kind is not parameter.VAR_KEYWORD
+    }
+
+
+def player_of(subject: Any, seed: int | None = 0) -> Any:
+    """Return the player for a name, (name, {settings}), or a callable.
+
+    Args:
+        subject: see `neurogym_core.run`.
+        seed: seed of a subject that is given by name.
+
+    Raises:
+        InvalidValueError: it is none of these.
+        UnknownNameError, NotSupportedError: see `subject_named`.
+    """
+    if isinstance(subject, str):
+        return subject_named(subject, seed=seed)
+    if (
+        isinstance(subject, tuple)
+        and len(subject) == 2
+        and isinstance(subject[0], str)
+        and isinstance(subject[1], Mapping)
+    ):
+        return subject_named(subject[0], seed=seed, settings=subject[1])
+    if not callable(subject) or isinstance(subject, type):
+        raise InvalidValueError(
+            f"{subject!r} was given as a subject. Expected a name, (name, {{settings}}), or a"
+            ' callable (env, observations) -> actions. Give one, such as "oracle".'
+        )
+    return subject
+
+
+def carries_state(player: Any) -> bool:
+    """Return whether a subject carries state over trials; True if it does not say."""
+    return bool(getattr(player, "carries_state", True))
+
+
+def evidence_channel(task: Any, channel: str, subject: str) -> slice:
+    """Return the units of the channel in which a subject looks for evidence.
+
+    Args:
+        task: the task.
+        channel: name of the channel.
+        subject: name of the subject, for the error.
+
+    Raises:
+        UnknownNameError: the task has no such channel; says how to name another.
+    """
+    if channel in task.channels:
+        units: slice = task.channels[channel]
+        return units
+    raise UnknownNameError(
+        f"The subject {subject!r} needs evidence in a channel {channel!r}. {task.name} has the"
+        f" channels {listed(task.channels)}.{did_you_mean(channel, task.channels)} Name one of"
+        f" them: {subject}:channel={next(iter(task.channels))}, or another subject."
+    )

@@ -10,10 +10,9 @@ from typing import Any
 import click
 import numpy as np
 
-from neurogym_core import subjects
+from neurogym_core.play import run
 from neurogym_core.play.experiment import Experiment, load
 from neurogym_core.play.make import resolve
-from neurogym_core.play.run import Played
 from neurogym_core.terminal.output import Page
 from neurogym_core.terminal.progress import Progress
 from neurogym_core.terminal.settings import checked_subject, read_wrap, task_settings
@@ -23,8 +22,7 @@ from neurogym_core.trials.record import TrialRecord
 ROWS = 20  # trials in the printed table; --csv writes all
 ITEMS = 12  # values of a condition in the printed table
 DEFAULT_STEPS = 200
-_MANY = 100  # from this number of trials on, several envs play side by side
-_LEFT_OUT = ("trial", "env", "session", "performance", "steps")
+_LEFT_OUT = ("subject", "trial", "env", "session", "performance", "steps")
 
 
 def experiment_in(path: str, trust: bool) -> Experiment:
@@ -62,12 +60,14 @@ def completed(
     n_trials: int | None,
     subject: str | None,
     seed: int | None,
+    subjects: int | None,
 ) -> Experiment:
     """Return the experiment with the command line's values, or defaults where it has none."""
     changed: dict[str, Any] = {
         "subject": checked_subject(subject or experiment.subject or "random")
     }
     changed["seed"] = next(one for one in (seed, experiment.seed, 0) if one is not None)
+    changed["subjects"] = subjects or experiment.subjects
     if n_steps or n_trials:
         changed |= {"steps": n_steps, "trials": n_trials}
     elif experiment.trials is None and experiment.steps is None:
@@ -76,50 +76,45 @@ def completed(
 
 
 class Game:
-    """A subject that plays a task for a number of trials or, if None, a number of steps."""
+    """A subject, or several, at play for a number of trials or, if None, a number of steps."""
 
     def __init__(self, experiment: Experiment) -> None:
-        self.subject_name, seed = experiment.subject, experiment.seed
+        self.subject_name = str(experiment.subject)
         self.n_trials, self.n_steps = experiment.trials, experiment.steps or DEFAULT_STEPS
-        self.steps = 0
-        self.num_envs = 16 if (self.n_trials or 0) >= _MANY else 1
-        self.env: Any = experiment.make_vec(self.num_envs, autoreset_mode="SameStep")
-        imposed = experiment.imposed
-        self.observations, _ = self.env.reset(
-            seed=seed, options={"conditions": imposed} if imposed else None
+        self.game = run.Game(
+            experiment.source,
+            experiment.subject,
+            self.n_trials,
+            num_envs=experiment.subjects,
+            seed=experiment.seed,
+            conditions=experiment.imposed or None,
+            wrap=experiment.wrappers,
+            params=experiment.settings,
         )
-        # The seed of the subject is that of the envs plus 1, as in `neurogym_core.run`.
-        self.subject: Any = subjects.subject_named(experiment.subject, seed=seed + 1)
-        # Subjects read targets and response windows from the env; Gymnasium's wrappers hide them.
-        self.bare = self.env.unwrapped
-        self.task = self.bare.task.name
-        if hasattr(self.subject, "begin"):
-            self.subject.begin(self.bare)
+        self.task = self.game.task.name
 
     def play(self) -> tuple[TrialRecord | None, bool]:
         """Play; return the ended trials (None if no trial ended) and whether Ctrl-C stopped it."""
-        # Every env contributes the same number of trials, else short trials would be preferred.
-        quota = None if self.n_trials is None else -(-self.n_trials // self.num_envs)
-        self.played = Played(quota, self.n_trials)
         stopped = False
         with Progress("playing", self.n_trials or self.n_steps) as progress:
             try:
                 while self.done < (self.n_trials or self.n_steps):
-                    self._step()
+                    self.game.step()
                     progress.show(self.done)
             except KeyboardInterrupt:
                 stopped = True
-        return (self.played.record() if self.played.count else None), stopped
+        played = self.game.played
+        return (played.record() if played.count else None), stopped
 
     @property
     def done(self) -> int:
         """Number of trials played, or of steps if no number of trials was given."""
-        return self.steps if self.n_trials is None else self.played.count
+        return self.game.steps if self.n_trials is None else self.game.played.count
 
-    def _step(self) -> None:
-        self.observations, _, _, _, info = self.env.step(self.subject(self.bare, self.observations))
-        self.steps += 1
-        self.played.add(info)
+    @property
+    def steps(self) -> int:
+        """Number of steps played."""
+        return self.game.steps
 
 
 # -- printed page ----------------------------------------------------------------------------------
@@ -164,11 +159,10 @@ def _add_trials(page: Page, record: TrialRecord) -> None:
         if name not in _LEFT_OUT and not name.startswith("duration.")
     ]
     shown = [name for name in names if name != "aborts" or record["aborts"].any()]
-    rows = [
-        (str(number), *(_cell(row[name]) for name in shown))
-        for number, row in zip(range(ROWS), record[:ROWS].rows())  # noqa: B905
-    ]
-    page.table(("trial", *(name.replace("_", " ") for name in shown)), rows)
+    first = ("subject", "trial") if record["subject"].any() else ("trial",)
+    columns = (*first, *shown)
+    rows = [tuple(_cell(row[name]) for name in columns) for row in record[:ROWS].rows()]
+    page.table(tuple(name.replace("_", " ") for name in columns), rows)
     if len(record) > ROWS:
         page.text(f"… and {len(record) - ROWS:,} more", indent=2)
 
@@ -186,7 +180,9 @@ def _summary(record: TrialRecord) -> list[tuple[str, str]]:
     outcomes, counts = np.unique(record["outcome"], return_counts=True)
     order = np.argsort(-counts, kind="stable")
     listed = [f"{outcomes[i]} {counts[i]} ({counts[i] / len(record):.0%})" for i in order]
+    several = len(np.unique(record["subject"]))
     return [
+        ("subjects", f"{several:,}" if several > 1 else ""),
         ("trials", f"{len(record):,}, of {record['steps'].sum():,} steps"),
         ("outcomes", ", ".join(listed)),
         ("accuracy", _accuracy(record)),

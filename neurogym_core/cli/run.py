@@ -24,6 +24,8 @@ _INTERRUPTED = 130  # exit code after Ctrl-C
 @click.option("--n-trials", metavar="N", type=click.IntRange(min=1),
               help="Number of trials, instead of steps.")  # fmt: skip
 @play_options(subject=None, seed=None)
+@click.option("--subjects", metavar="N", type=click.IntRange(min=1),
+              help="Number of subjects, which share the trials.  [default: 1]")  # fmt: skip
 @click.option("--pass-reward", is_flag=True, help="Add the last reward to the observations.")
 @click.option("--pass-action", is_flag=True, help="Add the last action to the observations.")
 @click.option("--csv", type=click.Path(dir_okay=False, path_type=Path),
@@ -37,6 +39,7 @@ def command(
     n_steps: int | None,
     n_trials: int | None,
     subject: str | None,
+    subjects: int | None,
     seed: int | None,
     parameters: tuple[str, ...],
     timing: tuple[str, ...],
@@ -54,12 +57,16 @@ def command(
       ngym run GoNogo-v0 --subject oracle --n-trials 10
       ngym run PerceptualDecisionMaking-v0 --set coherences=0,51.2 --timing delay=500
       ngym run PerceptualDecisionMaking-v0 --wrap reaction_time:urgency=-0.01
+      ngym run PerceptualDecisionMaking-v0 --subject late_oracle:wait=200
+      ngym run Bandit-v0 --n-trials 1600 --subjects 16
       ngym run GoNogo-v0 --n-trials 500 --csv trials.csv --save experiment.toml
       ngym run experiment.toml
       ngym run my_task.py:MyTask
 
     Prints the first 20 trials, with stimulus, answer, outcome and reward, and a summary. A step is
-    a time step of the task (often 100 ms). --set, --timing, --condition and --wrap can be repeated.
+    a time step of the task (often 100 ms). One subject plays all trials, unless you give
+    --subjects: then rows are grouped by subject, and trials are counted for each. --set, --timing,
+    --condition and --wrap can be repeated.
 
     Ctrl-C stops it early: the trials so far are printed, and written to the --csv file; the exit
     code is 130.
@@ -80,15 +87,15 @@ def command(
             if any((parameters, timing, conditions, wrap, extra)):
                 raise click.UsageError(
                     "An experiment file was given together with settings of a task. Expected the"
-                    " file alone, perhaps with --subject, --seed, --n-trials or --n-steps. Change"
-                    " the others in the file."
+                    " file alone, perhaps with --subject, --subjects, --seed, --n-trials or"
+                    " --n-steps. Change the others in the file."
                 )
             experiment = _playing.experiment_in(task, trust)
         else:
             experiment = _playing.experiment_of(
                 task, parameters, timing, read_conditions(conditions), (*wrap, *extra)
             )
-        experiment = _playing.completed(experiment, n_steps, n_trials, subject, seed)
+        experiment = _playing.completed(experiment, n_steps, n_trials, subject, seed, subjects)
         game = _playing.Game(experiment)
         if save is not None:
             if save.suffix != ".toml":

@@ -35,6 +35,13 @@ SUBJECT_SUMMARIES = {
 }
 """{name of a subject of another package: summary}, for help texts, which import no subject."""
 
+SUBJECT_SETTINGS: dict[str, dict[str, object]] = {
+    "q_learner": {"alpha": 0.5, "beta": 5.0, "trace": 1.0, "perseveration": 0.0},
+    "hybrid": {"alpha": 0.5, "beta": 5.0, "trace": 0.57, "perseveration": 0.11, "weight": 0.39},
+    "diffusion": {"bound": 40.0, "non_decision": 300.0, "channel": "stimulus", "group": None},
+}
+"""{name of a subject of another package: {setting: default}}, for help texts."""
+
 WRAPPERS = dict.fromkeys(
     (
         "AdaptiveNoise",

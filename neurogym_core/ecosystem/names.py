@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 from neurogym_core._patterns import Pattern
 from neurogym_core.ecosystem.companions import where_it_went
+from neurogym_core.errors import InvalidValueError
 
 CORE = "neurogym-core"
 _OWN_NAMESPACES = {CORE: "core", "neurogym-wrappers": "wrappers"}
@@ -33,8 +35,45 @@ SUBJECTS = {
 No package can take one of these names.
 """
 
+SUBJECT_SETTINGS: dict[str, dict[str, Any]] = {
+    "late_oracle": {"wait": 500},
+    "integrator": {"channel": "stimulus", "group": None},
+}
+"""{subject of the core: {setting: default}}, for help texts, without subjects that have none."""
+
 _DISTRIBUTION = Pattern(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_SETTING_END = Pattern(r",(?![^\[]*\])")  # a comma outside of [brackets]
 _WORD_START = Pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def read_subject(text: str) -> tuple[str, dict[str, Any]]:
+    """Return name and settings of a subject from ``name`` or ``name:setting=value,setting=value``.
+
+    Values are TOML (``50``, ``true``, ``[1, 2]``); anything else is text, which needs no quotes.
+
+    Raises:
+        InvalidValueError: a setting has another form.
+    """
+    name, colon, rest = text.partition(":")
+    settings: dict[str, Any] = {}
+    for part in _SETTING_END().split(rest) if colon else []:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value) or key in settings:
+            raise InvalidValueError(
+                f"The subject was given as {text!r}. Expected its name and settings, each once, as"
+                " in diffusion:bound=50,non_decision=200. Write it so."
+            )
+        settings[key] = _value(value)
+    return name.strip(), settings
+
+
+def _value(text: str) -> Any:
+    import tomllib  # imported late: names are read on every start
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def is_distribution_name(name: str) -> bool:

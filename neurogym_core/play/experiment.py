@@ -6,7 +6,7 @@
     task = "perceptual/PerceptualDecisionMaking-v0"   # the full id: namespace and version
     seed = 0
     trials = 500                                      # or steps
-    subject = "oracle"
+    subject = "oracle"                                # also "diffusion:bound=50"
 
     [parameters]
     coherences = [0, 51.2]
@@ -92,7 +92,8 @@ class Experiment:
         wrap: (name, settings) of wrappers of tasks and envs, innermost first; names are full ids.
         seed: seed of the trials.
         trials, steps: number of trials or steps to play; at most one of them.
-        subject: name of the subject.
+        subject: name of the subject, perhaps with settings: ``"diffusion:bound=50"``.
+        subjects: number of subjects, which share the trials; None: one.
         train: settings of training.
         folder: folder in which files of tasks are looked for; it is not saved.
 
@@ -124,6 +125,7 @@ class Experiment:
     trials: int | None = None
     steps: int | None = None
     subject: str | None = None
+    subjects: int | None = None
     train: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False)
 
@@ -211,7 +213,7 @@ class Experiment:
         lines = [f"schema = {SCHEMA}", f"task = {written(self.task)}"]
         lines += [
             f"{name} = {written(getattr(self, name))}"
-            for name in ("seed", "trials", "steps", "subject")
+            for name in ("seed", "trials", "steps", "subject", "subjects")
             if getattr(self, name) is not None
         ]
         for name in (*SECTIONS, "imposed", "train"):
@@ -337,7 +339,9 @@ class _Reader:
         self._check_keys()
         self._check_task()
         wrap = tuple(self._wrapper(k, table) for k, table in enumerate(self.data.get("wrap", [])))
-        seed, trials, steps = (self._number(name) for name in ("seed", "trials", "steps"))
+        seed, trials, steps, subjects = (
+            self._number(name) for name in ("seed", "trials", "steps", "subjects")
+        )
         if trials is not None and steps is not None:
             raise self.wrong(
                 self.at("steps"),
@@ -348,7 +352,7 @@ class _Reader:
         }
         found = Experiment(
             task=self.data["task"], wrap=wrap, subject=self._subject(), folder=self.folder,
-            seed=seed, trials=trials, steps=steps, **sections,
+            seed=seed, trials=trials, steps=steps, subjects=subjects, **sections,
         )  # fmt: skip
         self._check_made(found)
         return found
@@ -361,6 +365,7 @@ class _Reader:
             "trials",
             "steps",
             "subject",
+            "subjects",
             *SECTIONS,
             "imposed",
             "wrap",

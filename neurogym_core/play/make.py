@@ -51,7 +51,7 @@ def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any
         >>> task.dt, task.channels
         (20, Channels(fixation=Scalar(size=1), stimulus=Ring(size=2)))
     """
-    made, env_wrappers = _make_with(task, wrap, params)
+    made, env_wrappers = prepared(task, wrap, params)
     if env_wrappers:
         names = [getattr(wrapper, "__name__", repr(wrapper)) for wrapper, _ in env_wrappers]
         raise NotSupportedError(
@@ -132,7 +132,7 @@ def _bare(
     if is_env_class(found):
         params = {**params, "render_mode": render_mode} if render_mode else params
         return form_of(found).make(found, params, seed), _env_wrappers(found, wrap)
-    made, env_wrappers = _make_with(found, wrap, params)
+    made, env_wrappers = prepared(found, wrap, params)
     return TaskEnv(made, render_mode=render_mode, seed=seed), env_wrappers
 
 
@@ -182,7 +182,7 @@ def make_vec(
             f"{found.__name__} is {form_of(found).name}, without a native vector form. Expected a"
             f" Task. Use gymnasium.vector.SyncVectorEnv([lambda: make(…)] * {num_envs})."
         )
-    made, env_wrappers = _make_with(found, wrap, params)
+    made, env_wrappers = prepared(found, wrap, params)
     env = TaskVectorEnv(made, num_envs, autoreset_mode=autoreset_mode, seed=seed)
     for wrapper, settings in env_wrappers:
         env = applied(_vector_twin(wrapper), env, settings=settings)
@@ -213,7 +213,7 @@ def is_task(value: Any) -> bool:
     )
 
 
-def _make_with(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task, Wrappers]:
+def prepared(task: TaskLike, wrap: Any, params: dict[str, Any]) -> tuple[Task, Wrappers]:
     """Return the wrapped task, and the env wrappers, which the caller applies."""
     found = resolve(task)
     if not is_task(found):

@@ -8,14 +8,19 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
-from neurogym_core.play.make import is_task, make_task, make_vec, resolve
-from neurogym_core.subjects import subject_named
+from neurogym_core.play.make import is_task, make_task, make_vec, prepared, resolve
+from neurogym_core.subjects import carries_state, player_of
+from neurogym_core.tasks.drawing import stateful
 from neurogym_core.trials.record import TrialRecord
 
 KEPT = 4096
 """Number of ended trials after which they are joined to a record. Until then they keep their blocks
 in memory.
 """
+
+SIDE_BY_SIDE = 16
+"""Number of envs in which one subject plays, if neither the subject nor the task carries anything
+over trials: then it makes no difference in which env a trial is played."""
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -30,13 +35,13 @@ class Played:
     """Collect trials as they end.
 
     Args:
-        quota: number of trials of every env that count, so that short trials are not
+        quota: (num_envs,), number of trials of each env that count, so that short trials are not
             overrepresented; None: all of them.
-        limit: number of trials to return at most; None: all of them.
+        apart: whether each env has a separate subject; else all envs have the same one.
     """
 
-    def __init__(self, quota: int | None = None, limit: int | None = None) -> None:
-        self.quota, self.limit = quota, limit
+    def __init__(self, quota: np.ndarray | None = None, *, apart: bool = False) -> None:
+        self.quota, self.apart = quota, apart
         self.count = 0
         """Number of trials so far that count."""
         self._parts: list[Any] = []  # records, then the results to join to the next record
@@ -49,7 +54,9 @@ class Played:
             return
         finished = info["trial"].finished
         number = finished.number
-        counted = len(number) if self.quota is None else int((number < self.quota).sum())
+        counted = (
+            len(number) if self.quota is None else int((number < self.quota[finished.envs]).sum())
+        )
         self.count += counted
         if counted:
             self._parts.append(finished)
@@ -61,14 +68,98 @@ class Played:
             self._waiting = 0
 
     def _joined(self, parts: list[Any]) -> TrialRecord:
-        record = TrialRecord.concatenate(
+        record: TrialRecord = TrialRecord.concatenate(
             [part if isinstance(part, TrialRecord) else part.record() for part in parts]
         )
-        return record if self.quota is None else record[record["trial"] < self.quota]
+        if self.quota is None:
+            return record
+        counts = record["trial"] < self.quota[record["env"]]
+        counted: TrialRecord = record[counts]
+        return counted
 
     def record(self) -> TrialRecord:
-        """Return all trials that count, in the order in which they ended."""
-        return self._joined(self._parts)[: self.limit] if self._parts else TrialRecord({})
+        """Return all trials that count, by subject, and in the order in which each played them."""
+        if not self._parts:
+            return TrialRecord({})
+        record = self._joined(self._parts)
+        if self.apart:
+            record = record[np.argsort(record["env"], kind="stable")]
+            own = {"subject": record["env"], "trial": record["trial"]}
+        else:
+            own = {"subject": np.zeros(len(record), np.int64), "trial": np.arange(len(record))}
+        others = {name: record[name] for name in record.columns if name not in own}
+        return TrialRecord({**own, **others}, meta=record.meta)
+
+
+class Game:
+    """A subject, or several, at play in a vector env.
+
+    Args:
+        task, wrap, params: as in `make_vec`.
+        subject: as in `run`.
+        n_trials: number of trials, of all subjects together; None: any number.
+        num_envs: number of subjects; None: one.
+        seed, conditions: as in `run`.
+
+    Attributes:
+        env: the vector env.
+        task: its task.
+        apart: whether each env has a separate subject.
+        played: the trials so far.
+        steps: number of steps so far.
+    """
+
+    def __init__(
+        self,
+        task: Any,
+        subject: Any,
+        n_trials: int | None,
+        *,
+        num_envs: int | None = None,
+        seed: int | None = None,
+        conditions: Mapping[str, Any] | None = None,
+        wrap: Any = (),
+        params: Mapping[str, Any],
+    ) -> None:
+        if not is_task(resolve(task)):
+            make_task(task)  # raises the error for envs that are not Tasks
+        made, env_wrappers = prepared(task, wrap, dict(params))
+        self.player = player_of(subject, seed=0 if seed is None else seed + 1)
+        self.n_trials, self.apart = n_trials, num_envs is not None
+        if num_envs is None:
+            alone = n_trials is None or carries_state(self.player) or depends(made)
+            num_envs = 1 if alone else SIDE_BY_SIDE
+        if n_trials is not None:
+            num_envs = min(num_envs, n_trials)
+        self.env: Any = make_vec(
+            made, num_envs, wrap=env_wrappers, autoreset_mode="SameStep", seed=seed
+        )
+        quota = None
+        if n_trials is not None:
+            quota = n_trials // num_envs + (np.arange(num_envs) < n_trials % num_envs)
+        self.played, self.steps = Played(quota, apart=self.apart), 0
+        self._observations, _ = self.env.reset(
+            seed=seed, options={"conditions": conditions} if conditions else None
+        )
+        # Subjects read properties of the env (`target`, `is_asked`), which the vector wrappers of
+        # Gymnasium do not forward.
+        self._bare = self.env.unwrapped
+        self.task = self._bare.task
+        if hasattr(self.player, "begin"):
+            self.player.begin(self._bare)
+
+    def step(self) -> bool:
+        """Play one step of every env; return whether a trial ended."""
+        actions = self.player(self._bare, self._observations)
+        self._observations, _, _, _, info = self.env.step(actions)
+        self.steps += 1
+        self.played.add(info)
+        return "trial" in info
+
+
+def depends(task: Any) -> bool:
+    """Return whether the trials of a task depend on those before them."""
+    return stateful(task) or bool(task.reads_outcomes)
 
 
 def run(
@@ -76,28 +167,40 @@ def run(
     subject: Any,
     n_trials: int = 100,
     *,
-    num_envs: int = 16,
+    num_envs: int | None = None,
     seed: int | None = None,
     conditions: Mapping[str, Any] | None = None,
     progress: Callable[[int], None] | None = None,
     wrap: Any = (),
     **params: Any,
 ) -> TrialRecord:
-    """Play `n_trials` trials and return their record, in the order in which they ended.
+    """Play `n_trials` trials and return their record.
+
+    One subject plays them, unless you ask for more. The column ``subject`` of the record has the
+    number of the subject, and ``trial`` the number of its trial; rows are grouped by subject, in
+    the order in which each played them.
+
+    If neither the task nor the subject carries anything over trials, the trials of one subject are
+    played in 16 envs side by side, which is faster; the column ``env`` says where, and rows are in
+    the order in which the trials ended. Learners, callables without ``carries_state = False``, and
+    tasks whose trials depend on earlier ones are played in one env.
 
     Args:
         task, wrap, params: as in `make_vec`; the subject gets the observations of env wrappers.
-        subject: a reference subject by name ("oracle", "random", …), or any callable ``(env,
-            observations) -> actions``; its method `begin(env)`, if any, is called first.
-        n_trials: number of trials.
-        num_envs: number of envs that are played in parallel. Each plays the same number of
-            trials; trials that are cut off at the end are not counted.
+        subject: a reference subject by name, perhaps with settings ("oracle", "diffusion:bound=50",
+            ("diffusion", {"bound": 50}), …), or any callable ``(env, observations) -> actions``;
+            its method `begin(env)`, if any, is called first.
+        n_trials: number of trials, of all subjects together.
+        num_envs: number of subjects, each in a separate env; None: one subject. Each plays the
+            same number of trials, or one more; trials that are cut off at the end are not counted.
         seed: seed of the env, and of a subject given by name.
         conditions: imposed on all trials; of (m,) values the trials take one after the other.
         progress: called with the number of trials finished so far.
 
     Raises:
         InvalidValueError: `n_trials`, `num_envs` or `seed` is not an integer, or is too small.
+            Or `subject`, or one of its settings, is impossible.
+        UnknownNameError: there is no such subject, or it has no such setting.
         NotSupportedError: the task is an env that is not a `Task`.
         RunInterrupted (KeyboardInterrupt): Ctrl-C; its `record` has the trials so far.
 
@@ -108,34 +211,20 @@ def run(
         (20, 1.0)
     """
     n_trials = _checked("n_trials", n_trials, least=1)
-    num_envs = _checked("num_envs", num_envs, least=1)
+    if num_envs is not None:
+        num_envs = _checked("num_envs", num_envs, least=1)
     seed = None if seed is None else _checked("seed", seed, least=0)
-    if not is_task(resolve(task)):
-        make_task(task)  # raises the error for envs that are not Tasks
-    env: Any = make_vec(
-        task, min(num_envs, n_trials), wrap=wrap, autoreset_mode="SameStep", seed=seed, **params
-    )
-    player = subject
-    if isinstance(subject, str):
-        player = subject_named(subject, seed=0 if seed is None else seed + 1)
-    played = Played(quota=-(-n_trials // env.num_envs), limit=n_trials)
+    game = Game(
+        task, subject, n_trials, num_envs=num_envs, seed=seed, conditions=conditions, wrap=wrap,
+        params=params,
+    )  # fmt: skip
     try:
-        observations, _ = env.reset(
-            seed=seed, options={"conditions": conditions} if conditions else None
-        )
-        # Subjects read properties of the env (`target`, `is_asked`), which the vector wrappers of
-        # Gymnasium do not forward.
-        bare = env.unwrapped
-        if hasattr(player, "begin"):
-            player.begin(bare)
-        while played.count < n_trials:
-            observations, _, _, _, info = env.step(player(bare, observations))
-            played.add(info)
-            if progress is not None and "trial" in info:
-                progress(min(played.count, n_trials))
-        return played.record()
+        while game.played.count < n_trials:
+            if game.step() and progress is not None:
+                progress(game.played.count)
+        return game.played.record()
     except KeyboardInterrupt as stop:
-        raise RunInterrupted(played.record()) from stop
+        raise RunInterrupted(game.played.record()) from stop
 
 
 def _checked(name: str, value: Any, least: int) -> int:

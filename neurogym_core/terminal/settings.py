@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -19,7 +19,7 @@ from neurogym_core.ecosystem.discovery import (
     load_wrapper,
     subject_names,
 )
-from neurogym_core.ecosystem.names import SUBJECTS, clean
+from neurogym_core.ecosystem.names import SUBJECT_SETTINGS, SUBJECTS, clean, read_subject
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 
 SUBJECT_HELP = "The subject that plays; `ngym run --help` lists the subjects."
@@ -30,7 +30,7 @@ _WORDS = {"true": True, "yes": True, "false": False, "no": False, "none": None}
 
 
 class SubjectName(click.ParamType):
-    """The name of a subject of the core or of an installed package, which is not imported."""
+    """A subject of the core or of an installed package, which is not imported, and its settings."""
 
     name = "subject"
 
@@ -54,18 +54,32 @@ class PlayCommand(click.Command):
         summaries = {name: f"from {owner}" for name, owner in owners.items()} | SUBJECTS
         for name, text in companions.SUBJECT_SUMMARIES.items():
             if owners.get(name) == companions.SUBJECTS[name]:
-                summaries[name] = text
-        with formatter.section("Subjects"):
+                summaries[name] = text + _settings_line(companions.SUBJECT_SETTINGS.get(name, {}))
+        for name, settings in SUBJECT_SETTINGS.items():
+            summaries[name] += _settings_line(settings)
+        with formatter.section("Subjects (with settings: --subject NAME:SETTING=VALUE,...)"):
             formatter.write_dl([(name, summaries[name]) for name in subject_names()])
 
 
-def checked_subject(name: str) -> str:
-    """Return the name of a subject.
+def _settings_line(settings: Mapping[str, Any]) -> str:
+    """Return settings with their defaults as the end of a summary; "" if there are none."""
+    shown = (name if value is None else f"{name}={value}" for name, value in settings.items())
+    return f" Settings: {', '.join(shown)}." if settings else ""
+
+
+def checked_subject(text: str) -> str:
+    """Return the text that names a subject, perhaps with settings: ``diffusion:bound=50``.
+
+    Settings themselves are checked when the subject is made.
 
     Raises:
         UnknownNameError: there is no such subject.
+        InvalidValueError: the settings have another form.
     """
-    return name if name in SUBJECTS else find_subject(name).name
+    name, _ = read_subject(text)
+    if name not in SUBJECTS:
+        find_subject(name)
+    return text
 
 
 def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callable], Callable]:
@@ -78,8 +92,9 @@ def play_options(subject: str | None, seed: int | None = 0) -> Callable[[Callabl
     by_default = "" if subject else "  [default: random]"
     fixed = "" if seed is not None else "  [default: 0]"
     options = (
-        click.option("--subject", default=subject, show_default=True, metavar="NAME",
-                     type=SubjectName(), help=f"The subject that plays, see below.{by_default}"),
+        click.option("--subject", default=subject, show_default=True,
+                     metavar="NAME[:SETTING=VALUE,...]", type=SubjectName(),
+                     help=f"The subject that plays, see below.{by_default}"),
         click.option("--seed", default=seed, show_default=True, metavar="N",
                      type=click.IntRange(min=0),
                      help=f"Seed of all random numbers.{fixed}"),

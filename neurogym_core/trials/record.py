@@ -5,7 +5,9 @@ Columns that the players write (`n` rows, in any order):
 ======================  ===========================================================================
 column                  values
 ======================  ===========================================================================
-``trial``               int, number of the trial in its env, from 0
+``subject``             int, number of the subject, from 0; only in records of `neurogym_core.run`
+``trial``               int, number of the trial of its subject, from 0; in ``info["trial"]`` and
+                        in files of `RecordTrials`, of its env
 ``env``, ``session``    int, number of the env, and of the session in that env
 *name of a condition*   its value, a number or a string; (n,), or (n, k) for k values
 ``choice``              int, index of the choice, -1 for none; float for continuous answers
@@ -70,6 +72,7 @@ OUTCOME_NAMES.setflags(write=False)
 
 RECORD_NAMES = frozenset(
     [
+        "subject",
         "trial",
         "env",
         "session",

@@ -100,9 +100,7 @@ def test_the_csv_file_holds_what_run_would_give(ngym, tmp_path):
         "sigma=4",
     )
     assert ngym(*arguments, "--csv", str(path)).exit_code == 0
-    assert TrialRecord.from_csv(path) == ngym_core.run(
-        DOTS, "integrator", 30, num_envs=1, seed=3, sigma=4.0
-    )
+    assert TrialRecord.from_csv(path) == ngym_core.run(DOTS, "integrator", 30, seed=3, sigma=4.0)
 
 
 def test_many_trials_are_all_there_and_the_table_stays_short(ngym, tmp_path):
@@ -110,7 +108,7 @@ def test_many_trials_are_all_there_and_the_table_stays_short(ngym, tmp_path):
     text = ngym("run", "Bandit-v0", "--n-trials", "250", "--csv", str(path)).stdout
     record = TrialRecord.from_csv(path)
     assert len(record) == 250
-    assert np.unique(record["env"]).size == 16
+    assert not record["subject"].any()
     assert "… and 230 more" in text
     assert len(table_rows(text)) == 21
 
@@ -121,6 +119,44 @@ def test_long_conditions_are_cut_in_the_table_only(ngym, tmp_path, monkeypatch):
     text = ngym("run", "PulseDecisionMaking-v0", "--n-trials", "3", "--csv", str(path)).stdout
     assert len(re.findall(r"\(\d, \d, …\)", text)) == 6
     assert len(TrialRecord.from_csv(path)["left"][0]) == 6
+
+
+@pytest.mark.parametrize("n_trials", [99, 100])
+def test_a_task_with_a_memory_is_lived_by_one_subject(ngym, tmp_path, n_trials):
+    path = tmp_path / "trials.csv"
+    task = "DriftingBandit-v0"
+    result = ngym("run", task, "--n-trials", str(n_trials), "--csv", str(path))
+    record = TrialRecord.from_csv(path)
+    assert np.unique(record["env"]).tolist() == [0]
+    assert record["trial"].tolist() == list(range(n_trials))
+    assert "subject" not in result.stdout.partition("trial")[0]
+
+
+def test_several_subjects_are_asked_for_and_have_their_own_rows(ngym, tmp_path):
+    path, file = tmp_path / "trials.csv", tmp_path / "experiment.toml"
+    asked = ("run", "DriftingBandit-v0", "--n-trials", "15", "--subjects", "3")
+    result = ngym(*asked, "--csv", str(path), "--save", str(file))
+    assert result.exit_code == 0, result.output
+    record = TrialRecord.from_csv(path)
+    assert record["subject"].tolist() == [0] * 5 + [1] * 5 + [2] * 5
+    assert record["trial"].tolist() == [0, 1, 2, 3, 4] * 3
+    lines = result.stdout.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.split()[:2] == ["subject", "trial"])
+    shown = [line.split()[:2] for line in lines[head + 1 : head + 16]]
+    assert shown == [[str(k // 5), str(k % 5)] for k in range(15)]
+    assert "subjects       3" in result.stdout
+    again = tmp_path / "again.csv"
+    assert ngym("run", str(file), "--csv", str(again)).exit_code == 0
+    assert TrialRecord.from_csv(again) == record
+
+
+def test_a_subject_takes_settings(ngym, tmp_path):
+    path = tmp_path / "trials.csv"
+    arguments = ("--n-trials", "5", "--csv", str(path))
+    assert ngym("run", DOTS, "--subject", "late_oracle:wait=0", *arguments).exit_code == 0
+    early = TrialRecord.from_csv(path)["reaction_time"]
+    assert ngym("run", DOTS, "--subject", "late_oracle:wait=200", *arguments).exit_code == 0
+    assert (TrialRecord.from_csv(path)["reaction_time"] > early).all()
 
 
 def test_settings_reach_the_task(ngym, tmp_path):
@@ -184,6 +220,12 @@ def test_reward_and_action_may_be_passed(ngym, wrappers):
         (["--timing", "delay=-100"], "-100"),
         (["--condition", "coherenc=3"], "Did you mean 'coherence'?"),
         (["--subject", "oracel"], "oracel"),
+        (["--subject", "oracel:wait=1"], "Did you mean 'oracle'?"),
+        (["--subject", "late_oracle:wiat=1"], "Did you mean 'wait'?"),
+        (["--subject", "late_oracle:wait=x"], "Expected a number"),
+        (["--subject", "late_oracle:wait"], "Expected its name and settings"),
+        (["--subject", "integrator:channel=stimulis"], "Did you mean 'stimulus'?"),
+        (["--subjects", "0"], "0"),
         (["--n-steps", "0"], "0"),
         (["--seed", "-1"], "-1"),
         (["--n-steps", "3", "--n-trials", "3"], "Leave one out"),
@@ -209,7 +251,8 @@ def test_missing_tasks_and_folders_end_with_1(ngym, tmp_path):
 def test_subjects_that_cannot_play_say_so(ngym):
     result = ngym("run", "Bandit-v0", "--subject", "integrator")
     assert result.exit_code == 2
-    assert "Unknown channel 'stimulus' of Bandit" in result.stderr
+    said = " ".join(result.stderr.split())
+    assert "needs evidence in a channel 'stimulus'. Bandit has the channels 'offer'" in said
 
 
 def test_it_reads_on_a_narrow_ascii_terminal(ngym):
@@ -261,8 +304,11 @@ def test_the_shell_completes_the_names_of_subjects(site):
 
 def test_the_help_describes_every_subject_and_names_the_packages_of_others(ngym, site):
     site.add("lab", groups={"neurogym.subjects": {"still": "lab.p:Still"}}, files={"p.py": PLAYER})
-    section = ngym("run", "--help").stdout.partition("Subjects:\n")[2]
-    rows = {**names.SUBJECTS, "still": "from lab"}.items()
+    section = ngym("run", "--help").stdout.partition("SETTING=VALUE,...):\n")[2]
+    texts = {**names.SUBJECTS, "still": "from lab"}
+    texts["late_oracle"] += " Settings: wait=500."
+    texts["integrator"] += " Settings: channel=stimulus, group."
+    rows = texts.items()
     assert " ".join(section.split()) == " ".join(f"{name} {text}" for name, text in rows)
     assert "lab.p" not in sys.modules
 
@@ -329,7 +375,7 @@ def ctrl_c(monkeypatch):
 @pytest.mark.parametrize(
     ("amount", "step", "ended", "said"),
     [
-        (("--n-trials", "1000000000"), 60, 32, "Stopped after 32 of 1,000,000,000 trials."),
+        (("--n-trials", "1000000000"), 60, 2, "Stopped after 2 of 1,000,000,000 trials."),
         (("--n-trials", "50"), 60, 2, "Stopped after 2 of 50 trials."),
         (("--n-steps", "5000"), 60, 2, "Stopped after 59 of 5,000 steps; 2 trials had ended."),
     ],

@@ -64,6 +64,31 @@ def test_the_names_of_the_core_are_those_of_its_subjects():
     assert set(names.SUBJECTS) == set(subjects.SUBJECTS)
 
 
+def test_the_settings_in_help_texts_are_those_of_the_classes():
+    settings = {name: subjects.settings_of(cls) for name, cls in subjects.SUBJECTS.items()}
+    assert {name: one for name, one in settings.items() if one} == names.SUBJECT_SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("oracle", ("oracle", {})),
+        ("a:b=1,c=.5", ("a", {"b": 1, "c": ".5"})),
+        ("a: b = 0.5 , c = word", ("a", {"b": 0.5, "c": "word"})),
+        ("a:b=[1, 2],c=true", ("a", {"b": [1, 2], "c": True})),
+        ('a:b="1"', ("a", {"b": "1"})),
+    ],
+)
+def test_settings_are_read_from_the_name_of_a_subject(text, read):
+    assert names.read_subject(text) == read
+
+
+def test_a_subject_of_a_package_carries_state_unless_it_says_otherwise(site):
+    add(site, lefty="Lefty")
+    assert subjects.carries_state(subjects.subject_named("lefty"))
+    assert not any(cls.carries_state for cls in subjects.SUBJECTS.values())
+
+
 def test_no_package_takes_the_name_of_a_core_subject(site):
     add(site, oracle="Lefty")
     (offer,) = next(

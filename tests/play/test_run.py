@@ -9,8 +9,10 @@ import weakref
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, make_vec, run
-from neurogym_core.errors import InvalidValueError
+from neurogym_core import Choice, Task, TrialRecord, make_vec, run
+from neurogym_core.errors import InvalidValueError, UnknownNameError
+from neurogym_core.play.make import make_task
+from neurogym_core.subjects import Oracle, Subject, subject_named
 
 
 class Sides(Task):
@@ -78,9 +80,11 @@ class Stopping(Onlooker):
 def test_ctrl_c_hands_over_the_trials_that_ended():
     with pytest.raises(KeyboardInterrupt) as stopped:
         run(Sides, Stopping(), 1000, num_envs=4, seed=1)
-    record = stopped.value.record
+    record, whole = stopped.value.record, run(Sides, Onlooker(), 1000, num_envs=4, seed=1)
     assert len(record) > 20
-    assert record == run(Sides, Onlooker(), 1000, num_envs=4, seed=1)[: len(record)]
+    assert record == TrialRecord.concatenate(
+        whole[whole["subject"] == k][: (record["subject"] == k).sum()] for k in range(4)
+    )
 
 
 def test_ctrl_c_before_a_trial_ended_hands_over_none():
@@ -138,6 +142,143 @@ def test_a_seed_is_any_whole_number():
 def test_impossible_numbers_are_reported(settings, said):
     with pytest.raises(InvalidValueError, match=said):
         run(Sides, "random", **{"n_trials": 5, **settings})
+
+
+# ---------------------------------------------------------------------- one subject, or several
+
+
+class Learner(Subject):
+    """Plays the target, and counts the envs in which it plays."""
+
+    def begin(self, env):
+        self.envs = env.num_envs
+
+    def __call__(self, env, observations):
+        return env.target
+
+
+class Blocks(Sides):
+    """The side stays for ten trials of a session."""
+
+    def new_session(self, session, rng):
+        session.side = rng.integers(0, 2, len(session))
+
+    def draw(self, session, rng):
+        fresh = session.trial % 10 == 0
+        session.side = np.where(fresh, rng.integers(0, 2, len(session)), session.side)
+        return {"side": session.side}
+
+
+class Alternating(Sides):
+    """The side changes after every correct answer."""
+
+    reads_outcomes = True
+
+    def draw(self, session, rng):
+        return {"side": np.where(session.previous["outcome"] == 1, 1 - session.previous["side"], 0)}
+
+
+@pytest.mark.parametrize("n_trials", [99, 100, 320])
+@pytest.mark.parametrize(
+    ("task", "subject"),
+    [(Sides, Learner()), (Sides, lambda env, obs: env.target), (Blocks, "oracle"),
+     (Alternating, "oracle")],
+)  # fmt: skip
+def test_one_subject_lives_all_trials_of_a_learner_and_of_a_task_with_a_memory(
+    task, subject, n_trials
+):
+    record = run(task, subject, n_trials, seed=1)
+    assert not record["subject"].any()
+    assert not record["env"].any()
+    assert record["trial"].tolist() == list(range(n_trials))
+
+
+@pytest.mark.parametrize("n_trials", [5, 99, 100, 101])
+def test_a_subject_without_memory_is_one_subject_in_envs_side_by_side(n_trials):
+    record = run(Sides, "random", n_trials, seed=1)
+    assert not record["subject"].any()
+    assert record["trial"].tolist() == list(range(n_trials))
+    assert len(np.unique(record["env"])) == min(n_trials, 16)
+
+
+def test_several_subjects_are_played_when_asked_and_each_is_in_one_piece():
+    learner = Learner()
+    record = run(Blocks, learner, 50, num_envs=4, seed=1)
+    assert learner.envs == 4
+    assert record["subject"].tolist() == [0] * 13 + [1] * 13 + [2] * 12 + [3] * 12
+    assert record["trial"].tolist() == [*range(13), *range(13), *range(12), *range(12)]
+    assert (record["subject"] == record["env"]).all()
+
+
+def test_trials_of_different_lengths_do_not_change_who_plays_how_many():
+    """The subject that answers early is done with its trials long before the others."""
+
+    def first_is_fast(env, observations):
+        return np.where(np.arange(env.num_envs) == 0, env.target, 0)
+
+    record = run(Sides, first_is_fast, 10, num_envs=4, seed=1)
+    assert np.bincount(record["subject"]).tolist() == [3, 3, 2, 2]
+
+
+def test_a_subject_among_others_lives_as_long_blocks_as_alone():
+    """The block of ten trials is not cut by the subjects beside it."""
+    record = run(Blocks, "oracle", 160, num_envs=4, seed=3)
+    for subject in range(4):
+        side = record["side"][record["subject"] == subject]
+        assert (side.reshape(4, 10) == side[::10, None]).all()
+
+
+def test_a_wrapper_that_keeps_the_last_outcome_has_one_subject():
+    task = make_task(Alternating)
+    assert run(task, "oracle", 40, seed=1)["side"].tolist() == [0, 1] * 20
+
+
+# ---------------------------------------------------------------------- subjects with settings
+
+
+@pytest.mark.parametrize("subject", ["late_oracle:wait=100", ("late_oracle", {"wait": 100})])
+def test_settings_of_a_subject_reach_it(subject):
+    assert set(run(Sides, subject, 20, seed=1)["reaction_time"]) == {100}
+    assert set(run(Sides, "late_oracle:wait=200", 20, seed=1)["reaction_time"]) == {200}
+
+
+def test_settings_in_python_override_those_in_the_name():
+    assert subject_named("late_oracle:wait=100", settings={"wait": 300}).wait == 300
+    assert subject_named("integrator:channel=sides").channel == "sides"
+
+
+@pytest.mark.parametrize(
+    ("subject", "error", "said"),
+    [
+        (
+            "late_oracle:wiat=3",
+            UnknownNameError,
+            "of the subject 'late_oracle'. Did you mean 'wait'",
+        ),
+        ("oracle:wait=3", UnknownNameError, "Unknown setting 'wait' of the subject 'oracle'"),
+        ("late_oracle:wait=long", InvalidValueError, "wait='long'. Expected a number"),
+        ("late_oracle:wait", InvalidValueError, "Expected its name and settings"),
+        ("late_oracle:", InvalidValueError, "Expected its name and settings"),
+        ("late_oracle:wait=1,wait=2", InvalidValueError, "each once"),
+        (("late_oracle", {"wait": None}), InvalidValueError, "wait=None. Expected a number"),
+        (("oracle", 3), InvalidValueError, "was given as a subject. Expected a name"),
+        (3, InvalidValueError, "3 was given as a subject. Expected a name"),
+        (Oracle, InvalidValueError, "was given as a subject. Expected a name"),
+    ],
+)
+def test_a_wrong_subject_or_setting_is_reported(subject, error, said):
+    with pytest.raises(error, match=said.replace("(", r"\(")):
+        run(Sides, subject, 2)
+
+
+def test_an_integrator_without_its_channel_says_what_it_needs_and_how_to_name_another():
+    with pytest.raises(UnknownNameError) as caught:
+        run(Sides, "integrator", 2)
+    assert "needs evidence in a channel 'stimulus'" in str(caught.value)
+    assert "Sides has the channels 'sides'" in str(caught.value)
+    assert "integrator:channel=sides" in str(caught.value)
+    record = run(Sides, "integrator:channel=sides", 20, seed=1)
+    assert (record["performance"] == 1).all()
 
 
 # ---------------------------------------------------------------------- slots of some trials only

@@ -51,8 +51,10 @@ class TrialEvaluation(BaseCallback):
     def test(self) -> TrialRecord:
         """Play the test trials, and return their record."""
         subject = AgentSubject(self.model)
+        # The agent does not learn while it is tested, so copies of it share the trials.
+        settings = {"num_envs": 16, **self.params}
         self.record = run(
-            self.task, subject, self.n_trials, seed=self.seed, wrap=self.wrap, **self.params
+            self.task, subject, self.n_trials, seed=self.seed, wrap=self.wrap, **settings
         )
         return self.record
 

@@ -21,6 +21,8 @@ class AgentSubject:
 
     def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
         self.model, self.deterministic = model, deterministic
+        # For `neurogym_core.run`: only recurrent policies keep anything from trial to trial.
+        self.carries_state = hasattr(model.policy, "lstm_actor")
 
     def begin(self, env: Any) -> None:
         """Reset the state of every env."""

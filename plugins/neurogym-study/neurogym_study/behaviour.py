@@ -18,6 +18,7 @@ SIDES = ("side", "direction", "answer")
 BLOCKS = ("p_left", "p_right", "block")
 OFFERS = ("wager", "offered")
 PLAYED = (
+    "subject",
     "trial",
     "env",
     "session",

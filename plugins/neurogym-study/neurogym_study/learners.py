@@ -10,7 +10,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.vector_env import TaskVectorEnv
-from neurogym_core.subjects import Subject
+from neurogym_core.subjects import Subject, evidence_channel
 
 
 class QLearner(Subject):
@@ -308,8 +308,11 @@ class DiffusionObserver(Subject):
 
     Raises:
         InvalidValueError: a bound that is not positive, or a negative non-decision time.
+        UnknownNameError: the task has no such channel or group.
         NotSupportedError: the task has no rest action, or not as many units as choices.
     """
+
+    carries_state = False
 
     def __init__(
         self,
@@ -335,7 +338,7 @@ class DiffusionObserver(Subject):
 
     def begin(self, env: TaskVectorEnv) -> None:
         task = env.task
-        part = task.channels[self.channel]
+        part = evidence_channel(task, self.channel, "diffusion")
         group = self.group or next(name for name in task.actions if name != task.actions.rest_name)
         choices = task.actions[group]
         size = part.stop - part.start

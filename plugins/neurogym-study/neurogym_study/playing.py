@@ -14,7 +14,7 @@ from neurogym_core.tasks.drawing import stateful
 from neurogym_study.runs import Run
 
 LONG = 500
-"""Minimum number of trials per env if the task decides which trial comes next."""
+"""Minimum number of trials of each copy if the task decides which trial comes next."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,9 @@ def play_task(
         UnknownNameError: an unknown condition or subject.
     """
     return _played(
-        task, subject, n_trials, seed, imposed or {}, lambda n, **how: run(task, subject, n, **how)
-    )
+        task, subject, n_trials, seed, imposed or {}, lambda n, **how: run(task, subject, n, **how),
+        copies=False,
+    )  # fmt: skip
 
 
 def play_run(
@@ -79,6 +80,7 @@ def play_run(
         seed,
         imposed or {},
         lambda n, **how: trainer.play(n, which=which, **how),
+        copies=True,
     )
 
 
@@ -89,13 +91,18 @@ def _played(
     seed: int,
     imposed: Mapping[str, Any],
     play: Callable[..., TrialRecord],
+    *,
+    copies: bool,
 ) -> Played:
     design = design_of(task, n_trials, seed, imposed)
     conditions = {**(design or {}), **imposed}
     count = n_trials if design is None else len(next(iter(design.values())))
-    # Blocks and history need long sessions, so tasks that have them are played in few envs.
-    envs = 16 if design is not None else max(1, min(count // LONG, 16))
-    record = play(count, seed=seed, conditions=conditions or None, num_envs=envs)
+    # A trained network does not learn any more, so copies of it may share the trials. Blocks and
+    # history need long sessions, so tasks that have them are played by few copies.
+    many = 16 if design is not None else max(1, min(count // LONG, 16))
+    record = play(
+        count, seed=seed, conditions=conditions or None, num_envs=many if copies else None
+    )
     trials = f"{len(record)}, " + (
         "as the task draws them" if design is None else "a shuffled factorial design"
     )

@@ -7,8 +7,9 @@ import pytest
 from neurogym_study import DiffusionObserver, Hybrid, QLearner, WinStayLoseShift
 
 from neurogym_core import Axis, Choice, Task, TaskVectorEnv, run
-from neurogym_core.errors import InvalidValueError, NotSupportedError
-from neurogym_core.subjects import subject_named
+from neurogym_core.ecosystem import companions
+from neurogym_core.errors import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core.subjects import carries_state, settings_of, subject_named
 
 
 class Corridor(Task):
@@ -241,3 +242,35 @@ def test_invalid_parameters_are_refused(subject, wrong):
 def test_the_observer_refuses_tasks_without_its_evidence():
     with pytest.raises(NotSupportedError, match="rest"):
         run(Corridor(), DiffusionObserver(channel="place"), 2)
+
+
+# ---------------------------------------------------------------------- named and with settings
+
+
+def test_the_settings_in_help_texts_are_those_of_the_classes():
+    settings = {name: settings_of(type(subject_named(name))) for name in companions.SUBJECTS}
+    assert {name: one for name, one in settings.items() if one} == companions.SUBJECT_SETTINGS
+
+
+def test_learners_carry_state_over_trials_and_the_diffusion_observer_does_not():
+    carried = {name for name in companions.SUBJECTS if carries_state(subject_named(name))}
+    assert carried == {"q_learner", "hybrid", "win_stay_lose_shift"}
+
+
+@pytest.mark.parametrize("n_trials", [99, 100])
+def test_one_learner_lives_all_trials(n_trials):
+    record = run(Corridor(), "q_learner:alpha=0.3", n_trials, seed=1)
+    assert not record["env"].any()
+    assert record["trial"].tolist() == list(range(n_trials))
+
+
+def test_a_learner_learns_as_its_settings_say():
+    still = run(Corridor(), "q_learner:alpha=0", 200, seed=1)["performance"].mean()
+    assert run(Corridor(), "q_learner", 200, seed=1)["performance"].mean() > still + 0.1
+
+
+def test_a_diffusion_observer_without_its_channel_says_what_it_needs():
+    with pytest.raises(
+        UnknownNameError, match="'diffusion' needs evidence in a channel 'stimulus'"
+    ):
+        run(Corridor(), "diffusion", 2)

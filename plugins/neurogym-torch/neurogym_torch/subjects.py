@@ -45,6 +45,7 @@ class NetworkSubject:
     ) -> None:
         self.network, self.layout, self.which = network, layout, which
         self.targets, self.answers, self.carry, self.seed = targets, answers, carry, seed
+        self.carries_state = carry  # for `neurogym_core.run`
 
     def begin(self, env: TaskVectorEnv) -> None:
         """Reset the state of every env."""
