@@ -17,7 +17,7 @@ from neurogym_wrappers.block_sequence import BlockSequence
 from neurogym_wrappers.condition_wrapper import ConditionWrapper, answer_weights
 
 STATE = "trial_history_last"
-"""Attribute of a subject with the last correct answer, as a row of the matrix."""
+"""Attribute of a session with the last correct answer, as a row of the matrix."""
 
 
 class TrialHistory(ConditionWrapper):
@@ -28,10 +28,10 @@ class TrialHistory(ConditionWrapper):
     tended to repeat or to alternate (``contexts=("repeating", "alternating")``).
 
     The actions of the subject have no effect on the answers, unless `reset_after_error` is True.
-    The first trial of a subject follows a random answer. Blocks and the last answer continue over
-    the subject's sessions, because a block of 200 trials, as in the paper, is longer than a session
-    of 100. A change of context needs `block_length` trials of one subject: of one env, or of one
-    row of a dataset. In a random order, the first context differs between subjects.
+    The first trial of a session follows a random answer. Blocks continue over the subject's
+    sessions, because a block of 200 trials is longer than a session of 100. A change of context
+    needs `block_length` trials of one subject: of one env, or of one row of a dataset. In a random
+    order, the first context differs between subjects.
 
     The task draws the other conditions; if it computes the correct answer from them, they are
     redrawn until the answer is the drawn one. Conditions that `reset` imposes override both. Rows
@@ -57,7 +57,7 @@ class TrialHistory(ConditionWrapper):
 
     Raises:
         NotSupportedError: the task declares no answer (``vary(answer=…)``), has one answer or a
-            continuum of them, or imposes its answer.
+            continuum of them, imposes its answer, or has sessions of one trial.
         InvalidValueError: numbers that are no probabilities, a matrix of the wrong size, or one
             with equal rows, so that the answer would not depend on the last trial.
         UnknownNameError: no such context, or order.
@@ -73,6 +73,12 @@ class TrialHistory(ConditionWrapper):
 
     def define(self) -> None:
         self.check_answers()
+        if self.task.trials_per_session == 1:
+            raise self.refusal(
+                "its sessions have 1 trial (trials_per_session=1), and the first trial of a session"
+                " follows a random answer, so that no trial would depend on the last one; give it"
+                " sessions of 2 trials or more"
+            )
         self._size = len(answers_of(self.task))
         self._set_contexts()
         # Drawing every answer once shows here, not in a run, that another wrapper sets it.
@@ -182,13 +188,7 @@ class TrialHistory(ConditionWrapper):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
-        subject = session.subject
-        if not hasattr(subject, STATE):
-            setattr(subject, STATE, self._random_answers(rng, len(session)))
-        elif self.reset_after_error:
-            # No later call sees the outcome of the trial that ended the last session.
-            outcome = subject.previous.get("outcome", np.full(len(session), Outcome.CORRECT))
-            self._reset_history(session, rng, outcome != Outcome.CORRECT)
+        setattr(session, STATE, self._random_answers(rng, len(session)))
         self.sequence.begin(session, rng)
 
     def draw_constrained(
@@ -206,22 +206,22 @@ class TrialHistory(ConditionWrapper):
         )
         context = self.sequence.advance(session, rng, trials)
         if self.reset_after_error:
-            wrong = (session.trial > 0) & (session.previous["outcome"] != Outcome.CORRECT)
-            self._reset_history(session, rng, wrong)
+            self._reset_history(session, rng)
         leads, labels = self._leads(session, rng, context)
-        chain = _composed(leads, getattr(session.subject, STATE))
-        setattr(session.subject, STATE, chain[-1])
+        chain = _composed(leads, getattr(session, STATE))
+        setattr(session, STATE, chain[-1])
         if self._label is not None:
             labels[self._label] = self._names[context]
         return self.draw_wrapped(
             session, rng, trials, {**imposed, **labels}, answers_of(self.task)[chain]
         )
 
-    def _reset_history(self, session: Session, rng: np.random.Generator, wrong: np.ndarray) -> None:
-        """Replace the last answer of the sessions `wrong` by a random one."""
-        last = getattr(session.subject, STATE).copy()
+    def _reset_history(self, session: Session, rng: np.random.Generator) -> None:
+        """Replace the last answer by a random one after a trial that was not correct."""
+        last = getattr(session, STATE).copy()
+        wrong = (session.trial > 0) & (session.previous["outcome"] != Outcome.CORRECT)
         last[wrong] = self._random_answers(rng, int(wrong.sum()))
-        setattr(session.subject, STATE, last)
+        setattr(session, STATE, last)
 
     def _random_answers(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
         """Draw answers, as rows of the matrix, with rest as frequent as all other answers."""

@@ -303,7 +303,7 @@ def test_wrappers_apply_to_a_mixture():
             NotSupportedError,
             "is a mixture itself",
         ),
-        (lambda: ReactionTime(mixed()), NotSupportedError, "apply ReactionTime to each of them"),
+        (lambda: ReactionTime(mixed()), NotSupportedError, "Apply ReactionTime to each of them"),
         (
             lambda: SideBias(mixed()),
             NotSupportedError,
