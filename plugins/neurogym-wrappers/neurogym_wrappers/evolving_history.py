@@ -25,7 +25,7 @@ class EvolvingHistory(TrialHistory):
     the subject's sessions, because a block (200 trials) is longer than a session (100), and so is
     the life of a context (400 trials on average). The column `history` of the record has the
     context of every trial, `generation` the number of contexts that were replaced by then. Where
-    resting can be correct, it is drawn as often as all other answers together.
+    resting can be correct, it is favoured as often as all other answers together.
 
     Args:
         probs: probability of the favoured transition; the other transitions are equally likely.
