@@ -41,8 +41,8 @@ class Mixture(MixtureBase):
         stop_at_last: whether a sequence stays at its last task instead of starting again.
         window, advance_at, retreat_below: see `order`.
         rule: whether a channel "rule" shows the task of the trial, one-hot. Tasks that share a
-            channel of this name, on which each of them shows a value of its own, keep theirs, such
-            as the twenty units of neurogym-task-yang19.
+            channel of this name, and show different values on it, keep it instead, such as the
+            twenty units of neurogym-task-yang19.
 
     Raises:
         NotSupportedError: tasks with another dt; some, but not all, with continuous actions; a task

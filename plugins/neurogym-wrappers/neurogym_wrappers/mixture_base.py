@@ -153,7 +153,7 @@ class MixtureBase(ConditionWrapper):
         self._action_names = self._join_actions()
 
     def _tasks_show_rule(self) -> bool:
-        """Return whether the tasks share a channel "rule" that tells them apart."""
+        """Return whether the tasks share a channel "rule", with different values."""
         encoders = [task.channels.parts.get(RULE) for task in self.tasks]
         if encoders[0] is None or any(encoder != encoders[0] for encoder in encoders):
             return False

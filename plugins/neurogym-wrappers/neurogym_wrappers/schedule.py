@@ -19,7 +19,7 @@ class Schedule(ScheduleBase):
     Blocks and the window of `order="performance"` continue over the subject's sessions, because a
     training schedule and its criterion can need more trials than one session has: at the defaults,
     the window alone fills with the last trial of a session of 100. Each env, and each row of a
-    dataset, is one subject with a schedule of its own. Conditions that `reset` imposes override
+    dataset, is one subject with its own schedule. Conditions that `reset` imposes override
     those of a block.
 
     Args:

@@ -1,5 +1,5 @@
-"""Every wrapper with blocks, a schedule or a window shows at its defaults what it claims: in 2,000
-trials of one subject, which are 20 sessions, of `run` and of `Dataset`.
+"""The defaults of every wrapper with blocks, a schedule or a window have the documented effect
+within 2,000 trials of one subject (20 sessions), in `run` and in `Dataset`.
 
 False alarms: frequencies are compared at 5 standard errors, below 1e-6 a comparison and below 1e-4
 for all of this file. Lengths of blocks are exact. Chance alone fails the number of generations with
@@ -42,7 +42,7 @@ class Short(Choosing):
 
 
 class Withholding(Going):
-    """Go or withhold, in periods of its own."""
+    """Go or withhold, in short trials."""
 
     timing: ClassVar = {"fixation": 100, "stimulus": 100, "decision": 100}
 
@@ -262,7 +262,7 @@ def test_rest_weighs_as_much_as_all_units_of_a_ring_together(wrapped, resting):
 
 
 class Ruled(Short):
-    """A task with rule units of its own."""
+    """A task with rule units."""
 
     rule: int = 0
 
