@@ -117,7 +117,7 @@ EXAMPLES = {
     "TrialHistory": Example(
         {"probs": 0.8, "contexts": ("repeating", "alternating"), "block_length": 30},
         "trial_history:probs=0.8,contexts=repeating,alternating,block_length=30",
-        'print(record["history"][0], record["history"][30])',
+        'print(record["history"][29] != record["history"][30])',
         trials=("direction",),
     ),
     "EvolvingHistory": Example(

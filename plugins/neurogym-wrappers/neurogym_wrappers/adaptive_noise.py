@@ -39,8 +39,6 @@ class AdaptiveNoise(ScheduleBase):
     window: int = 20
     noisy_channels: tuple[str, ...] = ()
 
-    _lasting = True
-
     def define(self) -> None:
         if not (
             0 < self.sigma_step <= self.max_sigma < math.inf

@@ -6,6 +6,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.drawing import answer_condition, answers_of, stateful
+from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block, answer_rows
 
@@ -13,10 +14,11 @@ from neurogym_wrappers.side_bias import answer_block, answer_rows
 class AnswerProbabilities(ScheduleBase):
     """Draw the correct answer of every trial with given probabilities.
 
-    This is a `Schedule` with a single block.
+    This is a `Schedule` with a single block. It has no block that could end.
 
     Args:
-        probs: probability of each of the task's `answers`; (): equal probabilities.
+        probs: probability of each of the task's `answers`; (): equal probabilities, where resting
+            (the answer -1) counts as much as all other answers together.
 
     Raises:
         NotSupportedError: the task declares no answer, has one answer or a continuum of them, or
@@ -29,8 +31,8 @@ class AnswerProbabilities(ScheduleBase):
 
     def define(self) -> None:
         self.check_answers()
-        n = len(answers_of(self.task))
-        (row,) = answer_rows("AnswerProbabilities", [self.probs or [1 / n] * n], n)
+        weights = answer_weights(answers_of(self.task))
+        (row,) = answer_rows("AnswerProbabilities", [self.probs or weights], weights)
         if self._has_no_effect(row):
             raise InvalidValueError(
                 f"AnswerProbabilities was given probs={self.probs!r}, the probabilities with which"

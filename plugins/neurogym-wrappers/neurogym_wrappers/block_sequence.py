@@ -1,4 +1,4 @@
-"""`BlockSequence`: the order of a session's blocks, and the entry of each trial.
+"""`BlockSequence`: the order of a subject's blocks, and the entry of each trial.
 
 An entry is anything that can change from block to block, such as conditions, a transition matrix or
 a task."""
@@ -22,6 +22,9 @@ ORDERS = ("sequence", "random", "performance")
 class BlockSequence:
     """Order and lengths of blocks, each with one of `size` entries.
 
+    The blocks belong to the subject and continue over its sessions, because a block or a criterion
+    of an experiment can need more trials than one session has.
+
     Attributes:
         owner: name of the wrapper, for errors.
         size: number of entries.
@@ -37,8 +40,7 @@ class BlockSequence:
         window: number of trials over which performance is averaged.
         advance_at: mean performance at which the next entry begins.
         retreat_below: mean performance below which the previous entry returns.
-        lasting: whether a session continues where the last session ended.
-        key: prefix of the names of its state in the session.
+        key: prefix of the names of its state in `session.subject`.
     """
 
     owner: str
@@ -53,7 +55,6 @@ class BlockSequence:
     window: int = 100
     advance_at: float = 0.8
     retreat_below: float = 0.0
-    lasting: bool = False
     key: str = "block_sequence"
 
     @classmethod
@@ -95,16 +96,15 @@ class BlockSequence:
 
     # ------------------------------------------------------------------ state
 
-    def _holder(self, session: Session) -> Any:
-        return session.subject if self.lasting else session
-
     def _name(self, part: str) -> str:
         return f"{self.key}_{part}"
 
     def begin(self, session: Session, rng: np.random.Generator) -> None:
-        """Draw the first blocks of new sessions, or continue the blocks of the last sessions."""
-        holder = self._holder(session)
-        if self.lasting and hasattr(holder, self._name("at")):
+        """Draw the first blocks of new subjects, or continue the blocks of their last sessions."""
+        holder: Any = session.subject
+        if self.size == 1:
+            return
+        if hasattr(holder, self._name("at")):
             # No later call sees the outcome of the trial that ended the last session.
             if self.reads_outcomes and "performance" in holder.previous:
                 self._judge(session, np.arange(len(session)), holder.previous["performance"])
@@ -135,7 +135,7 @@ class BlockSequence:
         )
         if self.order == "random" and self.allow_repeats and one_trial:  # independent trials
             return self._drawn(rng, trials * len(session)).reshape(trials, len(session))
-        return self._by_blocks(self._holder(session), rng, trials, len(session))
+        return self._by_blocks(session.subject, rng, trials, len(session))
 
     # ------------------------------------------------------------------ blocks
 
@@ -206,7 +206,7 @@ class BlockSequence:
         A session moves by one entry when the mean over a full window reaches a criterion. The
         window is empty again after every move.
         """
-        holder = self._holder(session)
+        holder: Any = session.subject
         at, seen, scores = (
             getattr(holder, self._name(part)).copy() for part in ("at", "seen", "scores")
         )

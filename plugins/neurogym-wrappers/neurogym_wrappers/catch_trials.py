@@ -30,13 +30,14 @@ class CatchTrials(ConditionWrapper):
             (the difficult trials) can be catch trials. "": all trials can.
         below_quantile: quantile of the condition's values up to which a value is low, above 0 and
             at most 1.
-        warmup_trials: number of trials at the beginning of a session that are never catch trials.
+        warmup_trials: number of trials at the beginning of each session that are never catch
+            trials, fewer than `trials_per_session`.
 
     Raises:
         NotSupportedError: no correct answer of the task has a fixed reward.
         UnknownNameError: a condition that the task does not have.
         InvalidValueError: a probability or quantile outside (0, 1], the reward that the task gives
-            already, or a condition whose values are not numbers.
+            already, a condition whose values are not numbers, or a warm-up as long as a session.
     """
 
     probability: float = 0.1
@@ -57,6 +58,14 @@ class CatchTrials(ConditionWrapper):
                 f"CatchTrials was given reward={self.reward!r} and"
                 f" warmup_trials={self.warmup_trials!r}; give a finite reward, and 0 trials or"
                 " more."
+            )
+        limit = self.task.trials_per_session
+        if limit is not None and self.warmup_trials >= limit:
+            raise InvalidValueError(
+                f"CatchTrials was given warmup_trials={self.warmup_trials!r}, and a session of"
+                f" {self.task.name} has {limit} trials, so that no trial would be a catch trial."
+                f" Give fewer, or make the task with trials_per_session above"
+                f" {self.warmup_trials}."
             )
         if self.task.actions.continuous or self.task.step_action is not None:
             raise self.refusal("it computes the rewards of its answers on every step")

@@ -118,6 +118,19 @@ class ConditionWrapper(TaskWrapper):
             raise InvalidValueError(f"two wrappers of {self.task.name} set {', '.join(both)}.")
 
 
+def answer_weights(answers: np.ndarray) -> np.ndarray:
+    """Return the probabilities of answers among which a wrapper does not choose, (m,).
+
+    They are equal, but resting (-1) counts as much as all other answers together: a ring of 32
+    units gives 32 answers, and resting is the alternative to all of them.
+    """
+    weights = np.full(len(answers), 1 / len(answers))
+    rest = np.asarray(answers) == -1
+    if rest.any() and not rest.all():
+        weights[rest], weights[~rest] = 0.5, 0.5 / (~rest).sum()
+    return weights
+
+
 def _countable(task: Task) -> bool:
     name = answer_condition(task)
     if name is None:

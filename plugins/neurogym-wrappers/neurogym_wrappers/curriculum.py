@@ -16,7 +16,9 @@ class Curriculum(MixtureBase):
 
     This is a `Mixture` of versions of one task, ordered by performance. A stage is a mapping of the
     settings that differ from the task: parameters, `timing`, `rewards`, `conditions`, `wrap`. The
-    task itself is the last stage. A session continues in the stage in which the last session ended.
+    task itself is the last stage. A session continues in the stage in which the last session ended,
+    with the window of the trials before it. Each env, and each row of a dataset, is one subject and
+    advances by itself.
     The column `stage` of the record has the stage of every trial, from 0.
 
     Args:
@@ -38,7 +40,6 @@ class Curriculum(MixtureBase):
     window: int = 100
 
     task_condition = "stage"
-    _lasting = True
 
     def define(self) -> None:
         if not self.stages or not all(isinstance(stage, Mapping) for stage in self.stages):

@@ -5,29 +5,33 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError
+from neurogym_core.tasks.drawing import answers_of
 from neurogym_core.tasks.session import Session
 from neurogym_core.trials.builder import TrialBuilder
 from neurogym_wrappers.block_sequence import BlockSequence
+from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.trial_history import TrialHistory
 
 FAVOURED = "evolving_history_favoured"
-"""Attribute of a session with the favoured next answer for every context and last answer."""
+"""Attribute of a subject with the favoured next answer for every context and last answer."""
 
 
 class EvolvingHistory(TrialHistory):
     """Draw random contexts of trial history, and replace them over time.
 
-    In every context, each answer is followed by one favoured answer. The session draws the favoured
-    answers at random, and replaces whole contexts from time to time, so that the subject has to
-    forget learned transitions. The column `history` of the record has the context of every trial,
-    `generation` the number of contexts that the session had replaced by then.
+    In every context, each answer is followed by one favoured answer. The favoured answers are drawn
+    at random for every subject, and whole contexts are replaced from time to time, so that the
+    subject has to forget learned transitions. Blocks, contexts and their replacement continue over
+    the subject's sessions, because a block (200 trials) is longer than a session (100), and so is
+    the life of a context (400 trials on average). The column `history` of the record has the
+    context of every trial, `generation` the number of contexts that were replaced by then. Where
+    resting can be correct, it is favoured as often as all other answers together.
 
     Args:
         probs: probability of the favoured transition; the other transitions are equally likely.
         n_contexts: number of contexts at a time.
         renewal_rate: probability per trial that a new context replaces one of them.
-        order, block_length, hazard_rate, allow_repeats, reset_after_error: as in `TrialHistory`,
-            but the default order is "random".
+        order, block_length, hazard_rate, allow_repeats, reset_after_error: as in `TrialHistory`.
 
     Raises:
         NotSupportedError, InvalidValueError: see `TrialHistory`.
@@ -36,7 +40,6 @@ class EvolvingHistory(TrialHistory):
     n_contexts: int = 2
     renewal_rate: float = 0.005
     probs: float | tuple[tuple[float, ...], ...] = 0.8
-    order: str = "random"
 
     def _set_contexts(self) -> None:
         if self.contexts:
@@ -73,19 +76,18 @@ class EvolvingHistory(TrialHistory):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
-        setattr(
-            session,
-            FAVOURED,
-            rng.integers(0, self._size, (len(session), self.n_contexts, self._size)),
-        )
-        session.evolving_history_generation = np.zeros(len(session), np.int64)  # type: ignore[attr-defined]
+        subject = session.subject
+        if hasattr(subject, FAVOURED):
+            return
+        shape = (len(session), self.n_contexts, self._size)
+        setattr(subject, FAVOURED, self._random_answers(rng, shape))
+        subject.evolving_history_generation = np.zeros(len(session), np.int64)  # type: ignore[attr-defined]
 
     def _leads(
         self, session: Session, rng: np.random.Generator, context: np.ndarray
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         favoured, generation = self._evolve(session, rng, context)
-        # A shift of 1 to size - 1, modulo size, gives any answer but the favoured one.
-        others = (favoured + rng.integers(1, self._size, favoured.shape)) % self._size
+        others = self._other_answers(rng, favoured)
         return np.where(rng.random(favoured.shape) < self._p, favoured, others), {
             self._generation: generation
         }
@@ -99,22 +101,32 @@ class EvolvingHistory(TrialHistory):
             The favoured next answers, (trials, sessions, answers), and the number of replaced
             contexts, (trials, sessions).
         """
-        population = getattr(session, FAVOURED).copy()
-        count = session.evolving_history_generation.copy()  # type: ignore[attr-defined]
+        subject = session.subject
+        population = getattr(subject, FAVOURED).copy()
+        count = subject.evolving_history_generation.copy()  # type: ignore[attr-defined]
         renewed = rng.random(context.shape) < self.renewal_rate
         favoured = np.empty((*context.shape, self._size), np.int64)
         generation = np.empty(context.shape, np.int64)
         rows = np.arange(len(session))
         for k, now in enumerate(context):
             hit = np.flatnonzero(renewed[k])
-            population[hit, rng.integers(0, self.n_contexts, len(hit))] = rng.integers(
-                0, self._size, (len(hit), self._size)
+            population[hit, rng.integers(0, self.n_contexts, len(hit))] = self._random_answers(
+                rng, (len(hit), self._size)
             )
             count[hit] += 1
             favoured[k], generation[k] = population[rows, now], count
-        setattr(session, FAVOURED, population)
-        session.evolving_history_generation = count  # type: ignore[attr-defined]
+        setattr(subject, FAVOURED, population)
+        subject.evolving_history_generation = count  # type: ignore[attr-defined]
         return favoured, generation
+
+    def _other_answers(self, rng: np.random.Generator, favoured: np.ndarray) -> np.ndarray:
+        """Draw answers other than the favoured ones, with their weights."""
+        weights = answer_weights(answers_of(self.task))
+        reached = np.cumsum(weights)
+        # The weights without that of the favoured answer, which the second line jumps over.
+        luck = rng.random(favoured.shape) * (1 - weights[favoured])
+        luck += np.where(luck >= reached[favoured] - weights[favoured], weights[favoured], 0)
+        return np.searchsorted(reached[:-1], luck, side="right")
 
     def new_trial(self, trial: TrialBuilder) -> None:
         super().new_trial(trial)

@@ -22,7 +22,8 @@ class Mixture(MixtureBase):
     breaks the trial's hold, or has no effect if the trial has no hold. The column `task` of the
     record has the task of every trial; conditions of other tasks are -1 (or 0.0, False, an empty
     text). Rewards, `evidence_periods`, `go_cue` and the length of a session are those of the
-    wrapped task.
+    wrapped task. Blocks and the window of `order="performance"` continue over the subject's
+    sessions, because a window of 100 trials fills with the last trial of a session of 100.
 
     Args:
         other_tasks: tasks to mix with the wrapped task: ids, tasks, or mappings ``{"task": …,
@@ -39,7 +40,9 @@ class Mixture(MixtureBase):
         allow_repeats: whether the next block of a random order may be of the same task.
         stop_at_last: whether a sequence stays at its last task instead of starting again.
         window, advance_at, retreat_below: see `order`.
-        rule: whether a channel "rule" shows the task of the trial, one-hot.
+        rule: whether a channel "rule" shows the task of the trial, one-hot. Tasks that share a
+            channel of this name, and show different values on it, keep it instead, such as the
+            twenty units of neurogym-task-yang19.
 
     Raises:
         NotSupportedError: tasks with another dt; some, but not all, with continuous actions; a task

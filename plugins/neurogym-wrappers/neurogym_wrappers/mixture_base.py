@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NeurogymError
-from neurogym_core.tasks.building import hooked, layout_of
+from neurogym_core.tasks.building import hooked, layout_of, sample_layouts
 from neurogym_core.tasks.constrained import draw_constrained
 from neurogym_core.tasks.drawing import (
     draw_independent,
@@ -45,6 +45,9 @@ from neurogym_wrappers.joining import (
     with_rows,
 )
 
+RULE = "rule"
+"""Name of the channel that shows the task of a trial."""
+
 
 class MixtureBase(ConditionWrapper):
     """Base class of mixtures.
@@ -54,7 +57,6 @@ class MixtureBase(ConditionWrapper):
 
     task_condition = "task"
     """Name of the condition that holds the task of a trial."""
-    _lasting = False
 
     def _read_tasks(self, entries: Sequence[Any]) -> list[Task]:
         tasks = []
@@ -93,7 +95,6 @@ class MixtureBase(ConditionWrapper):
         self.sequence = BlockSequence.checked(
             type(self).__name__,
             len(tasks),
-            lasting=self._lasting,
             key=f"mixture_{self.depth}",
             **{name: settings[name] for name in names if name in settings},
         )
@@ -144,13 +145,29 @@ class MixtureBase(ConditionWrapper):
         channels, self._channel_names = merged(
             [task.channels.parts for task in self.tasks], self.labels, eq
         )
-        if rule:
-            self._rule = self.free_name("rule")
+        self._rule = None
+        if rule and not self._tasks_show_rule():
+            self._rule = self.free_name(RULE)
             channels[self._rule] = OneHot(len(self.tasks))
-        else:
-            self._rule = None
         self.observe(**channels)
         self._action_names = self._join_actions()
+
+    def _tasks_show_rule(self) -> bool:
+        """Return whether the tasks share a channel "rule", with different values."""
+        encoders = [task.channels.parts.get(RULE) for task in self.tasks]
+        if encoders[0] is None or any(encoder != encoders[0] for encoder in encoders):
+            return False
+        values = [
+            {
+                tuple(row)
+                for layout in sample_layouts(task)
+                for show in layout.shows
+                if show.channel == RULE and np.any(show.value)
+                for row in np.atleast_2d(show.value).tolist()
+            }
+            for task in self.tasks
+        ]
+        return all(len(own) == 1 for own in values) and len(set.union(*values)) == len(values)
 
     def _join_actions(self) -> list[Names]:
         """Declare all groups of actions; all tasks that can rest share one rest action."""

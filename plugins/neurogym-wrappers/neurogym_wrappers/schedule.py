@@ -16,7 +16,11 @@ class Schedule(ScheduleBase):
     `answer` stands for the correct answer in every task. The task draws the conditions that a block
     does not name. The column `block` of the record has the block of every trial, from 0.
 
-    Conditions that `reset` imposes override those of a block.
+    Blocks and the window of `order="performance"` continue over the subject's sessions, because a
+    training schedule and its criterion can need more trials than one session has: at the defaults,
+    the window alone fills with the last trial of a session of 100. Each env, and each row of a
+    dataset, is one subject with its own schedule. Conditions that `reset` imposes override
+    those of a block.
 
     Args:
         blocks: the blocks, e.g. ``({"coherence": 51.2}, {"coherence": [0, 6.4]})``.

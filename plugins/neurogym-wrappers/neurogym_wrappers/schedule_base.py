@@ -28,7 +28,6 @@ class ScheduleBase(ConditionWrapper):
     """
 
     _label_name = "block"
-    _lasting = False
 
     def _set_up(self, blocks: Any, **overrides: Any) -> None:
         """Read the blocks and the settings of their sequence; presets override settings."""
@@ -53,7 +52,6 @@ class ScheduleBase(ConditionWrapper):
         self.sequence = BlockSequence.checked(
             owner,
             len(self._entries),
-            lasting=self._lasting,
             key=f"{owner.lower()}_{self.depth}",
             **settings,
         )

@@ -11,7 +11,9 @@ from neurogym_wrappers.mixture_base import MixtureBase
 class Transfer(MixtureBase):
     """Play the wrapped task for a number of trials, then the other tasks, one after another.
 
-    This is a `Mixture` whose sequence is played once and continues over sessions.
+    This is a `Mixture` whose sequence is played once and continues over the subject's sessions.
+    Each env, and each row of a dataset, is one subject: at the defaults, the second task begins
+    after 1,000 trials of each of them.
 
     Args:
         other_tasks: tasks that follow the wrapped task: ids, tasks, or mappings ``{"task": …,
@@ -28,8 +30,6 @@ class Transfer(MixtureBase):
     other_tasks: tuple[Any, ...] = ()
     block_lengths: tuple[Any, ...] = (1000,)
     rule: bool = False
-
-    _lasting = True
 
     def define(self) -> None:
         n = len(self.other_tasks)

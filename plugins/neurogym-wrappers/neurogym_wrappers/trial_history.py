@@ -14,7 +14,7 @@ from neurogym_core.tasks.state import Conditions
 from neurogym_core.trials.distributions import Distribution
 from neurogym_core.trials.record import Outcome
 from neurogym_wrappers.block_sequence import BlockSequence
-from neurogym_wrappers.condition_wrapper import ConditionWrapper
+from neurogym_wrappers.condition_wrapper import ConditionWrapper, answer_weights
 
 STATE = "trial_history_last"
 """Attribute of a session with the last correct answer, as a row of the matrix."""
@@ -28,19 +28,26 @@ class TrialHistory(ConditionWrapper):
     tended to repeat or to alternate (``contexts=("repeating", "alternating")``).
 
     The actions of the subject have no effect on the answers, unless `reset_after_error` is True.
-    The first trial of a session follows a random answer. The task draws the other conditions; if it
-    computes the correct answer from them, they are redrawn until the answer is the drawn one.
-    Conditions that `reset` imposes override both. Rows and columns of a matrix are the task's
-    `answers`, in this order (-1: resting is correct). With several contexts, the column `history`
-    of the record has the context of every trial.
+    The first trial of a session follows a random answer. Blocks continue over the subject's
+    sessions, because a block of 200 trials is longer than a session of 100. A change of context
+    needs `block_length` trials of one subject: of one env, or of one row of a dataset. In a random
+    order, the first context differs between subjects.
+
+    The task draws the other conditions; if it computes the correct answer from them, they are
+    redrawn until the answer is the drawn one. Conditions that `reset` imposes override both. Rows
+    and columns of a matrix are the task's `answers`, in this order (-1: resting is correct). Where
+    resting can be correct, it has the weight of all other answers together among those that are not
+    favoured: with repetition at 0.8 of rest or one of 32 directions, rest is correct in 1/3 of the
+    trials. With several contexts, the column `history` of the record has the context of every
+    trial.
 
     Args:
-        probs: probability of the favoured transition, with the others equally likely; or a matrix
-            (answers, answers), with one row per last answer. Rows sum to 1.
+        probs: probability of the favoured transition, with the others equally likely (but see rest
+            above); or a matrix (answers, answers), with one row per last answer. Rows sum to 1.
         contexts: favoured transitions of the blocks: "repeating", "alternating" (any other answer),
             "clockwise" (the next answer), "anticlockwise" (the previous answer), or a matrix; ():
             "repeating", or the matrix in `probs`, in all trials.
-        order: order of the contexts, "sequence" or "random".
+        order: order of the contexts, "random" or "sequence" (all subjects begin with the first).
         block_length: minimum number of trials in a block, a number or a distribution.
         hazard_rate: probability per trial that a block ends once it has `block_length` trials; 1:
             it ends there.
@@ -50,7 +57,7 @@ class TrialHistory(ConditionWrapper):
 
     Raises:
         NotSupportedError: the task declares no answer (``vary(answer=…)``), has one answer or a
-            continuum of them, or imposes its answer.
+            continuum of them, imposes its answer, or has sessions of one trial.
         InvalidValueError: numbers that are no probabilities, a matrix of the wrong size, or one
             with equal rows, so that the answer would not depend on the last trial.
         UnknownNameError: no such context, or order.
@@ -58,7 +65,7 @@ class TrialHistory(ConditionWrapper):
 
     probs: float | tuple[tuple[float, ...], ...] = 0.8
     contexts: tuple[Any, ...] = ()
-    order: str = "sequence"
+    order: str = "random"
     block_length: int | Distribution = 200
     hazard_rate: float = 1.0
     allow_repeats: bool = False
@@ -66,6 +73,12 @@ class TrialHistory(ConditionWrapper):
 
     def define(self) -> None:
         self.check_answers()
+        if self.task.trials_per_session == 1:
+            raise self.refusal(
+                "its sessions have 1 trial (trials_per_session=1), and the first trial of a session"
+                " follows a random answer, so that no trial would depend on the last one; give it"
+                " sessions of 2 trials or more"
+            )
         self._size = len(answers_of(self.task))
         self._set_contexts()
         # Drawing every answer once shows here, not in a run, that another wrapper sets it.
@@ -127,17 +140,20 @@ class TrialHistory(ConditionWrapper):
         return float(self.probs)
 
     def _favouring(self, context: str, p: float) -> np.ndarray:
-        n = self._size
+        same = np.eye(self._size, dtype=bool)
         favoured = {
-            "repeating": np.eye(n),
-            "alternating": (1 - np.eye(n)) / (n - 1),
-            "clockwise": np.roll(np.eye(n), 1, axis=1),
-            "anticlockwise": np.roll(np.eye(n), -1, axis=1),
+            "repeating": same,
+            "alternating": ~same,
+            "clockwise": np.roll(same, 1, axis=1),
+            "anticlockwise": np.roll(same, -1, axis=1),
         }
         if context not in favoured:
             raise unknown("context", context, favoured, of=type(self).__name__)
-        others = (favoured[context] == 0).astype(float)
-        return p * favoured[context] + (1 - p) * others / others.sum(axis=1, keepdims=True)
+        weights = answer_weights(answers_of(self.task))
+        matrix = np.zeros((self._size, self._size))
+        for share, cells in ((p, favoured[context]), (1 - p, ~favoured[context])):
+            matrix += share * (cells * weights) / (cells @ weights)[:, None]
+        return matrix
 
     def _given_matrix(self, given: Any) -> np.ndarray:
         n = self._size
@@ -146,7 +162,7 @@ class TrialHistory(ConditionWrapper):
         except (TypeError, ValueError):
             raise self._bad_probs(given) from None
         if matrix.ndim == 0:
-            matrix = np.where(np.eye(n, dtype=bool), matrix, (1 - matrix) / (n - 1))
+            matrix = self._favouring("repeating", float(matrix))
         sums = (
             matrix.shape == (n, n)
             and np.isfinite(matrix).all()
@@ -172,7 +188,7 @@ class TrialHistory(ConditionWrapper):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
-        setattr(session, STATE, rng.integers(0, self._size, len(session)))
+        setattr(session, STATE, self._random_answers(rng, len(session)))
         self.sequence.begin(session, rng)
 
     def draw_constrained(
@@ -204,8 +220,12 @@ class TrialHistory(ConditionWrapper):
         """Replace the last answer by a random one after a trial that was not correct."""
         last = getattr(session, STATE).copy()
         wrong = (session.trial > 0) & (session.previous["outcome"] != Outcome.CORRECT)
-        last[wrong] = rng.integers(0, self._size, int(wrong.sum()))
+        last[wrong] = self._random_answers(rng, int(wrong.sum()))
         setattr(session, STATE, last)
+
+    def _random_answers(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
+        """Draw answers, as rows of the matrix, with rest as frequent as all other answers."""
+        return rng.choice(self._size, shape, p=answer_weights(answers_of(self.task)))
 
     def _leads(
         self, session: Session, rng: np.random.Generator, context: np.ndarray

@@ -11,6 +11,7 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.drawing import answers_of
 from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.distributions import Distribution
+from neurogym_wrappers.condition_wrapper import answer_weights
 from neurogym_wrappers.schedule_base import ScheduleBase
 from neurogym_wrappers.side_bias import answer_block
 
@@ -18,8 +19,10 @@ from neurogym_wrappers.side_bias import answer_block
 class VariableChoices(ScheduleBase):
     """Vary the number of possible correct answers from block to block.
 
-    Stimuli and actions do not change. The column `n_choices` of the record has the number of
-    possible correct answers in every trial. This is a `Schedule` of the correct answer.
+    Stimuli and actions do not change. Blocks continue over the subject's sessions: a block of 100
+    trials would otherwise end with the session. Where resting can be correct (the answer -1), it is
+    as frequent as all other possible answers together. The column `n_choices` of the record has the
+    number of possible correct answers in every trial. This is a `Schedule` of the correct answer.
 
     Args:
         n_choices: numbers of possible correct answers; (): every number from 2 to all.
@@ -70,11 +73,8 @@ class VariableChoices(ScheduleBase):
         self._sizes = np.concatenate(
             [np.full(len(part), count) for part, count in zip(sets, counts, strict=True)]
         )
-        blocks = [
-            answer_block(answers_of(self.task)[list(one)], np.full(len(one), 1 / len(one)))
-            for part in sets
-            for one in part
-        ]
+        possible = [answers_of(self.task)[list(one)] for part in sets for one in part]
+        blocks = [answer_block(answers, answer_weights(answers)) for answers in possible]
         weights = self._set_weights([len(part) for part in sets], counts)
         self._set_up(blocks, weights=weights, allow_repeats=True)
 

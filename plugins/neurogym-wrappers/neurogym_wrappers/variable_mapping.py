@@ -25,8 +25,9 @@ STATE = "variable_mapping"
 class VariableMapping(ConditionWrapper):
     """Permute the choices of an action over time, so that a stimulus has another correct choice.
 
-    A session begins with the task's own mapping. The column `mapping` of the record has, for each
-    choice of the task, the choice that replaces it: one column per choice.
+    A subject begins with the task's own mapping. A mapping continues over the subject's sessions,
+    until it changes: at the defaults after 129 trials on average. The column `mapping` of the
+    record has, for each choice of the task, the choice that replaces it: one column per choice.
 
     Args:
         block_length: minimum number of trials with one mapping, a number or a distribution.
@@ -91,8 +92,10 @@ class VariableMapping(ConditionWrapper):
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         super().new_session(session, rng)
         self.sequence.begin(session, rng)
-        setattr(session, self._state, np.tile(np.arange(self._k), (len(session), 1)))
-        setattr(session, f"{self._state}_block", np.zeros(len(session), np.int64))
+        if not hasattr(session.subject, self._state):
+            identity = np.tile(np.arange(self._k), (len(session), 1))
+            setattr(session.subject, self._state, identity)
+            setattr(session.subject, f"{self._state}_block", np.zeros(len(session), np.int64))
 
     def draw_constrained(
         self,
@@ -112,9 +115,10 @@ class VariableMapping(ConditionWrapper):
     def _mappings(self, session: Session, rng: np.random.Generator, trials: int) -> np.ndarray:
         """Return the mappings of the coming trials, (trials, sessions, choices)."""
         block = self.sequence.advance(session, rng, trials)
-        before = np.concatenate([getattr(session, f"{self._state}_block")[None], block[:-1]])
+        subject = session.subject
+        before = np.concatenate([getattr(subject, f"{self._state}_block")[None], block[:-1]])
         changes = block != before
-        current = getattr(session, self._state).copy()
+        current = getattr(subject, self._state).copy()
         mappings = np.empty((*block.shape, self._k), np.int64)
         edges = [*np.flatnonzero(changes.any(axis=1)).tolist(), trials]
         mappings[: edges[0]] = current
@@ -122,8 +126,8 @@ class VariableMapping(ConditionWrapper):
             rows = np.flatnonzero(changes[begin])
             current[rows] = _another(current[rows], rng)
             mappings[begin:end] = current
-        setattr(session, self._state, current)
-        setattr(session, f"{self._state}_block", block[-1].copy())
+        setattr(subject, self._state, current)
+        setattr(subject, f"{self._state}_block", block[-1].copy())
         return mappings
 
     # ------------------------------------------------------------------ building

@@ -319,7 +319,7 @@ def test_by_name_through_make():
 
 def test_contexts_come_in_blocks_and_each_is_recovered():
     kinds = ("repeating", "alternating", "clockwise", "anticlockwise")
-    task = TrialHistory(Simple(), probs=0.7, contexts=kinds, block_length=50)
+    task = TrialHistory(Simple(), probs=0.7, contexts=kinds, order="sequence", block_length=50)
     rng = np.random.default_rng(0)
     drawn = task.draw_ahead(fresh_session(task, rng, 200), rng, 400)
     np.testing.assert_array_equal(
