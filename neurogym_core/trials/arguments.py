@@ -179,9 +179,14 @@ def _concerned(layout: Layout, span: Span) -> Bools:
 
 
 def steps_of(layout: Layout, span: Span) -> Ints | None:
-    """Return the steps of all periods of a span, (n,), or None if one of them has no timer."""
+    """Return the steps of all periods of a span, (n,).
+
+    None if a period has no timer, or an imposed duration, which the author could not know of.
+    """
     timeline = layout.timeline
-    if not timeline.untimed.isdisjoint(span.periods):
+    if not timeline.untimed.isdisjoint(span.periods) or not layout.durations.keys().isdisjoint(
+        span.periods
+    ):
         return None
     steps = [timeline.steps[name] for name in span.periods]
     return np.asarray(np.sum(steps, axis=0), np.int64)

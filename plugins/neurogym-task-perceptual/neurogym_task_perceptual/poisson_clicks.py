@@ -80,7 +80,8 @@ class PoissonClicks(Task):
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "stimulus", "decision", stimulus=trial.length)
         trial.show("fixation", 1, during=("fixation", "stimulus"))
-        clicks = np.stack([trial.left, trial.right], axis=2)[:, : self._steps(trial.length).max()]
-        trial.timecourse("stimulus", clicks, during="stimulus")
+        steps = self._steps(trial.length).max()  # at a smaller dt, imposed trains are shorter
+        clicks = np.pad([trial.left, trial.right], ((0, 0), (0, 0), (0, steps)))[:, :, :steps]
+        trial.timecourse("stimulus", np.moveaxis(clicks, 0, 2), during="stimulus")
         trial.answer("choose", trial.right_answer, during="decision")
         trial.record(left_clicks=trial.left.sum(axis=1), right_clicks=trial.right.sum(axis=1))
