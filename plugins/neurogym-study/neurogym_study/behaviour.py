@@ -12,24 +12,12 @@ import numpy as np
 from neurogym_core import Task, TrialRecord
 from neurogym_core.errors import listed, unknown
 from neurogym_core.tasks.drawing import answer_condition, answers_of
+from neurogym_core.trials.record import RECORD_NAMES
 
 STRENGTHS = ("coherence", "contrast", "strength", "intensity", "evidence")
 SIDES = ("side", "direction", "answer")
 BLOCKS = ("p_left", "p_right", "block")
 OFFERS = ("wager", "offered")
-PLAYED = (
-    "subject",
-    "trial",
-    "env",
-    "session",
-    "choice",
-    "outcome",
-    "reaction_time",
-    "performance",
-    "reward",
-    "aborts",
-    "steps",
-)
 
 
 class CannotTellError(Exception):
@@ -124,7 +112,7 @@ class Behaviour:
         names = [
             name
             for name in self.record.columns
-            if name not in PLAYED and "." not in name and self.record[name].ndim == 1
+            if name not in RECORD_NAMES and "." not in name and self.record[name].ndim == 1
         ]
         return [name for name in names if len(np.unique(self.record[name])) > 1]
 
