@@ -84,6 +84,7 @@ class TrialTrace:
         rewards: (T,), reward of each step; None: rewards are not drawn.
         action_names: names of the discrete actions, or of the k axes of continuous ones.
         dt: ms per step.
+        unit_names: channel -> names of its units; default: their numbers.
         title: title of the figure, e.g. the name of the task.
         subtitle: second line, e.g. the conditions of the trial.
 
@@ -102,6 +103,7 @@ class TrialTrace:
     dt: float = 1.0
     title: str = ""
     subtitle: str = ""
+    unit_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("observations", "targets", "actions", "rewards"):
@@ -299,6 +301,7 @@ def _trace(
         actions=None if actions is None else np.stack(actions).reshape(np.shape(targets)),
         rewards=None if rewards is None else np.asarray(rewards, float),
         action_names=task.actions.labels(),
+        unit_names={name: task.channels.units(name) for name in task.channels},
         dt=task.dt,
         title=task.name,
         **rest,
@@ -674,7 +677,8 @@ def _paint_lines(axes: Any, trace: TrialTrace, name: str) -> None:
     for unit, column in enumerate(values.T):
         _steps_line(axes, trace, column, color=cycle_colour(unit), lw=1.2, zorder=2)
     if values.shape[1] > 1:
-        key(axes, [(str(unit), cycle_colour(unit), 1.5) for unit in range(values.shape[1])])
+        names = trace.unit_names.get(name) or map(str, range(values.shape[1]))
+        key(axes, [(unit, cycle_colour(k), 1.5) for k, unit in enumerate(names)])
     low, high = min(0.0, float(values.min())), max(float(values.max()), 0.0)
     value_axis(axes, low, high)
 
@@ -693,7 +697,11 @@ def _paint_image(axes: Any, trace: TrialTrace, name: str) -> None:
         vmax=limit,
         extent=(0, trace.steps * trace.dt, values.shape[1] - 0.5, -0.5),
     )
-    axes.set_yticks([0, values.shape[1] - 1])
+    names = list(trace.unit_names.get(name, ()))
+    if names == list(map(str, range(len(names)))):
+        axes.set_yticks([0, values.shape[1] - 1])
+    else:
+        spaced_ticks(axes, list(range(len(names))), names, len(names) - 1)
     bar = axes.inset_axes((1.015, 0.08, 0.014, 0.84))
     axes.figure.colorbar(
         image,

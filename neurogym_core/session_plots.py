@@ -102,8 +102,7 @@ def session_figure(
 
     Args:
         record: trials of one env, in the order in which they were played.
-        task: the task, as in `neurogym_core.make_task`; its name is the title, and its actions name
-            the choices.
+        task: the task, as in `neurogym_core.make_task`; its name is the title.
         columns: names of the conditions and recorded columns to draw, from top to bottom; None:
             chosen as above.
         title: title of the figure; None: the name of the task.
@@ -125,7 +124,7 @@ def session_figure(
     _check(record)
     made = None if task is None else make_task(task)
     span = _span_of(record)
-    rows, left_out = _rows(record, made, columns)
+    rows, left_out = _rows(record, columns)
     if not rows:
         raise InvalidValueError(
             f"The record of session_figure() has the columns {', '.join(record.columns)}. Expected"
@@ -234,9 +233,7 @@ def _facts(record: TrialRecord, subject: str) -> str:
     return f"{subject}: {', '.join(facts)}" if subject else ", ".join(facts)
 
 
-def _rows(
-    record: TrialRecord, task: Task | None, columns: Sequence[str] | None
-) -> tuple[list[_Row], list[str]]:
+def _rows(record: TrialRecord, columns: Sequence[str] | None) -> tuple[list[_Row], list[str]]:
     """Return the rows of the figure, and the names of the columns that are left out."""
     prefixes = [
         name.removesuffix("choice")
@@ -249,7 +246,7 @@ def _rows(
         for name in record.columns
         if name not in RECORD_NAMES | taken and not name.startswith(DURATION)
     ]
-    lanes = {prefix: _choice_names(record, prefix, task) for prefix in prefixes}
+    lanes = {prefix: _choice_names(record, prefix) for prefix in prefixes}
     shared = next(iter(lanes.values())) if len(lanes) == 1 else None
     rows = [_choice_row(record, prefix, lanes[prefix]) for prefix in prefixes]
     if "reward" in record:
@@ -276,22 +273,13 @@ def _rows(
     return rows, [name for name in others if name not in chosen]
 
 
-def _choice_names(record: TrialRecord, prefix: str, task: Task | None) -> list[str]:
-    """Return the names of the choices of a slot: of its group of actions, or else numbers."""
+def _choice_names(record: TrialRecord, prefix: str) -> list[str]:
+    """Return the names of the choices of a slot, or else their numbers."""
     choices = record[f"{prefix}choice"]
     if choices.dtype.kind == "f":
         return []
-    names: list[str] = []
-    if task is not None and not task.actions.continuous:
-        groups = [name for name in task.actions if name != task.actions.rest_name]
-        slots = record.meta.get(SLOTS, ())
-        slot = prefix.removesuffix(".") or (slots[0] if len(slots) == 1 else "")
-        group = slot if slot in groups else groups[0] if len(groups) == 1 else None
-        if group is not None:
-            names = task.actions.labels()[task.actions[group]]
-            # "choose 0" in the row "choose" is 0.
-            names = [name.removeprefix(f"{group} ") for name in names]
-    return names + [str(k) for k in range(len(names), int(choices.max(initial=0)) + 1)]
+    names = record.choices(f"{prefix}choice")
+    return [*names, *(str(k) for k in range(len(names), int(choices.max(initial=0)) + 1))]
 
 
 def _choice_row(record: TrialRecord, prefix: str, names: list[str]) -> _Row:

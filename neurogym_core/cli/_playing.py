@@ -161,7 +161,9 @@ def _add_trials(page: Page, record: TrialRecord) -> None:
     shown = [name for name in names if name != "aborts" or record["aborts"].any()]
     first = ("subject", "trial") if record["subject"].any() else ("trial",)
     columns = (*first, *shown)
-    rows = [tuple(_cell(row[name]) for name in columns) for row in record[:ROWS].rows()]
+    rows = [
+        tuple(_cell(row[name]) for name in columns) for row in record[:ROWS].with_names().rows()
+    ]
     page.table(tuple(name.replace("_", " ") for name in columns), rows)
     if len(record) > ROWS:
         page.text(f"… and {len(record) - ROWS:,} more", indent=2)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
+from neurogym_core.errors import InvalidValueError, listed
 from neurogym_core.play.kernel import Given
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
@@ -14,6 +14,8 @@ from neurogym_core.trials.arrays import Array, Floats, Ints, Wholes
 if TYPE_CHECKING:
     from neurogym_core.play.stepper import Stepper
 
+FEW = 12
+"""Largest number of actions whose names are listed in messages."""
 NO_ENVS: Wholes = np.zeros(0, np.int64)
 
 
@@ -32,7 +34,7 @@ def checked_one(task: Task, action: Any) -> int:
     value = int(array.reshape(()))
     if not 0 <= value < size:
         raise InvalidValueError(
-            f"{name} was given the action {value}. Expected a whole number from 0 to {size - 1}."
+            f"{name} was given the action {value}. Expected a whole number from {_range(task)}."
             " Choose one of env.action_space."
         )
     return value
@@ -65,9 +67,16 @@ def checked_all(task: Task, n: int, actions: Any) -> Array:
     if array.min() < 0 or array.max() >= size:
         raise InvalidValueError(
             f"{name} was given actions from {array.min()} to {array.max()}. "
-            f"Expected whole numbers from 0 to {size - 1}. Choose them from env.action_space."
+            f"Expected whole numbers from {_range(task)}. Choose them from env.action_space."
         )
     return array.astype(np.int64, copy=False)
+
+
+def _range(task: Task) -> str:
+    """The numbers of the actions, and the names of a few."""
+    size = task.actions.size
+    names = f" ({listed(task.actions.labels())})" if size <= FEW else ""
+    return f"0 to {size - 1}{names}"
 
 
 def columns_of(task: Task, actions: Array) -> tuple[Ints, Floats | None]:

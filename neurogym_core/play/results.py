@@ -13,7 +13,7 @@ import numpy as np
 from neurogym_core.play.blocks import Block
 from neurogym_core.trials.arrays import Array, Ints
 from neurogym_core.trials.record import DURATION, OUTCOME_NAMES, RESTING, TrialRecord
-from neurogym_core.trials.slot_columns import SLOTS
+from neurogym_core.trials.slot_columns import CHOICES, SLOTS, joined_choices
 
 
 class TrialResults:
@@ -136,7 +136,8 @@ class TrialResults:
     def record(self) -> TrialRecord:
         """Return the trials as a record."""
         names = dict.fromkeys(name for block, _ in self._parts for name in block.types.slot_names)
-        return TrialRecord(self.columns, meta={SLOTS: tuple(names)})
+        choices = joined_choices([{CHOICES: _choices_of(block)} for block, _ in self._parts])
+        return TrialRecord(self.columns, meta={SLOTS: tuple(names), CHOICES: choices})
 
     def row(self, i: int) -> dict[str, Any]:
         """Return trial `i` as Python values, without the keys of absent reaction times."""
@@ -146,6 +147,18 @@ class TrialResults:
             for name, value in row.items()
             if not (name.endswith("reaction_time") and value != value)
         }
+
+
+def _choices_of(block: Block) -> dict[str, tuple[str, ...]]:
+    """Names of the choices of each slot."""
+    types, actions = block.types, block.types.batch.interface.actions
+    if actions.continuous:
+        return {}
+    firsts = [units.start for units in types.slot_units]
+    return {
+        name: actions.choices(first, before=min((at for at in firsts if at > first), default=None))
+        for name, first in zip(types.slot_names, firsts, strict=True)
+    }
 
 
 def _condition(name: str, block: Block, rows: Array) -> Array:

@@ -198,7 +198,7 @@ class Task:
         """Declare the channels of the observation, in order.
 
         Args:
-            channels: name -> number of units, or an encoder.
+            channels: name -> number of units, their names, or an encoder.
 
         Raises:
             TaskDefinitionError: another value, or a call outside of `define`.
@@ -212,7 +212,7 @@ class Task:
         choices has no rest.
 
         Args:
-            actions: name -> number of choices, an encoder, or an `Axis`.
+            actions: name -> number of choices, their names, an encoder, or an `Axis`.
 
         Raises:
             TaskDefinitionError: another value, a mixture of axes and discrete actions, or a call

@@ -14,8 +14,11 @@ from neurogym_core.terminal.timeline import timeline, written
 
 _TABLES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("parameters", (("name", ""), ("type", "type"), ("default", "default"), ("doc", "doc"))),
-    ("channels", (("name", ""), ("start", "from"), ("stop", "to"), ("encoder", "encoder"))),
-    ("actions", (("name", ""), ("size", "size"), ("kind", "kind"))),
+    (
+        "channels",
+        (("name", ""), ("start", "from"), ("stop", "to"), ("kind", "encoder"), ("names", "units")),
+    ),
+    ("actions", (("name", ""), ("size", "size"), ("kind", "kind"), ("names", "choices"))),
     ("conditions", (("name", ""), ("distribution", "drawn from"))),
 )
 
@@ -117,6 +120,8 @@ def _value(value: Any) -> str:
         return ""
     if isinstance(value, dict) and len(value) == 1:
         return written(value).removesuffix(" ms")
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        return clean(", ".join(value))
     if isinstance(value, dict | list | bool):
         return json.dumps(value)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -9,6 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import TrialLayoutError, listed, unknown
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
+from neurogym_core.trials.interface import Actions
 from neurogym_core.trials.layout import END, STAY, Destination, Layout, Slot, Span, to_steps
 
 OUTCOMES = ("correct", "error", "other")
@@ -247,6 +248,8 @@ def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools
     which = np.asarray(which)
     if actions.continuous:
         return None, each_unit(layout, f"answer({group!r})", which, k)
+    if which.dtype.kind == "U":
+        which = actions.indices(group, which)
     if which.dtype == bool and which.shape in ((k,), (1, k), (n, k)):
         mask = np.broadcast_to(which, (n, k))
         return mask, np.where(mask.any(axis=1), np.argmax(mask, axis=1), -1)
@@ -260,11 +263,16 @@ def right(layout: Layout, group: str, which: Any, tolerance: Any) -> tuple[Bools
     ):
         raise TrialLayoutError(
             f"answer({group!r}) of {layout.name} was given {brief(which)}; give an index from 0 to"
-            f" {k - 1} (or -1 for resting), one number or shape ({n},), an angle with tolerance=,"
-            f" or a mask of shape ({n}, {k})."
+            f" {k - 1} (or -1 for resting){_or_names(actions, group)}, one or shape ({n},), an"
+            f" angle with tolerance=, or a mask of shape ({n}, {k})."
         )
     which = np.broadcast_to(which.astype(np.int64), (n,))
     return which[:, None] == np.arange(k), which
+
+
+def _or_names(actions: Actions, group: str) -> str:
+    names = getattr(actions.parts[group], "names", ())
+    return f" or a name ({listed(names)})" if names else ""
 
 
 def _right_angle(layout: Layout, group: str, which: Array, tolerance: Any) -> tuple[Bools, Array]:
@@ -291,6 +299,8 @@ def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]
     part = actions[action]
     k = part.stop - part.start
     which = np.asarray(index)
+    if which.dtype.kind == "U" and not actions.continuous:
+        which = actions.indices(action, which)
     if (
         which.dtype.kind not in "iu"
         or which.shape not in ((), (n,))
@@ -298,8 +308,8 @@ def timed(layout: Layout, action: str, index: Any) -> tuple[Bools | None, Array]
     ):
         raise TrialLayoutError(
             f"answer_at({action!r}) of {layout.name} was given"
-            f" index={brief(which) if which.ndim else index!r}; give one from 0 to {k - 1}, or one"
-            " per trial."
+            f" index={brief(which) if which.ndim else index!r}; give one from 0 to"
+            f" {k - 1}{_or_names(actions, action)}, or one per trial."
         )
     if actions.continuous and actions.trigger is None:
         raise TrialLayoutError(

@@ -365,9 +365,9 @@ class TrialBuilder:
 
         Args:
             group: name of an action or group of actions.
-            which: index within the group, (n,) int; or an angle in radians, (n,) float, with
-                `tolerance`; or a mask (n, k) of right choices; or -1: resting until the window
-                closes is right. For continuous actions the target value(s).
+            which: index within the group, (n,) int, or its name, (n,) str; or an angle in radians,
+                (n,) float, with `tolerance`; or a mask (n, k) of right choices; or -1: resting
+                until the window closes is right. For continuous actions the target value(s).
             tolerance: radians around an angle; for continuous actions the largest distance that is
                 still correct.
             slot: name for the record; default: the group's. Two calls may open the same slot, but
@@ -419,7 +419,7 @@ class TrialBuilder:
 
         Args:
             ms, tolerance: number or (n,).
-            index: index of the action in its group, number or (n,).
+            index: index or name of the action in its group, one or (n,).
             pays: (error in ms, tolerance in ms), arrays -> reward of a correct answer; default:
                 `correct`, whatever the error.
 

@@ -5,7 +5,8 @@ Every encoder works on batches: values of shape (n,) become activities of shape 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -32,46 +33,74 @@ def circular_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Encoder:
     """Base of the encoders; used directly, `size` units that take their activities as given.
 
+    Encoders of the same class and size are equal, whatever the names of their units.
+
     Args:
+        size: number of units, or their names.
+
+    Attributes:
         size: number of units.
+        names: (size,) names of the units; empty if they have none.
+
+    Raises:
+        InvalidValueError: no unit, or names that are empty or not unique.
 
     Example:
         >>> from neurogym_core import Encoder
         >>> Encoder(3).to_plain()
         {'encoder': 'Encoder', 'size': 3}
+        >>> Encoder(("left", "right")).size
+        2
     """
 
     size: int
+    names: tuple[str, ...] = field(default=(), compare=False)
 
-    def __post_init__(self) -> None:
-        if (
-            isinstance(self.size, bool)
-            or not isinstance(self.size, int | np.integer)
-            or self.size < 1
-        ):
+    def __init__(self, size: int | Sequence[str]) -> None:
+        names: tuple[str, ...] = ()
+        if isinstance(size, tuple | list):
+            names, size = _checked_names(type(self).__name__, size), len(size)
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
             raise InvalidValueError(
-                f"{type(self).__name__}() was given size={self.size!r}; it needs a whole number of"
-                " units, at least 1."
+                f"{type(self).__name__}() was given size={size!r}; it needs a whole number of"
+                " units, at least 1, or the names of the units."
             )
+        # The class is frozen, so that encoders can be shared.
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "names", names)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({f'size={self.size!r}' if not self.names else self.names})"
+
+    def without_names(self) -> Encoder:
+        """Return the encoder with numbered units."""
+        return type(self)(self.size)
 
     def to_plain(self) -> dict[str, Any]:
         """Return name and settings as a dict for JSON."""
-        return {
-            "encoder": type(self).__name__,
-            **{name: getattr(self, name) for name in self.__dataclass_fields__},
-        }
+        named = {"names": list(self.names)} if self.names else {}
+        return {"encoder": type(self).__name__, "size": self.size, **named}
 
 
-@dataclass(frozen=True)
+def _checked_names(owner: str, names: Sequence[Any]) -> tuple[str, ...]:
+    texts = all(isinstance(name, str) and name.strip() for name in names)
+    if not texts or len(set(names)) != len(names) or not names:
+        raise InvalidValueError(
+            f"{owner}() was given the names {names!r}. Expected at least one text, all different"
+            ' and none empty, such as ("left", "right"). Give one name per unit.'
+        )
+    return tuple(names)
+
+
 class Scalar(Encoder):
     """One unit whose activity is the value.
 
     Args:
-        size: number of units; always 1.
+        size: number of units, always 1, or the name of the unit in a tuple.
 
     Example:
         >>> import numpy as np
@@ -80,7 +109,8 @@ class Scalar(Encoder):
         [[0.5], [1.0]]
     """
 
-    size: int = 1
+    def __init__(self, size: int | Sequence[str] = 1) -> None:
+        super().__init__(size)
 
     def encode(self, value: np.ndarray) -> np.ndarray:
         """Return the activity of the unit, (n, 1).
@@ -96,7 +126,7 @@ class OneHot(Encoder):
     """One unit per index: unit k is 1 for the value k, the others are 0; -1 sets all to 0.
 
     Args:
-        size: number of units.
+        size: number of units, or their names.
 
     Example:
         >>> import numpy as np
@@ -124,7 +154,7 @@ class Ring(Encoder):
     float.
 
     Args:
-        size: number of units.
+        size: number of units, or their names.
 
     Example:
         >>> from neurogym_core import Ring

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, unknown
 from neurogym_core.trials.arrays import Array, Floats, Ints, Singles
 from neurogym_core.trials.encoders import Encoder, Scalar
+from neurogym_core.trials.record import NO_CHOICE
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,30 @@ class _Named(Mapping[str, slice]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def units(self, name: str) -> tuple[str, ...]:
+        """Return the names of the units of a part: those declared, or "0", "1" and so on.
+
+        Args:
+            name: the channel, or group of actions.
+        """
+        self[name]
+        part = self.parts[name]
+        return getattr(part, "names", ()) or tuple(map(str, range(part.size)))
+
     def labels(self) -> list[str]:
-        """Return one label per unit: the name, numbered where it has several units."""
-        return [
-            name if part.size == 1 else f"{name} {index}"
+        """Return one label per unit: its name, or the name of the part, numbered if it has several.
+
+        Names that several parts use follow the name of the part: ``"rule left"``.
+        """
+        names = [
+            getattr(part, "names", ()) or ((name,) if part.size == 1 else ())
             for name, part in self.parts.items()
-            for index in range(part.size)
+        ]
+        times = Counter(unit for units in names for unit in units)
+        return [
+            unit if units and times[unit] == 1 else f"{name} {unit}"
+            for name, units in zip(self.parts, names, strict=True)
+            for unit in units or self.units(name)
         ]
 
 
@@ -170,7 +190,48 @@ class Actions(_Named):
             name: part if isinstance(part, Axis) else _encoder(name, part, owner)
             for name, part in declared.items()
         }
+        for name, part in parts.items():
+            if NO_CHOICE in getattr(part, "names", ()):
+                raise TaskDefinitionError(
+                    f"{owner} names a choice of {name} {NO_CHOICE!r}, which stands for no answer in"
+                    " records. Give the choice another name."
+                )
         return cls(parts, owner)
+
+    def choices(self, first: int, before: int | None = None) -> tuple[str, ...]:
+        """Return the names of the choices of a slot, in the order of their indices.
+
+        Actions of later groups that join the slot (a sure bet beside two targets) are counted on
+        from those of the group.
+
+        Args:
+            first: the first action of the slot's group.
+            before: the first action of the next slot's group; None: there is none.
+        """
+        labels, own = self.labels(), next(n for n, part in self.items() if part.start == first)
+        part = self[own]
+        named = self.parts[own].names or part.stop - first > 1
+        return (*(self.units(own) if named else (own,)), *labels[part.stop : before])
+
+    def indices(self, group: str, names: Any) -> Ints:
+        """Return the indices of choices of a group that are given by name.
+
+        Args:
+            group: the group.
+            names: str, one or (n,).
+
+        Raises:
+            UnknownNameError: the group has no such choice.
+        """
+        known, given = self.units(group), np.asarray(names)
+        # One comparison per name: `np.unique` on arrays of strings takes many times as long.
+        found = np.full(given.shape, -1, np.int64)
+        for index, name in enumerate(known):
+            found[given == name] = index
+        if (found < 0).any():
+            name = str(given[found < 0].flat[0])
+            raise unknown("choice", name, known, of=f"{group!r} in {self._owner}")
+        return found
 
     def _per_dimension(self, field: str) -> Floats:
         return np.concatenate(
@@ -252,9 +313,14 @@ class Interface:
 def _encoder(name: str, part: Any, owner: str) -> Encoder:
     if isinstance(part, Encoder):
         return part
+    if isinstance(part, tuple | list):
+        try:
+            return Scalar(part) if len(part) == 1 else Encoder(part)
+        except InvalidValueError as error:
+            raise TaskDefinitionError(f"{owner} declares {name}={part!r}. {error}") from None
     if isinstance(part, int | np.integer) and not isinstance(part, bool) and part >= 1:
         return Scalar() if part == 1 else Encoder(int(part))
     raise TaskDefinitionError(
-        f"{owner} declares {name}={part!r}; give the number of units (at least 1), an encoder such"
-        " as Ring(2), or for continuous actions an Axis(low, high)."
+        f"{owner} declares {name}={part!r}; give the number of units (at least 1), their names, an"
+        " encoder such as Ring(2), or for continuous actions an Axis(low, high)."
     )

@@ -10,7 +10,8 @@ column                  values
                         in files of `RecordTrials`, of its env
 ``env``, ``session``    int, number of the env, and of the session in that env
 *name of a condition*   its value, a number or a string; (n,), or (n, k) for k values
-``choice``              int, index of the choice, -1 for none; float for continuous answers
+``choice``              int, index of the choice, -1 for none (`TrialRecord.names` gives its name);
+                        float for continuous answers
 ``outcome``             str, one of `OUTCOME_NAMES`: the outcome of the whole trial
 ``reaction_time``       float, ms from the onset of the response window; NaN without an answer
 ``performance``         float, 0 to 1
@@ -40,13 +41,16 @@ from neurogym_core._patterns import Pattern
 from neurogym_core.errors import InvalidValueError, listed, unknown
 from neurogym_core.files import replacing
 from neurogym_core.optional import optional
-from neurogym_core.trials.slot_columns import SLOTS, align_slots
+from neurogym_core.trials.slot_columns import CHOICES, SLOTS, align_slots, joined_choices
 
 DURATION = "duration."
 """Prefix of the columns of played durations, and of durations that are imposed."""
 
 RESTING = -1
 """`choice` of a trial without an answer."""
+
+NO_CHOICE = "none"
+"""Name of the choice of a trial without an answer."""
 
 
 class Outcome(IntEnum):
@@ -213,6 +217,88 @@ class TrialRecord:
             dict(zip(self._columns, values, strict=True)) for values in zip(*lists, strict=True)
         )
 
+    def choices(self, column: str = "choice") -> tuple[str, ...]:
+        """Return the names of the choices in a column, in the order of their indices.
+
+        Choices without names have their index. Names are in `meta` of records of players, and not
+        in files: the result is then empty.
+
+        Args:
+            column: ``"choice"``, or ``"rule.choice"`` for the slot "rule" of several.
+
+        Raises:
+            UnknownNameError: there is no such column.
+            InvalidValueError: it is not a column of choices.
+
+        Example:
+            >>> from neurogym_core import run
+            >>> run("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0).choices()
+            ('right', 'left')
+        """
+        indices = self[column]
+        if column != "choice" and not column.endswith(".choice"):
+            raise InvalidValueError(
+                f"The column {column!r} was given. Expected one of choices, which have names. Give"
+                ' "choice", or "slot.choice" for one slot of several.'
+            )
+        slots = self.meta.get(SLOTS, ())
+        slot = column.removesuffix("choice").removesuffix(".") or (slots[0] if slots else "")
+        known = self.meta.get(CHOICES, {}).get(slot, ())
+        return tuple(known) if indices.dtype.kind in "iu" else ()
+
+    def names(self, column: str = "choice") -> np.ndarray:
+        """Return the names of the chosen actions, str, (n,); "none" for trials without an answer.
+
+        A choice without a known name has its index.
+
+        Args:
+            column: as in `choices`.
+
+        Raises:
+            UnknownNameError: there is no such column.
+            InvalidValueError: it is not a column of choices, or these are continuous.
+
+        Example:
+            >>> from neurogym_core import run
+            >>> record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0)
+            >>> record["choice"].tolist(), record.names("choice").tolist()
+            ([1, 1, 1], ['left', 'left', 'left'])
+        """
+        known, indices = list(self.choices(column)), self[column]
+        if indices.dtype.kind not in "iu" or indices.ndim != 1:
+            raise InvalidValueError(
+                f"The names of the column {column!r} were requested, which has {indices.dtype} of"
+                f" shape {indices.shape}. Expected choices of discrete actions. Use"
+                f" record[{column!r}]: these answers are numbers."
+            )
+        known += [str(k) for k in range(len(known), int(indices.max(initial=0)) + 1)]
+        return np.array([*known, NO_CHOICE])[np.where(indices < 0, len(known), indices)]
+
+    def with_names(self) -> TrialRecord:
+        """Return the record with names instead of indices in its columns of choices.
+
+        Columns of continuous answers, and of choices that are all numbered, stay as they are.
+
+        Example:
+            >>> from neurogym_core import run
+            >>> record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 3, seed=0)
+            >>> record.with_names()["choice"].tolist()
+            ['left', 'left', 'left']
+        """
+        named = {
+            name
+            for name in self._columns
+            if (name == "choice" or name.endswith(".choice"))
+            and any(text != str(k) for k, text in enumerate(self.choices(name)))
+        }
+        return TrialRecord(
+            {
+                name: self.names(name) if name in named else column
+                for name, column in self._columns.items()
+            },
+            meta=self._meta,
+        )
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrialRecord):
             return NotImplemented
@@ -275,6 +361,8 @@ class TrialRecord:
         meta = _common_meta(parts)
         if any(SLOTS in part.meta for part in parts):
             meta[SLOTS] = slots
+        if any(CHOICES in part.meta for part in parts):
+            meta[CHOICES] = joined_choices([part.meta for part in parts])
         return cls(columns, meta=meta)
 
     # ---- files ----------------------------------------------------------------------------------
@@ -284,6 +372,7 @@ class TrialRecord:
 
         Strings are quoted and numbers are not, so that `from_csv` can restore the types. A column
         of shape (n, k) becomes ``name[0]``, ``name[1]``, …; a missing reaction time is ``nan``.
+        Choices are indices; write ``record.with_names()`` for their names.
         Links are followed; pipes and devices (``/dev/stdout``) are written directly.
 
         Args:

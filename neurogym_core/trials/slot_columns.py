@@ -10,6 +10,9 @@ import numpy as np
 SLOTS = "slots"
 """The key of a record's `meta` with the names of the slots of its trials."""
 
+CHOICES = "choices"
+"""The key of a record's `meta` with the names of the choices of each slot: slot -> names."""
+
 ANSWER = ("choice", "outcome", "reaction_time")
 """The columns of a slot; ``name.choice`` … in records with several slots."""
 
@@ -41,6 +44,18 @@ def align_slots(
     return [
         _completed(columns, [name for name in wanted if name in known], known) for columns in named
     ], names
+
+
+def joined_choices(metas: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the choices of all slots; slots whose names differ have none."""
+    choices: dict[str, tuple[str, ...]] = {}
+    for meta in metas:
+        for slot, names in meta.get(CHOICES, {}).items():
+            # Trials may lack the actions that join a slot in others.
+            known = choices.setdefault(slot, tuple(names))
+            shorter, longer = sorted((tuple(names), known), key=len)
+            choices[slot] = longer if longer[: len(shorter)] == shorter and known else ()
+    return {slot: names for slot, names in choices.items() if names}
 
 
 def _asked(columns: Columns, meta: Mapping[str, Any]) -> tuple[str, ...]:

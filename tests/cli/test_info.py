@@ -26,7 +26,7 @@ ROW = {
 DESCRIPTION = {
     "docstring": "Report the direction.\n\n    Indented [red]text[/red].",
     "parameters": [{"name": "coherences", "type": "tuple", "default": [0, 6.4], "doc": "percent"}],
-    "channels": [{"name": "fixation", "start": 0, "stop": 1, "encoder": "Scalar"}],
+    "channels": [{"name": "fixation", "start": 0, "stop": 1, "kind": "Scalar"}],
     "actions": [{"name": "choose", "size": 2, "kind": "ring"}],
     "periods": [
         {"name": "fixation", "duration": 300},

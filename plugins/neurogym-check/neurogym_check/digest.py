@@ -155,7 +155,7 @@ def _declared(task: Task) -> str:
         "conditions",
         "rewards",
     ):
-        result.plain(name, found[name])
+        result.plain(name, _unnamed(found[name]))
     result.plain("parameters", plain_settings(parameters_of(task)))
     result.plain("timing", {name: spec.to_plain() for name, spec in task.timing.items()})
     result.plain("periods", list(period_names_of(task)))
@@ -164,6 +164,13 @@ def _declared(task: Task) -> str:
     result.plain("evidence", task.evidence_periods)  # the name that stored digests were made with
     result.plain("go_cue", task.go_cue)
     return result.text()
+
+
+def _unnamed(value: Any) -> Any:
+    """Descriptions of channels and actions without the names of units, which change no trial."""
+    if not isinstance(value, list):
+        return value
+    return [{key: one for key, one in row.items() if key != "names"} for row in value]
 
 
 def _trials(task: Task) -> str:

@@ -76,7 +76,11 @@ def merged(
         names = {
             name: _free_or_shared(whole, name, value, label, same) for name, value in part.items()
         }
-        whole.update({joined: part[name] for name, joined in names.items() if joined not in whole})
+        for name, joined in names.items():
+            shared = whole.setdefault(joined, part[name])
+            # Units that mean different things in the tasks that share them are numbered.
+            if getattr(shared, "names", ()) != getattr(part[name], "names", ()):
+                whole[joined] = shared.without_names()
         renamed.append(names)
     return whole, renamed
 

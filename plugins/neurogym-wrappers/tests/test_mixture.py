@@ -459,3 +459,22 @@ class Skipping(Lasting):
 def test_periods_that_may_be_skipped_in_one_task_only_leave_a_step_in_each_trial():
     task = Mixture(Lasting(), other_tasks=(Skipping(),))
     assert task.sample(200, 1).steps.min() >= 1
+
+
+class Sides(Choosing):
+    def define(self):
+        super().define()
+        self.act(fixate=1, choose=("left", "right", "up"))
+
+
+class Colours(Choosing):
+    def define(self):
+        super().define()
+        self.act(fixate=1, choose=("red", "green", "blue"))
+
+
+def test_choices_keep_their_names_if_they_are_the_same_in_all_tasks_and_are_numbered_otherwise():
+    assert Mixture(Sides(), other_tasks=(Sides,)).actions.units("choose") == ("left", "right", "up")
+    mixed = Mixture(Sides(), other_tasks=(Colours, Sides))
+    assert mixed.actions.units("choose") == ("0", "1", "2")
+    assert mixed.actions.size == 4

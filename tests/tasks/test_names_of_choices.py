@@ -1,0 +1,233 @@
+"""Names of the units of a channel and of the choices of an action group."""
+
+import numpy as np
+import pytest
+
+from neurogym_core import (
+    Axis,
+    Choice,
+    OneHot,
+    Ring,
+    Task,
+    TrialRecord,
+    make,
+    run,
+)
+from neurogym_core.errors import InvalidValueError, TaskDefinitionError, UnknownNameError
+from neurogym_core.plots import trace_of, trial_figure
+from neurogym_core.session_plots import session_figure
+from neurogym_core.tasks.describe import describe
+
+
+class Named(Task):
+    timing = {"fixation": 200, "stimulus": 300}
+
+    def define(self):
+        self.observe(fixation=1, stimulus=("motion", "colour"))
+        self.act(fixate=1, choose=("left", "right"))
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus")
+        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+        trial.answer("choose", np.array(["left", "right"])[trial.side], during="stimulus")
+
+
+class Numbered(Named):
+    def define(self):
+        self.observe(fixation=1, stimulus=2)
+        self.act(fixate=1, choose=2)
+        self.vary(side=Choice(2), answer="side")
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus")
+        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+        trial.answer("choose", trial.side, during="stimulus")
+
+
+class Constant(Named):
+    """Left is always right; a second slot is timed."""
+
+    def new_trial(self, trial):
+        trial.periods("fixation", "stimulus")
+        trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+        trial.answer("choose", "left", during="stimulus", slot="first", stop=100, then="wait")
+        trial.answer_at(
+            "choose", 100, during="stimulus", tolerance=50, start=100, index="right", slot="second"
+        )
+
+
+def test_names_change_neither_trials_nor_actions_nor_observations():
+    named, numbered = (run(task, "guess", 50, seed=3) for task in (Named, Numbered))
+    assert named == numbered
+    assert make(Named).action_space == make(Numbered).action_space
+    batches = [task.sample(20, seed=1) for task in (Named(), Numbered())]
+    assert np.array_equal(batches[0].shown, batches[1].shown)
+    assert np.array_equal(batches[0].target, batches[1].target)
+
+
+def test_the_record_has_indices_and_gives_names():
+    record = run(Named, "guess", 60, seed=0)
+    assert record["choice"].dtype.kind == "i"
+    assert record.choices() == ("left", "right")
+    assert set(record.names("choice")) <= {"left", "right", "none"}
+    assert np.array_equal(record.names() == "right", record["choice"] == 1)
+    assert np.array_equal(record[5:9].names(), record.names()[5:9])
+
+
+def test_a_trial_without_an_answer_has_the_choice_none():
+    assert set(run(Named, "rest", 5, seed=0).names()) == {"none"}
+
+
+def test_targets_may_be_given_by_name_where_they_are_constant():
+    record = run(Constant, "oracle", 5, seed=0)
+    assert set(record.names("first.choice")) == {"left"}
+    assert set(record.names("second.choice")) == {"right"}
+
+
+def test_an_unknown_name_of_a_target_lists_the_known_ones():
+    class Wrong(Named):
+        def new_trial(self, trial):
+            trial.periods("fixation", "stimulus")
+            trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+            trial.answer("choose", "lefft", during="stimulus")
+
+    with pytest.raises(UnknownNameError, match=r"'lefft'.*'choose'.*left"):
+        Wrong()
+
+
+def test_errors_about_indices_and_actions_list_the_names():
+    class Wrong(Named):
+        def new_trial(self, trial):
+            trial.periods("fixation", "stimulus")
+            trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+            trial.answer("choose", trial.side + 5, during="stimulus")
+
+    with pytest.raises(Exception, match="or a name \\('left', 'right'\\)"):
+        Wrong()
+    env = make(Named)
+    env.reset(seed=0)
+    with pytest.raises(InvalidValueError, match="'fixate', 'left', 'right'"):
+        env.unwrapped.step(7)
+
+
+def test_encoders_take_names_and_equal_numbered_ones():
+    assert OneHot(("a", "b")) == OneHot(2)
+    assert hash(OneHot(("a", "b"))) == hash(OneHot(2))
+    assert Ring(("right", "up", "left", "down")).angles.shape == (4,)
+    assert repr(OneHot(("a", "b"))) == "OneHot(('a', 'b'))"
+    assert repr(OneHot(2)) == "OneHot(size=2)"
+    assert OneHot(["a", "b"]).to_plain() == {"encoder": "OneHot", "size": 2, "names": ["a", "b"]}
+
+
+@pytest.mark.parametrize("names", [(), ("a", "a"), ("a", ""), ("a", 1)])
+def test_names_that_are_empty_or_not_unique_are_refused(names):
+    class Wrong(Named):
+        def define(self):
+            self.observe(fixation=1, stimulus=names)
+
+    with pytest.raises(TaskDefinitionError, match="stimulus"):
+        Wrong()
+
+
+def test_a_choice_may_not_have_the_name_of_no_answer():
+    class Wrong(Named):
+        def define(self):
+            self.observe(fixation=1, stimulus=2)
+            self.act(fixate=1, choose=("left", "none"))
+
+    with pytest.raises(TaskDefinitionError, match="stands for no answer"):
+        Wrong()
+
+
+def test_labels_repeat_the_group_only_where_names_are_ambiguous():
+    task = Named()
+    assert task.actions.labels() == ["fixate", "left", "right"]
+    assert task.channels.labels() == ["fixation", "motion", "colour"]
+    assert Numbered().actions.labels() == ["fixate", "choose 0", "choose 1"]
+
+    class Twice(Named):
+        def define(self):
+            self.observe(fixation=1, stimulus=2)
+            self.act(fixate=1, choose=("left", "right"), rule=("left", "colour"))
+            self.vary(side=Choice(2), answer="side")
+
+    assert Twice().actions.labels()[1:] == ["choose left", "right", "rule left", "colour"]
+
+
+def test_an_action_that_joins_a_slot_is_named_by_its_group():
+    record = run("perceptual/PostDecisionWager-v0", "guess", 60, seed=0)
+    assert record.choices()[2] == "sure"
+    assert (record.names() == "sure").any()
+
+
+def test_a_single_choice_has_the_name_of_its_group():
+    record = run("control/GoNogo-v0", "oracle", 30, seed=0)
+    assert set(record.names()) == {"go", "none"}
+
+
+def test_names_survive_joining_selecting_and_several_slots():
+    first, second = (run(Constant, "oracle", 3, seed=seed) for seed in (0, 1))
+    joined = TrialRecord.concatenate([first, second])
+    assert set(joined.names("first.choice")) == {"left"}
+    other = run(Named, "oracle", 3, seed=0)
+    assert other.meta["choices"] == {"choose": ("left", "right")}
+
+
+def test_files_have_indices_unless_names_are_asked_for(tmp_path):
+    record = run(Named, "oracle", 4, seed=0)
+    record.to_csv(tmp_path / "indices.csv")
+    record.with_names().to_csv(tmp_path / "names.csv")
+    assert TrialRecord.from_csv(tmp_path / "indices.csv") == record
+    assert set(TrialRecord.from_csv(tmp_path / "names.csv")["choice"]) <= {"left", "right"}
+
+
+def test_choices_without_names_stay_numbers():
+    record = run(Numbered, "oracle", 4, seed=0)
+    assert record.choices() == ("0", "1")
+    assert record.with_names() == record
+    assert set(record.names()) <= {"0", "1"}
+
+
+def test_continuous_answers_have_no_names():
+    class Reach(Named):
+        def define(self):
+            self.observe(fixation=1, stimulus=2)
+            self.act(reach=Axis(-1, 1))
+            self.vary(side=Choice(2), answer="side")
+
+        def new_trial(self, trial):
+            trial.periods("fixation", "stimulus")
+            trial.show("stimulus", np.eye(2)[trial.side], during="stimulus")
+            trial.answer("reach", 0.5, during="stimulus", tolerance=0.1)
+
+    record = run(Reach, "oracle", 3, seed=0)
+    assert record.choices() == ()
+    with pytest.raises(InvalidValueError, match="these answers are numbers"):
+        record.names()
+
+
+def test_columns_that_are_no_choices_have_no_names():
+    with pytest.raises(InvalidValueError, match="'reward'"):
+        run(Named, "oracle", 3, seed=0).names("reward")
+
+
+def test_info_lists_the_names():
+    found = describe(Named())
+    assert found["channels"][1]["names"] == ["motion", "colour"]
+    assert found["actions"][1]["names"] == ["left", "right"]
+    assert "names" not in found["actions"][0]
+
+
+def test_the_figure_of_a_trial_shows_the_names():
+    figure = trial_figure(trace_of(Named(), seed=0))
+    texts = {text.get_text() for axes in figure.axes for text in axes.texts}
+    ticks = {text.get_text() for axes in figure.axes for text in axes.get_yticklabels()}
+    assert {"motion", "colour"} <= texts
+    assert {"fixate", "left", "right"} <= ticks
+
+
+def test_the_figure_of_a_session_shows_the_names():
+    figure = session_figure(run(Named, "guess", 40, num_envs=1, seed=0), Named())
+    ticks = {text.get_text() for axes in figure.axes for text in axes.get_yticklabels()}
+    assert {"left", "right"} <= ticks
