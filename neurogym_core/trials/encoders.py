@@ -76,6 +76,21 @@ class Encoder:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({f'size={self.size!r}' if not self.names else self.names})"
 
+    def named(self, names: Sequence[str]) -> Encoder:
+        """Return the encoder with these names of its units; unchanged if their number differs.
+
+        For tasks in which the number of units is a parameter, and only some numbers have names.
+
+        Args:
+            names: names of the units.
+
+        Example:
+            >>> from neurogym_core import Ring
+            >>> Ring(2).named(("right", "left")).names, Ring(8).named(("right", "left")).names
+            (('right', 'left'), ())
+        """
+        return type(self)(tuple(names)) if len(names) == self.size else self
+
     def without_names(self) -> Encoder:
         """Return the encoder with numbered units."""
         return type(self)(self.size)
