@@ -52,7 +52,7 @@ class CardSorting(Task):
             raise InvalidValueError(
                 f"CardSorting was given criterion={self.criterion}; give at least 1 correct sort."
             )
-        self.observe(**dict.fromkeys(RULES, OneHot(4)), feedback=OneHot(2))
+        self.observe(**dict.fromkeys(RULES, OneHot(4)), feedback=OneHot(("wrong", "right")))
         self.act(rest=1, sort=4)
         self.vary(rule=Choice(RULES), **dict.fromkeys(RULES, Choice(4)), answer=_key_card)
 

@@ -61,9 +61,9 @@ class ChangingEnvironment(Task):
 
     def define(self) -> None:
         self._check_blocks()
-        cue = {"context": OneHot(len(ENVIRONMENTS))} if self.context_cue else {}
-        self.observe(fixation=1, stimulus=len(DIRECTIONS), **cue)
-        self.act(fixate=1, choose=len(DIRECTIONS) * len(ENVIRONMENTS))
+        cue = {"context": OneHot(ENVIRONMENTS)} if self.context_cue else {}
+        self.observe(fixation=1, stimulus=DIRECTIONS, **cue)
+        self.act(fixate=1, choose=[f"{e} {d}" for e in ENVIRONMENTS for d in DIRECTIONS])
         self.vary(
             environment=Choice(ENVIRONMENTS),
             direction=Choice(DIRECTIONS),

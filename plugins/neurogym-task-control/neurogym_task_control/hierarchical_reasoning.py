@@ -66,8 +66,8 @@ class HierarchicalReasoning(Task):
                 f"HierarchicalReasoning was given blocks of {self.shortest_block} to"
                 f" {self.longest_block} trials; give at least 1, the shorter bound first."
             )
-        self.observe(fixation=1, rule_targets=len(RULES), flash=len(SIDES))
-        self.act(fixate=1, rule=len(RULES), choose=len(SIDES))
+        self.observe(fixation=1, rule_targets=RULES, flash=SIDES)
+        self.act(fixate=1, rule=RULES, choose=SIDES)
         self.vary(
             rule=Choice(RULES),
             side=Choice(SIDES),

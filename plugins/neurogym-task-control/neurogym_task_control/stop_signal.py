@@ -62,8 +62,8 @@ class StopSignal(Task):
                 f" first_ssd={self.first_ssd:g} and longest_ssd={high:g}; give a proportion, and"
                 " 0 < ssd_step <= first_ssd <= longest_ssd."
             )
-        self.observe(fixation=1, stimulus=OneHot(2), stop=1)
-        self.act(rest=1, press=2)
+        self.observe(fixation=1, stimulus=OneHot(("left", "right")), stop=1)
+        self.act(rest=1, press=("left", "right"))
         self.vary(
             side=Choice(2),
             stop=Choice((False, True), p=(1 - self.p_stop, self.p_stop)),
