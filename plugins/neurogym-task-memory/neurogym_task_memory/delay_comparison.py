@@ -54,7 +54,7 @@ class DelayComparison(Task):
                     " frequencies in Hz."
                 )
         self.observe(fixation=1, stimulus=1)
-        self.act(fixate=1, choose=2)
+        self.act(fixate=1, choose=("first", "second"))
         self.vary(pair=Choice(self.pairs), larger=Choice(("first", "second")), answer=_right)
 
     def new_trial(self, trial: TrialBuilder) -> None:

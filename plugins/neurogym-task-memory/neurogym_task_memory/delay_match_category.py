@@ -59,7 +59,7 @@ class DelayMatchCategory(Task):
             )
         self.ring = Ring(self.units)
         self.observe(fixation=1, stimulus=self.ring)
-        self.act(fixate=1, choose=2)
+        self.act(fixate=1, choose=("match", "nonmatch"))
         self.vary(sample=Choice(self.directions), test=Choice(self.directions), answer=self._right)
 
     def new_trial(self, trial: TrialBuilder) -> None:

@@ -47,7 +47,7 @@ class DelayMatchSample(Task):
     def define(self) -> None:
         self.ring = Ring(self.directions)
         self.observe(fixation=1, stimulus=self.ring)
-        self.act(fixate=1, choose=2)
+        self.act(fixate=1, choose=("match", "nonmatch"))
         self.vary(sample=Choice(self.directions), test=Choice(("match", "nonmatch")), answer=_right)
 
     def new_trial(self, trial: TrialBuilder) -> None:

@@ -45,7 +45,7 @@ class DelayPairedAssociation(Task):
 
     def define(self) -> None:
         self.odours = OneHot(4)
-        self.observe(fixation=1, odour=self.odours)
+        self.observe(fixation=1, odour=self.odours.named("1234"))
         self.act(fixate=1, go=1)
         self.vary(first=Choice((1, 2)), second=Choice((3, 4)), answer=_right)
 

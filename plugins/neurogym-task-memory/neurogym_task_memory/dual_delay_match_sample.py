@@ -58,8 +58,8 @@ class DualDelayMatchSample(Task):
                 " 'other'."
             )
         self.cues = OneHot(len(ITEMS))
-        self.observe(fixation=1, first=2, second=2, cue=self.cues)
-        self.act(fixate=1, choose=2)
+        self.observe(fixation=1, first=2, second=2, cue=self.cues.named(ITEMS))
+        self.act(fixate=1, choose=("match", "nonmatch"))
         tests = ("match", "nonmatch")
         self.vary(
             first=Choice(2),

@@ -64,7 +64,11 @@ class DualTask(Task):
                 " reversals."
             )
         self.pair, self.distractor = OneHot(4), OneHot(2)
-        self.observe(fixation=1, odour=self.pair, distractor=self.distractor)
+        self.observe(
+            fixation=1,
+            odour=self.pair.named("1234"),
+            distractor=self.distractor.named(("nogo", "go")),
+        )
         self.act(fixate=1, go=1)
         self.vary(
             rule=Choice(RULES),

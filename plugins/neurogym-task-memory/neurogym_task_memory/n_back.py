@@ -54,7 +54,7 @@ class NBack(Task):
                 " proportion."
             )
         self.observe(letter=OneHot(self.letters))
-        self.act(rest=1, choose=2)
+        self.act(rest=1, choose=("different", "same"))
         self.vary(earlier=Choice(range(-1, self.letters)), letter=self._letter, answer=_matches)
 
     def _letter(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -47,7 +47,7 @@ class TwoAlternativeChoice(Task):
 
     def define(self) -> None:
         self.observe(fixation=1, first=1, second=1)
-        self.act(fixate=1, **({"go": 1} if self.go_nogo else {"choose": 2}))
+        self.act(fixate=1, **({"go": 1} if self.go_nogo else {"choose": STIMULI}))
         self.vary(stronger=Choice(STIMULI), coherence=Choice(self.coherences), answer=self._right)
 
     @property
