@@ -65,7 +65,7 @@ class DawTwoStep(Task):
                 f"DawTwoStep was given common_probability={self.common_probability!r}; give a"
                 " number from 0 to 1."
             )
-        self.observe(first=1, state=OneHot(2))
+        self.observe(first=1, state=OneHot(("A", "B")))
         self.act(take=2)
         p = self.common_probability
         self.vary(

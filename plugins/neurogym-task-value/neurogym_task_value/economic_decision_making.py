@@ -57,8 +57,12 @@ class EconomicDecisionMaking(Task):
 
     def define(self) -> None:
         self.juice = OneHot(2)
-        self.observe(fixation=1, left_juice=self.juice, right_juice=self.juice, amount=2)
-        self.act(fixate=1, choose=2)
+        self.observe(
+            fixation=1,
+            **dict.fromkeys(("left_juice", "right_juice"), self.juice.named("AB")),
+            amount=("left", "right"),
+        )
+        self.act(fixate=1, choose=("left", "right"))
         self.vary(offer=Choice(self.offers), a_left=Choice((True, False)))
 
     def new_trial(self, trial: TrialBuilder) -> None:

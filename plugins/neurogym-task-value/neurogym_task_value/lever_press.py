@@ -78,7 +78,7 @@ class LeverPress(Task):
         if self.rests:
             self.act(rest=1, press=1, **({"poke": 1} if self.poke else {}))
         else:
-            self.act(do=2)
+            self.act(do=("press", "poke"))
         self.declare_conditions()
 
     def declare_conditions(self) -> None:

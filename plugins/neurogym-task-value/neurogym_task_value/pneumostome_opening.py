@@ -76,7 +76,7 @@ class PneumostomeOpening(Task):
                 f" numbers of trials; give one for each of the {len(PHASES)} phases."
             )
         self.observe(depth=OneHot(self.levels), oxygen=1)
-        self.act(do=4)
+        self.act(do=("skin", "open", "up", "down"))
         self.vary(phase=Choice(PHASES), depth=Choice(range(self.levels)))
 
     # ------------------------------------------------------------------ drawing trials

@@ -58,7 +58,7 @@ class ProbabilisticReversal(Task):
                 " window."
             )
         self.observe(offer=1)
-        self.act(choose=2)
+        self.act(choose=("left", "right"))
         self.vary(
             better=Choice(2), luck=lambda rng, prior: rng.random((prior.n, 2)), answer="better"
         )
