@@ -70,7 +70,7 @@ class AngleReproduction(Task):
         self.ring = Ring(self.units)
         self.stride = self.speed * self.dt / 1000  # rad per step
         self.observe(angle=self.ring, cursor=self.ring, go1=1, go2=1)
-        self.act(rest=1, move=2)
+        self.act(rest=1, move=("left", "right"))
         self.vary(angle_1=Uniform(0, 2 * np.pi), angle_2=Uniform(0, 2 * np.pi))
 
     def new_trial(self, trial: TrialBuilder) -> None:

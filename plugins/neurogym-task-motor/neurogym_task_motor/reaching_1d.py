@@ -64,7 +64,7 @@ class Reaching1D(Task):
             np.array([0, 1, 1]) * self.rewards["abort"] * self.dt / 100
         )  # reward of each action during fixation
         self.observe(fixation=1, target=self.ring, cursor=self.ring)
-        self.act(rest=1, move=2)
+        self.act(rest=1, move=("left", "right"))
         self.vary(angle=Uniform(0, 2 * np.pi))
 
     def new_trial(self, trial: TrialBuilder) -> None:
