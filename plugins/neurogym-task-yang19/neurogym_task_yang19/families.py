@@ -109,7 +109,7 @@ class Yang19(Task):
                 " nearest unit is correct."
             )
         self.ring = Ring(self.units)
-        rule = {"rule": OneHot(len(RULES))} if self.rule_input else {}
+        rule = {"rule": OneHot(RULES)} if self.rule_input else {}
         self.observe(fixation=1, modality_1=self.ring, modality_2=self.ring, **rule)
         self.act(fixate=1, choose=self.ring)
         self.declare()
