@@ -31,8 +31,8 @@ class IBLTwoChoice(IBL):
     timing = {"response": 100}  # ms; one step, since every action is a choice
 
     def declare_interface(self) -> None:
-        self.observe(grating=len(SIDES))
-        self.act(choose=len(SIDES))
+        self.observe(grating=SIDES)
+        self.act(choose=SIDES)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("response")

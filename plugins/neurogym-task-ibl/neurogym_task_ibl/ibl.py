@@ -91,8 +91,8 @@ class IBL(Task):
 
     def declare_interface(self) -> None:
         """Declare channels and actions."""
-        self.observe(grating=len(PLACES), tone=1, noise_burst=1)
-        self.act(rest=1, choose=len(SIDES))
+        self.observe(grating=PLACES, tone=1, noise_burst=1)
+        self.act(rest=1, choose=SIDES)
 
     def contrast_choice(self) -> Choice:
         """Return the distribution of contrasts."""

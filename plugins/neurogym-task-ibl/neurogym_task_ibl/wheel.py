@@ -52,8 +52,8 @@ class IBLWheel(IBL):
             raise InvalidValueError(
                 f"IBLWheel was given speed={self.speed!r}; give a positive number of degrees/s."
             )
-        self.observe(grating=len(AZIMUTHS), tone=1, noise_burst=1)
-        self.act(rest=1, turn=2)
+        self.observe(grating=[f"{a:g}°" for a in AZIMUTHS], tone=1, noise_burst=1)
+        self.act(rest=1, turn=("left", "right"))
 
     def new_trial(self, trial: TrialBuilder) -> None:
         self.lay_out_periods(trial)
