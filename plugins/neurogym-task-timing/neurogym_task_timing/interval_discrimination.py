@@ -55,8 +55,8 @@ class IntervalDiscrimination(Task):
                 " ms; give at least two that differ by a step or more, or a smaller dt."
             )
         self.colour = OneHot(len(COLOURS))
-        self.observe(fixation=1, stimulus=self.colour, left=self.colour, right=self.colour)
-        self.act(fixate=1, choose=len(SIDES))
+        self.observe(fixation=1, **dict.fromkeys(("stimulus", *SIDES), self.colour.named(COLOURS)))
+        self.act(fixate=1, choose=SIDES)
         pairs = tuple(permutations(self.lengths, 2))
         self.vary(
             durations=Choice(pairs),

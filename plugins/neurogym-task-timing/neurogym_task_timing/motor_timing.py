@@ -58,8 +58,8 @@ class MotorTiming(Production):
                 f"MotorTiming was given short={self.short:g} and long={self.long:g} ms; give two"
                 " intervals above 0, the shorter one first."
             )
-        self.observe(fixation=1, interval=OneHot(2), effector=OneHot(2), set=1)
-        self.act(fixate=1, go=2)
+        self.observe(fixation=1, interval=OneHot(SPANS), effector=OneHot(EFFECTORS), set=1)
+        self.act(fixate=1, go=EFFECTORS)
         self.vary(interval=Choice(SPANS), effector=Choice(EFFECTORS), answer=_effector)
 
     def new_trial(self, trial: TrialBuilder) -> None:
