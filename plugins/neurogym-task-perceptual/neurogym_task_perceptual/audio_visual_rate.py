@@ -51,8 +51,8 @@ class AudioVisualRateDiscrimination(Task):
                 f"AudioVisualRateDiscrimination was given boundary={self.boundary:g} and"
                 f" rates={self.rates!r}; give a boundary between the rates that is none of them."
             )
-        self.observe(fixation=1, visual=2, auditory=2)
-        self.act(fixate=1, choose=2)
+        self.observe(fixation=1, visual=("high", "low"), auditory=("high", "low"))
+        self.act(fixate=1, choose=("low", "high"))
         self.vary(modality=Choice(MODALITIES), rate=Choice(self.rates), answer=self._right)
 
     def new_trial(self, trial: TrialBuilder) -> None:

@@ -60,9 +60,14 @@ class ContextDecisionMaking(Task):
                 " or 'cued'."
             )
         self.ring = Ring(self.directions)
-        cue = {"context": OneHot(len(MODALITIES))} if self.context == "cued" else {}
-        self.observe(fixation=1, motion=self.ring, colour=self.ring, **cue)
-        self.act(fixate=1, choose=self.ring)
+        cue = {"context": OneHot(MODALITIES)} if self.context == "cued" else {}
+        self.observe(
+            fixation=1,
+            motion=self.ring.named(("right", "left")),
+            colour=self.ring.named(("red", "green")),
+            **cue,
+        )
+        self.act(fixate=1, choose=self.ring.named(("right", "left")))
         which = {"context": Choice(MODALITIES)} if self.context == "cued" else {}
         self.vary(
             **which,

@@ -90,8 +90,8 @@ class CVLearning(Task):
                 f" first_stage={self.first_stage!r}; give at least one trial a day, a fraction"
                 f" from 0 to 1, and a stage from 0 to {len(STAGES) - 1}."
             )
-        self.observe(fixation=1, stimulus=len(SIDES))
-        self.act(fixate=1, choose=len(SIDES))
+        self.observe(fixation=1, stimulus=SIDES)
+        self.act(fixate=1, choose=SIDES)
         self.vary(
             stage=Choice(len(STAGES)),
             side=Choice(SIDES),

@@ -45,8 +45,8 @@ class PerceptualDecisionMakingDelayResponse(Task):
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:
-        self.observe(fixation=1, stimulus=len(SIDES))
-        self.act(fixate=1, choose=len(SIDES))
+        self.observe(fixation=1, stimulus=SIDES)
+        self.act(fixate=1, choose=SIDES)
         self.vary(side=Choice(SIDES), coherence=Choice(self.coherences), answer=_index)
 
     def new_trial(self, trial: TrialBuilder) -> None:

@@ -144,8 +144,8 @@ class PriorBlocks(HistoryBlocks):
 
     def define(self) -> None:
         self.check_blocks()
-        self.observe(fixation=1, stimulus=2)
-        self.act(fixate=1, choose=2)
+        self.observe(fixation=1, stimulus=("left", "right"))
+        self.act(fixate=1, choose=("left", "right"))
         self.vary(
             direction=Choice(2),
             block=Choice(BLOCKS),

@@ -37,8 +37,10 @@ class MultiSensoryIntegration(Task):
 
     def define(self) -> None:
         self.ring = Ring(self.directions)
-        self.observe(fixation=1, first=self.ring, second=self.ring)
-        self.act(fixate=1, choose=self.ring)
+        self.observe(
+            fixation=1, **dict.fromkeys(("first", "second"), self.ring.named(("right", "left")))
+        )
+        self.act(fixate=1, choose=self.ring.named(("right", "left")))
         self.vary(
             direction=Choice(self.directions),
             coherence=Choice(self.coherences),

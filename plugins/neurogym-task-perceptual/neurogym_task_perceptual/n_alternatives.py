@@ -60,7 +60,9 @@ class NAltPerceptualDecisionMaking(Task):
         self.counts = tuple(range(least, self.alternatives + 1))
         self.cue = OneHot(len(self.counts)) if len(self.counts) > 1 else None
         self.observe(
-            fixation=1, stimulus=self.alternatives, **({"offered": self.cue} if self.cue else {})
+            fixation=1,
+            stimulus=self.alternatives,
+            **({"offered": self.cue.named([str(k) for k in self.counts])} if self.cue else {}),
         )
         self.act(fixate=1, choose=self.alternatives)
         self.vary(

@@ -40,8 +40,8 @@ class PerceptualDecisionMaking(Task):
 
     def define(self) -> None:
         self.ring = Ring(self.directions)
-        self.observe(fixation=1, stimulus=self.ring)
-        self.act(fixate=1, choose=self.ring)
+        self.observe(fixation=1, stimulus=self.ring.named(("right", "left")))
+        self.act(fixate=1, choose=self.ring.named(("right", "left")))
         self.vary(
             direction=Choice(self.directions), coherence=Choice(self.coherences), answer="direction"
         )

@@ -54,8 +54,8 @@ class PoissonClicks(Task):
                 f"PoissonClicks was given shortest={self.shortest:g}, rates={self.rates!r} and"
                 f" total={self.total:g}; give shortest above 0, and rates from 0 to total."
             )
-        self.observe(fixation=1, stimulus=2)
-        self.act(fixate=1, choose=2)
+        self.observe(fixation=1, stimulus=("left", "right"))
+        self.act(fixate=1, choose=("left", "right"))
         self.vary(
             length=Uniform(self.shortest, self.longest),
             rate=Choice(self.rates),

@@ -56,8 +56,8 @@ class PostDecisionWager(Task):
 
     def define(self) -> None:
         self.ring = Ring(self.directions)
-        self.observe(fixation=1, stimulus=self.ring, sure=1)
-        self.act(fixate=1, choose=self.ring, sure=1)
+        self.observe(fixation=1, stimulus=self.ring.named(("right", "left")), sure=1)
+        self.act(fixate=1, choose=self.ring.named(("right", "left")), sure=1)
         self.vary(
             direction=Choice(self.directions),
             coherence=Choice(self.coherences),

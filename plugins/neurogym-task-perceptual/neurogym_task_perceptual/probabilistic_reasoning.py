@@ -59,7 +59,7 @@ class ProbabilisticReasoning(Task):
             )
         self.code = OneHot(len(self.weights))
         self.observe(fixation=1, **{f"place{k + 1}": self.code for k in range(EPOCHS)})
-        self.act(fixate=1, choose=2)
+        self.act(fixate=1, choose=("first", "second"))
         self.vary(
             shapes=lambda rng, prior: rng.integers(0, len(self.weights), (prior.n, EPOCHS)),
             places=lambda rng, prior: rng.permuted(

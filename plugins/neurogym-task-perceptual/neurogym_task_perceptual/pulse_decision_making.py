@@ -50,7 +50,7 @@ class PulseDecisionMaking(Task):
     def define(self) -> None:
         self._check()
         self.observe(fixation=1, left=1, right=1)
-        self.act(fixate=1, choose=len(SIDES))
+        self.act(fixate=1, choose=SIDES)
         self.vary(
             rich=Choice(SIDES),
             left=self._pulses("left"),

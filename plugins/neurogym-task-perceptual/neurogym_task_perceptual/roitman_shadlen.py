@@ -48,8 +48,8 @@ class RoitmanShadlen(Task):
 
     def define(self) -> None:
         self.ring = Ring(2)
-        self.observe(fixation=1, targets=1, stimulus=self.ring)
-        self.act(fixate=1, choose=self.ring)
+        self.observe(fixation=1, targets=1, stimulus=self.ring.named(("right", "left")))
+        self.act(fixate=1, choose=self.ring.named(("right", "left")))
         self.vary(direction=Choice(2), coherence=Choice(self.coherences), answer="direction")
 
     def new_trial(self, trial: TrialBuilder) -> None:

@@ -41,7 +41,7 @@ class ToneDetection(Task):
 
     def define(self) -> None:
         self.observe(fixation=1, stimulus=1)
-        self.act(fixate=1, report=1 + len(self.onsets))
+        self.act(fixate=1, report=["no tone", *(f"{ms:g} ms" for ms in self.onsets)])
         self.vary(moment=Choice(1 + len(self.onsets)), answer="moment")
 
     def new_trial(self, trial: TrialBuilder) -> None:
