@@ -25,8 +25,8 @@ class {{ cookiecutter.task_name }}(Task):
 
     def define(self) -> None:
         """Declare the channels, the actions and the conditions."""
-        self.observe(fixation=1, light=OneHot(2))
-        self.act(fixate=1, choose=2)  # the first single action is the rest
+        self.observe(fixation=1, light=OneHot(("left", "right")))
+        self.act(fixate=1, choose=("left", "right"))  # the first single action is the rest
         self.vary(side=Choice(2), contrast=Choice(self.contrasts), answer="side")
 
     def new_trial(self, trial: TrialBuilder) -> None:
