@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from click.testing import CliRunner
+
 from {{ cookiecutter.__module }}.{{ cookiecutter.__file }} import command
 
 TASK = '''

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from neurogym_core import Choice, Task, TrialBuilder, run
+
 from {{ cookiecutter.__module }}.{{ cookiecutter.__file }} import {{ cookiecutter.task_name }}
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from neurogym_core import Task, TrialBuilder, make_task
 from neurogym_core.errors import InvalidValueError
+
 from {{ cookiecutter.__module }}.{{ cookiecutter.__file }} import {{ cookiecutter.task_name }}
 
 
@@ -24,9 +25,9 @@ class Light(Task):
 
 
 def test_the_values_are_multiplied_by_the_factor():
-    plain = make_task(Light).sample(1).render(None)
-    weak = make_task(Light, wrap=({{ cookiecutter.task_name }}, {"factor": 0.25})).sample(1).render(None)
-    np.testing.assert_allclose(weak, 0.25 * plain)
+    weak = make_task(Light, wrap=({{ cookiecutter.task_name }}, {"factor": 0.25}))
+    shown, plain = (task.sample(1).render(None) for task in (weak, make_task(Light)))
+    np.testing.assert_allclose(shown, 0.25 * plain)
 
 
 def test_other_factors_are_refused():

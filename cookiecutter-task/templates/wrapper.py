@@ -22,7 +22,8 @@ class {{ cookiecutter.task_name }}(TaskWrapper):
         """Check the settings; refuse tasks that the wrapper cannot be applied to."""
         if not 0 <= self.factor <= 1:
             raise InvalidValueError(
-                f"{{ cookiecutter.task_name }} was given factor={self.factor!r}. Expected a number from 0 to 1."
+                f"{type(self).__name__} was given factor={self.factor!r}. Expected 0 to 1. Give a"
+                " number in this range."
             )
 
     def new_trial(self, trial: TrialBuilder) -> None:

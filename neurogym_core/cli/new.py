@@ -67,21 +67,18 @@ def command(
       subject      plays tasks: ngym run TASK --subject NAME
       command      a new command: ngym NAME
     """
-    kinds = KINDS if into is None else (*KINDS, *PARTS)
     if kind in PARTS and into is None:
         raise click.UsageError(f"--kind {kind} needs --into, the folder of a package.")
-    name = task or click.prompt("Name of the task or class, in CapitalizedWords, without a version")
+    name = _given(task, "Name of the task or class, in CapitalizedWords, without a version")
     if into is not None:
-        kind = kind or click.prompt("Kind", default=KINDS[0], type=click.Choice(kinds))
-        _add(into, name, kind)
+        _add(into, name, _given(kind, "Kind", (*KINDS, *PARTS)))
         return
     answers = {
         "task_name": name,
-        "lab": lab or click.prompt("Short name of the package (neurogym-task-NAME)"),
-        "author": author or click.prompt("Author"),
-        "licence": licence
-        or click.prompt("Licence", default=LICENCES[0], type=click.Choice(LICENCES)),
-        "kind": kind or click.prompt("Kind of task", default=KINDS[0], type=click.Choice(kinds)),
+        "lab": _given(lab, "Short name of the package (neurogym-task-NAME)"),
+        "author": _given(author, "Author"),
+        "licence": _given(licence, "Licence", LICENCES),
+        "kind": _given(kind, "Kind of task", KINDS),
     }
     distribution = f"neurogym-task-{answers['lab']}"
     answers["repository"] = repository or f"https://github.com/{answers['lab']}/{distribution}"
@@ -94,7 +91,17 @@ def command(
         click.echo(f"  python -m pip install {COMMANDS['check']}")
     # Without "./", pip would look for a package of this name on its index.
     click.echo(f'  python -m pip install -e "{os.path.join(".", target)}[test]"')
-    click.echo(f"  ngym run {name}-v0 --n-trials 10")
+    classic = answers["kind"] == "classic"  # no Task, which `ngym run` plays
+    click.echo(f"  ngym plot {name}-v0" if classic else f"  ngym run {name}-v0 --n-trials 10")
+
+
+def _given(value: str | None, question: str, choices: tuple[str, ...] = ()) -> str:
+    """Return an option's value, or ask for it; the first choice is the default."""
+    if value is not None:
+        return value
+    if not choices:
+        return str(click.prompt(question))
+    return str(click.prompt(question, default=choices[0], type=click.Choice(choices)))
 
 
 def _add(folder: Path, name: str, kind: str) -> None:

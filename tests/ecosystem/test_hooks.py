@@ -279,7 +279,7 @@ def test_making_an_env_imports_no_registry(known) -> None:
 def test_a_hook_in_the_wrong_group_is_a_failure_that_names_the_right_ones(site, add) -> None:
     add("wrong", HEAD + "@hookimpl\ndef ngym_looks_like(distribution): pass\n")
     (failure,) = failures()
-    assert "Known: 'ngym_wrap_env', 'ngym_trial_end', 'ngym_check_task'," in failure.message
+    assert "Known: 'ngym_wrap_env', 'ngym_trial_end', 'ngym_check_task'" in failure.message
 
 
 def test_every_hook_is_described() -> None:
