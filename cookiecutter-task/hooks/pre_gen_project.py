@@ -44,6 +44,12 @@ def problems(answers: dict[str, str]) -> list[str]:
             f"author is {author!r}, expected a name without quotation marks, brackets or other"
             " signs."
         )
+    repository = str(answers.get("repository", ""))
+    if not re.fullmatch(r"https://[A-Za-z0-9.-]+(/[A-Za-z0-9._~-]+)+", repository):
+        found.append(
+            f"repository is {repository!r}, expected an https address such as"
+            " https://github.com/mylab/neurogym-task-mylab."
+        )
     for key, known in (("licence", LICENCES), ("kind", KINDS)):
         if answers.get(key) not in known:
             found.append(f"{key} is {answers.get(key)!r}, expected one of {', '.join(known)}.")

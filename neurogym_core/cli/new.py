@@ -11,6 +11,7 @@ from types import ModuleType
 import click
 
 from neurogym_core._bundled import template_folder
+from neurogym_core.cli._into import PARTS, add_to
 from neurogym_core.ecosystem import hooks
 from neurogym_core.ecosystem.companions import COMMANDS, REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import declared, installed
@@ -25,23 +26,35 @@ KINDS = ("table", "session", "closed-loop", "classic")
 @click.argument(
     "folder", default=".", metavar="[FOLDER]", type=click.Path(file_okay=False, path_type=Path)
 )
-@click.option("--task", prompt="Name of the task, in CapitalizedWords, without a version",
-              metavar="NAME", help="Name of the task's class, e.g. SideMemory.")  # fmt: skip
-@click.option("--lab", prompt="Short name of the package (neurogym-task-NAME)", metavar="NAME",
+@click.option("--task", metavar="NAME", help="Name of the class, e.g. SideMemory.")
+@click.option("--lab", metavar="NAME",
               help="Short name of the package, whose full name is neurogym-task-NAME.")  # fmt: skip
-@click.option("--author", prompt="Author", metavar="NAME", help="Name of the author.")
-@click.option("--licence", prompt="Licence", default=LICENCES[0], show_default=True,
-              type=click.Choice(LICENCES), help="Licence of the package.")  # fmt: skip
-@click.option("--kind", prompt="Kind of task", default=KINDS[0], show_default=True,
-              type=click.Choice(KINDS), help="Kind of the example task.")  # fmt: skip
-def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: str) -> None:
-    """Create a package for a new task.
+@click.option("--author", metavar="NAME", help="Name of the author.")
+@click.option("--repository", metavar="URL",
+              help="Address of the sources.  [default: on github.com, of LAB]")  # fmt: skip
+@click.option("--licence", type=click.Choice(LICENCES), help="Licence of the package.")
+@click.option("--kind", type=click.Choice((*KINDS, *PARTS)), help="Kind of the example.")
+@click.option("--into", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="Add to the package in this folder, instead of creating one.")  # fmt: skip
+def command(
+    folder: Path,
+    task: str | None,
+    lab: str | None,
+    author: str | None,
+    repository: str | None,
+    licence: str | None,
+    kind: str | None,
+    into: Path | None,
+) -> None:
+    """Create a package for a new task, or add to a package.
 
     \b
       ngym new --task SideMemory --lab mylab
+      ngym new --task Dim --kind wrapper --into neurogym-task-mylab
 
     Creates the folder FOLDER/neurogym-task-NAME with a task that runs, its tests, and all files
     that pip needs. FOLDER is the current folder by default. Asks for the options that are missing.
+    With --into, adds an example with its tests, entry point and manifest row to a package.
 
     \b
     Kinds of tasks:
@@ -49,20 +62,58 @@ def command(folder: Path, task: str, lab: str, author: str, licence: str, kind: 
       session      the next trial depends on a block, a drift or earlier trials
       closed-loop  the next stimulus depends on the last action
       classic      step by step in Python, as in NeuroGym (needs neurogym-classic)
+    Other kinds, with --into only:
+      wrapper      changes the trials of any task
+      subject      plays tasks: ngym run TASK --subject NAME
+      command      a new command: ngym NAME
     """
-    answers = {"task_name": task, "lab": lab, "author": author, "licence": licence, "kind": kind}
-    target = folder / f"neurogym-task-{lab}"
+    if kind in PARTS and into is None:
+        raise click.UsageError(f"--kind {kind} needs --into, the folder of a package.")
+    name = _given(task, "Name of the task or class, in CapitalizedWords, without a version")
+    if into is not None:
+        _add(into, name, _given(kind, "Kind", (*KINDS, *PARTS)))
+        return
+    answers = {
+        "task_name": name,
+        "lab": _given(lab, "Short name of the package (neurogym-task-NAME)"),
+        "author": _given(author, "Author"),
+        "licence": _given(licence, "Licence", LICENCES),
+        "kind": _given(kind, "Kind of task", KINDS),
+    }
+    distribution = f"neurogym-task-{answers['lab']}"
+    answers["repository"] = repository or f"https://github.com/{answers['lab']}/{distribution}"
+    target = folder / distribution
     refuse(answers, target)
     render(answers, folder)
     click.echo(f"Made {target}.")
-    for line in hooks.package_created(target, task):
-        click.echo(line)
     click.echo("Its NEXTSTEPS.md lists the next steps. Begin with:")
     if all(offer.name != "check" for offer in installed().commands):
         click.echo(f"  python -m pip install {COMMANDS['check']}")
     # Without "./", pip would look for a package of this name on its index.
     click.echo(f'  python -m pip install -e "{os.path.join(".", target)}[test]"')
-    click.echo(f"  ngym run {task}-v0 --n-trials 10")
+    classic = answers["kind"] == "classic"  # no Task, which `ngym run` plays
+    click.echo(f"  ngym plot {name}-v0" if classic else f"  ngym run {name}-v0 --n-trials 10")
+
+
+def _given(value: str | None, question: str, choices: tuple[str, ...] = ()) -> str:
+    """Return an option's value, or ask for it; the first choice is the default."""
+    if value is not None:
+        return value
+    if not choices:
+        return str(click.prompt(question))
+    return str(click.prompt(question, default=choices[0], type=click.Choice(choices)))
+
+
+def _add(folder: Path, name: str, kind: str) -> None:
+    """Add to an existing package, and print the files."""
+    checked = {"task_name": name, "lab": "x", "author": "x", "licence": LICENCES[0]}
+    wrong = _hook().problems({**checked, "kind": KINDS[0], "repository": "https://example.org/x"})
+    if wrong:
+        raise InvalidValueError(" ".join(wrong) + " Nothing was written.")
+    for path in add_to(folder, name, kind):
+        click.echo(f"Wrote {path}.")
+    click.echo("Install the package again, because its entry points have changed:")
+    click.echo(f'  python -m pip install -e "{os.path.join(".", folder)}[test]"')
 
 
 def refuse(answers: Mapping[str, str], target: Path) -> None:

@@ -29,7 +29,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -101,18 +100,6 @@ class Hooks:
 
         Returns:
             A result for the report of the conformance kit, or None.
-        """
-
-    @hookspec
-    def ngym_package_created(self, folder: Any, task: str) -> Any:
-        """Complete a package that `ngym new` has just written.
-
-        Args:
-            folder: `pathlib.Path` of the new package, named like its distribution.
-            task: name of the task's class; its entry point is ``{task}-v0``.
-
-        Returns:
-            A line for the terminal that describes the change, or None.
         """
 
 
@@ -287,19 +274,6 @@ def check_task(spec: Any) -> list[tuple[str, Any]]:
         except BaseException as error:
             results.append((offer.distribution, _failure(offer, "ngym_check_task", error)))
     return results
-
-
-def package_created(folder: Path, task: str) -> list[str]:
-    """Call ``ngym_package_created`` of every plug-in; return their lines for the terminal.
-
-    Raises:
-        PluginError: a hook failed; names the plug-in.
-    """
-    return [
-        str(line)
-        for offer, call in plugins().implementing("ngym_package_created")
-        for line in _run(offer, "ngym_package_created", call, folder=folder, task=task)
-    ]
 
 
 def listed_in_registries(name: str, *, offline: bool) -> list[Listed]:

@@ -16,7 +16,6 @@ import yaml
 from click.testing import CliRunner
 
 from neurogym_core.cli import main, new
-from neurogym_core.ecosystem import hooks
 from neurogym_core.ecosystem.manifest import parse_manifest
 from neurogym_core.ecosystem.records import Installed
 
@@ -44,6 +43,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str, s
             "author": author,
             "licence": licence,
             "kind": kind,
+            "repository": "https://example.org/lab/repository",
         }
         made[licence, kind, author] = new.render(given, tmp_path_factory.getbasetemp())
     return made
@@ -69,8 +69,11 @@ def test_every_combination_makes_files_that_can_be_read(
         ".gitignore",
         ".github/workflows/test.yml",
         ".github/workflows/release.yml",
+        ".github/dependabot.yml",
         f"{module}/__init__.py",
         f"{module}/ngym.toml",
+        f"{module}/digests.toml",
+        f"{module}/py.typed",
         f"{module}/side_memory.py",
         "tests/test_conformance.py",
         "tests/test_side_memory.py",
@@ -80,7 +83,7 @@ def test_every_combination_makes_files_that_can_be_read(
         text = path.read_text("utf-8")
         assert "cookiecutter" not in text, name
         assert "{%" not in text, name
-        assert text.endswith("\n"), name
+        assert text.endswith("\n") or name.endswith("py.typed"), name
         assert not text.endswith("\n\n"), name
         if name.endswith(".py"):
             ast.parse(text)
@@ -146,6 +149,8 @@ HOSTILE = [
     {"author": "</script>"},
     {"author": " "},
     {"author": "A\u202e"},
+    {"repository": "http://example.org/a"},
+    {"repository": 'https://example.org/a"]'},
 ]
 
 
@@ -185,6 +190,7 @@ def test_plain_cookiecutter_refuses_them_too(tmp_path: Path) -> None:
                 "author": "'''",
                 "licence": "MIT",
                 "kind": "table",
+                "repository": "here",
             },
             tmp_path,
         )
@@ -206,21 +212,6 @@ def test_missing_options_are_prompted_for(tmp_path: Path) -> None:
     assert f"Made {tmp_path / 'neurogym-task-my-lab'}" in result.output
 
 
-def test_every_package_is_asked_to_complete_the_new_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard = []
-
-    def created(folder: Path, task: str) -> list[str]:
-        assert (folder / "pyproject.toml").is_file()
-        heard.append((folder, task))
-        return ["Completed it."]
-
-    monkeypatch.setattr(hooks, "package_created", created)
-    assert "Completed it." in ngym_new(tmp_path).stdout
-    assert heard == [(tmp_path / "neurogym-task-my-lab", "SideMemory")]
-
-
 def test_without_the_checks_the_first_next_step_is_to_install_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,7 +223,6 @@ def test_without_the_checks_the_first_next_step_is_to_install_them(
     printed = ngym_new(tmp_path / "without")
     assert printed.exit_code == 0
     assert step in printed.stdout
-    assert not list((tmp_path / "without").rglob("digests.toml"))
 
 
 def test_without_cookiecutter_it_says_what_to_do(
@@ -292,3 +282,125 @@ def test_a_package_of_each_kind_works_as_a_wheel(environment, tmp_path: Path, ki
         environment.ngym("doctor", check=True)
     finally:
         environment.run("-m", "pip", "uninstall", "--yes", "--quiet", package.name)
+
+
+# ---------------------------------------------------------------------- ngym new --into
+
+
+def into(folder: Path, kind: str, task: str = "SecondThing"):
+    return CliRunner().invoke(
+        main, ["new", "--into", str(folder), "--task", task, "--kind", kind], prog_name="ngym"
+    )
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    assert ngym_new(tmp_path).exit_code == 0
+    return tmp_path / "neurogym-task-my-lab"
+
+
+GROUPS = {
+    "table": ("neurogym.tasks", "SecondThing-v0", "SecondThing"),
+    "session": ("neurogym.tasks", "SecondThing-v0", "SecondThing"),
+    "closed-loop": ("neurogym.tasks", "SecondThing-v0", "SecondThing"),
+    "classic": ("neurogym.tasks", "SecondThing-v0", "SecondThing"),
+    "wrapper": ("neurogym.wrappers", "SecondThing", "SecondThing"),
+    "subject": ("neurogym.subjects", "second_thing", "SecondThing"),
+    "command": ("neurogym.commands", "second-thing", "command"),
+}
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_a_part_is_added_with_its_entry_point_manifest_row_digest_and_tests(
+    package: Path, kind: str
+) -> None:
+    assert into(package, kind).exit_code == 0
+    group, name, attribute = GROUPS[kind]
+    points = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"][
+        "entry-points"
+    ]
+    assert points[group][name] == f"neurogym_task_my_lab.second_thing:{attribute}"
+    assert "SideMemory-v0" in points["neurogym.tasks"]
+    manifest = parse_manifest((package / "neurogym_task_my_lab/ngym.toml").read_text("utf-8"))
+    rows = {row.name: row.problems for row in manifest.rows}
+    listed = kind not in ("subject", "command")
+    assert rows == {"SideMemory-v0": ()} | ({name: ()} if listed else {})
+    digests = tomllib.loads((package / "neurogym_task_my_lab/digests.toml").read_text("utf-8"))
+    assert (name in digests) is (kind in ("table", "session", "closed-loop"))
+    assert (package / "tests/test_second_thing.py").is_file()
+
+
+def test_the_parts_pass_the_linter(package: Path) -> None:
+    for kind in GROUPS:
+        assert into(package, kind, f"Second{kind.title().replace('-', '')}").exit_code == 0
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--no-cache", str(package)],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+def test_a_name_that_the_package_has_already_is_refused_and_nothing_changes(package: Path) -> None:
+    before = {path: path.read_bytes() for path in package.rglob("*") if path.is_file()}
+    refused = into(package, "table", "SideMemory")
+    assert (refused.exit_code, "exists already" in refused.stderr) == (1, True)
+    assert {path: path.read_bytes() for path in package.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "no pyproject.toml"),
+        ("[project", "no pyproject.toml"),
+        ('[project]\nname = "other"', "neurogym-task-NAME"),
+        ('[project]\nname = "neurogym-task-gone"', "neurogym-task-NAME"),
+    ],
+)
+def test_a_folder_without_such_a_package_is_refused(
+    tmp_path: Path, text: str | None, said: str
+) -> None:
+    if text is not None:
+        (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+    refused = into(tmp_path, "table")
+    assert (refused.exit_code, said in refused.stderr) == (1, True)
+
+
+def test_a_wrapper_needs_a_package(tmp_path: Path) -> None:
+    assert ngym_new(tmp_path, kind="wrapper").exit_code == 2
+
+
+@pytest.mark.parametrize("kind", ["table", "session", "closed-loop"])
+def test_the_template_ships_the_digest_of_its_task(rendered: dict, kind: str) -> None:
+    from neurogym_check.digest import agree, digest_of, stored
+
+    from neurogym_core.ecosystem.files import load_from_file
+
+    folder = rendered["MIT", kind, AUTHORS[0]]
+    module = folder / folder.name.replace("-", "_")
+    known = stored(module / "digests.toml")["SideMemory-v0"]
+    fresh = digest_of(load_from_file(f"{module / 'side_memory.py'}:SideMemory")())
+    assert known.keys() == fresh.keys()
+    assert all(agree(known[part], fresh[part]) for part in known)
+
+
+def test_the_workflows_pin_every_action_to_a_commit(rendered: dict) -> None:
+    folder = next(iter(rendered.values()))
+    used = [
+        step["uses"]
+        for path in (folder / ".github/workflows").iterdir()
+        for job in yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+        for step in job["steps"]
+        if "uses" in step
+    ]
+    assert len(used) == 7
+    for action in used:
+        assert len(action.partition("@")[2]) == 40, action
+
+
+def test_nothing_is_published_before_its_owner_allows_it(rendered: dict) -> None:
+    folder = next(iter(rendered.values()))
+    release = yaml.safe_load((folder / ".github/workflows/release.yml").read_text("utf-8"))
+    assert release["jobs"]["publish"]["if"] == "vars.PUBLISH == 'yes'"
+    assert release["jobs"]["build"]["permissions"] == {"contents": "read"}

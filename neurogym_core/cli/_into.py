@@ -1,0 +1,170 @@
+"""Add a task, wrapper, subject or command to an existing package, for ``ngym new --into``."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from neurogym_core._bundled import template_folder
+from neurogym_core.errors import InvalidValueError
+from neurogym_core.files import replacing
+from neurogym_core.optional import optional
+
+PARTS = ("wrapper", "subject", "command")
+"""Kinds that are not tasks; each is a package's offer in an entry-point group of its own."""
+_INSIDE = "{{cookiecutter.__distribution}}/{{cookiecutter.__module}}"
+
+
+@dataclass(frozen=True)
+class _Package:
+    """An existing package: its folder, its distribution, its module, and its pyproject.toml."""
+
+    folder: Path
+    name: str
+    module: str
+    project: str
+
+
+def add_to(folder: Path, name: str, kind: str) -> list[Path]:
+    """Add one part, made from the template, to the package in a folder; return the files.
+
+    Args:
+        folder: the folder with pyproject.toml.
+        name: the name of the class, in CapitalizedWords.
+        kind: a kind of task, or one of `PARTS`.
+
+    Raises:
+        InvalidValueError: the folder has no package of this kind, or the package has the part.
+    """
+    package = _read(folder)
+    context = _context(package, name, kind)
+    group, entry, value = _offer(context, kind)
+    module = package.folder / package.module
+    files = {
+        module / f"{context['__file']}.py": _rendered(f"templates/{_template(kind)}.py", context),
+        package.folder / "tests" / f"test_{context['__file']}.py": _rendered(
+            f"templates/test_{kind}.py", context
+        ),
+    }
+    for path in files:
+        if path.exists():
+            raise InvalidValueError(
+                f"{path} exists already. Expected a new name. Choose another with --task. Nothing"
+                " was written."
+            )
+    project = package.folder / "pyproject.toml"
+    files[project] = _with_entry(package.project, group, entry, value)
+    if kind not in ("subject", "command"):
+        manifest = module / "ngym.toml"
+        source = "templates/wrapper.toml" if kind == "wrapper" else f"{_INSIDE}/ngym.toml"
+        files[manifest] = _joined(manifest, "schema = 1\n", _rendered(source, context))
+    if kind not in (*PARTS, "classic"):
+        digests = module / "digests.toml"
+        files[digests] = _joined(
+            digests, "schema = 1\n", _rendered(f"{_INSIDE}/digests.toml", context)
+        )
+    for path, text in files.items():
+        path.parent.mkdir(exist_ok=True)
+        with replacing(path) as target:
+            target.write_text(text, "utf-8")
+    return list(files)
+
+
+def _read(folder: Path) -> _Package:
+    """Read the package in a folder."""
+    path = folder / "pyproject.toml"
+    try:
+        text = path.read_text("utf-8")
+        name = tomllib.loads(text)["project"]["name"]
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise InvalidValueError(
+            f"--into was given {folder}, which has no pyproject.toml with a project's name"
+            f" ({type(error).__name__}). Expected the folder of a package. Create one first:"
+            " `ngym new` without --into."
+        ) from error
+    module = str(name).replace("-", "_")
+    if not str(name).startswith("neurogym-task-") or not (folder / module).is_dir():
+        raise InvalidValueError(
+            f"--into was given the package {name!r}. Expected one called neurogym-task-NAME, with"
+            " its code in the folder neurogym_task_NAME, as `ngym new` creates it. Write the entry"
+            " point into pyproject.toml yourself."
+        )
+    return _Package(folder, name, module, text)
+
+
+def _context(package: _Package, name: str, kind: str) -> dict[str, str]:
+    """Return the variables of the template; cookiecutter.json derives the same ones."""
+    words = re.findall(r"[A-Z][^A-Z]*", name)
+    return {
+        "task_name": name,
+        "lab": package.name.removeprefix("neurogym-task-"),
+        "kind": kind,
+        "__distribution": package.name,
+        "__module": package.module,
+        "__file": "_".join(words).lower(),
+        "__command": "-".join(words).lower(),
+        "__words": " ".join([words[0], *(word.lower() for word in words[1:])]),
+    }
+
+
+def _offer(context: Mapping[str, str], kind: str) -> tuple[str, str, str]:
+    """Return the entry-point group of a part, its name and its value."""
+    module = f"{context['__module']}.{context['__file']}"
+    name = context["task_name"]
+    if kind == "wrapper":
+        return "neurogym.wrappers", name, f"{module}:{name}"
+    if kind == "subject":
+        return "neurogym.subjects", context["__file"], f"{module}:{name}"
+    if kind == "command":
+        return "neurogym.commands", context["__command"], f"{module}:command"
+    return "neurogym.tasks", f"{name}-v0", f"{module}:{name}"
+
+
+def _template(kind: str) -> str:
+    return kind if kind in PARTS else f"task_{kind}"
+
+
+def _rendered(name: str, context: Mapping[str, str]) -> str:
+    """Return a file of the template for these variables."""
+    jinja = optional("jinja2", needed_for="`ngym new`", extra="new")
+    files = jinja.Environment(
+        loader=jinja.FileSystemLoader(template_folder()), keep_trailing_newline=True
+    )
+    return files.get_template(name).render(cookiecutter=context)
+
+
+def _joined(path: Path, head: str, rendered: str) -> str:
+    """Return a TOML file with the tables of another one added."""
+    known = path.read_text("utf-8") if path.exists() else head
+    tables = rendered[rendered.index("\n[") :].strip()
+    return f"{known.rstrip()}\n\n{tables}\n"
+
+
+def _with_entry(text: str, group: str, name: str, value: str) -> str:
+    """Return pyproject.toml with an entry point added to a group.
+
+    Raises:
+        InvalidValueError: the group has an entry point of this name.
+    """
+    known: dict[str, Any] = tomllib.loads(text)["project"].get("entry-points", {})
+    if name in known.get(group, {}):
+        raise InvalidValueError(
+            f"pyproject.toml has an entry point {name!r} in {group!r} already. Expected a new name."
+            " Choose another with --task. Nothing was written."
+        )
+    header, line = f'[project.entry-points."{group}"]', f'"{name}" = "{value}"'
+    lines = text.rstrip().split("\n")
+    if header in lines:
+        place = lines.index(header) + 1
+        while place < len(lines) and lines[place].strip() and not lines[place].startswith("["):
+            place += 1
+        lines.insert(place, line)
+    else:
+        tools = (number for number, one in enumerate(lines) if one.startswith("[tool."))
+        place = next(tools, len(lines))
+        lines[place:place] = [header, line, ""]
+    return "\n".join(lines).rstrip() + "\n"
