@@ -49,7 +49,7 @@ def make_task(task: TaskLike, *, wrap: Wrap | Iterable[Wrap] = (), **params: Any
         >>> from neurogym_core import make_task
         >>> task = make_task("perceptual/PerceptualDecisionMaking-v0", dt=20, wrap="ReactionTime")
         >>> task.dt, task.channels
-        (20, Channels(fixation=Scalar(size=1), stimulus=Ring(size=2)))
+        (20, Channels(fixation=Scalar(size=1), stimulus=Ring(('right', 'left'))))
     """
     made, env_wrappers = prepared(task, wrap, params)
     if env_wrappers:
