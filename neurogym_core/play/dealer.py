@@ -98,7 +98,7 @@ class Dealer:
         """Impose conditions (and durations, as ``duration.<period>``) on all following trials.
 
         Args:
-            conditions: name -> a value for every trial, or (m,) values that the trials take in turn,
+            conditions: name -> a value for every trial, or (m,) values that trials take in turn,
                 over and over. Where trials depend on their session, each env gets all of them.
 
         Raises:
