@@ -15,6 +15,7 @@ from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.env_form import BatchSource, form_of, is_env_class
 from neurogym_core.play.kernels import fill_function
 from neurogym_core.play.make import bare_env, make_task, resolve
+from neurogym_core.play.options import whole_number
 from neurogym_core.play.render import Steps
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
@@ -371,20 +372,21 @@ class Dataset:
         wrap: Any = (),
         **params: Any,
     ) -> None:
-        self.batch_size = _whole("batch_size", batch_size)
-        self.seq_len = None if seq_len is None else _whole("seq_len", seq_len)
+        self.batch_size = whole_number("Dataset()", "batch_size", batch_size)
+        self.seq_len = None if seq_len is None else whole_number("Dataset()", "seq_len", seq_len)
         self.split = _known("split", split, (None, *SPLITS))
         self.targets = _known("targets", targets, TARGETS)
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
-        self.seed = _seed(seed)
+        self.seed = whole_number("Dataset()", "seed", seed, least=0)
         found = resolve(task)
         batches = form_of(found).batches if is_env_class(found) else None
         self._open: Callable[[Dataset, np.random.SeedSequence], BatchSource]
         if batches is None:
             self.task: Any = make_task(found, wrap=wrap, **params)
             self._check_supervised()
-            self._open = _batches_of_task
+            stepped = hooked(self.task) or self.task.reads_outcomes
+            self._open = _Stepped if stepped else _Streams
         else:
             env = bare_env(found, wrap=wrap, **params)
             self.task = env.unwrapped
@@ -472,11 +474,6 @@ class _TaskBatches:
         return targets if self._units is None else self._units[targets]
 
 
-def _batches_of_task(dataset: Dataset, sequence: np.random.SeedSequence) -> BatchSource:
-    stepped = hooked(dataset.task) or dataset.task.reads_outcomes
-    return _Stepped(dataset, sequence) if stepped else _Streams(dataset, sequence)
-
-
 class _Streams(_TaskBatches):
     """Batches of trials from tables: continuous streams in every row, or one trial per row."""
 
@@ -515,8 +512,10 @@ class _Streams(_TaskBatches):
         inputs, targets, weights, new_trial = (
             array[:, begin : begin + steps].copy() for array in self._arrays
         )
-        placed = partial(_windowed, self._placed, begin, steps)
-        return Batch(inputs, targets, weights, new_trial, placed, self.dataset)
+        whole = self._placed
+        return Batch(
+            inputs, targets, weights, new_trial, lambda: whole().window(begin, steps), self.dataset
+        )
 
     def next_chunk(self) -> Chunk:
         """Return the next steps of every row, or its next trial."""
@@ -601,10 +600,6 @@ class _Streams(_TaskBatches):
             yield Part(block, which, steps, row[here], start[here], here)
 
 
-def _windowed(placed: Callable[[], Placed], begin: int, steps: int) -> Placed:
-    return placed().window(begin, steps)
-
-
 class _Stepped(_TaskBatches):
     """Batches of tasks that depend on actions, played by an oracle that answers at the end of every
     response window, so that each window is seen completely.
@@ -674,23 +669,6 @@ class _Stepped(_TaskBatches):
 
 def _row_of(columns: Columns, i: int) -> dict[str, Any]:
     return {name: values[i] for name, values in columns.items()}
-
-
-def _seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidValueError(
-            f"Dataset() was given seed={seed!r}. Expected a whole number, at least 0, or None."
-            " Give one."
-        )
-    return int(seed)
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InvalidValueError(
-            f"Dataset() was given {name}={value!r}. Expected a whole number, at least 1. Give one."
-        )
-    return int(value)
 
 
 def _known(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:

@@ -10,9 +10,10 @@ that depend on earlier ones belong to an env; each env follows a chain of blocks
 from __future__ import annotations
 
 import copy
+import math
 import weakref
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,7 +31,9 @@ from neurogym_core.tasks.drawing import (
 )
 from neurogym_core.tasks.imposed import read_values
 from neurogym_core.tasks.session import Session
+from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.task import Task
+from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.arrays import Array, Columns, Ints
 from neurogym_core.trials.noise import key_of
 from neurogym_core.trials.record import DURATION
@@ -95,8 +98,8 @@ class Dealer:
         """Impose conditions (and durations, as ``duration.<period>``) on all following trials.
 
         Args:
-            conditions: name -> a value for every trial, or (m,) values that the trials take one
-                after the other, over and over.
+            conditions: name -> a value for every trial, or (m,) values that trials take in turn,
+                over and over. Where trials depend on their session, each env gets all of them.
 
         Raises:
             UnknownNameError: the task has no such condition or period.
@@ -253,11 +256,14 @@ class Dealer:
     def _slice(self, name: str, value: Array, n: int) -> Array:
         """Return the values of the next `n` trials, or the one value of all trials."""
         several = 0 if name.startswith(DURATION) else dimensions_of(self.task, name)
-        return (
-            value
-            if value.ndim <= several
-            else value[(self._imposed_at + np.arange(n)) % len(value)]
-        )
+        if value.ndim <= several:
+            return value
+        turn = self._imposed_at + np.arange(n)
+        if stateful(self.task) and math.gcd(len(value), self.n) > 1:
+            # Envs that keep pace would meet the same values in all of their trials: shift by one
+            # whenever all values have come equally often.
+            turn += turn // math.lcm(len(value), self.n)
+        return value[turn % len(value)]
 
     def _with_imposed(self, drawn: Columns, n: int) -> Columns:
         return impose_on(
@@ -287,10 +293,20 @@ def _block_rows(task: Task, n: int) -> int:
     """Return the number of trials of a block."""
     steps = typical_steps(task)
     wanted = max(BLOCK_STEPS // steps, 32 * n if n > 1 else 1)
-    if stateful(task) and type(task).draw_ahead is Task.draw_ahead:
+    if _one_by_one(task):
         wanted = min(wanted, BLOCK_DRAWS * n)
     most = BLOCK_UNITS // (min(steps, BLOCK_SEGMENTS) * (task.channels.size + 4))
     return max(min(wanted, most, 1 << 15), n, SMALLEST)
+
+
+def _one_by_one(task: Task) -> bool:
+    """Return whether every trial is a call of `draw`."""
+    constrained = False
+    while (inner := state_of(task).wraps) is not None:
+        # A wrapper that draws trials itself has those of a session drawn one by one below it.
+        constrained |= type(task).draw_ahead is not TaskWrapper.draw_ahead
+        task = cast(Task, inner)
+    return stateful(task) and (constrained or type(task).draw_ahead is Task.draw_ahead)
 
 
 def _history(ended: TrialResults) -> dict[str, Array]:

@@ -1,9 +1,11 @@
-"""The `options` of `reset`."""
+"""Checks of arguments that several players take."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
 
@@ -27,3 +29,17 @@ def read_options(options: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
             " Give them by name, e.g. {'coherence': 51.2}."
         )
     return conditions
+
+
+def whole_number(owner: str, name: str, value: Any, least: int = 1) -> int:
+    """Return an argument as an int of at least `least`; `owner` is its function, for the message.
+
+    Raises:
+        InvalidValueError: the value is no whole number, or is too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidValueError(
+            f"{owner} was given {name}={value!r}. Expected a whole number, at least {least}."
+            " Give one."
+        )
+    return int(value)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.make import is_task, make_task, make_vec, prepared, resolve
+from neurogym_core.play.options import whole_number
 from neurogym_core.subjects import carries_state, player_of
 from neurogym_core.tasks.drawing import stateful
 from neurogym_core.trials.record import TrialRecord
@@ -210,10 +210,10 @@ def run(
         >>> len(record), float(record["performance"].mean())
         (20, 1.0)
     """
-    n_trials = _checked("n_trials", n_trials, least=1)
+    n_trials = whole_number("run()", "n_trials", n_trials)
     if num_envs is not None:
-        num_envs = _checked("num_envs", num_envs, least=1)
-    seed = None if seed is None else _checked("seed", seed, least=0)
+        num_envs = whole_number("run()", "num_envs", num_envs)
+    seed = None if seed is None else whole_number("run()", "seed", seed, least=0)
     game = Game(
         task, subject, n_trials, num_envs=num_envs, seed=seed, conditions=conditions, wrap=wrap,
         params=params,
@@ -225,13 +225,3 @@ def run(
         return game.played.record()
     except KeyboardInterrupt as stop:
         raise RunInterrupted(game.played.record()) from stop
-
-
-def _checked(name: str, value: Any, least: int) -> int:
-    """Return `value` as an int of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidValueError(
-            f"run() was given {name}={value!r}. Expected a whole number, at least {least}."
-            " Give one."
-        )
-    return int(value)

@@ -13,7 +13,7 @@ from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.actions import checked_all
 from neurogym_core.play.bound_step import BoundStep
 from neurogym_core.play.kernel import VectorStepped
-from neurogym_core.play.options import read_options
+from neurogym_core.play.options import read_options, whole_number
 from neurogym_core.play.results import VectorInfo
 from neurogym_core.play.spaces import action_space, observation_space
 from neurogym_core.play.stepper import Stepper
@@ -61,12 +61,8 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         seed: int | None = None,
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
-            raise InvalidValueError(
-                f"num_envs={num_envs!r} was given. Expected a whole number, at least 1. Give one."
-            )
         self.task = task
-        self.num_envs = int(num_envs)
+        self.num_envs = whole_number(type(self).__name__, "num_envs", num_envs)
         self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(task)

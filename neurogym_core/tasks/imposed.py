@@ -15,7 +15,7 @@ from neurogym_core.trials.record import DURATION, as_texts
 
 
 def read_condition(
-    owner: str, name: str, spec: Any, declared: Any, several: bool = False
+    owner: str, name: str, spec: Any, declared: Any, drawn: Array | None = None
 ) -> Distribution:
     """Return the distribution of an imposed condition.
 
@@ -26,24 +26,24 @@ def read_condition(
             one, also a bool or text, or a list of them. For a condition of k values per trial, k
             values, or a list of equally likely lists of k.
         declared: the declaration of the condition, as passed to `vary`.
-        several: whether a trial has several values of the condition; not needed if its values can
-            be enumerated.
+        drawn: the value of one trial, (k,) for several values; not needed if the condition's values
+            can be enumerated.
 
     Raises:
         UnknownNameError: a text that is not among the condition's values.
         InvalidValueError: another value that the condition cannot have.
     """
     support = declared.support() if isinstance(declared, Distribution) else None
-    several = several or (support is not None and support.ndim > 1)
+    one = np.asarray(drawn) if support is None or drawn is not None else support[0]
     kind = _kind(declared, support)
     try:
+        if one.ndim:
+            return _several(spec, one)
         if isinstance(spec, Distribution | Mapping):
             return parse(spec)
-        if several and isinstance(spec, list | tuple | np.ndarray):
-            return _several(spec, kind)
         if support is not None and kind == "U":
             return _named(owner, name, spec, support)
-        return _single(spec, kind) if kind is None or several else _one_number(spec, kind)
+        return _single(spec, kind) if kind is None else _one_number(spec, kind)
     except InvalidValueError as error:
         raise InvalidValueError(
             f"{owner} was given the condition {name}={spec!r}. {error}"
@@ -94,17 +94,26 @@ def _named(owner: str, name: str, spec: Any, support: np.ndarray) -> Distributio
     return Constant(spec) if isinstance(spec, str) else Choice(spec)
 
 
-def _several(spec: Any, kind: str | None) -> Distribution:
+def _several(spec: Any, drawn: Array) -> Distribution:
     """Several values in every trial: a list of them, or a list of equally likely lists."""
+    found = parse(spec) if isinstance(spec, Distribution | Mapping | str) else None
     try:
-        values = np.asarray(spec)
-    except ValueError:
+        values = np.asarray(spec if found is None else found.sample(np.random.default_rng(0), 1))
+    except ValueError:  # rows of unequal lengths
         values = np.asarray(None)
-    if values.dtype.kind not in ("U" if kind == "U" else "biuf") or values.ndim not in (1, 2):
-        words = "texts" if kind == "U" else "numbers"
+    kinds, words = ("U", "texts") if drawn.dtype.kind == "U" else ("biuf", "numbers")
+    shapes = (1, 2) if found is None else (2,)
+    if values.dtype.kind not in kinds or values.ndim not in shapes:
         raise InvalidValueError(
             f"It is several {words} in every trial. Give a list of them, or a list of such lists."
         )
+    if values.shape[-1] != len(drawn):
+        raise InvalidValueError(
+            f"It is {len(drawn)} {words} in every trial. Give a list of {len(drawn)}, or a list of"
+            " such lists."
+        )
+    if found is not None:
+        return found
     return Constant(tuple(values.tolist())) if values.ndim == 1 else Choice(values)
 
 

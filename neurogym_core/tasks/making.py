@@ -201,7 +201,7 @@ def complete(task: TaskLike) -> None:
     state = state_of(task)
     actions = _check_defined(state)
     state.imposed |= (
-        _read_conditions(state, state.overrides["conditions"]) if state.wraps is None else {}
+        _read_conditions(task, state, state.overrides["conditions"]) if state.wraps is None else {}
     )
     state.limits = state.limits or (task.max_duration,)
     state.timing = Timing(task.timing, frozenset(state.overrides["timing"]), state.warned)
@@ -229,15 +229,27 @@ def _check_defined(state: TaskState) -> Actions:
     return state.actions
 
 
-def _read_conditions(state: TaskState, given: Mapping[str, Any]) -> dict[str, Distribution]:
+def _read_conditions(
+    task: TaskLike, state: TaskState, given: Mapping[str, Any]
+) -> dict[str, Distribution]:
     for name in given:
         if name not in state.declared and not str(name).startswith(DURATION):
             raise unknown("condition", name, state.declared, of=state.name)
+    drawn: Mapping[str, Array] = {}
+    if any(callable(state.declared.get(name)) for name in given):
+        # Only a draw shows whether a computed condition has several values in a trial.
+        drawn = draw_independent(task, np.random.default_rng(0), 1, {})
     return {
         name: (
             _duration_distribution(state.name, name, spec)
             if name.startswith(DURATION)
-            else read_condition(state.name, name, spec, state.declared[name])
+            else read_condition(
+                state.name,
+                name,
+                spec,
+                state.declared[name],
+                np.asarray(drawn[name])[0] if name in drawn else None,
+            )
         )
         for name, spec in given.items()
     }

@@ -52,9 +52,9 @@ def per_unit(layout: Layout, name: str, value: Any, k: int) -> Array:
     # (1, k) and (n, 1) broadcast, too.
     rows = value.ndim < 2 or value.shape[0] in (1, n)
     if value.ndim > 2 or not rows or (value.ndim and value.shape[-1] not in (1, k)):
+        shapes = f"({n},) or ({n}, 1)" if k == 1 else f"({k},), ({n}, 1) or ({n}, {k})"
         raise TrialLayoutError(
-            f"{name} of {layout.name} was given shape {value.shape}; give a number, ({n},), ({k},)"
-            f" or ({n}, {k})."
+            f"{name} of {layout.name} was given shape {value.shape}; give a number, {shapes}."
         )
     return np.asarray(value)
 

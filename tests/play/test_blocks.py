@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neurogym_core import Choice, Task, TaskEnv
+from neurogym_core.tasks.wrapper import TaskWrapper
 
 
 class OneStep(Task):
@@ -40,6 +41,21 @@ def _rows(task) -> int:
 def test_trials_that_are_drawn_one_by_one_are_drawn_a_thousand_at_a_time():
     assert _rows(OneStep()) == 1024
     assert _rows(Together()) == 32768
+
+
+class Ahead(TaskWrapper):
+    """A wrapper that decides about trials ahead, as `TrialHistory` does."""
+
+    def draw_ahead(self, session, rng, trials):
+        return self.draw_wrapped(session, rng, trials, {}, None)
+
+
+def test_so_are_those_that_a_wrapper_has_drawn_one_by_one():
+    """A task with session state draws the trials of such a wrapper one after another, although it
+    can draw its own together."""
+    assert _rows(Ahead(Together())) == _rows(Ahead(OneStep())) == 1024
+    assert _rows(TaskWrapper(OneStep())) == 1024
+    assert _rows(TaskWrapper(Together())) == 32768
 
 
 def test_a_block_of_another_size_has_other_trials_but_is_as_long_as_was_asked():

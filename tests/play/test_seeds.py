@@ -18,6 +18,7 @@ from neurogym_core import (
     TaskVectorEnv,
     TruncatedExponential,
 )
+from neurogym_core.errors import InvalidValueError
 
 
 class Dots(Task):
@@ -200,3 +201,11 @@ def test_envs_of_a_vector_env_differ_in_noise_and_trials():
     env = TaskVectorEnv(Dots(), 3)
     obs, _ = env.reset(seed=0)
     assert len({tuple(row) for row in obs.tolist()}) == 3
+
+
+@pytest.mark.parametrize("seeds", [[], [1], [1, 2, 3]])
+def test_a_list_of_seeds_has_one_for_each_env(seeds):
+    envs = TaskVectorEnv(Dots(), 2)
+    with pytest.raises(InvalidValueError, match=f"given {len(seeds)} seeds for 2 envs"):
+        envs.reset(seed=seeds)
+    envs.reset(seed=[1, None])

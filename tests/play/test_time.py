@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neurogym_core import Choice, Task, TaskEnv, TaskVectorEnv, make, make_vec
+from neurogym_core import Choice, Task, TaskEnv, TaskVectorEnv, make, make_vec, run
 
 
 class Cue(Task):
@@ -259,6 +259,39 @@ def test_values_are_imposed_in_turn():
     vector = make_vec(Cue, 3)
     vector.reset(seed=0, options={"conditions": {"side": [0, 1, 1]}})
     assert vector.conditions["side"].tolist() == [0, 1, 1]
+
+
+class Remembering(Cue):
+    """A cue in sessions with state."""
+
+    trials_per_session = None
+
+    def new_session(self, session, rng):
+        session.begun = np.ones(len(session))
+
+
+class Following(Remembering):
+    """A cue in sessions that depend on outcomes."""
+
+    reads_outcomes = True
+
+
+@pytest.mark.parametrize("task", [Remembering, Following])
+@pytest.mark.parametrize("values", [[0, 1], [0, 1, 1], [0, 0, 1, 1]])
+def test_each_env_of_a_task_with_sessions_gets_all_imposed_values(task, values):
+    """Also where the number of envs is a multiple of that of values, and equally often."""
+    record = run(task, "rest", 96, num_envs=4, seed=0, conditions={"side": values})
+    shares = [record["side"][record["env"] == env].mean() for env in range(4)]
+    np.testing.assert_allclose(shares, np.mean(values), atol=0.1)
+    assert record["side"].mean() == pytest.approx(np.mean(values))
+    alone = run(task, "rest", 12, num_envs=1, seed=0, conditions={"side": values})
+    assert alone["side"].tolist() == (values * 12)[:12]
+
+
+def test_a_design_is_played_once_before_it_begins_again():
+    design = Remembering().factorial(8)["side"]
+    record = run(Remembering, "rest", len(design), num_envs=4, conditions={"side": design})
+    assert sorted(record["side"].tolist()) == sorted(design.tolist())
 
 
 def test_trials_drawn_ahead_are_discarded_when_conditions_are_imposed():

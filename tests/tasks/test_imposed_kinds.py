@@ -177,3 +177,64 @@ class Mixed(Kinds):
 def test_objects_that_are_no_texts_are_refused_when_the_task_is_made():
     with pytest.raises(TaskDefinitionError, match="draws 'place' as an array of dtype object"):
         Mixed()
+
+
+# ---------------------------------------------------------------------- several values per trial
+
+
+class Several(Task):
+    """Conditions of three values in every trial: declared, computed, and computed texts."""
+
+    timing = {"only": 100}
+
+    def define(self):
+        self.observe(light=3)
+        self.act(rest=1, choose=2)
+        self.vary(
+            side=Choice(2), listed=Choice([(0, 0, 1), (1, 1, 0)]),
+            computed=lambda rng, prior: rng.integers(0, 2, (prior.n, 3)),
+            words=lambda rng, prior: np.array(["a", "b"])[rng.integers(0, 2, (prior.n, 3))],
+        )  # fmt: skip
+
+    def new_trial(self, trial):
+        trial.periods("only")
+        trial.record("listed", "words")
+        trial.show("light", trial.computed, during="only")
+        trial.answer("choose", trial.side, during="only")
+
+
+SEVERAL = [
+    ("listed", [0, 1, 1]),
+    ("computed", [0, 1, 1]),
+    ("computed", (0, 1, 1)),
+    ("computed", np.array([0, 1, 1])),
+    ("words", ["a", "b", "b"]),
+]
+
+
+@pytest.mark.parametrize(("name", "imposed"), SEVERAL)
+def test_one_list_holds_in_every_trial_computed_or_not(name, imposed):
+    conditions = {name: imposed}
+    scheduled = Schedule(Several(), blocks=(conditions,))
+    for task in (make_task(Several, conditions=conditions), scheduled):
+        record = run(task, "rest", 20, seed=0)
+        assert record[name].tolist() == [list(imposed)] * 20
+    dataset = Dataset(Several, conditions=conditions, batch_size=4, seed=0)
+    assert next(dataset).trials.conditions[name].tolist() == [list(imposed)] * 4
+
+
+@pytest.mark.parametrize("name", ["listed", "computed"])
+@pytest.mark.parametrize("written", [[[0, 1, 1], [1, 0, 0]], "choice([[0, 1, 1], [1, 0, 0]])"])
+def test_a_list_of_lists_is_drawn_from(name, written):
+    record = run(make_task(Several, conditions={name: written}), "rest", 60, seed=0)
+    assert set(map(tuple, record[name].tolist())) == {(0, 1, 1), (1, 0, 0)}
+
+
+@pytest.mark.parametrize("name", ["listed", "computed"])
+@pytest.mark.parametrize("value", [1, [0, 1], [[0, 1], [1, 1]], ["a", "b", "c"], [[0], [0, 1]],
+                                   Uniform(0, 1), True])  # fmt: skip
+def test_values_of_another_number_or_type_are_refused_where_they_are_imposed(name, value):
+    with pytest.raises(InvalidValueError, match=f"{name}=.* numbers in every trial. Give a list"):
+        make_task(Several, conditions={name: value})
+    with pytest.raises(InvalidValueError, match=f"{name}=.* numbers in every trial. Give a list"):
+        Schedule(Several(), blocks=({name: value},))

@@ -310,7 +310,10 @@ def _steps(task: Task) -> str:
     stepper = Stepper(task, n, seed=0)
     for key, name in ((10, "conditions"), (12, "sessions"), (13, "hooks")):
         setattr(stepper.dealer, name, StableGenerator(key))
-    stepper.reset(conditions=_design(task, 12))
+    # Long enough for all trials, because a dealer that reaches the end of a design shifts its turn.
+    repeats = n * (STEPS + 1) // 12 + 1
+    design = {name: np.concatenate([one] * repeats) for name, one in _design(task, 12).items()}
+    stepper.reset(conditions=design)
     result = _Digest()
     blank = np.zeros((n, task.channels.size), np.float32)
     for step in range(STEPS):

@@ -23,12 +23,38 @@ Names = dict[str, str]
 """{name in one task: name in the joined task}"""
 
 
-def begin_nested_session(session: Session, name: str, task: Task, rng: np.random.Generator) -> None:
+def begin_nested_session(
+    session: Session,
+    name: str,
+    task: Task,
+    rng: np.random.Generator,
+    ended: Mapping[str, np.ndarray] | None = None,
+    rows: np.ndarray | None = None,
+) -> None:
     """Start sessions of another task inside `session`, as its attribute `name`.
 
     State that lasts over sessions is an attribute of `session.subject`, under the same name.
+
+    Args:
+        session: the new sessions.
+        name: name of the attribute.
+        task: the other task.
+        rng: generator of sessions.
+        ended: last trials of the subjects' last sessions of `task`, name -> (len(session), …).
+        rows: (len(session),) subjects that have such a trial, if some have.
     """
-    part = fresh_session(task, rng, len(session), getattr(session.subject, name, None))
+    subject = getattr(session.subject, name, None)
+    if rows is None or not rows.any():
+        part = fresh_session(task, rng, len(session), subject)
+    else:
+        part = Session(len(session), subject)
+        for some, known in ((np.flatnonzero(rows), ended or {}), (np.flatnonzero(~rows), {})):
+            if len(some):
+                own = subject.take(some)
+                own.previous = {column: values[some] for column, values in known.items()}
+                fresh = fresh_session(task, rng, len(some), own)
+                part.put(some, fresh)
+                part.remember(some, fresh.previous)
     setattr(session, name, part)
     setattr(session.subject, name, part.subject)
 

@@ -47,6 +47,8 @@ from neurogym_wrappers.joining import (
 
 RULE = "rule"
 """Name of the channel that shows the task of a trial."""
+_COLUMN = "column_"
+"""Prefix of the columns of results, among the attributes of the `Session` that keeps them."""
 
 
 class MixtureBase(ConditionWrapper):
@@ -349,10 +351,19 @@ class MixtureBase(ConditionWrapper):
 
     def new_session(self, session: Session, rng: np.random.Generator) -> None:
         self.sequence.begin(session, rng)
-        setattr(session, f"{self._key}_last", np.full(len(session), -1))
+        self._keep_outcomes(session.subject, session.subject.previous)
         for k, task in enumerate(self.tasks):
             if stateful(task):
-                begin_nested_session(session, f"{self._key}_{k}", task, rng)
+                kept = getattr(session.subject, f"{self._key}_{k}_ended", None)
+                begin_nested_session(
+                    session,
+                    f"{self._key}_{k}",
+                    task,
+                    rng,
+                    *((_columns(kept), kept.unread) if kept is not None else ()),
+                )
+                if kept is not None:
+                    kept.unread = np.zeros(len(session), bool)
 
     def draw_constrained(
         self,
@@ -367,6 +378,7 @@ class MixtureBase(ConditionWrapper):
                 f"the tasks of {self.name} set the correct answer. Apply the wrapper that sets it"
                 " to each task before mixing them."
             )
+        self._keep_outcomes(session.subject, session.previous)
         given = dict(imposed)
         index = (
             self._indices(given.pop(self.task_condition))
@@ -380,7 +392,6 @@ class MixtureBase(ConditionWrapper):
         }
         for k in np.unique(index).tolist():
             self._draw_task(k, index, session, rng, given, drawn)
-        setattr(session, f"{self._key}_last", index[-1])
         return {self.task_condition: np.asarray(self.labels)[index], **drawn}
 
     def _draw_task(
@@ -400,28 +411,47 @@ class MixtureBase(ConditionWrapper):
         for t in np.flatnonzero((index == k).any(axis=1)).tolist():
             rows = np.flatnonzero(index[t] == k)
             part = sessions.take(rows)
-            self._pass_outcomes(k, session, part, rows)
+            self._pass_outcomes(k, session.subject, part, rows)
             self._fill(k, (np.full(len(rows), t), rows), part, rng, given, drawn)
             part.trial += 1
             sessions.put(rows, part)
 
-    def _pass_outcomes(self, k: int, session: Session, part: Session, rows: np.ndarray) -> None:
-        """Pass the results of the last trial to task `k`, if it reads outcomes and the trial was
-        its own.
+    def _keep_outcomes(self, subject: Session, previous: Mapping[str, np.ndarray]) -> None:
+        """Keep the results of trials that have ended, for the tasks that read them.
+
+        Other tasks may have the next trials, and a session may end before a task has its next one.
         """
-        if not self.tasks[k].reads_outcomes:
+        if self.task_condition not in previous:
             return
-        mine = getattr(session, f"{self._key}_last")[rows] == k
-        known = {
-            **{name: name for name in ("choice", "outcome", "reward", "performance")},
-            **self.renamed[k].conditions,
-        }
-        finished = {
-            name: session.previous[joined][rows[mine]]
-            for name, joined in known.items()
-            if joined in session.previous
-        }
-        part.remember(np.flatnonzero(mine), finished)
+        for k, task in enumerate(self.tasks):
+            rows = np.flatnonzero(previous[self.task_condition] == self.labels[k])
+            if not task.reads_outcomes or not len(rows):
+                continue
+            name = f"{self._key}_{k}_ended"
+            if not hasattr(subject, name):
+                setattr(subject, name, Session(len(subject)))
+                getattr(subject, name).unread = np.zeros(len(subject), bool)
+            known = {
+                **{column: column for column in ("choice", "outcome", "reward", "performance")},
+                **self.renamed[k].conditions,
+            }
+            part = Session(len(rows))
+            part.unread = np.ones(len(rows), bool)
+            for own, joined in known.items():
+                setattr(part, f"{_COLUMN}{own}", previous[joined][rows])
+            getattr(subject, name).put(rows, part)
+
+    def _pass_outcomes(self, k: int, subject: Session, part: Session, rows: np.ndarray) -> None:
+        """Pass the result of its last trial in this session to task `k`, if it reads outcomes."""
+        kept = getattr(subject, f"{self._key}_{k}_ended", None)
+        if kept is None:
+            return
+        unread = kept.unread.copy()
+        unread[rows] = False
+        kept.unread = unread
+        begun = np.flatnonzero(part.trial > 0)
+        ended = _columns(kept)
+        part.remember(begun, {name: values[rows[begun]] for name, values in ended.items()})
 
     def _fill(
         self,
@@ -580,6 +610,15 @@ class MixtureBase(ConditionWrapper):
             if joined in back
         }
         return layout_of(task, conditions, trial.rng, len(rows), durations)
+
+
+def _columns(kept: Session) -> dict[str, np.ndarray]:
+    """Return the results that `_keep_outcomes` has kept, name -> (n, …)."""
+    return {
+        name.removeprefix(_COLUMN): values
+        for name, values in vars(kept).items()
+        if name.startswith(_COLUMN)
+    }
 
 
 def _drawn_by_tasks(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, unknown
 from neurogym_core.tasks.constrained import require_undecided
-from neurogym_core.tasks.drawing import answer_condition, answer_of, answers_of, dimensions_of
+from neurogym_core.tasks.drawing import answer_condition, answer_of, answers_of
 from neurogym_core.tasks.imposed import read_condition
 from neurogym_core.tasks.session import Session
 from neurogym_core.tasks.state import Conditions, state_of
@@ -83,8 +83,8 @@ class ScheduleBase(ConditionWrapper):
         if name not in self.conditions and name != ANSWER:
             raise unknown("condition", name, [*self.conditions, ANSWER], of=self.task.name)
         declared = self.conditions.get(answer_condition(self.task) if name == ANSWER else name)
-        several = name != ANSWER and dimensions_of(self, name) > 0
-        return read_condition(self.task.name, name, spec, declared, several)
+        drawn = None if name == ANSWER else state_of(self).example.get(name)
+        return read_condition(self.task.name, name, spec, declared, drawn)
 
     def _check_names(self, owner: str) -> None:
         for name in self._names:

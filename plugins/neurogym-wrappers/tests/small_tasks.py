@@ -107,6 +107,28 @@ class Learning(Arms):
         return {"good": np.where(last == 0, 1, 0)}
 
 
+class Tally(Arms):
+    """It counts the trials that it learns of, in `draw` or in `new_session`."""
+
+    reads_outcomes = True
+
+    def define(self):
+        super().define()
+        self.vary(counted=int)
+
+    def new_session(self, session, rng):
+        subject = session.subject
+        if not hasattr(subject, "counted"):
+            subject.counted = np.zeros(len(session), int)
+        if subject.previous:
+            subject.counted += subject.previous["outcome"] > 0
+
+    def draw(self, session, rng):
+        session.subject.counted += session.previous["outcome"] > 0
+        good = rng.integers(0, 2, len(session))
+        return {"good": good, "counted": session.subject.counted.copy()}
+
+
 class Counted(Arms):
     """In the form for one subject: it counts its trials, and the hits among the last three."""
 

@@ -21,6 +21,7 @@ from neurogym_wrappers_small_tasks import (
     Learning,
     OneByOne,
     Steering,
+    Tally,
     Timed,
     TwoSides,
 )
@@ -144,17 +145,39 @@ def test_a_task_keeps_its_own_state():
     np.testing.assert_array_equal(np.flatnonzero(np.diff(strength)) % 5, 4)
 
 
-def test_a_task_that_reads_outcomes_gets_those_of_its_own_trials():
-    task = Mixture(
-        Arms(trials_per_session=None), other_tasks=(Learning(),), order="sequence", block_length=3
-    )
+@pytest.mark.parametrize("num_envs", [1, 3])
+@pytest.mark.parametrize("order", [{"order": "sequence", "block_length": 3}, {"order": "random"}])
+def test_a_task_that_reads_outcomes_gets_those_of_its_own_trials(order, num_envs):
+    task = Mixture(Arms(trials_per_session=None), other_tasks=(Learning(),), **order)
     assert task.reads_outcomes
-    record = run(task, lambda env, obs: np.zeros(env.num_envs, int), 60, num_envs=1, seed=0)
-    mine = record[record["task"] == "Learning"]
-    expected = [0] + [int(choice == 0) for choice in mine["choice"][:-1]]
-    for k in range(1, len(mine)):
-        if mine["trial"][k] == mine["trial"][k - 1] + 1:  # its last trial was the last of all
-            assert mine["good"][k] == expected[k]
+    record = run(task, "random", 90, num_envs=num_envs, seed=0)
+    for env in range(num_envs):
+        mine = record[(record["task"] == "Learning") & (record["env"] == env)]
+        assert len(mine) > 5
+        expected = [0, *(mine["choice"][:-1] == 0).astype(int)]
+        np.testing.assert_array_equal(mine["good"], expected)
+
+
+@pytest.mark.parametrize("num_envs", [1, 3])
+@pytest.mark.parametrize("trials_per_session", [1, 4, None])
+def test_a_task_within_a_mixture_learns_of_each_of_its_trials_once(trials_per_session, num_envs):
+    """In `draw` or, at the beginning of a session, in `new_session`."""
+    first = Choosing(trials_per_session=trials_per_session, abort_ends_trial=True)
+    task = Mixture(first, other_tasks=(Tally(),), order="random")
+    record = run(task, "random", 60 * num_envs, num_envs=num_envs, seed=2)
+    for env in range(num_envs):
+        mine = record[(record["task"] == "Tally") & (record["env"] == env)]
+        assert len(mine) > 15
+        np.testing.assert_array_equal(mine["counted"], np.arange(len(mine)))
+
+
+def test_a_schedule_by_performance_advances_within_a_mixture_as_it_does_alone():
+    blocks = ({"side": 0}, {"side": 1}, {"side": 2})
+    scheduled = Schedule(Choosing(), blocks=blocks, order="performance", window=5, advance_at=0.9)
+    task = Mixture(Going(trials_per_session=4), other_tasks=(scheduled,), order="random")
+    record = run(task, "oracle", 60, num_envs=1, seed=1)
+    mine = record[record["task"] == "Schedule(Choosing)"]
+    np.testing.assert_array_equal(mine["block"], np.minimum(np.arange(len(mine)) // 5, 2))
 
 
 def test_a_task_for_one_subject_keeps_its_own_state_for_each_subject():
@@ -168,6 +191,16 @@ def test_a_task_for_one_subject_keeps_its_own_state_for_each_subject():
     for env in range(4):
         mine = record[(record["task"] == "Counted") & (record["env"] == env)]
         np.testing.assert_array_equal(mine["number"], 1 + np.arange(len(mine)))
+
+
+def test_a_task_for_one_subject_begins_again_with_each_session():
+    task = Mixture(Arms(trials_per_session=7), other_tasks=(Counted(),), order="random")
+    record = run(task, "random", 120, num_envs=3, seed=4)
+    mine = record[record["task"] == "Counted"]
+    seen = {}
+    for env, session, number in zip(mine["env"], mine["session"], mine["number"], strict=True):
+        seen[env, session] = seen.get((env, session), 0) + 1
+        assert number == seen[env, session]
 
 
 def test_slots_of_later_tasks_are_in_the_record_from_the_beginning():
