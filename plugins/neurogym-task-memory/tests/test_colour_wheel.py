@@ -116,7 +116,7 @@ def test_the_best_constant_report_earns_one_sixth():
         go = np.where(env.is_asked, 1, -1)
         return np.column_stack([go, np.full(env.num_envs, 0.9), np.zeros(env.num_envs)])
 
-    record = run(ColourWheel(), same, 3000, seed=9)
+    record = run(ColourWheel(), same, 3000, num_envs=30, seed=9)
     assert record["performance"].mean() == pytest.approx(0.16, abs=0.028)
 
 

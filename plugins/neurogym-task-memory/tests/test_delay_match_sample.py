@@ -103,6 +103,6 @@ def test_always_going_at_the_same_test_is_right_in_a_third():
     def second(env, observations):
         return np.where(np.asarray(env.period) == "test2", GO, 0)
 
-    record = run(DelayMatchSampleDistractor1D(), second, 3000, seed=4)
+    record = run(DelayMatchSampleDistractor1D(), second, 3000, num_envs=30, seed=4)
     assert np.mean(record["performance"]) == pytest.approx(1 / 3, abs=0.043)
     assert not np.any(run(DelayMatchSampleDistractor1D(), "rest", 30, seed=4)["performance"])

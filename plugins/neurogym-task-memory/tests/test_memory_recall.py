@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.memory_recall import MemoryRecall
 
-from neurogym_core import TaskEnv
+from neurogym_core import TaskEnv, run
 from neurogym_core.errors import InvalidValueError
 
 
@@ -89,5 +89,5 @@ def test_repeating_the_cue_recalls_those_with_at_most_one_blank():
     def copy(env, observations):
         return observations[:, task.channels["vector"]]
 
-    record = run(task, copy, 1500, seed=9)
+    record = run(task, copy, 1500, num_envs=30, seed=9)
     assert record["performance"].mean() == pytest.approx(0.15, abs=0.045)
