@@ -31,10 +31,10 @@ class ChangingEnvironment(Task):
     environment throughout the trial.
 
     Performance is the fraction of correct choices. An observer that knows the environment, and
-    compares the averages of both units, is correct in 50, 67, 81, 95 and 99.9 % of the trials with
+    compares the averages of both units, is correct in 50, 68, 82, 96 and 99.9 % of the trials with
     coherences of 0, 6.4, 12.8, 25.6 and 51.2 %, so that its threshold is that of people and monkeys
-    with random dots (80 % correct at 10 to 15 %); in all, 78 %. Without knowing the environment,
-    39 %; guessing, or always the same choice, earns 0.25.
+    with random dots (80 % correct at 10 to 15 %); in all, 79 %. Without knowing the environment,
+    40 %; guessing, or always the same choice, earns 0.25.
 
     Deviations from the paper:
 

@@ -22,9 +22,9 @@ class NAltConditionalVisuomotor(Task):
     the subject has to learn them from reward. After a block of random length the pairs change, and
     every picture is paired with another movement than before: with two pictures they are reversed.
 
-    Performance is the fraction of correct movements. Always the same movement earns 1 / pictures,
-    as does a subject that knows the pairs of one block and never learns new ones. The noise is far
-    below the difference between pictures: with known pairs, an observer is correct in all trials.
+    Performance is the fraction of correct movements. Always the same movement earns 1 / pictures.
+    The noise is far below the difference between pictures: an observer that knows the pairs is
+    correct in all trials.
 
     In the record, `picture` is the index of the picture, `movements` the correct movement for each
     picture, and `patterns` the concatenated patterns of all pictures.

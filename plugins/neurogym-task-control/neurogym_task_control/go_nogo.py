@@ -24,8 +24,8 @@ class GoNogo(Task):
 
     - correct withholding is rewarded like correct going, and errors cost 0.5 (there, mice got water
       for correct licks only);
-    - the response window of 0.5 s is the paper's; the stimulus and the delay last 0.5 s each (there
-      1 s of odour), which is NeuroGym's.
+    - the response window of 0.5 s is the paper's; the stimulus and the delay of 0.5 s each are
+      NeuroGym's (that laboratory's odours last 1 s).
 
     Args: none.
     """

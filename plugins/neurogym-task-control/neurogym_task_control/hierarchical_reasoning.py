@@ -32,7 +32,7 @@ class HierarchicalReasoning(Task):
     the second is off by a Gaussian error, drawn once per trial, whose SD is `weber` times the
     interval, while the interval itself decides. So an unrewarded trial is ambiguous, which is what
     the paper is about. An observer that knows the rule, and compares what is shown with 850 ms,
-    answers 90 % correctly (intervals of 770 and 930 ms: 85 and 80 %); with ``weber=0``, 94 %,
+    answers 90 % correctly (intervals of 770 and 930 ms: 87 and 79 %); with ``weber=0``, 94 %,
     because of the ties.
 
     The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule`
