@@ -34,9 +34,9 @@ class EconomicDecisionMaking(Task):
     Deviations from the paper: offers are coded as the identity and the amount (units / 5) of each
     side's juice, not as coloured squares; the relative value is fixed (there, measured: it differed
     between pairs of juices and days); the answer is one action, not a saccade held for 0.75 s.
-    Offers, relative value, code, noise and rewards are those of the networks of Song, Yang & Wang
-    (2017), with two differences: offers stay on during the decision (there, they turned off with
-    the fixation cue), and fixation lasts 1.5 s as in the paper (there, 0.75 s).
+    Offers, relative value, code, noise and the rewards of the juices are those of the networks of
+    Song, Yang & Wang (2017), with two differences: offers stay on during the decision (there, they
+    turned off with the fixation cue), and fixation lasts 1.5 s as in the paper (there, 0.75 s).
 
     Args:
         offers: pairs (units of B, units of A), equally likely.
