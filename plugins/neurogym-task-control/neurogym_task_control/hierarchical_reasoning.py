@@ -30,10 +30,10 @@ class HierarchicalReasoning(Task):
 
     Subjects measure time imprecisely: the interval from the end of the first flash to the onset of
     the second is off by a Gaussian error, drawn once per trial, whose SD is `weber` times the
-    interval, while the interval itself decides. So an unrewarded trial is ambiguous, which is what
-    the paper is about. An observer that knows the rule, and compares what is shown with 850 ms,
-    answers 90 % correctly (intervals of 770 and 930 ms: 87 and 79 %); with ``weber=0``, 94 %,
-    because of the ties.
+    interval, while the interval itself decides. So an unrewarded trial is ambiguous, the subject of
+    the paper. An observer that knows the rule, and compares the shown interval with 850 ms, answers
+    90 % correctly (intervals of 770 and 930 ms: 87 and 79 %); with ``weber=0``, 94 %, because of
+    the ties.
 
     The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule`
     was. Choices of `rule` are those of pro_if_long (0) and pro_if_short (1), of `choose` left (0)

@@ -24,6 +24,10 @@ class StopSignal(Task):
     half of the stop trials, and the time that stopping takes (SSRT) can be estimated from the SSDs
     and the reaction times.
 
+    Performance is the fraction of trials with a correct press, or without a press on stop trials.
+    Always pressing the same side earns 0.375, never pressing 0.25. Waiting for a possible signal
+    defeats the staircase: the SSD rises, until waiting costs the response.
+
     A session is the four blocks of 64 trials of STOP-IT. The condition `ssd` is the delay on stop
     trials, and the current level of the staircase on go trials. In a supervised loss, the steps
     before the stop signal have the weight 0, because there the trial is still a go trial for the

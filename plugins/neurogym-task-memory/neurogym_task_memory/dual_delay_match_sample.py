@@ -24,7 +24,7 @@ class DualDelayMatchSample(Task):
     1). After another delay, a second cue and a second test follow; the item that was not cued first
     may now be relevant. The fixation cue is off during a test, when the subject answers; the second
     answer ends the trial, the first does not. Items are directions, coded as cosine and sine, with
-    independent noise on every step while they are shown. Tests have a channel of their own: where a
+    independent noise on every step while they are shown. Tests have a separate channel: where a
     test appears says nothing about the cue.
 
     Half of the tests show the cued item ("match"). Of the others, a fraction `p_lure` shows the
@@ -41,7 +41,7 @@ class DualDelayMatchSample(Task):
     Deviations from the paper:
 
     - items are directions (there, a face, a word, or a direction of motion, usually of different
-      kinds, so that the kind of a test told its item);
+      kinds, so that the kind of a test gave away its item);
     - all durations are 500 ms, which is ours (there, delays of several seconds, for EEG and
       stimulation); so is the proportion of lures;
     - no magnetic stimulation.

@@ -67,7 +67,7 @@ def test_where_a_test_appears_does_not_tell_the_cued_item():
 
 
 def test_the_cue_and_both_items_are_needed():
-    """What shortcuts earn, as the docstring says; 4,000 tests, five SDs of a fraction at most 3.5
+    """Shortcuts earn the shares of the docstring; 4,000 tests, five SDs of a fraction at most 3.5
     %, false alarms below 1 in 10^6 for each."""
     items, test, cue, right = shown_tests(DualDelayMatchSample())
     without_cue = np.where((items == test[:, None]).any(axis=1), 0, 1)

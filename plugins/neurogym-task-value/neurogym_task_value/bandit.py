@@ -77,9 +77,9 @@ class Bandit(Task):
 class Nothing(Bandit):
     """Choose the arm that always pays; the other one never does.
 
-    The smallest task that can be learned: an agent that does not solve it is broken. Bandit with
-    probabilities of 1 and 0; after the bandits of Wang et al. (2018),
-    doi:10.1038/s41593-018-0147-8.
+    The smallest task that can be learned: an agent that does not solve it is broken. Guessing earns
+    a performance of 0.5, always the first arm 1. Bandit with probabilities of 1 and 0; after the
+    bandits of Wang et al. (2018), doi:10.1038/s41593-018-0147-8.
 
     Deviations from the paper: those of Bandit; rewards are deterministic.
 

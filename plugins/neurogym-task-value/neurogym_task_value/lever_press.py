@@ -201,7 +201,7 @@ class LeverPressWithPokeRest(LeverPressWithPoke):
     A session begins with a thirst of 0.5, 0.75 or 1. From trial to trial it rises by 0, 0.25 or
     0.5, equally likely, and a drink lowers it by 0.25; it stays between 0.5 and 1. A subject that
     drinks in every trial is at each of the three levels in a third of the trials; one that never
-    drinks ends at 1. Working always pays (by 0.5, 1 or 1.5): thirst changes what a drink is worth,
+    drinks ends at 1. Working always pays (by 0.5, 1 or 1.5): thirst changes the value of a drink,
     not the best action. Performance is the reward, effort included, relative to that of the best
     subject, and not below 0. Poking at random is correct in 8 % of the trials at most, and then
     costs more than it earns.

@@ -1,4 +1,4 @@
-"""Subjects that always do the same earn what the pages of the tasks say."""
+"""Subjects that always do the same earn as much as the pages of the tasks say."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Yang19(Task):
     """The element of `RULES` for this class; None for families."""
 
     earns: ClassVar[str] = "Guessing, or always the same direction, earns 0.2."
-    """What subjects earn that ignore the stimuli, for the page."""
+    """Performance of subjects that ignore the stimuli, for the page."""
 
     timing = {"response": 500}  # ms, as in the authors' code
 

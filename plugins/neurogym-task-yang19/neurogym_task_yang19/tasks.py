@@ -70,7 +70,7 @@ class DM1(Decision):
     strengths are mean + coherence and mean - coherence, the mean from 0.8 to 1.2. The noise of the
     inputs hardly limits performance: an observer that reads both strengths from the averages of the
     rings is correct in 99.9 % even of the trials with the smallest coherence, 0.01, and 400 ms. The
-    published networks have noise of their own."""
+    published networks add recurrent noise."""
 
     attends: ClassVar[str] = "1"
 
