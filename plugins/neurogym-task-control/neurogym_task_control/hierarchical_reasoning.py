@@ -58,7 +58,7 @@ class HierarchicalReasoning(Task):
     intervals: tuple[float, ...] = (530, 610, 690, 770, 850, 930, 1010, 1090, 1170)
     threshold: float = 850
     weber: float = 0.1
-    dt: float = 10  # ms: intervals that are 80 ms apart differ at this step
+    dt: float = 20  # ms: intervals that are 80 ms apart differ, on both sides of the threshold
     shortest_block: int = 10
     longest_block: int = 20
 
