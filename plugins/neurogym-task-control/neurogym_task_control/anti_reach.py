@@ -19,8 +19,9 @@ class AntiReach(Task):
     show cos(preferred - direction). When the fixation cue turns off, the subject moves: in the
     opposite direction (``anti=True``), which requires suppressing the reflexive movement to the
     stimulus, or to the stimulus itself (``anti=False``). Exactly one direction is correct. The
-    condition `direction` is the index of the direction of the stimulus. Performance is the fraction
-    of correct movements; always the same movement earns 1 / directions.
+    condition `direction` is the index of the direction of the stimulus, and choice k of `reach`
+    moves in the direction k, counted from 0 degrees in steps of 360 / directions. Performance is
+    the fraction of correct movements; always the same movement earns 1 / directions.
 
     Deviations from the paper:
 

@@ -15,12 +15,12 @@ class DelayEstimation(Task):
 
     Coloured items appear at up to eight locations around fixation for 100 ms. After a delay of 900
     ms one of the locations that held an item is cued and the fixation cue turns off; the subject
-    reports the remembered colour, one of 180 on a wheel. The reward decreases with the error: 1 -
-    distance / 180 degrees of the wheel. Guessing earns a half on average, which is also its
-    performance, as does always the same report; the outcome of a report is "other", because reports
-    are neither correct nor wrong. Every location has its own ring of colour-selective units, with a
-    bump at the colour of the item. ColourWheel is the same experiment with continuous colours and
-    reports.
+    reports the remembered colour, one of 180 on a wheel (choice k is at 2 k degrees). The reward
+    decreases with the error: 1 - distance / 180 degrees of the wheel. Guessing earns a half on
+    average, which is also its performance, as does always the same report; the outcome of a report
+    is "other", because reports are neither correct nor wrong. Every location has its own ring of
+    colour-selective units, with a bump at the colour of the item. ColourWheel is the same
+    experiment with continuous colours and reports.
 
     Colours are shown imprecisely: each item's bump is off by a Gaussian error with an SD of
     `memory_sd` on the wheel, drawn once per trial, and the report is scored against the colour

@@ -30,7 +30,7 @@ def published(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         >>> from neurogym_core import Dataset
         >>> from neurogym_task_yang19.published import published
         >>> targets, weights = published(next(Dataset("yang19/Go-v0", batch_size=4, seed=0)))
-        >>> targets.shape[2], float(targets.max().round(2)), float(weights.max())
+        >>> targets.shape[2], round(float(targets.max()), 2), float(weights.max())
         (33, 0.85, 10.0)
     """
     task, trials = batch.task, batch.trials
