@@ -24,8 +24,8 @@ class GoNogo(Task):
 
     - correct withholding is rewarded like correct going, and errors cost 0.5 (there, mice got water
       for correct licks only);
-    - the response window of 0.5 s is the paper's; the stimulus and the delay of 0.5 s each are
-      NeuroGym's (that laboratory's odours last 1 s).
+    - the stimulus and the delay of 0.5 s each are NeuroGym's (odours of that laboratory last 1 s,
+      its response windows 0.5 s, as here).
 
     Args: none.
     """

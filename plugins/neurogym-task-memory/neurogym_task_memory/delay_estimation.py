@@ -26,8 +26,8 @@ class DelayEstimation(Task):
     `memory_sd` on the wheel, drawn once per trial, and the report is scored against the colour
     itself. The default is the SD of the observers' reports of a single item, so an ideal observer
     has their precision at set size 1, and a performance of 0.938 at every set size. The effects of
-    set size (there, SDs of 13.9, 19.4, 21.9 and 22.3 degrees with 1, 2, 3 and 6 items, and 1, 5, 17
-    and 62 % of guesses) have to come from the memory of the subject.
+    set size (there, SDs of about 22 degrees with 3 and 6 items, and guesses in most of the reports
+    with 6) have to come from the memory of the subject.
 
     The condition `colours` holds the colour at every location, index on the wheel, (n, places),
     `blur` the errors in SD, and `order` the locations in random order: the first `set_size` of them
