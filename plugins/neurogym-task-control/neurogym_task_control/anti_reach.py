@@ -19,14 +19,17 @@ class AntiReach(Task):
     show cos(preferred - direction). When the fixation cue turns off, the subject moves: in the
     opposite direction (``anti=True``), which requires suppressing the reflexive movement to the
     stimulus, or to the stimulus itself (``anti=False``). Exactly one direction is correct. The
-    condition `direction` is the index of the direction of the stimulus.
+    condition `direction` is the index of the direction of the stimulus, and choice k of `reach`
+    moves in the direction k, counted from 0 degrees in steps of 360 / directions. Performance is
+    the fraction of correct movements; always the same movement earns 1 / directions.
 
     Deviations from the paper:
 
     - stimuli lie on the whole circle (there, to the left and to the right);
     - pro and anti trials are two tasks (there, an instruction distinguishes them from trial to
       trial);
-    - durations are NeuroGym's.
+    - the subject waits for the end of the fixation cue, 500 ms after the stimulus appears (there,
+      it moves as soon as the stimulus appears, often 200 ms after the fixation point has gone).
 
     Args:
         anti: whether the opposite direction is correct.
@@ -36,7 +39,7 @@ class AntiReach(Task):
     anti: bool = True
     directions: int = 32
 
-    timing = {"fixation": 500, "stimulus": 500, "delay": 0, "decision": 500}  # ms, as in NeuroGym
+    timing = {"fixation": 500, "stimulus": 500, "delay": 0, "decision": 500}  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:

@@ -28,7 +28,8 @@ class CardSorting(Task):
 
     Key cards do not change and have no channel. The channel `feedback` has two units, wrong and
     right, and shows one of them after the sort. A trial without a sort is a miss, counts as wrong,
-    and ends the run of correct sorts.
+    and ends the run of correct sorts. Performance is the fraction of correct sorts; guessing, or
+    always the same key card, earns 0.25.
 
     Deviations from the paper:
 

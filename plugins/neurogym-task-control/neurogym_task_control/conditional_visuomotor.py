@@ -22,6 +22,10 @@ class NAltConditionalVisuomotor(Task):
     the subject has to learn them from reward. After a block of random length the pairs change, and
     every picture is paired with another movement than before: with two pictures they are reversed.
 
+    Performance is the fraction of correct movements. Always the same movement earns 1 / pictures.
+    The noise is far below the difference between pictures: an observer that knows the pairs is
+    correct in all trials.
+
     In the record, `picture` is the index of the picture, `movements` the correct movement for each
     picture, and `patterns` the concatenated patterns of all pictures.
 
@@ -29,7 +33,8 @@ class NAltConditionalVisuomotor(Task):
 
     - pictures are patterns of a few units, and there may be more than two of them;
     - blocks end after a number of trials (there, when the pairs had been learned);
-    - durations, noise and block lengths are NeuroGym's or ours.
+    - a picture of 500 ms and a delay of 1,000 ms are the paper's; 500 ms of fixation, 500 ms for
+      the movement, and the noise are NeuroGym's, and block lengths are ours.
 
     Args:
         pictures: number of pictures and of movements, at least 2.
@@ -42,7 +47,7 @@ class NAltConditionalVisuomotor(Task):
     units: int = 10
     shortest_block: int = 30  # ours, as is the longest
     longest_block: int = 50
-    sigma: float = 0.1  # as in NeuroGym
+    sigma: float = 0.1
     trials_per_session: int | None = 250
 
     timing = {
@@ -50,7 +55,7 @@ class NAltConditionalVisuomotor(Task):
         "stimulus": 500,
         "delay": 1000,
         "decision": 500,
-    }  # ms, as in NeuroGym
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
 
     def define(self) -> None:

@@ -19,7 +19,9 @@ class ContextSwitch(Task):
     A trial is one step. The subject sees stimulus 0 or 1 and makes choice 0 or 1; there is no
     resting action. In the context "same" the choice with the number of the stimulus is correct, in
     the context "other" the other one. Before every trial the context changes with a probability of
-    0.1, without notice; only the reward reveals the current context.
+    0.1, without notice; only the reward reveals the current context. Performance is the fraction of
+    correct choices. A subject that remembers the context that its last reward revealed is correct
+    in 90 % of the trials, the most that is possible; without memory, 50 %.
 
     Deviations from the paper: none; there is no original.
 
@@ -27,7 +29,7 @@ class ContextSwitch(Task):
         switch_probability: probability that the context differs from that of the previous trial.
     """
 
-    switch_probability: float = 0.1  # as in NeuroGym
+    switch_probability: float = 0.1
 
     timing = {"choice": 100}  # ms; one step, since every action is a choice
     rewards = {"correct": 1.0, "error": 0.0}

@@ -17,18 +17,21 @@ class GoNogo(Task):
     One of two stimuli (odours) is presented, followed by a delay; the fixation cue stays on and the
     subject waits. When the cue turns off, the subject goes if the stimulus was "go" and withholds
     if it was "nogo". Correct withholding is rewarded like correct going, at the end of the response
-    window; going after "nogo" and not going after "go" cost the same.
+    window; going after "nogo" and not going after "go" cost the same. Performance is the fraction
+    of correct trials; never going earns 0.5, and so does always going.
 
     Deviations from the paper:
 
-    - correct withholding is rewarded like correct going;
-    - durations and rewards are NeuroGym's.
+    - correct withholding is rewarded like correct going, and errors cost 0.5 (there, mice got water
+      for correct licks only);
+    - the stimulus and the delay of 0.5 s each are NeuroGym's (odours of that laboratory last 1 s,
+      its response windows 0.5 s, as here).
 
     Args: none.
     """
 
-    timing = {"fixation": 0, "stimulus": 500, "delay": 500, "decision": 500}  # ms, as in NeuroGym
-    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.5, "miss": -0.5}  # as in NeuroGym
+    timing = {"fixation": 0, "stimulus": 500, "delay": 500, "decision": 500}  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -0.5, "miss": -0.5}
 
     def define(self) -> None:
         self.observe(fixation=1, nogo=1, go=1)

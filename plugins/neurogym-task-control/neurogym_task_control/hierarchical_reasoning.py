@@ -26,27 +26,39 @@ class HierarchicalReasoning(Task):
     short ones; "pro_if_short" is the reverse. The subject is rewarded once, at the end, and only if
     both answers were correct; after an unrewarded trial it has to infer whether it misjudged the
     interval or the rule has switched. An interval of exactly 850 ms counts as long or short at
-    random (the condition `tie`).
+    random (the condition `tie`), so that half of the intervals are long.
 
-    The displayed interval decides, from the end of the first flash to the onset of the second, in
-    whole steps: at dt = 100 ms an interval of 850 ms lasts 900 ms and is long.
+    Subjects measure time imprecisely: the interval from the end of the first flash to the onset of
+    the second is off by a Gaussian error, drawn once per trial, whose SD is `weber` times the
+    interval, while the interval itself decides. So an unrewarded trial is ambiguous, the subject of
+    the paper. An observer that knows the rule, and compares the shown interval with 850 ms, answers
+    90 % correctly (intervals of 770 and 930 ms: 87 and 79 %); with ``weber=0``, 94 %, because of
+    the ties.
 
     The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule`
-    was. Performance is the fraction of the two answers that were correct.
+    was. Choices of `rule` are those of pro_if_long (0) and pro_if_short (1), of `choose` left (0)
+    and right (1). Performance is the fraction of the two answers that were correct. Guessing both
+    earns 0.375, as does always the same pair of choices.
 
     Deviations from the paper:
 
+    - imprecise measurement is that of the display; a Weber fraction of 0.1 is about that of people
+      who reproduce intervals (Jazayeri & Shadlen 2010, doi:10.1038/nn.2590);
     - the assignment of intervals to sides under each rule is a convention of this task;
-    - intervals, durations and the range of block lengths are NeuroGym's.
+    - intervals, durations and the range of block lengths are NeuroGym's, and not checked against
+      the paper.
 
     Args:
         intervals: between the flashes, ms.
         threshold: longer intervals are long, ms.
+        weber: SD of the error of the shown interval, as a fraction of the interval.
         shortest_block, longest_block: bounds of the block length, trials, both included.
     """
 
     intervals: tuple[float, ...] = (530, 610, 690, 770, 850, 930, 1010, 1090, 1170)
     threshold: float = 850
+    weber: float = 0.1
+    dt: float = 20  # ms: intervals that are 80 ms apart differ, on both sides of the threshold
     shortest_block: int = 10
     longest_block: int = 20
 
@@ -66,6 +78,11 @@ class HierarchicalReasoning(Task):
                 f"HierarchicalReasoning was given blocks of {self.shortest_block} to"
                 f" {self.longest_block} trials; give at least 1, the shorter bound first."
             )
+        if not 0 <= self.weber < 0.25:
+            raise InvalidValueError(
+                f"HierarchicalReasoning was given weber={self.weber!r}; give a fraction from 0 to"
+                " below 0.25, so that intervals stay positive."
+            )
         self.observe(fixation=1, rule_targets=RULES, flash=SIDES)
         self.act(fixate=1, rule=RULES, choose=SIDES)
         self.vary(
@@ -73,6 +90,7 @@ class HierarchicalReasoning(Task):
             side=Choice(SIDES),
             interval=Choice(self.intervals),
             tie=Choice(("short", "long")),
+            misjudged=lambda rng, prior: rng.standard_normal(prior.n),
             answer=self._right_side,
         )
 
@@ -95,7 +113,8 @@ class HierarchicalReasoning(Task):
 
     def new_trial(self, trial: TrialBuilder) -> None:
         before = ("fixation", "rule_report", "pause", "flash1", "interval", "flash2")
-        trial.periods(*before, "decision", interval=trial.interval)
+        shown = trial.interval * (1 + self.weber * np.clip(trial.misjudged, -4, 4))
+        trial.periods(*before, "decision", interval=np.maximum(shown, self.dt))
         trial.show("fixation", 1, during=before)
         trial.show("rule_targets", 1, during="rule_report")
         sides = np.stack([trial.side == side for side in SIDES], axis=1)
@@ -109,24 +128,19 @@ class HierarchicalReasoning(Task):
             error=0,
             miss=0,
         )
-        right = self._side_after(trial.duration("interval"), trial.conditions)
-        trial.answer("choose", right, during="decision", needs="rule")
-        trial.record(
-            judged=np.where(self._is_long(trial.duration("interval"), trial.tie), "long", "short")
-        )
+        trial.answer("choose", self._right_side(trial.conditions), during="decision", needs="rule")
+        trial.record(category=np.where(self._is_long(trial.interval, trial.tie), "long", "short"))
 
     def _right_side(self, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Index of the correct side, (n,), from the interval in whole steps, as displayed."""
-        shown = np.floor(np.asarray(conditions["interval"]) / self.dt + 0.5) * self.dt
-        return self._side_after(shown, conditions)
-
-    def _side_after(self, shown: np.ndarray, conditions: Mapping[str, np.ndarray]) -> np.ndarray:
-        pro = self._is_long(shown, conditions["tie"]) == (conditions["rule"] == "pro_if_long")
+        """Index of the correct side, (n,)."""
+        long = self._is_long(conditions["interval"], conditions["tie"])
+        pro = long == (conditions["rule"] == "pro_if_long")
         flashed = _index(SIDES, conditions["side"])
         return np.where(pro, flashed, 1 - flashed)
 
-    def _is_long(self, shown: np.ndarray, tie: np.ndarray) -> np.ndarray:
-        return np.where(shown == self.threshold, tie == "long", shown > self.threshold)
+    def _is_long(self, interval: np.ndarray, tie: np.ndarray) -> np.ndarray:
+        interval, tie = np.asarray(interval), np.asarray(tie)
+        return np.where(interval == self.threshold, tie == "long", interval > self.threshold)
 
 
 def _index(names: tuple[str, str], values: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ class Null(Task):
     supervised = False
     go_cue = None
 
-    timing = {"rest": 10_000}  # ms, as in NeuroGym
+    timing = {"rest": 10_000}  # ms
     rewards = {"abort": 0.0}
 
     def define(self) -> None:

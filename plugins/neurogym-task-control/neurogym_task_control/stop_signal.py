@@ -16,13 +16,17 @@ class StopSignal(Task):
     Verbruggen, Aron, Band, et al. (2019), eLife 8:e46323, doi:10.7554/eLife.46323, and their
     program STOP-IT.
 
-    A go stimulus appears on the left or on the right, and the subject reports its side as fast as
-    it can. On a quarter of the trials a stop signal appears after the stop-signal delay (SSD), and
-    the subject has to withhold its response. A staircase per session sets the SSD: it rises by one
-    step after a stop trial without a response, and falls by one step after a stop trial with a
-    response, whether the response came before or after the signal. So the subject stops in about
-    half of the stop trials, and the time that stopping takes (SSRT) can be estimated from the SSDs
-    and the reaction times.
+    A go stimulus appears on the left (0) or on the right (1), and the subject presses that side as
+    fast as it can. On a quarter of the trials a stop signal appears after the stop-signal delay
+    (SSD), and the subject has to withhold its response. A staircase per session sets the SSD: it
+    rises by one step after a stop trial without a response, and falls by one step after a stop
+    trial with a response, whether the response came before or after the signal. So the subject
+    stops in about half of the stop trials, and the time that stopping takes (SSRT) can be estimated
+    from the SSDs and the reaction times.
+
+    Performance is the fraction of trials with a correct press, or without a press on stop trials.
+    Always pressing the same side earns 0.375, never pressing 0.25. Waiting for a possible signal
+    defeats the staircase: the SSD rises, until waiting costs the response.
 
     A session is the four blocks of 64 trials of STOP-IT. The condition `ssd` is the delay on stop
     trials, and the current level of the staircase on go trials. In a supervised loss, the steps

@@ -155,3 +155,15 @@ def test_an_environment_that_is_asked_for_stays():
 def test_impossible_environments_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         ChangingEnvironment(**wrong)
+
+
+def test_an_observer_that_knows_the_environment_has_the_threshold_of_the_page(averages):
+    """20,000 trials: five SDs are at most 4 % in a fifth of them, and 1.5 % in all."""
+    task = ChangingEnvironment()
+    batch = task.sample(20_000, seed=5)
+    left, right = averages(task, batch, "stimulus", "stimulus").T
+    correct = (right > left) == (batch.conditions["direction"] == "right")
+    coherence = batch.conditions["coherence"]
+    for level, share in ((0, 0.5), (6.4, 0.68), (12.8, 0.82), (25.6, 0.96), (51.2, 0.999)):
+        assert correct[coherence == level].mean() == pytest.approx(share, abs=0.04)
+    assert correct.mean() == pytest.approx(0.79, abs=0.015)

@@ -104,3 +104,12 @@ def test_impossible_settings_are_refused():
         NAltConditionalVisuomotor(pictures=5, units=2)
     with pytest.raises(InvalidValueError, match="shorter bound first"):
         NAltConditionalVisuomotor(shortest_block=9, longest_block=3)
+
+
+def test_noise_does_not_hide_the_picture(averages):
+    """The pattern read from averages, in 2,000 trials."""
+    task = NAltConditionalVisuomotor()
+    batch = task.sample(2000, seed=11)
+    patterns = batch.conditions["patterns"].reshape(2000, task.pictures, task.units)
+    shown = patterns[np.arange(2000), batch.conditions["picture"]]
+    np.testing.assert_array_equal(averages(task, batch, "stimulus", "stimulus") > 0.5, shown == 1)

@@ -20,7 +20,12 @@ class DelayMatchCategory(Task):
     test appears, and the subject reports a match (choice 0: same half) or a non-match (choice 1)
     during the test. Directions are equally spaced and lie half a step off the boundary, so none is
     on it. Each unit of the stimulus shows 0.5 + 0.5 cos(preferred - direction) with independent
-    noise on every step.
+    noise on every step. Durations, the number of directions and their distance from the boundary
+    are the paper's.
+
+    Performance is the fraction of correct answers; always the same choice earns 0.5, and so does
+    the test alone. The default noise is far below the difference between two directions, so an
+    ideal observer answers 100 % correctly; in monkeys, most errors occur next to the boundary.
 
     Deviations from the paper:
 
@@ -37,10 +42,11 @@ class DelayMatchCategory(Task):
         sigma: SD of the noise of the stimuli, times sqrt(ms).
     """
 
+    dt: float = 50  # ms: 650 ms is a whole number of these
     directions: int = 12
     boundary: float = 0.0
     units: int = 32
-    sigma: float = 1.0  # as in NeuroGym
+    sigma: float = 1.0
 
     timing = {"fixation": 500, "sample": 650, "delay": 1000, "test": 650}  # ms, as published
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}

@@ -20,19 +20,26 @@ class DelayMatchSample(Task):
     1). Each unit of the stimulus shows 0.5 + 0.5 cos(preferred - direction) with independent noise
     on every step.
 
+    Performance is the fraction of correct answers. Always the same choice earns 0.5, and so does
+    the test alone. The default noise is far below the difference between the two directions, so an
+    ideal observer answers 100 % correctly.
+
     Deviations from the paper:
 
-    - one test (there, up to five, of which the last matches; see DelayMatchSampleDistractor1D);
-    - a non-match is reported by a separate choice (there, by withholding);
-    - directions instead of pictures, and durations as in NeuroGym.
+    - one test (there, one to five, of which the last matches; see DelayMatchSampleDistractor1D);
+    - a non-match is reported by a separate choice after the test (there, the monkey
+      responded to a match during the test, and withheld after a non-match);
+    - two directions instead of pictures;
+    - sample, delay and test last 500, 1,000 and 500 ms, as there; 300 ms of fixation and 900 ms for
+      the answer are NeuroGym's.
 
     Args:
         directions: number of equally spaced directions, which is also the number of units.
         sigma: SD of the noise of the stimuli, times sqrt(ms).
     """
 
-    directions: int = 2  # as in NeuroGym
-    sigma: float = 1.0  # as in NeuroGym
+    directions: int = 2
+    sigma: float = 1.0
 
     timing = {
         "fixation": 300,
@@ -40,7 +47,7 @@ class DelayMatchSample(Task):
         "delay": 1000,
         "test": 500,
         "decision": 900,
-    }  # ms, as in NeuroGym
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
     evidence_periods = ("test",)
 

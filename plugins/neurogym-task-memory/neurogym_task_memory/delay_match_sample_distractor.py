@@ -22,16 +22,20 @@ class DelayMatchSampleDistractor1D(Task):
     A sample direction is shown, followed by three tests, each after a delay. One of them is the
     sample direction. The subject goes during the matching test and rests otherwise: going at any
     other time after the sample is an error and ends the trial, and going before the sample's end
-    costs `abort`. The match itself is the signal to respond; the fixation cue turns off after the
-    sample. Units show cos(preferred - direction).
+    costs `abort` per 100 ms. The match itself is the signal to respond; the fixation cue turns off
+    after the sample. Units show cos(preferred - direction), without noise.
+
+    Performance is the fraction of trials in which the subject goes during the match. Resting earns
+    0, going at any of the three tests, always the same one, a third.
 
     Deviations from the paper:
 
-    - the match is equally likely to be each of three tests (there, up to five with repeated
+    - the match is equally likely to be each of three tests (there, up to five, with repeated
       distractors);
     - a trial continues with the remaining tests after a missed match;
     - directions instead of pictures: distractors are at least `least_distance` from the sample;
-    - durations are NeuroGym's.
+    - sample, delays and tests last 500, 1,000 and 500 ms, as there; the fixation of 300 ms is
+      NeuroGym's, and a response has to come before the test ends.
 
     The condition `sample` is in radians, `away` holds the distance of each test from the sample if
     it were a distractor, radians, (n, 3); `match` is the number of the matching test, 1 to 3.
@@ -55,7 +59,7 @@ class DelayMatchSampleDistractor1D(Task):
         "test2": 500,
         "delay3": 1000,
         "test3": 500,
-    }  # ms, as in NeuroGym
+    }  # ms
     rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0}
     evidence_periods = ("test1", "test2", "test3")
 

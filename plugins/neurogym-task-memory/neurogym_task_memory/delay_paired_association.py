@@ -19,12 +19,17 @@ class DelayPairedAssociation(Task):
 
     The first odour is 1 or 2; after a delay the second is 3 or 4; after another delay the fixation
     cue turns off. The subject goes (licks) if the odours are paired, 1 with 3 or 2 with 4, and
-    withholds otherwise. Correct withholding is rewarded like correct going.
+    withholds otherwise. Correct withholding is rewarded like correct going, and going after a wrong
+    pair costs as much as going after a right pair pays. Performance is the fraction of correct
+    trials: never going earns 0.5, and so does either odour alone.
 
     Deviations from the paper:
 
-    - correct withholding is rewarded, at the end of the response window;
-    - delays of 1 s (there, longer between the odours); the response window is NeuroGym's.
+    - correct withholding is rewarded, at the end of the response window, and a false alarm costs
+      `error`, -1 (there, mice got water for correct licks only; in that laboratory's later protocol
+      of the task, false alarms, too, have no consequence); set ``rewards={"error": 0}`` for that;
+    - the delay between the odours is 1 s (there, several seconds). Odours of 1 s, 1 s from the
+      second odour to the response window, and 0.5 s of it are the laboratory's.
 
     Args:
         sigma: SD of the noise on the odour channels while an odour is presented, times sqrt(ms).
@@ -39,8 +44,8 @@ class DelayPairedAssociation(Task):
         "stimulus2": 1000,
         "delay2": 1000,
         "decision": 500,
-    }  # ms, as in NeuroGym
-    rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}  # as in NeuroGym
+    }  # ms
+    rewards = {"abort": -0.1, "correct": 1.0, "error": -1.0, "miss": 0.0}
     evidence_periods = ("stimulus2",)
 
     def define(self) -> None:
@@ -64,7 +69,7 @@ class JitteredPairedAssociation(DelayPairedAssociation):
     The task of Zhang, Yan, Wang, et al. (2019), eLife 8:e43191, doi:10.7554/eLife.43191, in a
     version that cannot easily be solved by counting steps: all durations except the response window
     are truncated exponentials around those of DelayPairedAssociation, and the odour channels are
-    noisy.
+    noisy, far below the difference between odours: an ideal observer answers 100 % correctly.
 
     Deviations from the paper: those of DelayPairedAssociation; the ranges of the durations and the
     noise are ours.

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from neurogym_core import Choice, OneHot, Task, TrialBuilder
+from neurogym_core import Choice, OneHot, Ring, Task, TrialBuilder
 from neurogym_core.errors import InvalidValueError
 
 ITEMS = ("first", "second")
-ANGLES = (0.0, np.pi / 2)
-"""The two values of an item, radians."""
+TESTS = ("match", "lure", "new")
+"""A test shows the cued item, the other item, or neither."""
 
 
 class DualDelayMatchSample(Task):
@@ -19,31 +19,46 @@ class DualDelayMatchSample(Task):
 
     Rose, LaRocque, Riggall, et al. (2016), Science 354:1136, doi:10.1126/science.aah7011.
 
-    Two items are shown together. After a delay a cue indicates the relevant item, then a test is
-    shown, and the subject reports whether it matches that item (choice 0) or not (choice 1). After
-    another delay, a second cue and a second test follow; the item that was not cued first may now
-    be relevant. The fixation cue is off during a test, when the subject answers; the second answer
-    ends the trial, the first does not. Items and tests are coded as the cosine and sine of an
-    angle, with independent noise on every step while they are shown; a test is shown on the channel
-    of the item with which it is compared.
+    Two different items are shown together. After a delay a cue indicates the relevant item, then a
+    test is shown, and the subject reports whether it matches that item (choice 0) or not (choice
+    1). After another delay, a second cue and a second test follow; the item that was not cued first
+    may now be relevant. The fixation cue is off during a test, when the subject answers; the second
+    answer ends the trial, the first does not. Items are directions, coded as cosine and sine, with
+    independent noise on every step while they are shown. Tests have a separate channel: where a
+    test appears says nothing about the cue.
+
+    Half of the tests show the cued item ("match"). Of the others, a fraction `p_lure` shows the
+    item that is *not* cued ("lure"), and the rest another direction ("new"). The cue and both items
+    are needed: a subject that ignores the cue, and calls every test a match that equals one of the
+    items, answers 75 % of the tests correctly; one that remembers only the first item 87.5 %. The
+    noise of the default is far below the difference between two directions: an ideal observer
+    answers 100 % correctly.
 
     The answers are the slots `test1` and `test2` of the record. Each is rewarded once; performance
-    is the fraction of the two answers that were correct.
+    is the fraction of the two answers that were correct. Guessing, or always the same choice, earns
+    a performance of 0.5.
 
     Deviations from the paper:
 
-    - an item has one of two values (there, faces, words and directions of motion), and durations
-      are NeuroGym's;
+    - items are directions (there, a face, a word, or a direction of motion, usually of different
+      kinds, so that the kind of a test gave away its item);
+    - all durations are 500 ms, which is ours (there, delays of several seconds, for EEG and
+      stimulation); so is the proportion of lures;
     - no magnetic stimulation.
 
     Args:
+        directions: number of equally spaced directions, at least 3.
+        p_lure: fraction of the tests without a match that show the item that is not cued. At 1, one
+            remembered item suffices; at 0, the cue is not needed.
         second_cue: "either": both items are equally likely to be cued the second time; "other": the
-            second cue is always the item that was not cued first, as in NeuroGym.
+            second cue is always the item that was not cued first.
         sigma: SD of the noise of items and tests, times sqrt(ms).
     """
 
+    directions: int = 8
+    p_lure: float = 0.5
     second_cue: str = "either"
-    sigma: float = 1.0  # as in NeuroGym
+    sigma: float = 1.0
 
     timing = dict.fromkeys(
         ("fixation", "sample", "delay1", "cue1", "test1", "delay2", "cue2", "test2"), 500
@@ -57,57 +72,63 @@ class DualDelayMatchSample(Task):
                 f"DualDelayMatchSample was given second_cue={self.second_cue!r}; give 'either' or"
                 " 'other'."
             )
-        self.cues = OneHot(len(ITEMS))
-        self.observe(fixation=1, first=2, second=2, cue=self.cues.named(ITEMS))
+        if self.directions < 3 or not 0 <= self.p_lure <= 1:
+            raise InvalidValueError(
+                f"DualDelayMatchSample was given directions={self.directions!r} and"
+                f" p_lure={self.p_lure!r}; give at least 3 directions, and a fraction from 0 to 1."
+            )
+        self.ring, self.cues = Ring(self.directions), OneHot(len(ITEMS))
+        self.observe(fixation=1, first=2, second=2, test=2, cue=self.cues.named(ITEMS))
         self.act(fixate=1, choose=("match", "nonmatch"))
-        tests = ("match", "nonmatch")
+        tests = Choice(TESTS, p=(0.5, self.p_lure / 2, (1 - self.p_lure) / 2))
         self.vary(
-            first=Choice(2),
-            second=Choice(2),
+            first=Choice(self.directions),
+            second=self._another,
             cue1=Choice(ITEMS),
-            cue2=self._second_cues(),
-            test1=Choice(tests),
-            test2=Choice(tests),
+            cue2=Choice(ITEMS) if self.second_cue == "either" else _the_other,
+            test1=tests,
+            test2=tests,
+            new1=self._a_third,
+            new2=self._a_third,
             answer=lambda drawn: _right(drawn["test1"]),
         )
 
-    def _second_cues(self):
-        if self.second_cue == "either":
-            return Choice(ITEMS)
-        return _the_other
+    def _another(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Draw a direction that is not the first item, (n,)."""
+        return (prior["first"] + rng.integers(1, self.directions, prior.n)) % self.directions
+
+    def _a_third(self, rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Draw a direction that is neither item, (n,)."""
+        items = np.stack([prior["first"], prior["second"]])
+        drawn = rng.integers(0, self.directions - 2, prior.n)
+        # Number the directions without the two items: skip the smaller one, then the larger one.
+        drawn = drawn + (drawn >= items.min(axis=0))
+        return drawn + (drawn >= items.max(axis=0))
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods("fixation", "sample", "delay1", "cue1", "test1", "delay2", "cue2", "test2")
         trial.show("fixation", 1, during=("fixation", "sample", "delay1", "cue1", "delay2", "cue2"))
         for item in ITEMS:
-            trial.show(item, _coded(getattr(trial, item)), during="sample", noise=self.sigma)
-        self._ask(trial, "test1", "cue1", trial.cue1, trial.test1, then="wait")
-        self._ask(trial, "test2", "cue2", trial.cue2, trial.test2, then="end")
+            trial.show(item, self._coded(getattr(trial, item)), during="sample", noise=self.sigma)
+        self._ask(trial, 1, then="wait")
+        self._ask(trial, 2, then="end")
 
-    def _ask(
-        self,
-        trial: TrialBuilder,
-        period: str,
-        cueing: str,
-        cued: np.ndarray,
-        test: np.ndarray,
-        then: str,
-    ) -> None:
-        """Show a cue and its test, and open the answer slot."""
-        trial.show(
-            "cue", self.cues.encode(np.where(cued == "first", 0, 1)), during=(cueing, period)
-        )
-        for item in ITEMS:
-            sample = getattr(trial, item)
-            shown = np.where(test == "match", sample, 1 - sample)
-            trial.show(item, _coded(shown), during=period, where=cued == item, noise=self.sigma)
+    def _ask(self, trial: TrialBuilder, k: int, then: str) -> None:
+        """Show the k-th cue and its test, and open the answer slot."""
+        period, cueing = f"test{k}", f"cue{k}"
+        cued, test, new = (getattr(trial, f"{name}{k}") for name in ("cue", "test", "new"))
+        which = np.where(cued == "first", 0, 1)
+        trial.show("cue", self.cues.encode(which), during=(cueing, period))
+        relevant = np.where(which == 0, trial.first, trial.second)
+        other = np.where(which == 0, trial.second, trial.first)
+        shown = np.select([test == "match", test == "lure"], [relevant, other], new)
+        trial.show("test", self._coded(shown), during=period, noise=self.sigma)
         trial.answer("choose", _right(test), during=period, slot=period, then=then)
 
-
-def _coded(value: np.ndarray) -> np.ndarray:
-    """Cosine and sine of the angle that 0 or 1 stands for, (n, 2)."""
-    angle = np.take(ANGLES, value)
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    def _coded(self, direction: np.ndarray) -> np.ndarray:
+        """Cosine and sine of directions, (n, 2)."""
+        angle = self.ring.angle(direction)
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
 def _the_other(rng: np.random.Generator, prior: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -26,14 +26,15 @@ class DualTask(Task):
     withholds where it went before, and vice versa.
 
     The answers are the slots `inner` and `outer` of the record; performance is the fraction of the
-    two answers that were correct.
+    two answers that were correct. Never going earns 0.5.
 
     Deviations from the paper:
 
-    - the rule reverses, as in NeuroGym (there, it does not);
-    - durations are those of an early version of NeuroGym (16.4 s in total); those that it leaves
-      open are ours;
-    - correct withholding is rewarded.
+    - the rule reverses after `block` trials (there, it does not: ``block=0``);
+    - durations are NeuroGym's (a trial of 16.4 s, 13 s of it between the two odours), except for
+      those around the inner odour, which are ours;
+    - correct withholding is rewarded, and false alarms cost -1 (there, mice got water for correct
+      licks only).
 
     Args:
         block: trials after which the rule reverses; 0: never.

@@ -23,9 +23,12 @@ class GradedComparison(Task):
 
     Base and difference are independent: the base alone says nothing about the difference, and the
     comparison alone explains 48 % of its variance. A subject that reports only which frequency is
-    higher (always 5 or -5 Hz) earns half of the reward. A frequency is shown as a number from 0
+    higher (always 5 or -5 Hz) earns half of the reward, one that reports from the comparison alone
+    41 %, and always the same report at most 25 %. A frequency is shown as a number from 0
     (the lowest) to 1 (the highest), with independent noise on every step while it is applied: the
-    difference between the averages of both vibrations has an SD of 2.0 Hz.
+    difference between the averages of both vibrations has an SD of 2.0 Hz. An ideal observer, which
+    knows the bases and the differences, earns a performance of 0.73; one that reports the
+    difference of the averages 0.61.
 
     In DelayComparison the subject chooses between two answers, as in the experiment.
 

@@ -10,9 +10,9 @@ from neurogym_core.errors import InvalidValueError
 
 
 def test_durations_and_directions_are_those_of_the_paper():
-    task = DelayMatchCategory(dt=10)
+    task = DelayMatchCategory()
     batch = task.sample(500, seed=1)
-    assert {name: set(steps * 10) for name, steps in batch.period_steps.items()} == {
+    assert {name: set(steps * task.dt) for name, steps in batch.period_steps.items()} == {
         "fixation": {500},
         "sample": {650},
         "delay": {1000},
@@ -49,3 +49,13 @@ def test_two_units_are_refused():
         DelayMatchCategory(units=2)
     with pytest.raises(InvalidValueError, match="even"):
         DelayMatchCategory(directions=5)
+
+
+def test_an_ideal_observer_makes_no_errors(averages):
+    """The direction nearest to each average, in 2,000 trials."""
+    task = DelayMatchCategory()
+    batch = task.sample(2000, seed=4)
+    for period in ("sample", "test"):
+        seen = task.ring.population_vector(averages(task, batch, "stimulus", period))
+        nearest = np.floor(seen / (2 * np.pi / 12)) % 12
+        np.testing.assert_array_equal(nearest, batch.conditions[period])

@@ -7,7 +7,7 @@ import pytest
 from neurogym_task_memory.delay_match_sample import DelayMatchSample
 from neurogym_task_memory.delay_match_sample_distractor import DelayMatchSampleDistractor1D
 
-from neurogym_core import TaskEnv, circular_distance
+from neurogym_core import TaskEnv, circular_distance, run
 from neurogym_core.errors import InvalidValueError
 
 GO = 1
@@ -51,7 +51,15 @@ def test_going_is_right_during_the_match_only(match):
             assert trial["steps"] == FIRST_STEP[period]
 
 
-def test_going_before_the_tests_costs_but_does_not_end_the_trial():
+def test_going_until_the_end_of_the_sample_costs_but_does_not_end_the_trial():
+    """From the first step of the delay on, it is an error (see above)."""
+    env = TaskEnv(DelayMatchSampleDistractor1D())
+    env.reset(seed=1)
+    paid = []
+    while env.period in ("fixation", "sample"):
+        paid.append(env.step(GO)[1])
+    assert paid == [-0.1] * 8
+    assert env.step(GO)[1] == -1
     for period in ("fixation", "sample"):
         trial = go_in(period, 1)
         assert trial["aborts"] > 0
@@ -77,3 +85,24 @@ def test_distractors_are_away_from_the_sample_and_the_match_is_the_sample():
 def test_an_impossible_distance_is_refused():
     with pytest.raises(InvalidValueError, match="below 180"):
         DelayMatchSampleDistractor1D(least_distance=180)
+
+
+def test_an_ideal_observer_of_one_test_makes_no_errors(averages):
+    """Sample and test compared by their averages, in 2,000 trials."""
+    task = DelayMatchSample()
+    batch = task.sample(2000, seed=3)
+    sample, test = (
+        averages(task, batch, "stimulus", name).argmax(axis=1) for name in ("sample", "test")
+    )
+    np.testing.assert_array_equal(sample == test, batch.conditions["test"] == "match")
+
+
+def test_always_going_at_the_same_test_is_right_in_a_third():
+    """3,000 trials, five SDs are 4.3 %."""
+
+    def second(env, observations):
+        return np.where(np.asarray(env.period) == "test2", GO, 0)
+
+    record = run(DelayMatchSampleDistractor1D(), second, 3000, num_envs=30, seed=4)
+    assert np.mean(record["performance"]) == pytest.approx(1 / 3, abs=0.043)
+    assert not np.any(run(DelayMatchSampleDistractor1D(), "rest", 30, seed=4)["performance"])

@@ -103,3 +103,33 @@ def test_a_report_before_the_fixation_cue_turns_off_costs():
 def test_nothing_to_grade_is_refused(wrong):
     with pytest.raises(InvalidValueError, match="GradedComparison was given"):
         GradedComparison(**wrong)
+
+
+def test_observers_earn_what_the_page_says(averages):
+    """10,000 trials; SDs of the performance of a trial are below 0.42, so five SEs are 0.021."""
+    task = GradedComparison()
+    batch = task.sample(10_000, seed=9)
+    differences, bases = np.array(task.differences, float), np.array(task.bases, float)
+    base, comparison = (
+        averages(task, batch, "stimulus", period) for period in ("base", "comparison")
+    )
+    hertz = bases[:, None] + differences  # (bases, differences)
+    low, span = 6.0, 32.0
+    precision = 500 / task.sigma**2
+    near = {
+        "base": (base[:, :, None] - (bases[:, None] - low) / span) ** 2,
+        "comparison": (comparison[:, :, None] - (hertz - low) / span) ** 2,
+    }
+    reports = np.linspace(-8, 8, 65)
+    pays = np.maximum(0, 1 - np.abs(reports[:, None] - differences) / task.tolerance)
+
+    def earns(report):
+        error = np.abs(report - batch.conditions["difference"])
+        return np.maximum(0, 1 - error / task.tolerance).mean()
+
+    for known, share in ((("base", "comparison"), 0.73), (("comparison",), 0.41)):
+        far = sum(near[name] for name in known)
+        likely = np.exp(-precision / 2 * (far - far.min(axis=(1, 2), keepdims=True))).sum(axis=1)
+        assert earns(reports[(likely @ pays.T).argmax(axis=1)]) == pytest.approx(share, abs=0.026)
+    assert earns((comparison - base)[:, 0] * span) == pytest.approx(0.61, abs=0.026)
+    assert pays.mean(axis=1).max() == pytest.approx(0.25, abs=1e-6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_memory.memory_recall import MemoryRecall
 
-from neurogym_core import TaskEnv
+from neurogym_core import TaskEnv, run
 from neurogym_core.errors import InvalidValueError
 
 
@@ -80,3 +80,14 @@ def test_about_one_vector_in_ten_is_flagged_and_three_elements_in_ten_blanked():
 def test_bounds_that_cross_are_refused():
     with pytest.raises(InvalidValueError, match="shortest <= longest"):
         MemoryRecall(shortest=30)
+
+
+def test_repeating_the_cue_recalls_those_with_at_most_one_blank():
+    """1,500 trials; the SD of a trial's performance is below 0.35, so five SEs are 0.045."""
+    task = MemoryRecall()
+
+    def copy(env, observations):
+        return observations[:, task.channels["vector"]]
+
+    record = run(task, copy, 1500, num_envs=30, seed=9)
+    assert record["performance"].mean() == pytest.approx(0.15, abs=0.045)

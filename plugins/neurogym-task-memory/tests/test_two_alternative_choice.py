@@ -11,6 +11,7 @@ from neurogym_task_memory.two_alternative_choice import (
 )
 
 from neurogym_core import TruncatedExponential
+from neurogym_core.errors import InvalidValueError
 from neurogym_core.tasks.identity import parameters_of
 from neurogym_core.tasks.state import period_names_of
 
@@ -35,7 +36,9 @@ def test_the_stronger_stimulus_is_correct_and_they_differ_by_the_coherence(kind)
     np.testing.assert_allclose(
         np.abs(first - second), batch.conditions["coherence"] / 100, atol=1e-6
     )
-    np.testing.assert_allclose(first + second, 1, atol=1e-6)
+    np.testing.assert_allclose((first + second) / 2, batch.conditions["mean"], atol=1e-6)
+    assert batch.conditions["mean"].min() >= 0.5
+    assert batch.conditions["mean"].max() <= 1.5
     right = batch.target[:, batch.period == batch.period_names.index("decision")][:, 0]
     np.testing.assert_array_equal(
         right, np.where(first > second, 1, 0 if kind is GoNogoTwoAlternativeChoice else 2)
@@ -66,3 +69,31 @@ def test_named_configurations_differ_in_settings_only():
     assert parameters_of(GoNogoTwoAlternativeChoice()) == parameters_of(
         TwoAlternativeChoice(go_nogo=True)
     )
+
+
+@pytest.mark.parametrize("kind", [TwoAlternativeChoice, SimultaneousTwoAlternativeChoice])
+def test_an_ideal_observer_compares_and_one_stimulus_is_not_enough(kind, averages):
+    """20,000 trials; five SDs of a fraction are at most 4 % in a fifth of them, 1.8 % in all.
+
+    With a fixed mean the first stimulus alone was right in 88 % of the trials."""
+    task = kind()
+    batch = task.sample(20_000, seed=3)
+    first = averages(task, batch, "first", "stimulus1")[:, 0]
+    where = "stimulus1" if task.simultaneous else "stimulus2"
+    second = averages(task, batch, "second", where)[:, 0]
+    right = batch.conditions["stronger"] == "first"
+    coherence = batch.conditions["coherence"]
+    ideal = (first > second) == right
+    for level, share in ((0, 0.5), (6.4, 0.82), (12.8, 0.96), (25.6, 0.999), (51.2, 1.0)):
+        assert ideal[coherence == level].mean() == pytest.approx(share, abs=0.04)
+    assert ideal.mean() == pytest.approx(0.854, abs=0.0125)
+    assert ((first > 1) == right).mean() == pytest.approx(0.596, abs=0.0175)
+    assert ((second < 1) == right).mean() == pytest.approx(0.596, abs=0.0175)
+
+
+def test_the_mean_can_be_fixed_and_bounds_in_the_wrong_order_are_refused():
+    assert set(TwoAlternativeChoice(means=(0.5, 0.5)).sample(20, seed=1).conditions["mean"]) == {
+        0.5
+    }
+    with pytest.raises(InvalidValueError, match="lower and the upper bound"):
+        TwoAlternativeChoice(means=(1.5, 0.5))

@@ -19,7 +19,9 @@ class Bandit(Task):
     On every trial all arms are available and the subject chooses one of them at once; nothing
     precedes the choice, so a trial is one step. The arm yields its magnitude or nothing. Payouts
     are drawn for all arms, so the record contains forgone rewards. There are no correct or wrong
-    choices: performance is the expected reward of the chosen arm relative to the best arm.
+    choices: performance is the expected reward of the chosen arm relative to the best arm. Guessing
+    earns 0.667, and always the best arm 1: with probabilities that never change, the only thing to
+    be learned is which arm that is.
 
     Deviations from the paper: the probabilities are the same in all sessions (there, redrawn for
     every episode: use ``conditions={"probability": …}`` of `reset` for that); no fixation before
@@ -75,9 +77,9 @@ class Bandit(Task):
 class Nothing(Bandit):
     """Choose the arm that always pays; the other one never does.
 
-    The smallest task that can be learned: an agent that does not solve it is broken. Bandit with
-    probabilities of 1 and 0; after the bandits of Wang et al. (2018),
-    doi:10.1038/s41593-018-0147-8.
+    The smallest task that can be learned: an agent that does not solve it is broken. Guessing earns
+    a performance of 0.5, always the first arm 1. Bandit with probabilities of 1 and 0; after the
+    bandits of Wang et al. (2018), doi:10.1038/s41593-018-0147-8.
 
     Deviations from the paper: those of Bandit; rewards are deterministic.
 

@@ -18,23 +18,33 @@ class EconomicDecisionMaking(Task):
     fixation cue turns off, after a random delay, the subject chooses the offer of one side and
     receives the juice. Juice A is preferred: one unit of it is worth `relative_value` units of B.
     There are no correct choices, only more valuable ones: performance is the value of the chosen
-    offer relative to that of the other if that is larger. The fraction of choices of B as a
-    function of the log of the offered ratio is a sigmoid, whose midpoint is the relative value.
+    offer relative to that of the other if that is larger. Always the same side earns 0.69, as does
+    guessing, and always juice A 0.74; the worse offer still earns 0.38 on average.
+
+    Amounts are shown with independent noise on every step. An observer that compares the values of
+    the average amounts chooses B in 0, 8 and 100 % of the trials with 1, 2 and 3 units of B for one
+    of A: the fraction of choices of B is a sigmoid of the log of the ratio, whose midpoint is the
+    relative value. One that sees only the first 100 ms of the offers chooses B in 1, 36 and 93 % of
+    these trials; both earn a performance of 0.99 or more.
 
     The condition `offer` is (units of B, units of A), as the paper writes offer types, and `a_left`
     the side of A. `a_choice` in the record is the index of the choice that takes A: 0 left, 1
     right.
 
-    Deviations from the paper: offers are coded as the identity and the amount (units / 5, our
-    scale) of each side's juice, not as coloured squares; the relative value is fixed (there,
-    measured: it differed between pairs of juices and days); the answer is one action, not a saccade
-    held for 0.75 s.
+    Deviations from the paper: offers are coded as the identity and the amount (units / 5) of each
+    side's juice, not as coloured squares; the relative value is fixed (there, measured: it differed
+    between pairs of juices and days); the answer is one action, not a saccade held for 0.75 s.
+    Offers, relative value, code, noise and the rewards of the juices are those of the networks of
+    Song, Yang & Wang (2017), with two differences: offers stay on during the decision (there, they
+    turned off with the fixation cue), and fixation lasts 1.5 s as in the paper (there, 0.75 s).
 
     Args:
         offers: pairs (units of B, units of A), equally likely.
         relative_value: value of one unit of A in units of B; as in Song, Yang & Wang (2017), eLife
             6:e21492, doi:10.7554/eLife.21492.
-        unit: reward for one unit of B; ours, which makes a unit of A 0.22.
+        unit: reward for one unit of B; as in Song et al., which makes a unit of A 0.22.
+        sigma: SD of the noise of the amounts, in units / 5, times sqrt(ms); as in Song et al.,
+            whose variance is 2 * 100 ms * 0.001.
     """
 
     offers: tuple[tuple[int, int], ...] = (
@@ -50,6 +60,8 @@ class EconomicDecisionMaking(Task):
     )
     relative_value: float = 2.2
     unit: float = 0.1
+    sigma: float = 0.2**0.5
+    dt: float = 50  # ms: 750 ms is a whole number of these
 
     timing = {"fixation": 1500, "offer": {"uniform": [1000, 2000]}, "decision": 750}  # ms
     rewards = {"abort": -0.1}
@@ -77,7 +89,7 @@ class EconomicDecisionMaking(Task):
         seen = {"during": ("offer", "decision")}
         trial.show("left_juice", self.juice.encode(juices[:, 0]), **seen)
         trial.show("right_juice", self.juice.encode(juices[:, 1]), **seen)
-        trial.show("amount", units / 5, **seen)
+        trial.show("amount", units / 5, **seen, noise=self.sigma)
 
         value = units * np.where(juices == A, self.relative_value, 1) * self.unit
         trial.offer_choices("choose", value, during="decision")

@@ -1,4 +1,4 @@
-"""Lever-press tasks."""
+"""Lever-press tasks, in which the subject has to count its presses."""
 
 from __future__ import annotations
 
@@ -18,29 +18,40 @@ IDLE = Choice(tuple(range(100, 1100, 100)), p=[0.5**k for k in range(1, 11)])
 LEVELS = (0.5, 0.75, 1.0)
 """Levels of thirst."""
 
+RISES = (0.0, 0.25, 0.5)
+"""Increases of thirst from trial to trial, equally likely."""
+
+DRINK = 0.25
+"""Decrease of thirst after a drink."""
+
 
 class LeverPress(Task):
-    """Press a lever four times in a row while a cue is on, and release it while the cue is off.
+    """Press a lever exactly four times in a row while a cue is on, then release it.
 
-    A task of NeuroGym's, after operant conditioning with a fixed ratio (Ferster & Skinner 1957,
-    doi:10.1037/10627-000); there is no single original.
+    After NeuroGym's task of this name, and counting schedules for rats (Mechner 1958, J. Exp. Anal.
+    Behav. 1:109, doi:10.1901/jeab.1958.1-109); there is no single original.
 
     After an unpredictable time a cue turns on and the subject presses the lever: 100 ms of pressing
-    count as one press, and four presses in a row are rewarded and end the trial. Releasing the
-    lever resets the count. Pressing while the cue is off costs `abort` per 100 ms and restarts the
-    time without a cue. A trial without enough presses within 5 s is a miss.
+    count as one press. Releasing the lever ends the trial: it is rewarded after exactly four
+    presses, and an error after fewer or more. Pressing while the cue is off costs `abort` per 100
+    ms and restarts the time without a cue. A trial without a release within 5 s of the cue is a
+    miss.
 
-    The number of presses is not shown: the subject has to count.
+    The number of presses is not shown: the subject has to count. Of the subjects without memory,
+    the best one presses with a probability of 0.75 on every step of 100 ms, and is correct in 11 %
+    of the trials; pressing as long as the cue is on is never correct. Performance is the reward
+    relative to that of four presses at once.
 
-    Deviations from the paper: none; there is no original. Presses, rewards and the cue's
-    probability are NeuroGym's. Ours are the restart, without which constant pressing would be
-    rewarded, and the limits of 5 s and, including restarts, of 15 s (there, a trial may last for
-    ever).
+    Deviations from the paper: none; there is no single original. In NeuroGym's task the fourth
+    press itself is rewarded, so that pressing while the cue is on is enough; rats had to press at
+    least a given number of times, and then a second lever. The reward, the number of presses and
+    the cue's probability are NeuroGym's. Ours are the restart, without which constant pressing
+    would be cheap, and the limits of 5 s and, including restarts, of 15 s.
 
     Args:
         presses: number of required presses in a row.
         press_ms: duration of holding the lever down that counts as one press, ms.
-        poke: whether a poke must follow the presses; poking too early resets the count.
+        poke: whether a poke must follow the presses, instead of the release of the lever.
         thirst: whether rewards are scaled by the subject's thirst, and presses cost effort.
         effort: cost of 100 ms of pressing and of each poke, with `thirst`.
         cued: whether a time without a cue precedes.
@@ -86,9 +97,14 @@ class LeverPress(Task):
         self.vary(thirst_level=1.0)
 
     @property
-    def needed(self) -> float:
+    def steps_of_a_press(self) -> int:
+        """Steps of pressing that count as one press."""
+        return max(round(self.press_ms / self.dt), 1)
+
+    @property
+    def needed(self) -> int:
         """Steps of pressing that are needed."""
-        return self.presses * max(round(self.press_ms / self.dt), 1)
+        return self.presses * self.steps_of_a_press
 
     def new_trial(self, trial: TrialBuilder) -> None:
         trial.periods(*(("idle", "lever") if self.cued else ("lever",)))
@@ -118,15 +134,16 @@ class LeverPress(Task):
         action = action if self.rests else action + 1
         at_lever = now.in_period("lever")
         pressing = at_lever & (action == PRESS)
-        before = now.trial_state["held"]
-        now.trial_state["held"] = np.where(pressing, before + 1, 0.0)
-        if self.poke:
-            done = at_lever & (action == POKE) & (before >= self.needed)
-        else:
-            done = now.trial_state["held"] >= self.needed
-        late = at_lever & ~done & (self._left(now) < 1.5 * self.dt)
-        outcome = np.select([done, late], [Outcome.CORRECT, Outcome.MISS], Outcome.NONE)
-        return self._paid(now, action, done, late), np.where(done, END, STAY), outcome
+        held = now.trial_state["held"]
+        now.trial_state["held"] = np.where(pressing, held + 1, 0.0)
+        ended = at_lever & ((action == POKE) if self.poke else ~pressing & (held > 0))
+        counted = held // self.steps_of_a_press == self.presses
+        done, wrong = ended & counted, ended & ~counted
+        late = at_lever & ~ended & (self._left(now) < 1.5 * self.dt)
+        outcome = np.select(
+            [done, wrong, late], [Outcome.CORRECT, Outcome.ERROR, Outcome.MISS], Outcome.NONE
+        )
+        return self._paid(now, action, done, late), np.where(ended, END, STAY), outcome
 
     def _left(self, now: Any) -> np.ndarray:
         """Remaining time at the lever, ms."""
@@ -142,21 +159,27 @@ class LeverPress(Task):
         return paid
 
     def step_target(self, now: Any) -> np.ndarray:
-        """Press until the count is complete, then poke if required."""
-        enough = self.poke & (now.trial_state["held"] >= self.needed)
-        wanted = np.where(now.in_period("lever"), np.where(enough, POKE, PRESS), REST)
+        """Press until the count is complete, then release the lever, or poke if required."""
+        enough = now.trial_state["held"] >= self.needed
+        then = POKE if self.poke else REST
+        wanted = np.where(now.in_period("lever"), np.where(enough, then, PRESS), REST)
         return wanted if self.rests else wanted - 1
 
 
 class LeverPressWithPoke(LeverPress):
-    """Press a lever four times in a row, then poke for the reward.
+    """Press a lever exactly four times in a row, then poke for the reward.
 
-    As `LeverPress`, a task of NeuroGym's without a single original, but without informative
-    observations: the cue is always on, the four presses must be followed by a poke, which is
-    rewarded, and poking too early resets the count. There is no resting action: the choices of `do`
-    are to press (0) and to poke (1). The subject has to count its actions.
+    As `LeverPress`, after NeuroGym's task of this name and Mechner (1958),
+    doi:10.1901/jeab.1958.1-109, without a single original. Here observations are uninformative: the
+    cue is always on. A poke ends the trial: it is rewarded after exactly four presses, and an error
+    after fewer or more. There is no resting action: the choices of `do` are to press (0) and to
+    poke (1). The subject has to count its actions: of the subjects without memory, the best one
+    pokes with a probability of 0.2 on every step, and is correct in 8 % of the trials. Performance
+    is the reward.
 
-    Deviations from the paper: none; there is no original. Presses and rewards are NeuroGym's.
+    Deviations from the paper: none; there is no single original. In NeuroGym's task a poke that
+    comes too early only resets the count, and one that comes too late is rewarded, so that poking
+    at random is enough. Presses and rewards are NeuroGym's.
     """
 
     poke: bool = True
@@ -170,14 +193,21 @@ class LeverPressWithPoke(LeverPress):
 class LeverPressWithPokeRest(LeverPressWithPoke):
     """Press a lever and poke, at a cost of effort, for water whose value depends on thirst.
 
-    As `LeverPressWithPoke`, a task of NeuroGym's without a single original, but with a resting
-    action: the reward is 2 times the subject's thirst, pressing for 100 ms and poking cost 0.1
-    each, and the channel `thirst` shows the thirst. A session begins with a thirst of 0.5, 0.75 or
-    1; a drink halves it, and every trial without one adds 0.25. It stays between 0.5 and 1, so that
-    working always pays.
+    As `LeverPressWithPoke`, after NeuroGym's task of this name and Mechner (1958),
+    doi:10.1901/jeab.1958.1-109, without a single original, but with a resting action: the reward is
+    2 times the subject's thirst, pressing for 100 ms and poking cost 0.1 each, and the channel
+    `thirst` shows the thirst. Resting between presses resets the count without ending the trial.
 
-    Deviations from the paper: none; there is no original. Rewards and effort are NeuroGym's; the
-    dynamics of thirst are ours.
+    A session begins with a thirst of 0.5, 0.75 or 1. From trial to trial it rises by 0, 0.25 or
+    0.5, equally likely, and a drink lowers it by 0.25; it stays between 0.5 and 1. A subject that
+    drinks in every trial is at each of the three levels in a third of the trials; one that never
+    drinks ends at 1. Working always pays (by 0.5, 1 or 1.5): thirst changes the value of a drink,
+    not the best action. Performance is the reward, effort included, relative to that of the best
+    subject, and not below 0. Poking at random is correct in 8 % of the trials at most, and then
+    costs more than it earns.
+
+    Deviations from the paper: none; there is no single original. Rewards and effort are NeuroGym's;
+    the dynamics of thirst are ours.
     """
 
     thirst: bool = True
@@ -194,11 +224,7 @@ class LeverPressWithPokeRest(LeverPressWithPoke):
 
     def draw(self, session: Session, rng: np.random.Generator) -> dict[str, np.ndarray]:
         previous = session.previous["outcome"]
-        drank, dry = (
-            previous == Outcome.CORRECT,
-            (previous != Outcome.CORRECT) & (previous != Outcome.NONE),
-        )
-        session.thirst = np.clip(
-            session.thirst - 0.5 * session.thirst * drank + 0.25 * dry, LEVELS[0], LEVELS[-1]
-        )
+        rise = rng.choice(RISES, len(session)) * (previous != Outcome.NONE)
+        change = rise - DRINK * (previous == Outcome.CORRECT)
+        session.thirst = np.clip(session.thirst + change, LEVELS[0], LEVELS[-1])
         return impose_on(self, {"thirst_level": session.thirst.copy()}, rng, len(session), {})

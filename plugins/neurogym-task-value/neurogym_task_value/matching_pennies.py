@@ -30,8 +30,9 @@ class MatchingPennies(Task):
       outcomes*: nine in all.
 
     Against algorithms 1 and 2 the optimal strategy is to choose at random, which wins half of the
-    trials. `opponent` is the computer's choice and `last_opponent` the one shown (-1: first trial
-    of a session).
+    trials. Performance is the fraction of trials won: always the same target wins half of them
+    against algorithm 0, and less than 1 % against the others. `opponent` is the computer's choice
+    and `last_opponent` the one shown (-1: first trial of a session).
 
     Deviations from the paper: a trial is one step (there, fixation, a period with both targets on,
     then a saccade); a session has 500 trials, our number, and starts with an empty history (there,

@@ -17,8 +17,9 @@ class ProbabilisticReversal(Task):
     On every trial the subject chooses one of two sides. One of them pays with a probability of 80
     %, the other one with 20 %. After eight correct choices in a row, paid or not, the sides
     exchange their probabilities, unannounced, and the count starts at 0 again. A session has 200
-    trials. A choice of the better side is correct, so that one in five correct choices is not
-    paid; performance is the fraction of correct choices.
+    trials. A choice of the better side is correct, so that one in five correct choices is not paid;
+    performance is the fraction of correct choices. Guessing earns 0.5. Always the same side earns
+    0.02 on average: no reversal follows once that side is the worse one.
 
     The condition `better` is the side that is better on this trial, and `luck` (n, 2) decides
     whether the better and the worse side pay. A reversal is a change of `better` from one trial of

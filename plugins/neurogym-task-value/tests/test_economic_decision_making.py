@@ -22,7 +22,7 @@ def test_offers_are_those_of_the_paper_on_both_sides():
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_periods_last_as_declared(dt):
-    batch = EconomicDecisionMaking(dt=dt, timing={"decision": 800}).sample(2000, seed=1)
+    batch = EconomicDecisionMaking(dt=dt, timing={"decision": 800}, sigma=0).sample(2000, seed=1)
     ms = {name: steps * dt for name, steps in batch.period_steps.items()}
     assert set(ms["fixation"]) == {1500}
     assert set(ms["decision"]) == {800}
@@ -54,6 +54,51 @@ def test_observations_show_the_offers_and_the_go_cue():
         )
 
 
+def test_durations_are_exact_at_the_default_dt():
+    """At 100 ms, the decision of 750 ms lasted 800 ms."""
+    task = EconomicDecisionMaking()
+    steps = task.sample(20, seed=1).period_steps
+    assert {name: set(steps[name] * task.dt) for name in ("fixation", "decision")} == {
+        "fixation": {1500},
+        "decision": {750},
+    }
+
+
+def test_noise_of_the_amounts_makes_choices_a_sigmoid(averages):
+    """Shares of choices of B by an observer that compares the values of the average amounts.
+
+    About 2,200 trials of each offer; five SDs of a fraction are at most 5.3 %. Without noise the
+    share jumps from 0 to 1 between 2:1 and 3:1."""
+    task = EconomicDecisionMaking()
+    batch = task.sample(20_000, seed=2)
+    a_left, offer = batch.conditions["a_left"], batch.conditions["offer"]
+
+    def shares(amount):
+        a, b = (np.where(a_left == left, *amount.T) for left in (True, False))
+        chose_b = b > 2.2 * a
+        return [chose_b[(offer == ratio).all(axis=1)].mean() for ratio in ((1, 1), (2, 1), (3, 1))]
+
+    assert shares(averages(task, batch, "amount", "offer")) == pytest.approx(
+        [0, 0.08, 1], abs=0.053
+    )
+    early = EconomicDecisionMaking(timing={"offer": 100})
+    batch = early.sample(20_000, seed=2)
+    a_left, offer = batch.conditions["a_left"], batch.conditions["offer"]
+    assert shares(averages(early, batch, "amount", "offer")) == pytest.approx(
+        [0.014, 0.355, 0.933], abs=0.053
+    )
+
+
+@pytest.mark.parametrize(("policy", "earns"), [("left", 0.69), ("A", 0.74), ("worse", 0.38)])
+def test_constant_policies_earn_what_the_page_says(policy, earns):
+    """1,800 trials; the SD of a trial's performance is below 0.35, so five SEs are 0.042."""
+    record = run(EconomicDecisionMaking(), "oracle", 1800, num_envs=20, seed=3)
+    b, a = record["offer"].T * np.array([[1.0], [2.2]])
+    left = {"left": record["a_choice"] == 0, "A": np.ones(1800, bool), "worse": a < b}[policy]
+    taken = np.where(left, a, b)
+    assert np.mean(taken / np.maximum(a, b)) == pytest.approx(earns, abs=0.042)
+
+
 def test_each_side_pays_the_value_of_its_juice():
     task = EconomicDecisionMaking()
     design = task.factorial()
@@ -65,7 +110,9 @@ def test_each_side_pays_the_value_of_its_juice():
 
 @pytest.mark.parametrize("dt", [10, 20, 100])
 def test_the_oracle_takes_the_better_offer(dt):
-    record = run(EconomicDecisionMaking(dt=dt, timing={"decision": 800}), "oracle", 200, seed=4)
+    record = run(
+        EconomicDecisionMaking(dt=dt, timing={"decision": 800}, sigma=0), "oracle", 200, seed=4
+    )
     b, a = record["offer"].T
     np.testing.assert_array_equal(record["choice"] == record["a_choice"], 2.2 * a > b)
     assert (record["performance"] == 1).all()
@@ -96,7 +143,7 @@ def test_the_relative_value_moves_the_point_of_indifference():
 
 
 def test_answering_before_the_go_cue_costs_at_every_step_and_answers_nothing():
-    env = TaskEnv(EconomicDecisionMaking())
+    env = TaskEnv(EconomicDecisionMaking(dt=100))
     env.reset(seed=7)
     paid, steps = [], 0
     while env.period != "decision":

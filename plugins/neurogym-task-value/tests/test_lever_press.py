@@ -29,21 +29,57 @@ def play(task, actions, seed=1, **conditions):
     return paid, None
 
 
-def test_four_presses_in_a_row_are_paid():
-    assert play(LeverPress(), [PRESS] * 4) == ([0, 0, 0, 10], "correct")
+def test_releasing_the_lever_after_four_presses_is_paid():
+    assert play(LeverPress(), [PRESS] * 4 + [REST]) == ([0, 0, 0, 0, 10], "correct")
+    assert play(LeverPress(), [REST] * 3 + [PRESS] * 4 + [REST])[1] == "correct"
 
 
-def test_releasing_the_lever_resets_the_count():
-    paid, outcome = play(LeverPress(), [PRESS] * 3 + [REST] + [PRESS] * 3 + [REST] + [PRESS] * 4)
-    assert (paid, outcome) == ([0] * 11 + [10], "correct")
+@pytest.mark.parametrize("presses", [1, 3, 5, 20])
+def test_fewer_or_more_presses_are_an_error(presses):
+    """In an earlier version the fourth press was paid, so pressing was enough without counting."""
+    assert play(LeverPress(), [PRESS] * presses + [REST]) == ([0] * (presses + 1), "error")
+    poked = play(LeverPressWithPoke(), [PRESS] * presses + [POKE])
+    assert poked == ([0] * (presses + 1), "error")
 
 
 @pytest.mark.parametrize("dt", [10, 20, 50])
 def test_a_press_takes_100_ms_at_any_dt(dt):
     steps = 400 // dt
-    assert play(LeverPress(dt=dt), [PRESS] * (steps - 1))[1] is None
-    paid, outcome = play(LeverPress(dt=dt), [PRESS] * steps)
-    assert (paid[-1], outcome) == (10, "correct")
+    for held, outcome in (
+        (steps - 1, "error"),
+        (steps, "correct"),
+        (steps + 100 // dt - 1, "correct"),
+        (steps + 100 // dt, "error"),
+    ):
+        assert play(LeverPress(dt=dt), [PRESS] * held + [REST])[1] == outcome
+
+
+@pytest.mark.parametrize(("task", "best"), [(LeverPress, 0.105), (LeverPressWithPoke, 0.082)])
+def test_without_counting_a_tenth_of_the_trials_is_correct(task, best):
+    """The best subject without memory; 4,000 trials, five SDs are 2.5 %.
+
+    In an earlier version pressing as long as the cue was on, and poking at random, were always
+    paid in the end."""
+    rng = np.random.default_rng(0)
+    stop = 0.25 if task is LeverPress else 0.2
+
+    def subject(env, observations):
+        stops = rng.random(env.num_envs) < stop
+        if task is LeverPressWithPoke:
+            return np.where(stops, POKE, PRESS) - 1
+        return np.where(stops | (observations[:, 0] == 0), REST, PRESS)
+
+    record = run(task(), subject, 4000, num_envs=40, seed=1)
+    assert record["performance"].mean() == pytest.approx(best, abs=0.025)
+
+
+def test_pressing_as_long_as_the_cue_is_on_is_never_paid():
+    def subject(env, observations):
+        return np.where(observations[:, 0] == 1, PRESS, REST)
+
+    record = run(LeverPress(), subject, 30, seed=1)
+    assert set(record["outcome"]) == {"miss"}
+    assert not record["reward"].any()
 
 
 def test_the_cue_comes_with_probability_one_half_on_every_step():
@@ -68,23 +104,24 @@ def test_pressing_without_a_cue_costs_one_per_press(dt):
         obs, *_ = env.step(REST)
     assert obs[0] == 1
     # Those presses do not count.
-    assert [env.step(PRESS)[1] for _ in range(400 // dt)][-1] == 10
+    assert not any(env.step(PRESS)[1] for _ in range(400 // dt))
+    assert env.step(REST)[1] == 10
 
 
 def test_no_press_within_five_seconds_is_a_miss():
     record = run(LeverPress(), "rest", 30, seed=4)
     assert set(record["outcome"]) == {"miss"}
     np.testing.assert_allclose(record["steps"] * 100, record["duration.idle"] + 5000)
-    assert play(LeverPress(), [PRESS, REST] * 25) == ([0] * 50, "miss")
+    assert play(LeverPress(), [PRESS] * 50) == ([0] * 50, "miss")
 
 
 def test_with_poke_the_presses_must_be_followed_by_a_poke():
     assert play(LeverPressWithPoke(), [PRESS] * 4 + [POKE]) == ([0, 0, 0, 0, 1], "correct")
-    assert play(LeverPressWithPoke(), [PRESS] * 7 + [POKE]) == ([0] * 7 + [1], "correct")
-    assert (
-        play(LeverPressWithPoke(), [PRESS] * 3 + [POKE] + [PRESS, POKE])[1] is None
-    )  # too early: the count is reset
-    assert play(LeverPressWithPoke(rests=True), [PRESS] * 4 + [REST, POKE])[1] is None
+    assert play(LeverPressWithPoke(), [POKE]) == ([0], "error")
+    # With rest, a release of the lever resets the count.
+    resting = LeverPressWithPoke(rests=True)
+    assert play(resting, [PRESS] * 3 + [REST] + [PRESS] * 4 + [POKE])[1] == "correct"
+    assert play(resting, [PRESS] * 4 + [REST, POKE])[1] == "error"
 
 
 def test_observations_with_poke_are_uninformative():
@@ -105,21 +142,30 @@ def test_with_rest_presses_and_pokes_cost_effort_and_the_reward_scales_with_thir
     assert play(LeverPressWithPokeRest(), [REST] * 50) == ([0] * 50, "miss")
 
 
-def test_a_drink_lowers_thirst_and_time_raises_it():
-    env = TaskEnv(LeverPressWithPokeRest())
-    seed = next(
-        seed for seed in range(50) if env.reset(seed=seed) and env.conditions["thirst_level"] == 1
+def levels_of(subject, trials=3000, sessions=30):
+    """Levels of thirst of the trials, (sessions, trials of each)."""
+    task = LeverPressWithPokeRest(trials_per_session=trials // sessions)
+    return run(task, subject, trials, num_envs=sessions, seed=6)["thirst_level"].reshape(
+        sessions, -1
     )
-    obs, _ = env.reset(seed=seed)
-    levels = []
-    for drinks in (True, True, False, True, False, False, False):
-        levels.append(env.conditions["thirst_level"])
-        assert obs[1] == pytest.approx(levels[-1])
-        over = False
-        while not over:
-            obs, *_, info = env.step(env.target if drinks else REST)
-            over = info["new_trial"]
-    assert levels == [1, 0.5, 0.5, 0.75, 0.5, 0.75, 1]
+
+
+def test_a_drink_lowers_thirst_and_time_raises_it():
+    """From trial to trial by -0.25, 0 or 0.25 with a drink, by 0, 0.25 or 0.5 without one."""
+    drinking, dry = levels_of("oracle"), levels_of("rest")
+    assert set(np.unique(np.diff(drinking, axis=1))) == {-0.25, 0, 0.25}
+    assert (np.diff(dry, axis=1) >= 0).all()
+    assert (dry[:, 20:] == 1).all()
+    obs, _ = (env := TaskEnv(LeverPressWithPokeRest())).reset(seed=2)
+    assert obs[1] == pytest.approx(env.conditions["thirst_level"])
+
+
+def test_a_subject_that_always_drinks_is_equally_often_at_every_level():
+    """In an earlier version it was always at 0.5, so the channel never varied.
+
+    3,000 trials; a level is kept for two trials on average, so five SDs are below 9 %."""
+    for level in (0.5, 0.75, 1.0):
+        assert np.mean(levels_of("oracle") == level) == pytest.approx(1 / 3, abs=0.09)
 
 
 @pytest.mark.parametrize("dt", [10, 20, 100])

@@ -43,35 +43,29 @@ CATEGORY_DIRECTIONS = tuple(np.deg2rad(range(18, 360, 36)).tolist())
 PAGE = """
 
     Yang, Joglekar, Song, Newsome & Wang (2019), Nat. Neurosci. 22:297,
-    doi:10.1038/s41593-018-0310-2: one of twenty tasks that share inputs and outputs.
+    doi:10.1038/s41593-018-0310-2: one of twenty tasks that share inputs (a fixation cue, two rings
+    of direction-selective units, and the rule: which of the twenty tasks to perform), outputs and
+    scoring. The subject fixates until it answers with a direction, one of `units` choices; an
+    answer within 36 degrees is correct, and if no answer is required, fixating until the end.
+    Directions and angles are in radians. Performance is the fraction of correct trials.
+    {earns}
 
-    The subject sees a fixation cue, two rings of direction-selective units (modalities 1 and 2),
-    each of which shows Gaussian bumps (height 0.8 times strength, SD 22.5 degrees), and, unless
-    ``rule_input=False``, the rule: which of the twenty tasks to perform. All input units are noisy.
-    The subject fixates until it answers with a direction; an answer within 36 degrees is correct.
-    If no answer is required, fixating until the end is correct and rewarded. Directions and angles
-    are in radians. The loss weights are 1 before the response, 0 for its first 100 ms and 5 after.
-
-    Deviations from the paper:
-
-    - the first answer ends the trial and is rewarded, and answering before the response period
-      costs `abort` (there, an answer is read from the last step of the response period, without
-      reward);
-    - a loss weight is one number per step (there, the fixation output counts twice);
-    - durations that the catalogue of the paper's Methods does not give (fixation, response, the
-      pause before the response of the delayed decisions, stimuli of the matching tasks) are those
-      of the authors' published code, and so is the SD of the input noise, 0.01 sqrt(2 tau / dt) on
-      every unit, tau = 100 ms; the response period of the category tasks is 500 ms (in that code,
-      200, 400 or 600);
-    - trials of a batch have independent durations and modalities (in that code, the same for a
-      batch)."""
+    Deviations from the paper: the first answer ends the trial and is rewarded, and answering before
+    the response period costs `abort` (there, an answer is read from the last step of the response
+    period, without reward). Numbers that the paper does not give are those of the authors' code.
+    The README of neurogym-task-yang19 lists all differences between the code and these tasks, and
+    `neurogym_task_yang19.published` returns the targets and loss weights of the code."""
 
 
 class Yang19(Task):
     """Base of the twenty tasks.
 
+    The bumps of the rings are Gaussian, of height 0.8 times the strength of the stimulus, with an
+    SD of 22.5 degrees. All input units are noisy. The loss weights are 1 before the response
+    period, 0 in its first 100 ms and 5 after.
+
     Args:
-        units: units of each ring, and number of possible answers: 32, or NeuroGym's 16.
+        units: units of each ring, and number of possible answers: 32 (16 in NeuroGym).
         rule_input: whether twenty input units show the rule.
         sigma_input: size of the input noise: SD = sigma_input sqrt(2 tau / dt), tau = 100 ms.
         tolerance: largest distance from the correct direction that is still correct, radians.
@@ -86,15 +80,16 @@ class Yang19(Task):
     rule: ClassVar[str | None] = None
     """The element of `RULES` for this class; None for families."""
 
+    earns: ClassVar[str] = "Guessing, or always the same direction, earns 0.2."
+    """Performance of subjects that ignore the stimuli, for the page."""
+
     timing = {"response": 500}  # ms, as in the authors' code
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__name__ in RULES:
             cls.rule = cls.__name__
-            cls.__doc__ = (  # each task's page is self-contained
-                f"{cls.__doc__.rstrip()}{PAGE}\n"
-            )
+            cls.__doc__ = f"{cls.__doc__.rstrip()}{PAGE.format(earns=cls.earns)}\n"
 
     def define(self) -> None:
         if self.units < 1:
@@ -340,6 +335,9 @@ class DelayedDecision(TwoStimuli):
 class MatchFamily(Yang19):
     """A sample, a delay, and a test that stays; answer with its direction, or keep fixating."""
 
+    earns: ClassVar[str] = (
+        "Guessing a direction, or always the same one, earns 0.1, and never answering 0.5."
+    )
     answers_match: ClassVar[bool] = True
     """Whether the subject answers after a match or after a non-match."""
 

@@ -67,7 +67,10 @@ class DM1(Decision):
     """Answer with the stronger of two stimuli in modality 1.
 
     Two stimuli, 90 to 270 degrees apart, are shown at once for 400, 800 or 1,600 ms. Their
-    strengths are mean + coherence and mean - coherence, the mean from 0.8 to 1.2."""
+    strengths are mean + coherence and mean - coherence, the mean from 0.8 to 1.2. The noise of the
+    inputs hardly limits performance: an observer that reads both strengths from the averages of the
+    rings is correct in 99.9 % even of the trials with the smallest coherence, 0.01, and 400 ms. The
+    published networks add recurrent noise."""
 
     attends: ClassVar[str] = "1"
 
@@ -85,7 +88,8 @@ class CtxDM1(Decision):
     """Answer with the stronger of two stimuli in modality 1, whatever modality 2 shows.
 
     As in DM1, but both modalities show stimuli at the same two directions, with strengths that are
-    drawn independently."""
+    drawn independently. A subject that ignores the rule and adds both modalities is correct in 75 %
+    of the trials."""
 
     attends: ClassVar[str] = "1 of 2"
 
@@ -94,7 +98,8 @@ class CtxDM2(Decision):
     """Answer with the stronger of two stimuli in modality 2, whatever modality 1 shows.
 
     As in DM1, but both modalities show stimuli at the same two directions, with strengths that are
-    drawn independently."""
+    drawn independently. A subject that ignores the rule and adds both modalities is correct in 75 %
+    of the trials."""
 
     attends: ClassVar[str] = "2 of 2"
 
@@ -113,7 +118,9 @@ class DlyDM1(DelayedDecision):
     """Answer with the stronger of two successive stimuli in modality 1.
 
     Two stimuli, 90 to 270 degrees apart, are shown for 300 ms each, 200, 400, 800 or 1,600 ms
-    apart. Their strengths are mean + coherence and mean - coherence, the mean from 0.8 to 1.2."""
+    apart. Their strengths are mean + coherence and mean - coherence, the mean from 0.8 to 1.2. A
+    subject that judges the first stimulus alone (stronger or weaker than 1) is correct in 87 % of
+    the trials, in the paper, too."""
 
     attends: ClassVar[str] = "1"
 
@@ -131,7 +138,8 @@ class CtxDlyDM1(DelayedDecision):
     """Answer with the stronger of two successive stimuli in modality 1, whatever modality 2 shows.
 
     As in DlyDM1, but both modalities show stimuli at the same two directions, with strengths that
-    are drawn independently."""
+    are drawn independently. A subject that ignores the rule and adds both modalities is correct in
+    75 % of the trials."""
 
     attends: ClassVar[str] = "1 of 2"
 
@@ -140,7 +148,8 @@ class CtxDlyDM2(DelayedDecision):
     """Answer with the stronger of two successive stimuli in modality 2, whatever modality 1 shows.
 
     As in DlyDM1, but both modalities show stimuli at the same two directions, with strengths that
-    are drawn independently."""
+    are drawn independently. A subject that ignores the rule and adds both modalities is correct in
+    75 % of the trials."""
 
     attends: ClassVar[str] = "2 of 2"
 

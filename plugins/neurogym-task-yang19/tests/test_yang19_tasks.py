@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from neurogym_task_yang19 import tasks
 from neurogym_task_yang19.families import CATEGORY_DIRECTIONS, RULES
+from neurogym_task_yang19.published import published
 
 from neurogym_core import Dataset, Ring, TaskEnv, TaskVectorEnv, circular_distance, make_task, run
 from neurogym_core.errors import InvalidValueError
@@ -93,7 +94,7 @@ def test_single_and_vector_env_agree(name):
 
 
 @pytest.mark.parametrize("name", ["RTAnti", "DM2", "DNMC"])
-def test_datasets_have_the_published_weights_and_bumps_as_targets(name):
+def test_datasets_have_weights_and_bumps_as_targets(name):
     data = Dataset(getattr(tasks, name)(), batch_size=8, seed=1, targets="units")
     batch = next(iter(data))
     assert batch.inputs.shape[2] == 85
@@ -126,6 +127,127 @@ def test_a_tolerance_below_the_distance_of_units_is_refused():
 def test_a_ring_without_units_is_refused():
     with pytest.raises(InvalidValueError, match="units=0; a ring needs at least one"):
         tasks.Go(units=0)
+
+
+def targets_of_the_code(task, conditions, direction, steps, response):
+    """Targets and weights of one trial, by the formulas of the authors' code."""
+    y, mask = np.full((steps, 33), 0.05), np.zeros((steps, 33))
+    apart = np.abs(direction - np.arange(32) * 2 * np.pi / 32)
+    apart = np.minimum(apart, 2 * np.pi - apart) / (np.pi / 8)
+    onset, first = steps - response, int(100 / task.dt)
+    if direction < 0:
+        y[:, 0] = 0.8
+    else:
+        y[:onset, 0] = 0.8
+        y[onset:, 1:] += 0.8 * np.exp(-(apart**2) / 2)
+    mask[onset + first :] = 5
+    mask[first:onset] = 1
+    mask[:, 0] *= 2
+    return y, mask
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("seq_len", [None, 70])
+def test_published_targets_and_weights_are_those_of_the_code(name, seq_len):
+    """Whole trials, and streams that are cut every 70 steps."""
+    task = getattr(tasks, name)()
+    batch = next(Dataset(task, batch_size=12, seq_len=seq_len, seed=3))
+    targets, weights = published(batch)
+    assert targets.shape == weights.shape == (*batch.inputs.shape[:2], 33)
+    inside = np.zeros(weights.shape[:2], bool)
+    for k, (row, start, stop) in enumerate(zip(batch.row, batch.start, batch.stop, strict=True)):
+        trial = batch.trials.take(np.array([k]))
+        direction, response = trial.notes["direction"][0], trial.period_steps["response"][0]
+        y, mask = targets_of_the_code(task, trial.conditions, direction, stop - start, response)
+        here = slice(max(start, 0), min(stop, weights.shape[1]))
+        within = slice(here.start - start, here.stop - start)
+        np.testing.assert_allclose(targets[row, here], y[within], atol=1e-6)
+        np.testing.assert_array_equal(weights[row, here], mask[within])
+        inside[row, here] = True
+    assert not weights[~inside].any()
+
+
+def test_published_targets_are_at_the_direction_and_those_of_datasets_at_its_unit():
+    """The unit is up to 5.6 degrees off; population vectors of published targets are exact."""
+    batch = next(Dataset(tasks.Go(), batch_size=200, seed=4))
+    last = batch.stop - 1
+    shown = published(batch)[0][np.arange(200), last]
+    assert (shown[:, 0] == np.float32(0.05)).all()
+    assert 0.82 < shown.max() <= 0.851
+    direction = batch.trials.notes["direction"]
+    seen = Ring(32).population_vector(shown[:, 1:] - 0.05)
+    assert circular_distance(seen, direction).max() < 1e-3
+    units = next(Dataset(tasks.Go(), batch_size=200, seed=4, targets="units"))
+    off = circular_distance(
+        Ring(32).population_vector(units.targets[np.arange(200), last][:, 1:]), direction
+    )
+    assert np.rad2deg(off).max() == pytest.approx(5.6, abs=0.3)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_pages_tell_the_common_part_in_a_few_lines(cls):
+    assert "catalogue" not in cls.__doc__
+    assert "README of neurogym-task-yang19" in cls.__doc__
+    assert len(cls.__doc__.splitlines()) <= 26
+
+
+# ---------------------------------------------------------------------- shortcuts
+
+
+@pytest.mark.parametrize("name", ["Go", "Anti", "DM1", "DlyDM1"])
+def test_always_the_same_direction_earns_a_fifth(name):
+    """1,500 trials, five SDs are 5.2 %."""
+
+    def subject(env, observations):
+        return np.where(env.is_asked, 9, 0)
+
+    record = run(getattr(tasks, name)(), subject, 1500, num_envs=50, seed=1)
+    assert record["performance"].mean() == pytest.approx(0.2, abs=0.052)
+    assert "earns 0.2." in getattr(tasks, name).__doc__
+
+
+@pytest.mark.parametrize("name", MATCHES)
+@pytest.mark.parametrize(("action", "earns"), [(0, 0.5), (9, 0.1)])
+def test_never_answering_a_match_task_earns_a_half_and_one_direction_a_tenth(name, action, earns):
+    """1,500 trials, five SDs are 6.5 and 3.9 %; the directions of DMC are 36 degrees apart."""
+
+    def subject(env, observations):
+        return np.where(env.is_asked, action, 0)
+
+    record = run(getattr(tasks, name)(), subject, 1500, num_envs=50, seed=1)
+    assert record["performance"].mean() == pytest.approx(earns, abs=0.065)
+    assert "earns 0.1, and never answering 0.5" in getattr(tasks, name).__doc__
+
+
+@pytest.mark.parametrize("name", [name for name in DECISIONS if "Ctx" in name])
+def test_adding_both_modalities_earns_three_quarters(name):
+    """3,000 trials, five SDs are 4 %."""
+    drawn = getattr(tasks, name)().sample(3000, seed=16).conditions
+    both = drawn["coherence"] + drawn["distracting_coherence"]
+    right = np.where(both == 0, 0.5, (both > 0) == (drawn["coherence"] > 0))
+    assert right.mean() == pytest.approx(0.75, abs=0.04)
+
+
+def test_the_first_stimulus_of_a_delayed_decision_is_right_in_87_percent():
+    """3,000 trials, five SDs are 3.1 %."""
+    drawn = tasks.DlyDM1().sample(3000, seed=17).conditions
+    first = drawn["mean"] + drawn["coherence"] > 1
+    assert np.mean(first == (drawn["coherence"] > 0)) == pytest.approx(0.867, abs=0.031)
+
+
+def test_input_noise_hardly_limits_decisions():
+    """Strengths read from the averages of the rings: at most 10 errors in 3,000 trials of the
+    smallest coherence, where 2.5 are expected (false alarms 1 in 10^4)."""
+    task = tasks.DM1(timing={"stimulus": 400}, coherences=(0.01,))
+    batch = task.sample(3000, seed=18)
+    ends = np.cumsum(batch.steps) - batch.period_steps["response"]
+    rendered = batch.render(np.random.default_rng(19))[:, task.channels["modality_1"]]
+    seen = np.stack([rendered[end - 20 : end].mean(axis=0) for end in ends])
+    drawn = batch.conditions
+    directions = (drawn["stimulus_1"], drawn["stimulus_1"] + drawn["separation"])
+    one, two = ((seen * task.ring.bump(angle)).sum(axis=1) for angle in directions)
+    wrong = (one > two) != (drawn["coherence"] > 0)
+    assert wrong.sum() <= 10
 
 
 # ---------------------------------------------------------------------- answers
