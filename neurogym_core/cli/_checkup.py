@@ -15,7 +15,6 @@ from typing import Any, get_args
 from neurogym_core.child import Child, run_child
 from neurogym_core.cli._probe import usable_offers
 from neurogym_core.ecosystem import companions
-from neurogym_core.ecosystem.distributions import UNKNOWN
 from neurogym_core.ecosystem.names import clean
 from neurogym_core.ecosystem.records import (
     KINDS,
@@ -26,6 +25,7 @@ from neurogym_core.ecosystem.records import (
     Problem,
     advice,
 )
+from neurogym_core.ecosystem.scan import UNKNOWN
 from neurogym_core.errors import NeurogymError, listed
 from neurogym_core.play.kernels import load
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from neurogym_core.ecosystem import companions
-from neurogym_core.ecosystem.distributions import declarations
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.ecosystem.names import (
     SUBJECTS,
@@ -35,7 +34,7 @@ from neurogym_core.ecosystem.records import (
     WrapperInfo,
     advice,
 )
-from neurogym_core.ecosystem.scan import scan
+from neurogym_core.ecosystem.scan import declarations, scan
 from neurogym_core.ecosystem.switches import blocked
 from neurogym_core.errors import (
     AmbiguousTaskError,
