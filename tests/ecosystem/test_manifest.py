@@ -180,7 +180,7 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 FIELDS = st.sampled_from(
-    ["name", "title", "summary", "tags", "species", "aliases", "reference", "expected"]
+    ["name", "title", "summary", "tags", "species", "aliases", "reference", "expected", "presets"]
 )
 
 
