@@ -75,7 +75,16 @@ def command(name: str, as_json: bool, as_bibtex: bool, offline: bool) -> None:
         listed = _listed(name, offline)
         if listed is None:
             raise error from None
-        _print_listed(listed, as_json, as_bibtex)
+        for note in listed.notes:
+            click.echo(f"Note: {clean(note)}", err=True)
+        if as_bibtex:
+            _print_references(listed.id, "registry", listed.references)
+        elif as_json:
+            print_json(listed.row)
+        else:
+            page = Page()
+            listed.show(page)
+            page.show()
         return
     if as_bibtex:
         _print_references(name, "manifest", _references(name, target))
@@ -133,25 +142,27 @@ def _listed(name: str, offline: bool) -> Listed | None:
     return found[0] if found else None
 
 
-def _print_listed(listed: Listed, as_json: bool, as_bibtex: bool) -> None:
-    for note in listed.notes:
-        click.echo(f"Note: {clean(note)}", err=True)
-    if as_bibtex:
-        _print_references(listed.id, "registry", listed.references)
-    elif as_json:
-        print_json(listed.row)
-    else:
-        page = Page()
-        listed.show(page)
-        page.show()
-
-
 # -- packages --------------------------------------------------------------------------------------
 
 
 def _print_package(package: PackageInfo, as_json: bool) -> None:
+    every = (*package.problems, *(one for offer in package.offers for one in offer.problems))
+    problems = [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
     if as_json:
-        print_json(_package_row(package))
+        print_json(
+            {
+                "package": package.distribution,
+                "version": package.version,
+                "namespace": package.namespace,
+                "requires_core": package.requires_core,
+                "compatible": package.compatible,
+                "blocked": package.blocked,
+                "location": package.location,
+                "editable": package.editable,
+                "offers": {kind: [one.name for one in getattr(package, kind)] for kind in KINDS},
+                "problems": [{"level": level, "message": text} for level, text in problems],
+            }
+        )
         return
     page = Page()
     page.heading(f"{package.distribution} {package.version}")
@@ -178,7 +189,6 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
             ("", "name", "object"),
             [(one.group.removeprefix("neurogym."), one.name, one.value) for one in others],
         )
-    problems = _all_problems(package)
     if problems:
         page.heading("problems")
         page.table(("", ""), problems)
@@ -187,31 +197,6 @@ def _print_package(package: PackageInfo, as_json: bool) -> None:
 
 def _status(status: str) -> str:
     return "" if status == "ok" else f"! {status}"
-
-
-def _all_problems(package: PackageInfo) -> list[tuple[str, str]]:
-    every = (
-        *package.problems,
-        *(problem for offer in package.offers for problem in offer.problems),
-    )
-    return [(problem.level, str(problem)) for problem in dict.fromkeys(every)]
-
-
-def _package_row(package: PackageInfo) -> dict[str, Any]:
-    return {
-        "package": package.distribution,
-        "version": package.version,
-        "namespace": package.namespace,
-        "requires_core": package.requires_core,
-        "compatible": package.compatible,
-        "blocked": package.blocked,
-        "location": package.location,
-        "editable": package.editable,
-        "offers": {kind: [offer.name for offer in getattr(package, kind)] for kind in KINDS},
-        "problems": [
-            {"level": level, "message": message} for level, message in _all_problems(package)
-        ],
-    }
 
 
 # -- tasks and wrappers ----------------------------------------------------------------------------
