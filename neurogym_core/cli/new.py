@@ -72,37 +72,34 @@ def refuse(answers: Mapping[str, str], target: Path) -> None:
         InvalidValueError: the answers are invalid, the name resembles that of another package, or
             the folder exists.
     """
-    wrong = _hook().problems(answers)
+    # The template's check of the answers, which cookiecutter itself also runs. An import would
+    # write byte code into the template.
+    path = template_folder() / "hooks" / "pre_gen_project.py"
+    check = ModuleType("ngym_template_answers")
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), check.__dict__)
+    wrong = check.problems(answers)
     if wrong:
         raise InvalidValueError(" ".join(wrong) + " Nothing was written.")
     if target.exists():
         raise InvalidValueError(
             f"{target} exists already. Expected a new folder. Choose another name or folder."
         )
-    _refuse_taken(target.name)
-
-
-def _refuse_taken(name: str) -> None:
-    """Raise an error for a name that resembles that of a package in an installed registry.
-
-    Uses no network.
-    """
     if not declared().registries:
         click.echo(
-            f"Note: {name} was not compared with the names of other packages:"
+            f"Note: {target.name} was not compared with the names of other packages:"
             f" {comes_with('ngym registry', REGISTRY)}",
             err=True,
         )
         return
     try:
-        others = hooks.looks_like(name)
+        others = hooks.looks_like(target.name)  # uses no network
     except (RegistryError, PluginError) as error:
         click.echo(f"Note: {error}", err=True)
         return
     for other in others:
         raise InvalidValueError(
-            f"The package would be called {name}, which looks like {other}. Expected a distinct"
-            " name. Choose another with --lab. Nothing was written."
+            f"The package would be called {target.name}, which looks like {other}. Expected a"
+            " distinct name. Choose another with --lab. Nothing was written."
         )
 
 
@@ -126,12 +123,3 @@ def render(answers: Mapping[str, str], folder: Path) -> Path:
             config_file=str(settings),
         )
     return Path(made)
-
-
-def _hook() -> ModuleType:
-    """Load the template's check of the answers, which cookiecutter itself also runs."""
-    path = template_folder() / "hooks" / "pre_gen_project.py"
-    module = ModuleType("ngym_template_answers")
-    # An import would write byte code into the template.
-    exec(compile(path.read_text("utf-8"), str(path), "exec"), module.__dict__)
-    return module
