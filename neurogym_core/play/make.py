@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorWrapper
+from gymnasium.wrappers import OrderEnforcing
 
 from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference, load_from_file
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.play.env import TaskEnv
 from neurogym_core.play.env_form import applied, form_of, is_env_class
-from neurogym_core.play.order_enforcing import OrderEnforcingOnce
-from neurogym_core.play.trial_end_hooks import TrialEndHooks
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.identity import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
@@ -288,3 +287,45 @@ def read_wrapper(item: Any) -> tuple[Any, dict[str, Any]]:
 def wraps_tasks(wrapper: Any) -> bool:
     """Return whether a wrapper is a `TaskWrapper`."""
     return isinstance(wrapper, type) and issubclass(wrapper, TaskWrapper)
+
+
+# ---- wrappers of every env ----
+
+
+class OrderEnforcingOnce(OrderEnforcing):
+    """Refuse `step` and `render` before the first `reset`.
+
+    After it there is nothing left to check, and `step` is that of the wrapped env.
+    """
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        result = super().reset(seed=seed, options=options)
+        self.step = self.env.step  # type: ignore[method-assign]
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "step"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._has_reset:
+            self.step = self.env.step  # type: ignore[method-assign]
+
+
+class TrialEndHooks(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Call every listener with the env and the record of each trial that ended."""
+
+    def __init__(
+        self, env: gymnasium.Env[Any, Any], listeners: tuple[Callable[..., Any], ...]
+    ) -> None:
+        super().__init__(env)
+        self._listeners = listeners
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        result = self.env.step(action)
+        if "trial" in result[4]:
+            for listener in self._listeners:
+                listener(self, result[4]["trial"])
+        return result
