@@ -101,15 +101,20 @@ def key(axes: Any, entries: list[tuple[str, str, float]]) -> None:
             clip_on=False,
             solid_capstyle="butt",
         )
-        axes.text(
-            1.045,
-            y,
-            _shortened(name),
-            transform=axes.transAxes,
-            fontsize=SMALL,
-            color=INK,
-            va="center",
-        )
+        write(axes, 1.045, y, _shortened(name), transform=axes.transAxes)
+
+
+def write(axes: Any, x: float, y: float, text: str, **style: Any) -> None:
+    """Write a small text that is vertically centred at (x, y)."""
+    axes.text(x, y, text, fontsize=SMALL, color=INK, va="center", **style)
+
+
+def time_axis(axes: Any, start: float, stop: float, label: str) -> None:
+    """Set the limits of the horizontal axis, and hide the axis if there is no label."""
+    axes.set_xlim(start, stop)
+    axes.tick_params(labelbottom=bool(label), bottom=bool(label))
+    axes.spines["bottom"].set_visible(bool(label))
+    axes.set_xlabel(label, fontsize=TEXT, color=INK)
 
 
 def _height(axes: Any) -> float:
