@@ -44,49 +44,23 @@ SUBJECT_SETTINGS: dict[str, dict[str, object]] = {
 
 WRAPPERS = dict.fromkeys(
     (
-        "AdaptiveNoise",
-        "AnswerProbabilities",
-        "CatchTrials",
-        "Combine",
-        "Curriculum",
-        "EvolvingHistory",
-        "MissPenalty",
-        "Mixture",
-        "Monitor",
-        "Schedule",
-        "SideBias",
-        "TTLPulse",
-        "TimeOut",
-        "Transfer",
-        "TrialHistory",
-        "VariableChoices",
-        "VariableMapping",
+        "AdaptiveNoise", "AnswerProbabilities", "CatchTrials", "Combine", "Curriculum",
+        "EvolvingHistory", "MissPenalty", "Mixture", "Monitor", "Schedule", "SideBias", "TTLPulse",
+        "TimeOut", "Transfer", "TrialHistory", "VariableChoices", "VariableMapping",
     ),
     "neurogym-wrappers",
-)
+)  # fmt: skip
 """{name of a wrapper: package}. Another package's wrapper of the same name needs its full id."""
 
 FORMER_WRAPPERS = dict.fromkeys(
     (
-        "CurriculumLearning",
-        "MissTrialReward",
-        "MultiEnvs",
-        "RandomAnswers",
-        "RandomGroundTruth",
-        "ScheduleAttr",
-        "ScheduleEnvs",
-        "Shaping",
-        "TrHReset",
-        "TransferLearning",
-        "TrialHistoryEvolution",
-        "TrialHistoryObsolete",
-        "TrialHistoryV2",
-        "TrialHistory_NAlt",
-        "Variable_nch",
-        "compose",
+        "CurriculumLearning", "MissTrialReward", "MultiEnvs", "RandomAnswers", "RandomGroundTruth",
+        "ScheduleAttr", "ScheduleEnvs", "Shaping", "TrHReset", "TransferLearning",
+        "TrialHistoryEvolution", "TrialHistoryObsolete", "TrialHistoryV2", "TrialHistory_NAlt",
+        "Variable_nch", "compose",
     ),
     "neurogym-wrappers",
-)
+)  # fmt: skip
 """{former name of a wrapper, in any version of NeuroGym: package}"""
 
 SUMMARIES = {
@@ -105,17 +79,9 @@ SUMMARIES = {
 NAMESPACES = {
     name: f"neurogym-task-{name}"
     for name in (
-        "control",
-        "ibl",
-        "memory",
-        "motor",
-        "perceptual",
-        "timing",
-        "value",
-        "visual",
-        "yang19",
+        "control", "ibl", "memory", "motor", "perceptual", "timing", "value", "visual", "yang19",
     )
-}
+}  # fmt: skip
 """{namespace of tasks: package of this project}"""
 
 MODULES = {

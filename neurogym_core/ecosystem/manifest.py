@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from neurogym_core.ecosystem.names import TASK_NAME, WRAPPER_NAME, clean, said_by, tag_key
 from neurogym_core.ecosystem.records import Level, Problem, Reference
-from neurogym_core.errors import ManifestError, did_you_mean, listed
+from neurogym_core.errors import did_you_mean, listed
 
 SCHEMA = 1
 TITLE_LENGTH = 100
@@ -79,14 +79,6 @@ class Manifest(NamedTuple):
     def row(self, kind: str, name: str) -> Row | None:
         """Return the row of this kind and name, or None."""
         return next((row for row in self.rows if (row.kind, row.name) == (kind, name)), None)
-
-    def require_valid(self) -> None:
-        """Raise a `ManifestError` that lists all errors, if there are any; ignore warnings."""
-        broken = [
-            str(problem) for problem in self.all_problems if problem.level in ("fatal", "error")
-        ]
-        if broken:
-            raise ManifestError("\n".join([f"{self.file} breaks {len(broken)} rule(s):", *broken]))
 
 
 class Vocabulary(NamedTuple):
