@@ -146,14 +146,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Show the version and exit.",
-)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False,
+              callback=_print_version, help="Show the version and exit.")  # fmt: skip
 def main() -> None:
     """List, inspect, run and plot the tasks that are installed.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neurogym_core.child import SECONDS
 from neurogym_core.ecosystem.companions import REGISTRY, comes_with
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.names import CORE, canonical
@@ -17,23 +18,13 @@ from neurogym_core.terminal.output import Page, print_json
 if TYPE_CHECKING:
     from neurogym_core.cli._checkup import Finding
 
-SECONDS = 20.0
-
 
 @click.command()
-@click.option(
-    "--no-import",
-    is_flag=True,
-    help="Read only metadata, manifests and the registry; run no code of packages.",
-)
-@click.option(
-    "--seconds",
-    metavar="S",
-    default=SECONDS,
-    show_default=True,
-    type=click.FloatRange(min=0.1),
-    help="Time limit for each import.",
-)
+@click.option("--no-import", is_flag=True,
+              help="Read only metadata, manifests and the registry; run no code of"
+              " packages.")  # fmt: skip
+@click.option("--seconds", metavar="S", default=SECONDS, show_default=True,
+              type=click.FloatRange(min=0.1), help="Time limit for each import.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def command(no_import: bool, seconds: float, as_json: bool) -> None:
     """Check the installation, and say how to repair it.

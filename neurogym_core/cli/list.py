@@ -24,28 +24,15 @@ def _complete_word(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 @click.command()
-@click.option(
-    "--tag",
-    "tags",
-    multiple=True,
-    metavar="TAG",
-    shell_complete=_complete_word,
-    help="Only tasks with this tag. Repeat it for tasks with all of the tags.",
-)
-@click.option(
-    "--species",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=_complete_word,
-    help="Only tasks for this species. Repeat it for tasks of any of the species.",
-)
+@click.option("--tag", "tags", multiple=True, metavar="TAG", shell_complete=_complete_word,
+              help="Only tasks with this tag. Repeat it for tasks with all of the"
+              " tags.")  # fmt: skip
+@click.option("--species", multiple=True, metavar="NAME", shell_complete=_complete_word,
+              help="Only tasks for this species. Repeat it for tasks of any of the"
+              " species.")  # fmt: skip
 @click.option("--wrappers", is_flag=True, help="List wrappers, which modify tasks, instead.")
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="List tasks and wrappers, also those that NGYM_BLOCK blocks.",
-)
+@click.option("--all", "everything", is_flag=True,
+              help="List tasks and wrappers, also those that NGYM_BLOCK blocks.")  # fmt: skip
 @click.option("--broken", is_flag=True, help="Only tasks and wrappers with a problem.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array, for programs.")
 def command(
