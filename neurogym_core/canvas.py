@@ -34,11 +34,13 @@ def new_figure(width: float, height: float) -> Any:
     Raises:
         MissingDependencyError: matplotlib is not installed.
     """
-    module = optional("matplotlib.figure", needed_for="Drawing a figure", extra="plot")
-    agg = optional("matplotlib.backends.backend_agg", needed_for="Drawing a figure", extra="plot")
-    figure = module.Figure(figsize=(width, height), facecolor="white")
-    agg.FigureCanvasAgg(figure)
+    figure = _matplotlib("figure").Figure(figsize=(width, height), facecolor="white")
+    _matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
     return figure
+
+
+def _matplotlib(module: str) -> Any:
+    return optional(f"matplotlib.{module}", needed_for="Drawing a figure", extra="plot")
 
 
 class Box(NamedTuple):
@@ -158,11 +160,9 @@ def _shortened(name: str) -> str:
 
 def text_width(text: str) -> float:
     """Return the width of a text in inches, at the size `SMALL` of the default font."""
-    textpath = optional("matplotlib.textpath", needed_for="Drawing a figure", extra="plot")
-    fonts = optional("matplotlib.font_manager", needed_for="Drawing a figure", extra="plot")
-    width, _, _ = textpath.TextToPath().get_text_width_height_descent(
-        text, fonts.FontProperties(size=SMALL), ismath=False
-    )
+    font = _matplotlib("font_manager").FontProperties(size=SMALL)
+    path = _matplotlib("textpath").TextToPath()
+    width, _, _ = path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 
 

@@ -52,10 +52,12 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Resolve as click does; the error for an unknown name suggests the nearest one."""
         name = args[0]
-        if (
-            not ctx.resilient_parsing
-            and not name.startswith("-")
-            and name not in self.list_commands(ctx)
+        # A built-in command starts without a scan of the installed packages.
+        if not (
+            name in BUILT_IN
+            or ctx.resilient_parsing
+            or name.startswith("-")
+            or name in self.list_commands(ctx)
         ):
             offers = [offer for offer in installed().commands if offer.name == name]
             if offers:

@@ -22,11 +22,6 @@ COMMANDS = {
 }
 """{command of ``ngym``: package}"""
 
-SUBJECTS = dict.fromkeys(
-    ("q_learner", "hybrid", "win_stay_lose_shift", "diffusion"), "neurogym-study"
-)
-"""{name of a subject: package}"""
-
 SUBJECT_SUMMARIES = {
     "q_learner": "Learns the value of actions from rewards (SARSA with eligibility traces).",
     "hybrid": "Mixes model-based and model-free values (Daw et al. 2011).",
@@ -34,6 +29,9 @@ SUBJECT_SUMMARIES = {
     "diffusion": "Accumulates evidence to a bound, then answers (drift diffusion).",
 }
 """{name of a subject of another package: summary}, for help texts, which import no subject."""
+
+SUBJECTS = dict.fromkeys(SUBJECT_SUMMARIES, "neurogym-study")
+"""{name of a subject: package}"""
 
 SUBJECT_SETTINGS: dict[str, dict[str, object]] = {
     "q_learner": {"alpha": 0.5, "beta": 5.0, "trace": 1.0, "perseveration": 0.0},

@@ -24,7 +24,6 @@ from neurogym_core.ecosystem.records import (
     KINDS,
     Described,
     Installed,
-    Level,
     Offer,
     PackageInfo,
     Problem,
@@ -51,6 +50,8 @@ _FORMS = {
     "neurogym.subjects": (names.SUBJECT_NAME, "lower_case_words"),
 }
 _FROM_ROW = ("title", "summary", "tags", "species", "references", "aliases", "expected", "presets")
+_warning = functools.partial(Problem, level="warning", code="metadata")
+_manifest_problem = functools.partial(Problem, level="error", code="manifest", file="manifest")
 _DescribedT = TypeVar("_DescribedT", bound=Described)
 
 
@@ -287,8 +288,8 @@ def _package(
         )
         problems.append(
             _warning(
-                f"{distribution} {said} is assumed to be compatible. Its author should write"
-                ' `dependencies = ["neurogym-core>=1.0,<2"]`.'
+                message=f"{distribution} {said} is assumed to be compatible. Its author should"
+                ' write `dependencies = ["neurogym-core>=1.0,<2"]`.'
             )
         )
     offers: dict[str, list[Offer]] = {group: [] for group in GROUPS}
@@ -307,7 +308,7 @@ def _package(
     known = (*GROUPS, MANIFEST_GROUP)
     problems += [
         _warning(
-            f"unknown entry-point group {group!r}.{did_you_mean(group, known)} Known:"
+            message=f"unknown entry-point group {group!r}.{did_you_mean(group, known)} Known:"
             f" {listed(known)}."
         )
         for group in unknown
@@ -321,7 +322,7 @@ def _package(
                 " point, or remove the row."
             )
             where = f"[[{row.kind}]] {clean(row.name)!r}"
-            problems.append(_manifest_problem(message, file=manifest.file, row=where))  # type: ignore[union-attr]
+            problems.append(_manifest_problem(message=message, file=manifest.file, row=where))  # type: ignore[union-attr]
     return PackageInfo(
         distribution=distribution,
         version=version,
@@ -336,10 +337,6 @@ def _package(
         problems=tuple(problems),
         **{kind: tuple(offers[f"neurogym.{kind}"]) for kind in KINDS[2:]},  # type: ignore[arg-type]
     )
-
-
-def _warning(message: str) -> Problem:
-    return Problem(level="warning", code="metadata", message=message)
 
 
 def _form_problems(group: str, name: str, value: str) -> Iterator[Problem]:
@@ -374,7 +371,7 @@ def _described(
             message = (
                 f"has no row for {clean(offer.name)!r}; expected [[{row_kind}]] with this name."
             )
-            problem = _manifest_problem(message, "warning", file=manifest.file)
+            problem = _manifest_problem(message=message, level="warning", file=manifest.file)
             fields["problems"] = (*offer.problems, problem)
         described.append(kind(**fields))
     return tuple(described)
@@ -416,16 +413,6 @@ def _with_duplicates(packages: list[PackageInfo]) -> Iterator[PackageInfo]:
 # -- manifests -------------------------------------------------------------------------------------
 
 
-def _manifest_problem(
-    message: str,
-    level: Level = "error",
-    code: str = "manifest",
-    file: str = "manifest",
-    row: str = "",
-) -> Problem:
-    return Problem(level=level, code=code, message=message, file=file, row=row)
-
-
 def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
     """Return the package's manifest, and the problems of the whole file.
 
@@ -440,16 +427,18 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
         ):
             return None, []
         message = "the package has none, so catalogues cannot describe its tasks and wrappers."
-        return None, [_manifest_problem(message, "warning")]
+        return None, [_manifest_problem(message=message, level="warning")]
     problems = []
     if len(values) > 1:
         problems.append(
-            _manifest_problem(f"{len(values)} are declared; expected one. Only the first is read.")
+            _manifest_problem(
+                message=f"{len(values)} are declared; expected one. Only the first is read."
+            )
         )
     match = _MANIFEST_VALUE.fullmatch(values[0])
     if match is None:
         message = f"{clean(values[0])!r} is not a valid value; expected `package:ngym.toml`."
-        return None, [*problems, _manifest_problem(message)]
+        return None, [*problems, _manifest_problem(message=message)]
     package, file = match.groups()
     top, *inner = package.split(".")
     folders: Iterable[str] = ()
@@ -466,11 +455,11 @@ def _manifest(declared: Declaration) -> tuple[Manifest | None, list[Problem]]:
                 f"the package {top!r} is missing, although its metadata is installed. Install it"
                 " again, or remove it."
             )
-            return None, [*problems, _manifest_problem(message, code="stale", file=file)]
+            return None, [*problems, _manifest_problem(message=message, code="stale", file=file)]
         path = _first_file(spec.submodule_search_locations or (), *inner, file)
     if path is None:
         message = f"is not in the package {package!r}. Its author should add it to the wheel."
-        return None, [*problems, _manifest_problem(message, file=file)]
+        return None, [*problems, _manifest_problem(message=message, file=file)]
     # Imported here because tomllib would slow down `make`, which reads no manifest.
     from neurogym_core.ecosystem.manifest import read_manifest
 
