@@ -15,6 +15,7 @@
     │   ├── AmbiguousTaskError                several packages offer this bare name
     │   ├── BrokenTaskError                   importing the installed task failed
     │   └── IncompatibleTaskError             the package needs another version of the core
+    ├── ManifestError (ValueError)            an ``ngym.toml`` breaks a rule
     ├── PluginError (RuntimeError)            a plug-in failed
     └── RegistryError (RuntimeError)          a registry, index or wheel is wrong or unreachable
         └── InstallError                      a package was not installed or not removed
@@ -86,6 +87,10 @@ class BrokenTaskError(DiscoveryError):
 
 class IncompatibleTaskError(DiscoveryError):
     """The package that offers this id needs another version of the core."""
+
+
+class ManifestError(NeurogymError, ValueError):
+    """A package's ``ngym.toml`` breaks a rule."""
 
 
 class PluginError(NeurogymError, RuntimeError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -176,8 +176,6 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
 
 class _Trace:
     """Observations, actions, rewards, targets and periods of the trial so far, for `render`."""
-
-    names: ClassVar = ("observations", "actions", "rewards", "targets", "periods")
 
     def __init__(self, env: TaskEnv) -> None:
         self.env = env
